@@ -1,0 +1,1 @@
+//! Macros for hardware units.

@@ -1,0 +1,103 @@
+//! The parameters of the array and their named presets.
+
+use serde::{Deserialize, Serialize};
+
+/// Slots a core can address: the width of a slot index is 5 bits, as in the paper's LUT (Hermes, section 3.3.2).
+pub const MAX_WARPS: usize = 32;
+/// Cores that the control logic can address with a 5-bit index.
+pub const MAX_CORES: usize = 32;
+/// Registers per lane per core, shared by its warps: 16 warps with 32 registers or 32 with 16.
+pub const REGISTERS_PER_LANE: usize = 512;
+/// Bytes of a memory line and of an AXI4 beat.
+pub const LINE_BYTES: usize = 64;
+/// Where a thread returns to: jumping here ends it (the value of `ra` at its start).
+pub const EXIT_ADDRESS: u32 = 0xffff_fffc;
+
+/// Parameters of one array.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Config {
+    /// Name of the preset that this configuration started from.
+    pub preset: String,
+    /// Shader cores, 1 to [`MAX_CORES`].
+    pub cores: usize,
+    /// Lanes of a core, which is also the number of threads of a warp: 1, 2, 4, 8, 16 or 32.
+    pub lanes: usize,
+    /// Warp slots of a core, 1 to [`MAX_WARPS`].
+    pub warps: usize,
+}
+
+/// A parameter that no array can have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// No preset has this name.
+    #[error("preset: `{0}` is not known; expected one of {names}", names = Config::PRESETS.join(", "))]
+    UnknownPreset(String),
+    /// A number outside its range.
+    #[error("{field}: {value} is not possible; expected {expected}")]
+    Range {
+        /// The field of [`Config`].
+        field: &'static str,
+        /// Its value.
+        value: usize,
+        /// What it may be.
+        expected: &'static str,
+    },
+}
+
+impl Config {
+    /// Names of the presets.
+    pub const PRESETS: [&'static str; 3] = ["paper", "default", "fpga"];
+
+    /// The preset called `name`: `paper` is the configuration of the Hermes paper (8 cores, 32 lanes),
+    /// `default` a small array for quick runs, `fpga` one that fits an ECP5-85F.
+    ///
+    /// # Errors
+    /// [`ConfigError::UnknownPreset`].
+    pub fn preset(name: &str) -> Result<Self, ConfigError> {
+        let (cores, lanes, warps) = match name {
+            "paper" => (8, 32, 32),
+            "default" => (2, 8, 8),
+            "fpga" => (1, 8, 8),
+            _ => return Err(ConfigError::UnknownPreset(name.to_string())),
+        };
+        Ok(Self { preset: name.to_string(), cores, lanes, warps })
+    }
+
+    /// Checks every field against its range.
+    ///
+    /// # Errors
+    /// [`ConfigError::Range`] for the first field outside its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let range = |field, value, ok: bool, expected| {
+            if ok {
+                Ok(())
+            } else {
+                Err(ConfigError::Range { field, value, expected })
+            }
+        };
+        range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
+        range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
+        range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_valid() {
+        for name in Config::PRESETS {
+            Config::preset(name).unwrap().validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn errors_name_the_field_and_what_was_expected() {
+        let error = Config::preset("papre").unwrap_err().to_string();
+        assert_eq!(error, "preset: `papre` is not known; expected one of paper, default, fpga");
+        let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");
+    }
+}

@@ -1,0 +1,128 @@
+//! The register map: one table, from which the decode logic, the documentation, the C header and the
+//! host model take their addresses.
+
+/// How the host may use a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Keeps what the host wrote.
+    ReadWrite,
+    /// Shows a value of the hardware; writes are ignored.
+    ReadOnly,
+    /// A write is an event for the hardware; reads give zero.
+    WriteOnly,
+}
+
+/// One 32-bit register.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterSpec {
+    /// Name in upper case, as in the C header.
+    pub name: &'static str,
+    /// Byte offset from the base of the register file.
+    pub offset: u32,
+    /// How the host may use it.
+    pub access: Access,
+    /// Implemented bits, counted from bit 0; the bits above read as zero.
+    pub bits: usize,
+    /// Value after reset (read/write registers).
+    pub reset: u32,
+    /// What it is, with units.
+    pub description: &'static str,
+}
+
+const fn register(
+    name: &'static str,
+    offset: u32,
+    access: Access,
+    bits: usize,
+    reset: u32,
+    description: &'static str,
+) -> RegisterSpec {
+    RegisterSpec { name, offset, access, bits, reset, description }
+}
+
+use Access::{ReadOnly as RO, ReadWrite as RW, WriteOnly as WO};
+
+/// Value of the ID register: "HERM".
+pub const ID: u32 = 0x4845_524d;
+/// Value of the VERSION register: major in the upper half, minor in the lower.
+pub const VERSION: u32 = 0x0001_0000;
+
+/// Every register, in the order of the offsets.
+pub const REGISTERS: &[RegisterSpec] = &[
+    register("ID", 0x000, RO, 32, 0, "Identification: 0x4845524d (HERM)"),
+    register("VERSION", 0x004, RO, 32, 0, "Major version in bits 31:16, minor in bits 15:0"),
+    register("CONFIG", 0x008, RO, 32, 0, "Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16"),
+    register("CONTROL", 0x00c, RW, 2, 0, "Bit 0: run (warps are formed and issued). Bit 1: eager (a partial warp is formed at once when a warp slot is idle)"),
+    register("RING_BASE", 0x010, RW, 32, 0, "Address of the packet ring in bytes, 64-byte aligned"),
+    register("RING_SLOTS_LOG2", 0x014, RW, 5, 10, "Slots of the packet ring, as a power of two"),
+    register("SLOT_BYTES_LOG2", 0x018, RW, 5, 11, "Bytes of a ring slot, as a power of two; at least 7 (128 bytes)"),
+    register("VERDICT_BASE", 0x01c, RW, 32, 0, "Address of the verdict array in bytes: one word for each ring slot"),
+    register("KERNEL_ENTRY", 0x020, RW, 32, 0, "Address of the kernel's first instruction"),
+    register("ARGUMENT", 0x024, RW, 32, 0, "Address of the kernel's argument block: a2 of every thread"),
+    register("STACK_BASE", 0x028, RW, 32, 0, "Address of the stack area in bytes"),
+    register("STACK_BYTES_LOG2", 0x02c, RW, 5, 8, "Stack bytes of one thread, as a power of two"),
+    register("MCW", 0x030, RW, 6, 4, "Maximally allowed concurrent warps per core; it may change between warps"),
+    register("TIMEOUT", 0x034, RW, 32, 256, "Cycles that the oldest waiting packet waits for a full warp before a partial warp is formed"),
+    register("KERNEL_CLASS", 0x038, RW, 1, 0, "Registers of the kernel: 0 = 32 (at most 16 warps a core), 1 = 16 (RV32E, at most 32 warps a core)"),
+    register("INVALIDATE", 0x03c, WO, 1, 0, "Writing 1 drops every line of the instruction caches; write it after loading a kernel"),
+    register("TASK_PUSH", 0x040, WO, 32, 0, "Pushes a number of ready packets to the task FIFO; the write waits while the FIFO is full"),
+    register("TASK_LEVEL", 0x044, RO, 11, 0, "Entries in the task FIFO"),
+    register("PENDING", 0x048, RO, 32, 0, "Packets in the warp former that wait for a warp"),
+    register("ISSUED_WARPS", 0x04c, RO, 32, 0, "Warps issued since reset, modulo 2^32"),
+    register("COMMITTED_WARPS", 0x050, RO, 32, 0, "Warps committed since reset, modulo 2^32"),
+    register("COMMITTED_PACKETS", 0x054, RO, 32, 0, "Packets committed since reset, modulo 2^32: all packets with a lower packetIdx have their verdict in memory"),
+    register("FAULTS", 0x058, RO, 32, 0, "Threads ended by a fault since reset, modulo 2^32"),
+    register("BUS_ERRORS", 0x05c, RO, 32, 0, "AXI4 responses other than OKAY since reset, modulo 2^32"),
+    register("FAULT_LEVEL", 0x060, RO, 32, 0, "Records in the fault FIFO in bits 15:0; records that it could not hold, modulo 2^16, in bits 31:16"),
+    register("FAULT_INFO", 0x064, RO, 32, 0, "Oldest fault record: cause (RISC-V privileged specification) in bits 7:0, core in bits 12:8, warp slot in bits 20:16, faulting threads of the warp in bits 29:24"),
+    register("FAULT_PC", 0x068, RO, 32, 0, "Oldest fault record: address of the instruction"),
+    register("FAULT_ADDRESS", 0x06c, RO, 32, 0, "Oldest fault record: the value that RISC-V writes to mtval for this cause, of the lowest faulting lane"),
+    register("FAULT_PACKET", 0x070, RO, 32, 0, "Oldest fault record: packetIdx of the lowest faulting lane"),
+    register("FAULT_POP", 0x074, WO, 1, 0, "Writing 1 removes the oldest fault record"),
+    register("CYCLE_LOW", 0x080, RO, 32, 0, "Cycles since reset, bits 31:0; reading it latches CYCLE_HIGH"),
+    register("CYCLE_HIGH", 0x084, RO, 32, 0, "Cycles since reset, bits 63:32, as of the last read of CYCLE_LOW"),
+    register("CORE_SELECT", 0x088, RW, 5, 0, "Core whose counters stand in the CORE_ registers"),
+    register("CORE_INSTRUCTIONS", 0x090, RO, 32, 0, "Warp-instructions retired, modulo 2^32"),
+    register("CORE_LANE_INSTRUCTIONS", 0x094, RO, 32, 0, "Lane-instructions retired (active lanes summed over the warp-instructions), modulo 2^32"),
+    register("CORE_ACTIVE_CYCLES", 0x098, RO, 32, 0, "Cycles with at least one warp on the core, modulo 2^32"),
+    register("CORE_STALL_CYCLES", 0x09c, RO, 32, 0, "Cycles with a warp on the core in which none could issue, modulo 2^32"),
+    register("CORE_DIVERGENT", 0x0a0, RO, 32, 0, "Warp-instructions retired while some lanes of the warp waited at another PC, modulo 2^32"),
+    register("CORE_FETCH_MISSES", 0x0a4, RO, 32, 0, "Instruction cache line fills, modulo 2^32"),
+    register("CORE_LINE_READS", 0x0a8, RO, 32, 0, "Data lines read, modulo 2^32"),
+    register("CORE_LINE_WRITES", 0x0ac, RO, 32, 0, "Data lines written, modulo 2^32"),
+];
+
+/// Address bits of the register file.
+pub const ADDRESS_BITS: usize = 12;
+
+/// The register called `name`.
+///
+/// # Panics
+/// If the table has no such register: names in the code are written by us, not by users.
+pub fn spec(name: &str) -> &'static RegisterSpec {
+    REGISTERS.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("no register is called {name}"))
+}
+
+/// Byte offset of the register called `name`.
+///
+/// # Panics
+/// As [`spec`].
+pub fn offset(name: &str) -> u32 {
+    spec(name).offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_rise_and_are_words() {
+        for pair in REGISTERS.windows(2) {
+            assert!(pair[0].offset < pair[1].offset, "{} and {}", pair[0].name, pair[1].name);
+        }
+        for r in REGISTERS {
+            assert!(r.offset % 4 == 0 && r.offset < 1 << ADDRESS_BITS, "{}", r.name);
+            assert!((1..=32).contains(&r.bits), "{}", r.name);
+        }
+    }
+}

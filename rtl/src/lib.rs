@@ -1,0 +1,20 @@
+//! The hardware of Hermes: every unit is a rust-hdl `LogicBlock`, one unit a file, and [`emit`]
+//! writes them as Verilog-2005.
+//!
+//! | folder | what is in it |
+//! | --- | --- |
+//! | `prim` | registers, memories and packing: the only hand-written Verilog |
+//! | `control` | task FIFO, warp former, warp issue, DCQ with its LUTs |
+//! | `core` | the SIMT shader core |
+//! | `memory` | instruction cache, load/store unit with coalescer, AXI4 master |
+//! | `host` | the AXI4-Lite register file and its table |
+//! | `emit` | the Verilog back end |
+
+pub mod config;
+pub mod control;
+pub mod core;
+pub mod emit;
+pub mod host;
+pub mod memory;
+pub mod prelude;
+pub mod prim;

@@ -1,0 +1,63 @@
+//! A distributed RAM: one write port, one combinational read port.
+
+use rust_hdl::prelude::*;
+
+/// Memory of `2^A` words with one synchronous write and one combinational read port, inferred as
+/// distributed (LUT) RAM.
+///
+/// 1. A write takes effect at the rising edge at which `write_enable` is high.
+/// 2. `read_data` is, in the same cycle, the word at `read_address`.
+/// 3. The contents are undefined until written and are not reset.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct RamAsync<T: Synth, const A: usize> {
+    /// Rising-edge clock of the write port.
+    pub clock: Signal<In, Clock>,
+    /// Writes `write_data` to `write_address` at this edge.
+    pub write_enable: Signal<In, Bit>,
+    /// Word address of the write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Word to write.
+    pub write_data: Signal<In, T>,
+    /// Word address of the read.
+    pub read_address: Signal<In, Bits<A>>,
+    /// The word at `read_address`, in the same cycle.
+    pub read_data: Signal<Out, T>,
+    _memory: Vec<T>,
+}
+
+impl<T: Synth, const A: usize> Default for RamAsync<T, A> {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            write_enable: Signal::default(),
+            write_address: Signal::default(),
+            write_data: Signal::default(),
+            read_address: Signal::default(),
+            read_data: Signal::default(),
+            _memory: vec![T::default(); 1 << A],
+        }
+    }
+}
+
+impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() && self.write_enable.val() {
+            self._memory[self.write_address.val().index()] = self.write_data.val();
+        }
+        self.read_data.next = self._memory[self.read_address.val().index()];
+    }
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "reg [{msb}:0] memory [0:{last}];\n\
+             always @(posedge clock) begin\n    \
+                 if (write_enable) memory[write_address] <= write_data;\n\
+             end\n\
+             assign read_data = memory[read_address];\n",
+            msb = T::BITS - 1,
+            last = (1usize << A) - 1,
+        ))
+    }
+}

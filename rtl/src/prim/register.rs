@@ -1,0 +1,63 @@
+//! A register with synchronous reset.
+
+use rust_hdl::prelude::*;
+
+/// `T::BITS` flip-flops with a synchronous, active-high reset.
+///
+/// `q` takes `d` at the rising edge of `clock`, or the reset value while `reset` is high. Declare it as a
+/// field and name it in [`dff_setup!`](crate::dff_setup); then assign `d` and read `q`. In Verilog it is a
+/// `reg` of the unit that owns it.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct Register<T: Synth> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Next value, sampled at the rising edge.
+    pub d: Signal<In, T>,
+    /// Present value.
+    pub q: Signal<Out, T>,
+    _reset_value: T,
+}
+
+impl<T: Synth> Register<T> {
+    /// A register that holds `reset_value` during and after reset.
+    pub fn new(reset_value: T) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            d: Signal::default(),
+            q: Signal::new_with_default(reset_value),
+            _reset_value: reset_value,
+        }
+    }
+
+    /// The value during and after reset.
+    pub fn reset_value(&self) -> T {
+        self._reset_value
+    }
+}
+
+impl<T: Synth> Default for Register<T> {
+    /// A register that resets to the default of `T`: zero, or the first state of an enum.
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: Synth> Logic for Register<T> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            self.q.next = if self.reset.val() { self._reset_value } else { self.d.val() };
+        }
+    }
+    fn connect(&mut self) {
+        self.q.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "always @(posedge clock) begin\n    if (reset) q <= {:x};\n    else q <= d;\nend\n",
+            self._reset_value.verilog()
+        ))
+    }
+}

@@ -1,0 +1,1 @@
+//! Verilated models from Rust.
