@@ -32,6 +32,7 @@ impl OutputFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        std::fs::metadata(folder).map_err(named)?;
         if path.is_dir() {
             return Err(named(io::Error::other("is a directory")));
         }

@@ -42,7 +42,7 @@ pub enum BuildError {
     #[error("{}: cannot tell the language; expected a name that ends with .S, .s or .c", .0.display())]
     Language(PathBuf),
     /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -239,8 +239,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("k.elf");
         let source = folder.path().join("k.rs");
-        let error = build(&source, RegisterClass::Rv32i, &output).unwrap_err().to_string();
-        assert!(error.contains("k.rs: ") && error.contains("No such file"), "{error}");
+        let error = anyhow::Error::from(build(&source, RegisterClass::Rv32i, &output).unwrap_err());
+        assert!(format!("{error:#}").contains("k.rs: No such file"), "{error:#}");
         std::fs::write(&source, "").unwrap();
         let error = build(&source, RegisterClass::Rv32i, &output).unwrap_err().to_string();
         assert!(error.contains("expected a name that ends with .S, .s or .c"), "{error}");

@@ -24,7 +24,7 @@ pub struct Capture {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The file could not be opened or read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     Read {
         /// The file.
         path: PathBuf,

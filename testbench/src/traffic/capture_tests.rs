@@ -125,7 +125,8 @@ fn errors_name_file_and_packet() {
     mixed.extend(enhanced(1, 0, &[1; 60], 60));
     assert!(message(&mixed).contains("link type 113 at packet 2"));
     assert!(message(&[section(), block(2, &[0; 20])].concat()).contains("obsolete packet block"));
-    assert!(read(Path::new("no/such.pcap"), None).unwrap_err().to_string().starts_with("no/such.pcap: "));
+    let missing = anyhow::Error::from(read(Path::new("no/such.pcap"), None).unwrap_err());
+    assert!(format!("{missing:#}").starts_with("no/such.pcap: No such file"), "{missing:#}");
 }
 
 /// Frames larger than the reader's buffer, and a file of many packets.

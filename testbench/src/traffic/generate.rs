@@ -83,6 +83,11 @@ impl Generator {
         Self { traffic, random, bits: 0, bad: 0, sizes: Vec::new(), connections: Vec::new() }
     }
 
+    /// Packets with a defect so far.
+    pub fn bad(&self) -> usize {
+        self.bad
+    }
+
     /// A good packet.
     fn packet(&mut self) -> Vec<u8> {
         match self.traffic.kind {
