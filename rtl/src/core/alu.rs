@@ -76,8 +76,8 @@ impl Logic for LaneAlu {
             AluOperation::ShiftRightSigned => {
                 self.y.next = self.a.val() >> self.amount.val();
                 if self.a.val().get_bit(31) {
-                    self.y.next =
-                        (self.a.val() >> self.amount.val()) | !(bits::<32>(0xffff_ffff_u64) >> self.amount.val());
+                    self.y.next = (self.a.val() >> self.amount.val())
+                        | !(bits::<32>(0xffff_ffff_u64) >> self.amount.val());
                 }
             }
             AluOperation::LessThan => {

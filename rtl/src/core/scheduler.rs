@@ -181,3 +181,132 @@ impl Logic for WarpScheduler {
         self.occupied.next = self.occupied_slots.q.val().any();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use rust_hdl::prelude::simulate;
+
+    /// What a warp of the model is doing.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Warp {
+        Absent,
+        Ready,
+        InFlight,
+        Memory { path_known: bool },
+        Ended { memory: bool },
+    }
+
+    fn seed() -> u64 {
+        let seed = std::env::var("HERMES_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+        println!("HERMES_SEED={seed}");
+        seed
+    }
+
+    #[test]
+    fn issues_ready_warps_in_turn_and_finishes_each_once() {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed());
+        let mut unit = WarpScheduler::default();
+        unit.connect_all();
+        let mut warps = [Warp::Absent; 32];
+        let mut passed_over = [0; 32];
+        let mut finishing: Option<usize> = None;
+        let (mut started, mut finished) = (0, 0);
+        for _ in 0..20_000 {
+            let choose = |rng: &mut ChaCha8Rng, warps: &[Warp; 32], wanted: fn(Warp) -> bool| {
+                let slots: Vec<usize> = (0..32).filter(|&s| wanted(warps[s])).collect();
+                (!slots.is_empty() && rng.gen_bool(0.5)).then(|| slots[rng.gen_range(0..slots.len())])
+            };
+            let mut next = warps;
+
+            let start = choose(&mut rng, &warps, |w| w == Warp::Absent).filter(|&s| finishing != Some(s));
+            unit.start_valid.next = start.is_some();
+            unit.start_slot.next = (start.unwrap_or(0) as u64).into();
+            if let Some(slot) = start {
+                next[slot] = Warp::Ready;
+                started += 1;
+            }
+
+            // Stage W: an instruction in flight resumes, goes to memory (with its path known or not) or ends.
+            let resume = choose(&mut rng, &warps, |w| w == Warp::InFlight);
+            let what = rng.gen_range(0..4);
+            unit.resume_slot.next = (resume.unwrap_or(0) as u64).into();
+            unit.resume_valid.next = resume.is_some() && what != 2;
+            unit.memory_valid.next = resume.is_some() && what != 0;
+            unit.ended_valid.next = resume.is_some() && what == 3;
+            if let Some(slot) = resume {
+                next[slot] = match what {
+                    0 => Warp::Ready,
+                    1 => Warp::Memory { path_known: true },
+                    2 => Warp::Memory { path_known: false },
+                    _ => Warp::Ended { memory: true },
+                };
+            }
+
+            let path = choose(&mut rng, &warps, |w| w == Warp::Memory { path_known: false });
+            unit.path_valid.next = path.is_some();
+            unit.path_slot.next = (path.unwrap_or(0) as u64).into();
+            if let Some(slot) = path {
+                next[slot] = Warp::Memory { path_known: true };
+            }
+            let done = choose(&mut rng, &warps, |w| {
+                w == Warp::Memory { path_known: true } || w == Warp::Ended { memory: true }
+            })
+            .filter(|&s| Some(s) != path);
+            let by_load = rng.gen();
+            unit.loaded_valid.next = done.is_some() && by_load;
+            unit.stored_valid.next = done.is_some() && !by_load;
+            unit.loaded_slot.next = (done.unwrap_or(0) as u64).into();
+            unit.stored_slot.next = (done.unwrap_or(0) as u64).into();
+            if let Some(slot) = done {
+                next[slot] = match warps[slot] {
+                    Warp::Ended { .. } => Warp::Ended { memory: false },
+                    _ => Warp::Ready,
+                };
+            }
+
+            unit.advance.next = rng.gen_bool(0.8);
+            unit.finish_ready.next = rng.gen_bool(0.3);
+            assert!(simulate(&mut unit, 20));
+
+            let any_ready = warps.contains(&Warp::Ready);
+            assert_eq!(unit.issue_valid.val(), any_ready);
+            if any_ready {
+                let slot = unit.issue_slot.val().index();
+                assert_eq!(warps[slot], Warp::Ready);
+                if unit.advance.val() {
+                    next[slot] = Warp::InFlight;
+                    for (other, count) in passed_over.iter_mut().enumerate() {
+                        *count = if other != slot && warps[other] == Warp::Ready { *count + 1 } else { 0 };
+                        assert!(*count < 32, "slot {other} starves");
+                    }
+                }
+            }
+            if unit.finish_valid.val() {
+                let slot = unit.finish_slot.val().index();
+                assert!(finishing.is_none() || finishing == Some(slot), "the finish on offer changed");
+                if finishing.is_none() {
+                    assert_eq!(warps[slot], Warp::Ended { memory: false });
+                    warps[slot] = Warp::Absent;
+                    next[slot] = Warp::Absent;
+                }
+                finishing = Some(slot);
+                if unit.finish_ready.val() {
+                    finished += 1;
+                    finishing = None;
+                }
+            } else {
+                assert!(finishing.is_none());
+            }
+
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 20));
+            unit.clock.next = Clock { clk: false };
+            warps = next;
+        }
+        println!("{started} started, {finished} finished");
+        assert!(finished > 500 && started - finished <= 33);
+    }
+}
