@@ -94,7 +94,11 @@ mod tests {
                             (1, true) => raw as u16 as i16 as u32,
                             _ => raw,
                         };
-                        assert_eq!(uut.data.val().to_u32(), expected, "offset {offset} size {size} sign {sign}");
+                        assert_eq!(
+                            uut.data.val().to_u32(),
+                            expected,
+                            "offset {offset} size {size} sign {sign}"
+                        );
                     }
                 }
             }
