@@ -4,6 +4,8 @@ mod coalescer;
 mod load_align;
 mod load_path;
 mod load_store_unit;
+#[cfg(test)]
+mod load_store_unit_tests;
 mod queue_pointers;
 mod store_align;
 mod store_merge;
