@@ -1,6 +1,7 @@
 //! The memory path: instruction cache, load/store unit with coalescer, AXI4 master.
 
 mod coalescer;
+mod instruction_cache;
 mod load_align;
 mod load_path;
 mod load_store_unit;
@@ -14,6 +15,7 @@ mod store_path;
 mod testing;
 
 pub use coalescer::Coalescer;
+pub use instruction_cache::{FillState, InstructionCache};
 pub use load_align::LoadAlign;
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;
