@@ -23,9 +23,14 @@ mod path_selector;
 mod population_count;
 mod register_address;
 mod scheduler;
-// mod shader_core;
+mod shader_core;
 mod thread_index;
 mod write_stage;
+
+#[cfg(test)]
+mod programs;
+#[cfg(test)]
+mod testing;
 
 pub use alu::{AluOperation, LaneAlu};
 pub use boot::{BootRom, BOOT_ADDRESS};
@@ -40,6 +45,6 @@ pub use path_selector::PathSelector;
 pub use population_count::PopulationCount;
 pub use register_address::RegisterAddress;
 pub use scheduler::WarpScheduler;
-// pub use shader_core::ShaderCore;
+pub use shader_core::ShaderCore;
 pub use thread_index::ThreadIndex;
 pub use write_stage::WriteStage;

@@ -9,7 +9,7 @@ use crate::prelude::*;
 ///
 /// - *in flight*: an instruction of the warp is in the pipeline, or the next path is being selected;
 /// - *memory*: a load or store of the warp is not complete;
-/// - *fetch*: the warp missed in the instruction cache while a line is being filled;
+/// - *fetch*: the warp missed in the instruction cache, which has not said yet that it should look up again;
 /// - *ended*: all threads of the warp ended.
 ///
 /// Among the slots that can, the choice goes round: the next one above the last chosen. `issue_*` answers the state
@@ -37,8 +37,8 @@ pub struct WarpScheduler {
     pub miss_valid: Signal<In, Bit>,
     /// From stage D: its slot.
     pub miss_slot: Signal<In, Bits<5>>,
-    /// From the instruction cache: a line is being filled.
-    pub filling: Signal<In, Bit>,
+    /// From the instruction cache: warps that missed before this cycle look up again.
+    pub filled: Signal<In, Bit>,
     /// From stage W: the instruction is done and the next PC is known.
     pub resume_valid: Signal<In, Bit>,
     /// From stage W: its slot.
@@ -173,9 +173,9 @@ impl Logic for WarpScheduler {
             & !(self.missed.val() | self.resumed.val() | self.selected.val()))
             | self.issued.val();
         self.memory.d.next = (self.memory.q.val() & !self.from_memory.val()) | self.to_memory.val();
-        self.fetch.d.next = bits::<32>(0);
-        if self.filling.val() | self.miss_valid.val() {
-            self.fetch.d.next = self.fetch.q.val() | self.missed.val();
+        self.fetch.d.next = self.fetch.q.val() | self.missed.val();
+        if self.filled.val() {
+            self.fetch.d.next = self.missed.val();
         }
         self.ended.d.next = (self.ended.q.val() & !self.left.val()) | self.just_ended.val();
         self.occupied.next = self.occupied_slots.q.val().any();
