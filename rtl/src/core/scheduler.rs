@@ -289,7 +289,6 @@ mod tests {
                 assert!(finishing.is_none() || finishing == Some(slot), "the finish on offer changed");
                 if finishing.is_none() {
                     assert_eq!(warps[slot], Warp::Ended { memory: false });
-                    warps[slot] = Warp::Absent;
                     next[slot] = Warp::Absent;
                 }
                 finishing = Some(slot);
