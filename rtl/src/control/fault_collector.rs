@@ -217,9 +217,9 @@ mod tests {
             let (mut drops, mut threads, mut hidden_for, mut shown) = (0u64, 0u64, 0, 0);
             for cycle in 0..6_000 {
                 let (feed, drain) = [(0.3, 0.02), (0.01, 0.5), (0.1, 0.2)][cycle / 200 % 3];
-                for core in 0..cores {
-                    if waiting[core].is_none() && random.gen_bool(feed) {
-                        waiting[core] = Some(FaultRecord {
+                for (core, slot) in waiting.iter_mut().enumerate() {
+                    if slot.is_none() && random.gen_bool(feed) {
+                        *slot = Some(FaultRecord {
                             cause: random.gen_range(0..32u64).into(),
                             core: (core as u64).into(),
                             slot: random.gen_range(0..32u64).into(),
@@ -229,8 +229,8 @@ mod tests {
                             packet: u64::from(random.gen::<u32>()).into(),
                         });
                     }
-                    let record = waiting[core].unwrap_or_default();
-                    unit.fault_valid[core].next = waiting[core].is_some();
+                    let record = slot.unwrap_or_default();
+                    unit.fault_valid[core].next = slot.is_some();
                     unit.fault_cause[core].next = record.cause;
                     unit.fault_slot[core].next = record.slot;
                     unit.fault_threads[core].next = record.threads;
