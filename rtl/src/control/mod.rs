@@ -2,15 +2,31 @@
 //!
 //! [`Dispatch`] composes the units; `docs/architecture.md` shows where they stand in the array.
 
+mod core_slots;
+mod delay_commit_queue;
+mod dispatch;
+mod fault_collector;
+mod finish_arbiter;
+mod lookup_table;
 mod priority_encoder;
 mod round_robin;
 mod sync_fifo;
 #[cfg(test)]
 pub(crate) mod testing;
+mod warp_former;
+mod warp_issue;
 
+pub use core_slots::CoreSlots;
+pub use delay_commit_queue::DelayCommitQueue;
+pub use dispatch::Dispatch;
+pub use fault_collector::{FaultCollector, FaultRecord};
+pub use finish_arbiter::FinishArbiter;
+pub use lookup_table::LookupTable;
 pub use priority_encoder::PriorityEncoder;
 pub use round_robin::RoundRobin;
 pub use sync_fifo::{SyncFifo, TaskFifo};
+pub use warp_former::WarpFormer;
+pub use warp_issue::WarpIssue;
 
 use rust_hdl::prelude::{Bits, Constant};
 

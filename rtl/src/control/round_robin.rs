@@ -10,7 +10,7 @@ use crate::prelude::*;
 ///    there is none. After reset index 0 comes first.
 /// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps its
 ///    request is chosen after at most one use by each other requester.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RoundRobin {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -29,23 +29,6 @@ pub struct RoundRobin {
     above: Register<Bits<32>>,
     encoder: PriorityEncoder,
     next_round: Signal<Local, Bits<32>>,
-}
-
-impl Default for RoundRobin {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request: Signal::default(),
-            advance: Signal::default(),
-            any: Signal::default(),
-            grant: Signal::default(),
-            index: Signal::default(),
-            above: Register::default(),
-            encoder: PriorityEncoder::default(),
-            next_round: Signal::default(),
-        }
-    }
 }
 
 impl Logic for RoundRobin {
