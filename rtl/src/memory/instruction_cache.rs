@@ -24,7 +24,8 @@ pub enum FillState {
 /// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is high, and `hit`,
 ///    `instruction` and `error` answer it. A cycle with `stall` high takes no lookup and holds these outputs.
 /// 2. A miss (`hit_valid` high, `hit` and `stall` low) starts a fill if the fill machine is idle; else it is forgotten. Either way
-///    `filled` is high for a cycle at some later time: then every waiting slot looks up again.
+///    `filled` is high in some later cycle (not that of the miss, whose slot may start to wait at its end): then every
+///    waiting slot looks up again.
 /// 3. After a fill the machine takes no new miss until the slot that started it has looked up again, so that slots whose
 ///    lines share a place in the cache cannot thrash for ever. If it does not, the machine goes on after 256 cycles without `stall`.
 /// 4. `flush` drops every line, one a cycle; lookups from the cycle of `flush` on miss until that is done. A fill under way
