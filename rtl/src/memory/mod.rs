@@ -1,1 +1,25 @@
-//! See the crate documentation.
+//! The memory path: instruction cache, load/store unit with coalescer, AXI4 master.
+
+mod coalescer;
+mod instruction_cache;
+mod load_align;
+mod load_path;
+mod load_store_unit;
+#[cfg(test)]
+mod load_store_unit_tests;
+mod queue_pointers;
+mod store_align;
+mod store_merge;
+mod store_path;
+#[cfg(test)]
+mod testing;
+
+pub use coalescer::Coalescer;
+pub use instruction_cache::{FillState, InstructionCache};
+pub use load_align::LoadAlign;
+pub use load_path::LoadPath;
+pub use load_store_unit::LoadStoreUnit;
+pub use queue_pointers::QueuePointers;
+pub use store_align::StoreAlign;
+pub use store_merge::StoreMerge;
+pub use store_path::StorePath;
