@@ -121,7 +121,7 @@ impl Model {
 }
 
 impl ModelLibrary {
-    /// A new instance, its registers at their initial values, not yet evaluated.
+    /// A new instance, settled with all inputs 0 and its registers at their initial values.
     ///
     /// # Errors
     /// [`Error::Model`] if the constructor of the model fails.

@@ -93,6 +93,8 @@ HERMES_API Instance* hermes_model_new() {
         instance->context.traceEverOn(true);
 #endif
         instance->top = std::make_unique<Vmodel>(&instance->context, "");
+        // Runs the initial blocks with all inputs 0. Models of hierarchical blocks are made here, in this context.
+        instance->top->eval();
         return instance.release();
     } catch (...) {
         return nullptr;
@@ -106,6 +108,8 @@ HERMES_API void* hermes_model_port(Instance* instance, uint32_t index, uint32_t*
 // 0: evaluated. 1: the model stopped, see hermes_model_error.
 HERMES_API int32_t hermes_model_eval(Instance* instance) {
     try {
+        // What the run-time library reports goes to the context of the thread, which another instance may have set.
+        Verilated::threadContextp(&instance->context);
         instance->top->eval();
         return 0;
     } catch (const std::exception& e) {
