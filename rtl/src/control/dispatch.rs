@@ -1,0 +1,402 @@
+//! The whole control path between the host's registers and the cores.
+
+use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
+use crate::prelude::*;
+
+/// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue, connected.
+///
+/// The task FIFO and the delay commit queue have `2^A` entries each (1,024 in the array:
+/// `Dispatch<10, 11>`); `L` is `A + 1`.
+///
+/// 1. A warp's life on the ports is `start_valid`, then `finish_valid` of its core and slot, then
+///    `trace_commit_valid`, in the order of packetIdx.
+/// 2. The `trace_issue_` outputs tell what starts in this cycle; `trace_finish_valid` follows the transfer
+///    of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two cycles or more.
+/// 3. The counters change in the cycle after the event they count.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct Dispatch<const A: usize, const L: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    /// Register CONTROL, bit 0: warps are formed and issued.
+    pub run: Signal<In, Bit>,
+    /// Register CONTROL, bit 1: partial warps are formed at once for idle slots.
+    pub eager: Signal<In, Bit>,
+    /// Register MCW: warps on a core at a time.
+    pub mcw: Signal<In, Bits<6>>,
+    /// Register TIMEOUT, in cycles.
+    pub timeout: Signal<In, Bits<32>>,
+    /// Register KERNEL_CLASS.
+    pub kernel_class: Signal<In, Bit>,
+
+    /// From the host: a packet count is offered.
+    pub task_valid: Signal<In, Bit>,
+    /// To the host: the task FIFO has room; depends on no input.
+    pub task_ready: Signal<Out, Bit>,
+    /// From the host: packets that became ready.
+    pub task_count: Signal<In, Bits<32>>,
+
+    /// To each core: a warp starts there in this cycle.
+    pub start_valid: Vec<Signal<Out, Bit>>,
+    /// To the cores: its slot.
+    pub start_slot: Signal<Out, Bits<5>>,
+    /// To the cores: packetIdx of its first packet.
+    pub start_packet: Signal<Out, Bits<32>>,
+    /// To the cores: its packets, 1 to `lanes`.
+    pub start_count: Signal<Out, Bits<6>>,
+    /// From each core: a warp finished.
+    pub finish_valid: Vec<Signal<In, Bit>>,
+    /// To each core: its finish is taken; depends on every `finish_valid`.
+    pub finish_ready: Vec<Signal<Out, Bit>>,
+    /// From each core: the slot of the warp.
+    pub finish_slot: Vec<Signal<In, Bits<5>>>,
+
+    /// A warp starts.
+    pub trace_issue_valid: Signal<Out, Bit>,
+    /// Its core.
+    pub trace_issue_core: Signal<Out, Bits<5>>,
+    /// Its slot.
+    pub trace_issue_slot: Signal<Out, Bits<5>>,
+    /// packetIdx of its first packet.
+    pub trace_issue_packet: Signal<Out, Bits<32>>,
+    /// Its packets.
+    pub trace_issue_count: Signal<Out, Bits<6>>,
+    /// A warp finished.
+    pub trace_finish_valid: Signal<Out, Bit>,
+    /// Its core.
+    pub trace_finish_core: Signal<Out, Bits<5>>,
+    /// Its slot.
+    pub trace_finish_slot: Signal<Out, Bits<5>>,
+    /// A warp commits.
+    pub trace_commit_valid: Signal<Out, Bit>,
+    /// Its core; undefined, as the slot and the count, while `trace_commit_valid` is low.
+    pub trace_commit_core: Signal<Out, Bits<5>>,
+    /// Its slot.
+    pub trace_commit_slot: Signal<Out, Bits<5>>,
+    /// packetIdx of its first packet.
+    pub trace_commit_packet: Signal<Out, Bits<32>>,
+    /// Its packets.
+    pub trace_commit_count: Signal<Out, Bits<6>>,
+
+    /// Entries in the task FIFO.
+    pub task_level: Signal<Out, Bits<L>>,
+    /// Packets in the warp former that wait for a warp.
+    pub pending: Signal<Out, Bits<32>>,
+    /// Warps issued since reset, modulo 2^32.
+    pub issued_warps: Signal<Out, Bits<32>>,
+    /// Warps committed since reset, modulo 2^32.
+    pub committed_warps: Signal<Out, Bits<32>>,
+    /// Packets committed since reset, modulo 2^32.
+    pub committed_packets: Signal<Out, Bits<32>>,
+
+    tasks: TaskFifo<A, L>,
+    former: WarpFormer,
+    issue: WarpIssue,
+    finish: FinishArbiter,
+    tables: Vec<LookupTable<A>>,
+    commit: DelayCommitQueue<A>,
+    issued: Register<Bits<32>>,
+    committed: Register<Bits<32>>,
+    index: Vec<Constant<Bits<5>>>,
+    allocated: Signal<Local, Bit>,
+    done_index: Signal<Local, Bits<A>>,
+    _cores: usize,
+}
+
+impl<const A: usize, const L: usize> Dispatch<A, L> {
+    /// The control path of `cores` cores with `lanes` lanes and `warps` warp slots each.
+    ///
+    /// # Panics
+    /// If one of them is not 1 to 32, `A` is zero or `L` is not `A + 1`.
+    pub fn new(cores: usize, lanes: usize, warps: usize) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            run: Signal::default(),
+            eager: Signal::default(),
+            mcw: Signal::default(),
+            timeout: Signal::default(),
+            kernel_class: Signal::default(),
+            task_valid: Signal::default(),
+            task_ready: Signal::default(),
+            task_count: Signal::default(),
+            start_valid: vec![Signal::default(); cores],
+            start_slot: Signal::default(),
+            start_packet: Signal::default(),
+            start_count: Signal::default(),
+            finish_valid: vec![Signal::default(); cores],
+            finish_ready: vec![Signal::default(); cores],
+            finish_slot: vec![Signal::default(); cores],
+            trace_issue_valid: Signal::default(),
+            trace_issue_core: Signal::default(),
+            trace_issue_slot: Signal::default(),
+            trace_issue_packet: Signal::default(),
+            trace_issue_count: Signal::default(),
+            trace_finish_valid: Signal::default(),
+            trace_finish_core: Signal::default(),
+            trace_finish_slot: Signal::default(),
+            trace_commit_valid: Signal::default(),
+            trace_commit_core: Signal::default(),
+            trace_commit_slot: Signal::default(),
+            trace_commit_packet: Signal::default(),
+            trace_commit_count: Signal::default(),
+            task_level: Signal::default(),
+            pending: Signal::default(),
+            issued_warps: Signal::default(),
+            committed_warps: Signal::default(),
+            committed_packets: Signal::default(),
+            tasks: TaskFifo::default(),
+            former: WarpFormer::new(lanes),
+            issue: WarpIssue::new(cores, warps),
+            finish: FinishArbiter::new(cores),
+            tables: vec![LookupTable::default(); cores],
+            commit: DelayCommitQueue::default(),
+            issued: Register::default(),
+            committed: Register::default(),
+            index: indices(cores),
+            allocated: Signal::default(),
+            done_index: Signal::default(),
+            _cores: cores,
+        }
+    }
+}
+
+impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, issued, committed);
+        clock!(self, clock, tasks, former, issue, finish, commit);
+
+        // Host to task FIFO to warp former.
+        self.tasks.push_valid.next = self.task_valid.val();
+        self.tasks.push_data.next = self.task_count.val();
+        self.task_ready.next = self.tasks.push_ready.val();
+        self.former.task_valid.next = self.tasks.pop_valid.val();
+        self.former.task_count.next = self.tasks.pop_data.val();
+        self.tasks.pop_ready.next = self.former.task_ready.val();
+        self.former.run.next = self.run.val();
+        self.former.eager.next = self.eager.val();
+        self.former.timeout.next = self.timeout.val();
+        self.former.idle_slot.next = self.issue.idle_slot.val();
+
+        // Warp former to warp issue, which allocates in the delay commit queue.
+        self.issue.run.next = self.run.val();
+        self.issue.mcw.next = self.mcw.val();
+        self.issue.kernel_class.next = self.kernel_class.val();
+        self.issue.warp_valid.next = self.former.warp_valid.val();
+        self.issue.warp_packet.next = self.former.warp_packet.val();
+        self.issue.warp_count.next = self.former.warp_count.val();
+        self.former.warp_ready.next = self.issue.warp_ready.val();
+        self.commit.allocate_valid.next = self.issue.allocate_valid.val();
+        self.commit.allocate_core.next = self.issue.allocate_core.val();
+        self.commit.allocate_slot.next = self.issue.allocate_slot.val();
+        self.commit.allocate_count.next = self.former.warp_count.val();
+        self.issue.allocate_ready.next = self.commit.allocate_ready.val();
+        self.allocated.next = self.issue.allocate_valid.val() & self.commit.allocate_ready.val();
+
+        // A finish frees the slot and marks the entry that the core's table holds for it.
+        self.issue.free_valid.next = self.finish.event_valid.val();
+        self.issue.free_core.next = self.finish.event_core.val();
+        self.issue.free_slot.next = self.finish.event_slot.val();
+        self.done_index.next = self.tables[0].read_index.val();
+        for i in 0..self._cores {
+            self.tables[i].clock.next = self.clock.val();
+            self.tables[i].write.next =
+                self.allocated.val() & (self.issue.allocate_core.val() == self.index[i].val());
+            self.tables[i].write_slot.next = self.issue.allocate_slot.val();
+            self.tables[i].write_index.next = self.commit.allocate_index.val();
+            self.tables[i].read_slot.next = self.finish.event_slot.val();
+            if self.finish.event_core.val() == self.index[i].val() {
+                self.done_index.next = self.tables[i].read_index.val();
+            }
+        }
+        self.commit.done_valid.next = self.finish.event_valid.val();
+        self.commit.done_index.next = self.done_index.val();
+
+        // The cores.
+        self.start_slot.next = self.issue.start_slot.val();
+        self.start_packet.next = self.issue.start_packet.val();
+        self.start_count.next = self.issue.start_count.val();
+        for i in 0..self._cores {
+            self.start_valid[i].next = self.issue.start_valid[i].val();
+            self.finish.finish_valid[i].next = self.finish_valid[i].val();
+            self.finish.finish_slot[i].next = self.finish_slot[i].val();
+            self.finish_ready[i].next = self.finish.finish_ready[i].val();
+        }
+
+        // Events and counters.
+        self.trace_issue_valid.next = self.issue.start_any.val();
+        self.trace_issue_core.next = self.issue.start_core.val();
+        self.trace_issue_slot.next = self.issue.start_slot.val();
+        self.trace_issue_packet.next = self.issue.start_packet.val();
+        self.trace_issue_count.next = self.issue.start_count.val();
+        self.trace_finish_valid.next = self.finish.event_valid.val();
+        self.trace_finish_core.next = self.finish.event_core.val();
+        self.trace_finish_slot.next = self.finish.event_slot.val();
+        self.trace_commit_valid.next = self.commit.commit_valid.val();
+        self.trace_commit_core.next = self.commit.commit_core.val();
+        self.trace_commit_slot.next = self.commit.commit_slot.val();
+        self.trace_commit_packet.next = self.commit.commit_packet.val();
+        self.trace_commit_count.next = self.commit.commit_count.val();
+        if self.issue.start_any.val() {
+            self.issued.d.next = self.issued.q.val() + 1;
+        }
+        if self.commit.commit_valid.val() {
+            self.committed.d.next = self.committed.q.val() + 1;
+        }
+        self.task_level.next = self.tasks.level.val();
+        self.pending.next = self.former.pending.val();
+        self.issued_warps.next = self.issued.q.val();
+        self.committed_warps.next = self.committed.q.val();
+        self.committed_packets.next = self.commit.commit_packet.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+    use std::collections::VecDeque;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Warp {
+        core: usize,
+        slot: usize,
+        packet: u64,
+        count: usize,
+    }
+
+    struct Shape {
+        cores: usize,
+        lanes: usize,
+        warps: usize,
+        cycles: usize,
+    }
+
+    /// Cores that run each warp for a random time, against the order of issue.
+    fn random_run<const A: usize, const L: usize>(shape: Shape) {
+        let Shape { cores, lanes, warps, cycles } = shape;
+        let mut random = random();
+        let mut unit = Dispatch::<A, L>::new(cores, lanes, warps);
+        start!(unit);
+        // On each core: slot -> cycle in which the warp ends.
+        let mut running: Vec<[Option<usize>; 32]> = vec![[None; 32]; cores];
+        let mut finishing: Vec<Option<usize>> = vec![None; cores];
+        let mut in_flight: VecDeque<(Warp, bool)> = VecDeque::new();
+        let (mut pushed, mut started, mut committed) = (0u64, 0u64, 0u64);
+        let (mut warps_started, mut warps_committed) = (0u64, 0u64);
+        let (mut out_of_order, mut fifo_full, mut queue_full) = (0, 0, 0);
+        let mut count = 0;
+        unit.run.next = true;
+        for cycle in 0..cycles + 20_000 {
+            let feeding = cycle < cycles;
+            if cycle % 512 == 0 {
+                unit.mcw.next = random.gen_range(1..=32).into();
+                unit.kernel_class.next = random.gen();
+                unit.eager.next = random.gen();
+                unit.timeout.next = random.gen_range(0..50).into();
+            }
+            if !feeding {
+                unit.mcw.next = 4.into();
+                unit.timeout.next = 20.into();
+            }
+            let longest = if cycle / 1024 % 2 == 0 { 20 } else { 300 };
+            if !unit.task_valid.val() {
+                unit.task_valid.next = feeding && random.gen_bool(0.5);
+                count = random.gen_range(0..=2 * lanes as u64);
+                unit.task_count.next = count.into();
+            }
+            for core in 0..cores {
+                if finishing[core].is_none() {
+                    let ended = |slot: &usize| running[core][*slot].is_some_and(|end| end <= cycle);
+                    finishing[core] = (0..32).find(ended);
+                }
+                unit.finish_valid[core].next = finishing[core].is_some();
+                unit.finish_slot[core].next = (finishing[core].unwrap_or(31) as u64).into();
+            }
+            settle!(unit);
+
+            assert_eq!(unit.committed_packets.val().to_u64(), committed, "cycle {cycle}");
+            assert_eq!(unit.committed_warps.val().to_u64(), warps_committed, "cycle {cycle}");
+            assert_eq!(unit.issued_warps.val().to_u64(), warps_started, "cycle {cycle}");
+            fifo_full += usize::from(!unit.task_ready.val());
+            queue_full += usize::from(in_flight.len() == 1 << A);
+            if unit.trace_issue_valid.val() {
+                let warp = Warp {
+                    core: unit.trace_issue_core.val().index(),
+                    slot: unit.trace_issue_slot.val().index(),
+                    packet: unit.trace_issue_packet.val().to_u64(),
+                    count: unit.trace_issue_count.val().index(),
+                };
+                assert_eq!(unit.start_slot.val(), unit.trace_issue_slot.val());
+                assert_eq!(unit.start_packet.val(), unit.trace_issue_packet.val());
+                assert_eq!(unit.start_count.val(), unit.trace_issue_count.val());
+                assert!((1..=lanes).contains(&warp.count), "cycle {cycle}: {warp:?}");
+                assert_eq!(warp.packet, started, "cycle {cycle}: packets are consecutive");
+                assert!(running[warp.core][warp.slot].is_none(), "cycle {cycle}: busy slot {warp:?}");
+                assert!(warp.slot < warps, "cycle {cycle}: {warp:?}");
+                running[warp.core][warp.slot] = Some(cycle + random.gen_range(1..longest));
+                started += warp.count as u64;
+                warps_started += 1;
+                in_flight.push_back((warp, false));
+            }
+            for core in 0..cores {
+                let expected = unit.trace_issue_valid.val() && unit.trace_issue_core.val().index() == core;
+                assert_eq!(unit.start_valid[core].val(), expected, "cycle {cycle}");
+                if unit.finish_valid[core].val() && unit.finish_ready[core].val() {
+                    let slot = finishing[core].take().unwrap();
+                    running[core][slot] = None;
+                    let position =
+                        in_flight.iter().position(|(w, done)| (w.core, w.slot, *done) == (core, slot, false));
+                    out_of_order += usize::from(position.unwrap() > 0);
+                    in_flight[position.unwrap()].1 = true;
+                }
+            }
+            if unit.trace_commit_valid.val() {
+                let (warp, done) = in_flight.pop_front().expect("nothing commits that was not issued");
+                assert!(done, "cycle {cycle}: {warp:?} has not finished");
+                let got = Warp {
+                    core: unit.trace_commit_core.val().index(),
+                    slot: unit.trace_commit_slot.val().index(),
+                    packet: unit.trace_commit_packet.val().to_u64(),
+                    count: unit.trace_commit_count.val().index(),
+                };
+                assert_eq!(got, warp, "cycle {cycle}");
+                committed += warp.count as u64;
+                warps_committed += 1;
+            }
+            let transfer = unit.task_valid.val() && unit.task_ready.val();
+            tick!(unit);
+            if transfer {
+                pushed += count;
+                unit.task_valid.next = false;
+                settle!(unit);
+            }
+        }
+        assert_eq!(started, pushed, "every packet starts");
+        assert_eq!(committed, pushed, "every packet commits");
+        assert!(in_flight.is_empty() && !unit.task_level.val().any() && !unit.pending.val().any());
+        assert!(A > 3 || fifo_full > 0, "the FIFO was never full");
+        assert!(A > 3 || cores * warps <= 1 << A || queue_full > 0, "the queue was never full");
+        assert!(cores * warps == 1 || out_of_order > 100, "{out_of_order}");
+    }
+
+    #[test]
+    fn one_slot() {
+        random_run::<2, 3>(Shape { cores: 1, lanes: 1, warps: 1, cycles: 10_000 });
+    }
+
+    #[test]
+    fn tiny_queues() {
+        random_run::<2, 3>(Shape { cores: 2, lanes: 4, warps: 4, cycles: 20_000 });
+        random_run::<3, 4>(Shape { cores: 3, lanes: 8, warps: 32, cycles: 20_000 });
+    }
+
+    #[test]
+    fn full_array() {
+        random_run::<10, 11>(Shape { cores: 8, lanes: 32, warps: 32, cycles: 30_000 });
+    }
+}

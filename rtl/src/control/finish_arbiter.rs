@@ -1,0 +1,138 @@
+//! Takes the finished warps of all cores, one a cycle.
+
+use super::RoundRobin;
+use crate::prelude::*;
+
+/// Round-robin arbiter of the cores' finish ports.
+///
+/// 1. In each cycle one of the cores with `finish_valid` gets `finish_ready`, in turn.
+/// 2. The event outputs tell of it in the next cycle, for one cycle. In that cycle the lookup table is read
+///    and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct FinishArbiter {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// From each core: a warp finished.
+    pub finish_valid: Vec<Signal<In, Bit>>,
+    /// To each core: it is taken; depends on every `finish_valid`.
+    pub finish_ready: Vec<Signal<Out, Bit>>,
+    /// From each core: the slot of the warp.
+    pub finish_slot: Vec<Signal<In, Bits<5>>>,
+    /// A warp finished.
+    pub event_valid: Signal<Out, Bit>,
+    /// Its core.
+    pub event_core: Signal<Out, Bits<5>>,
+    /// Its slot.
+    pub event_slot: Signal<Out, Bits<5>>,
+    arbiter: RoundRobin,
+    valid: Register<Bit>,
+    core: Register<Bits<5>>,
+    slot: Register<Bits<5>>,
+    request: Signal<Local, Bits<32>>,
+    _cores: usize,
+}
+
+impl FinishArbiter {
+    /// An arbiter for `cores` cores.
+    ///
+    /// # Panics
+    /// If `cores` is not 1 to 32.
+    pub fn new(cores: usize) -> Self {
+        assert!((1..=32).contains(&cores), "FinishArbiter: {cores} cores, expected 1 to 32");
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            finish_valid: vec![Signal::default(); cores],
+            finish_ready: vec![Signal::default(); cores],
+            finish_slot: vec![Signal::default(); cores],
+            event_valid: Signal::default(),
+            event_core: Signal::default(),
+            event_slot: Signal::default(),
+            arbiter: RoundRobin::default(),
+            valid: Register::default(),
+            core: Register::default(),
+            slot: Register::default(),
+            request: Signal::default(),
+            _cores: cores,
+        }
+    }
+}
+
+impl Logic for FinishArbiter {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, core, slot);
+        clock!(self, clock, arbiter);
+        self.request.next = bits::<32>(0);
+        for i in 0..self._cores {
+            self.request.next = self.request.val().replace_bit(i, self.finish_valid[i].val());
+        }
+        self.arbiter.request.next = self.request.val();
+        self.arbiter.advance.next = self.arbiter.any.val();
+        self.valid.d.next = self.arbiter.any.val();
+        self.core.d.next = self.arbiter.index.val();
+        for i in 0..self._cores {
+            self.finish_ready[i].next = self.arbiter.grant.val().get_bit(i);
+            if self.arbiter.grant.val().get_bit(i) {
+                self.slot.d.next = self.finish_slot[i].val();
+            }
+        }
+        self.event_valid.next = self.valid.q.val();
+        self.event_core.next = self.core.q.val();
+        self.event_slot.next = self.slot.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+
+    #[test]
+    fn takes_one_finish_a_cycle_from_each_core_in_turn() {
+        let mut random = random();
+        for cores in [1, 2, 5, 32] {
+            let mut unit = FinishArbiter::new(cores);
+            start!(unit);
+            let mut waiting: Vec<Option<u64>> = vec![None; cores];
+            let mut waited = vec![0; cores];
+            let mut event = None;
+            let mut events = 0;
+            for cycle in 0..3_000 {
+                for core in 0..cores {
+                    if waiting[core].is_none() && random.gen_bool(0.3) {
+                        waiting[core] = Some(random.gen_range(0..32));
+                        waited[core] = 0;
+                    }
+                    unit.finish_valid[core].next = waiting[core].is_some();
+                    unit.finish_slot[core].next = waiting[core].unwrap_or(random.gen_range(0..32)).into();
+                }
+                settle!(unit);
+                let got = unit
+                    .event_valid
+                    .val()
+                    .then(|| (unit.event_core.val().index(), unit.event_slot.val().to_u64()));
+                assert_eq!(got, event, "cycle {cycle}");
+                let taken: Vec<usize> = (0..cores).filter(|&c| unit.finish_ready[c].val()).collect();
+                assert_eq!(taken.len(), usize::from(waiting.iter().any(Option::is_some)), "cycle {cycle}");
+                event = taken.first().map(|&core| (core, waiting[core].expect("only a valid one is taken")));
+                events += taken.len();
+                for core in 0..cores {
+                    waited[core] += 1;
+                    assert!(
+                        waited[core] <= cores || waiting[core].is_none(),
+                        "cycle {cycle}: core {core} starves"
+                    );
+                }
+                if let Some((core, _)) = event {
+                    waiting[core] = None;
+                }
+                tick!(unit);
+            }
+            assert!(events > 600);
+        }
+    }
+}

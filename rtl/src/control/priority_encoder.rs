@@ -1,0 +1,70 @@
+//! The lowest bit of a set.
+
+use crate::prelude::*;
+
+/// Finds the lowest of 32 requests.
+///
+/// The outputs answer `request` in the same cycle; without a request they are zero.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct PriorityEncoder {
+    /// The requests; bit 0 comes first.
+    pub request: Signal<In, Bits<32>>,
+    /// The lowest request alone.
+    pub one_hot: Signal<Out, Bits<32>>,
+    /// Its index.
+    pub index: Signal<Out, Bits<5>>,
+    lowest: Signal<Local, Bits<32>>,
+    encoded: Signal<Local, Bits<5>>,
+}
+
+impl Logic for PriorityEncoder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.lowest.next = self.request.val() & (bits::<32>(0) - self.request.val());
+        self.encoded.next = bits::<5>(0);
+        if (self.lowest.val() & 0xaaaa_aaaau64).any() {
+            self.encoded.next = self.encoded.val() | 1;
+        }
+        if (self.lowest.val() & 0xcccc_ccccu64).any() {
+            self.encoded.next = self.encoded.val() | 2;
+        }
+        if (self.lowest.val() & 0xf0f0_f0f0u64).any() {
+            self.encoded.next = self.encoded.val() | 4;
+        }
+        if (self.lowest.val() & 0xff00_ff00u64).any() {
+            self.encoded.next = self.encoded.val() | 8;
+        }
+        if (self.lowest.val() & 0xffff_0000u64).any() {
+            self.encoded.next = self.encoded.val() | 16;
+        }
+        self.one_hot.next = self.lowest.val();
+        self.index.next = self.encoded.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle};
+    use rand::Rng;
+
+    #[test]
+    fn finds_the_lowest_request() {
+        let mut random = random();
+        let mut unit = PriorityEncoder::default();
+        unit.connect_all();
+        for case in 0..2_000u32 {
+            let request: u32 = match case {
+                0 => 0,
+                1..=32 => 1 << (case - 1),
+                _ => random.gen::<u32>() & random.gen::<u32>() << random.gen_range(0..32),
+            };
+            unit.request.next = u64::from(request).into();
+            settle!(unit);
+            let one_hot = if request == 0 { 0 } else { 1u64 << request.trailing_zeros() };
+            let index = request.trailing_zeros() as u64 % 32;
+            assert_eq!(unit.one_hot.val().to_u64(), one_hot, "request {request:#x}");
+            assert_eq!(unit.index.val().to_u64(), index, "request {request:#x}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A fair choice among requests.
+
+use super::PriorityEncoder;
+use crate::prelude::*;
+
+/// Round-robin arbiter for up to 32 requesters.
+///
+/// 1. The outputs answer `request` in the same cycle; without a request they are zero.
+/// 2. The choice is the lowest requesting index above the last used one, or the lowest of all if
+///    there is none. After reset index 0 comes first.
+/// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps its
+///    request is chosen after at most one use by each other requester.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct RoundRobin {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// One bit for each requester.
+    pub request: Signal<In, Bits<32>>,
+    /// The present choice is used.
+    pub advance: Signal<In, Bit>,
+    /// Something is requested.
+    pub any: Signal<Out, Bit>,
+    /// The choice, one-hot.
+    pub grant: Signal<Out, Bits<32>>,
+    /// The choice as an index.
+    pub index: Signal<Out, Bits<5>>,
+    above: Register<Bits<32>>,
+    encoder: PriorityEncoder,
+    next_round: Signal<Local, Bits<32>>,
+}
+
+impl Logic for RoundRobin {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, above);
+        self.next_round.next = self.request.val() & self.above.q.val();
+        self.encoder.request.next = self.request.val();
+        if self.next_round.val().any() {
+            self.encoder.request.next = self.next_round.val();
+        }
+        self.any.next = self.request.val().any();
+        self.grant.next = self.encoder.one_hot.val();
+        self.index.next = self.encoder.index.val();
+        if self.advance.val() {
+            // The bits above the chosen one.
+            self.above.d.next = !(self.encoder.one_hot.val() | (self.encoder.one_hot.val() - 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+
+    #[test]
+    fn takes_turns() {
+        let mut random = random();
+        let mut unit = RoundRobin::default();
+        start!(unit);
+        let mut last = 31;
+        for cycle in 0..3_000 {
+            let request: u32 = random.gen::<u32>() & random.gen::<u32>() & random.gen::<u32>();
+            unit.request.next = u64::from(request).into();
+            unit.advance.next = random.gen();
+            settle!(unit);
+            let expected = (1..=32).map(|d| (last + d) % 32).find(|&i| request >> i & 1 == 1);
+            assert_eq!(unit.any.val(), expected.is_some(), "cycle {cycle}");
+            assert_eq!(unit.grant.val().to_u64(), expected.map_or(0, |i| 1 << i), "cycle {cycle}");
+            assert_eq!(unit.index.val().index(), expected.unwrap_or(0), "cycle {cycle}");
+            if unit.advance.val() {
+                // Without a request the next round starts at index 0.
+                last = expected.unwrap_or(31);
+            }
+            tick!(unit);
+        }
+    }
+
+    #[test]
+    fn everyone_gets_one_turn_in_a_round() {
+        let mut unit = RoundRobin::default();
+        start!(unit);
+        unit.request.next = 0x8000_4003.into();
+        unit.advance.next = true;
+        let mut order = vec![];
+        for _ in 0..8 {
+            settle!(unit);
+            order.push(unit.index.val().index());
+            tick!(unit);
+        }
+        assert_eq!(order, [0, 1, 14, 31, 0, 1, 14, 31]);
+    }
+}

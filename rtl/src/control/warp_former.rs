@@ -1,0 +1,367 @@
+//! Forms warps from the packets that the host announces (Hermes, section 3.3).
+
+use crate::prelude::*;
+
+/// Takes packet counts from the task FIFO and forms warps of packets with consecutive packetIdx.
+///
+/// 1. A warp has `lanes` packets; it is formed as soon as that many wait.
+/// 2. A partial warp is formed when the oldest waiting packet has waited `timeout` cycles for
+///    companions, or at once when `eager` and `idle_slot` are high and no formed warp waits for issue.
+///    The wait is counted from the first cycle in which the packet is the oldest one of `pending`; a
+///    count taken in cycle t by an idle former thus gives its partial warp at the output in cycle
+///    t + 2 + `timeout`. The count stops at `timeout`.
+/// 3. Counts are taken while fewer than `2 * lanes` packets wait, whatever their value: no packet is
+///    ever lost. A count of 0 has no effect.
+/// 4. No warp is formed while `run` is low; one that stands at the output stays there.
+/// 5. One warp a cycle at most. packetIdx starts at 0 after reset and wraps at 2^32.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct WarpFormer {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// From the task FIFO: a count is offered.
+    pub task_valid: Signal<In, Bit>,
+    /// To the task FIFO: the count is taken; depends on no input.
+    pub task_ready: Signal<Out, Bit>,
+    /// From the task FIFO: packets that became ready.
+    pub task_count: Signal<In, Bits<32>>,
+    /// Register CONTROL, bit 0: warps are formed.
+    pub run: Signal<In, Bit>,
+    /// Register CONTROL, bit 1: partial warps are formed at once for idle slots.
+    pub eager: Signal<In, Bit>,
+    /// Register TIMEOUT, in cycles.
+    pub timeout: Signal<In, Bits<32>>,
+    /// From the warp issue: some core could take a warp now.
+    pub idle_slot: Signal<In, Bit>,
+    /// To the warp issue: a warp is formed.
+    pub warp_valid: Signal<Out, Bit>,
+    /// From the warp issue: it is taken.
+    pub warp_ready: Signal<In, Bit>,
+    /// packetIdx of the warp's first packet.
+    pub warp_packet: Signal<Out, Bits<32>>,
+    /// Packets of the warp, 1 to `lanes`.
+    pub warp_count: Signal<Out, Bits<6>>,
+    /// Packets that wait for a warp, at most 2^32 - 1 shown.
+    pub pending: Signal<Out, Bits<32>>,
+    waiting: Register<Bits<33>>,
+    age: Register<Bits<32>>,
+    next_packet: Register<Bits<32>>,
+    formed: Register<Bit>,
+    formed_packet: Register<Bits<32>>,
+    formed_count: Register<Bits<6>>,
+    lanes: Constant<Bits<6>>,
+    enough: Constant<Bits<33>>,
+    plenty: Constant<Bits<33>>,
+    take: Signal<Local, Bit>,
+    full: Signal<Local, Bit>,
+    some: Signal<Local, Bit>,
+    expired: Signal<Local, Bit>,
+    at_once: Signal<Local, Bit>,
+    form: Signal<Local, Bit>,
+    packets: Signal<Local, Bits<6>>,
+    left: Signal<Local, Bits<33>>,
+}
+
+impl WarpFormer {
+    /// A former of warps of `lanes` packets.
+    ///
+    /// # Panics
+    /// If `lanes` is not 1 to 32.
+    pub fn new(lanes: usize) -> Self {
+        assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
+        let lanes = lanes as u64;
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            task_valid: Signal::default(),
+            task_ready: Signal::default(),
+            task_count: Signal::default(),
+            run: Signal::default(),
+            eager: Signal::default(),
+            timeout: Signal::default(),
+            idle_slot: Signal::default(),
+            warp_valid: Signal::default(),
+            warp_ready: Signal::default(),
+            warp_packet: Signal::default(),
+            warp_count: Signal::default(),
+            pending: Signal::default(),
+            waiting: Register::default(),
+            age: Register::default(),
+            next_packet: Register::default(),
+            formed: Register::default(),
+            formed_packet: Register::default(),
+            formed_count: Register::default(),
+            lanes: Constant::new(lanes.into()),
+            enough: Constant::new(lanes.into()),
+            plenty: Constant::new((2 * lanes).into()),
+            take: Signal::default(),
+            full: Signal::default(),
+            some: Signal::default(),
+            expired: Signal::default(),
+            at_once: Signal::default(),
+            form: Signal::default(),
+            packets: Signal::default(),
+            left: Signal::default(),
+        }
+    }
+}
+
+impl Logic for WarpFormer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, waiting, age, next_packet, formed, formed_packet, formed_count);
+
+        // The packets that wait: at most 2 * lanes - 1 + (2^32 - 1), which fits 33 bits.
+        self.task_ready.next = self.waiting.q.val() < self.plenty.val();
+        self.take.next = self.task_valid.val() & (self.waiting.q.val() < self.plenty.val());
+        self.full.next = self.waiting.q.val() >= self.enough.val();
+        self.some.next = self.waiting.q.val().any();
+        self.expired.next = self.age.q.val() >= self.timeout.val();
+        self.at_once.next = self.eager.val() & self.idle_slot.val() & !self.formed.q.val();
+        self.form.next = self.run.val()
+            & (!self.formed.q.val() | self.warp_ready.val())
+            & (self.full.val() | (self.some.val() & (self.expired.val() | self.at_once.val())));
+        self.packets.next = bit_cast::<6, 33>(self.waiting.q.val());
+        if self.full.val() {
+            self.packets.next = self.lanes.val();
+        }
+        self.left.next = self.waiting.q.val();
+        if self.form.val() {
+            self.left.next = self.waiting.q.val() - bit_cast::<33, 6>(self.packets.val());
+        }
+        self.waiting.d.next = self.left.val();
+        if self.take.val() {
+            self.waiting.d.next = self.left.val() + bit_cast::<33, 32>(self.task_count.val());
+        }
+
+        // Stopping at the time-out keeps the age from wrapping.
+        if self.form.val() | !self.some.val() {
+            self.age.d.next = bits::<32>(0);
+        } else if !self.expired.val() {
+            self.age.d.next = self.age.q.val() + 1;
+        }
+
+        // The formed warp.
+        if self.warp_ready.val() {
+            self.formed.d.next = false;
+        }
+        if self.form.val() {
+            self.formed.d.next = true;
+            self.formed_packet.d.next = self.next_packet.q.val();
+            self.formed_count.d.next = self.packets.val();
+            self.next_packet.d.next = self.next_packet.q.val() + bit_cast::<32, 6>(self.packets.val());
+        }
+        self.warp_valid.next = self.formed.q.val();
+        self.warp_packet.next = self.formed_packet.q.val();
+        self.warp_count.next = self.formed_count.q.val();
+
+        self.pending.next = bit_cast::<32, 33>(self.waiting.q.val());
+        if self.waiting.q.val().get_bit(32) {
+            self.pending.next = bits::<32>(0xffff_ffffu64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+    use std::collections::VecDeque;
+
+    fn former(lanes: usize) -> WarpFormer {
+        let mut unit = WarpFormer::new(lanes);
+        start!(unit);
+        unit.run.next = true;
+        unit.timeout.next = 1_000.into();
+        unit
+    }
+
+    /// Offers `count` until it is taken.
+    fn push(unit: &mut WarpFormer, count: u32) {
+        unit.task_valid.next = true;
+        unit.task_count.next = u64::from(count).into();
+        settle!(*unit);
+        assert!(unit.task_ready.val());
+        tick!(*unit);
+        unit.task_valid.next = false;
+        settle!(*unit);
+    }
+
+    /// Every warp against a queue of the cycles in which its packets came.
+    fn random_run(lanes: usize, cycles: u64) {
+        let mut random = random();
+        let mut unit = former(lanes);
+        let mut arrivals: VecDeque<u64> = VecDeque::new();
+        let mut offered: VecDeque<u32> = VecDeque::new();
+        let mut timeout = 10;
+        let mut next = 0u64;
+        let mut oldest_since = 0;
+        let mut expected: Option<(u64, usize)> = None;
+        let (mut full, mut late, mut early) = (0, 0, 0);
+        for cycle in 0..cycles {
+            if cycle % 256 == 0 {
+                timeout = random.gen_range(0..40);
+                unit.timeout.next = timeout.into();
+                unit.eager.next = random.gen();
+            }
+            let (feed, drain) = [(0.9, 0.5), (0.1, 0.9), (0.05, 1.0), (0.5, 0.1)][cycle as usize / 512 % 4];
+            if offered.is_empty() && random.gen_bool(feed) {
+                let limit = [lanes as u32, 3, 3 * lanes as u32 + 2][random.gen_range(0..3)];
+                offered.push_back(random.gen_range(0..=limit));
+            }
+            unit.task_valid.next = !offered.is_empty();
+            unit.task_count.next = u64::from(offered.front().copied().unwrap_or(7)).into();
+            unit.warp_ready.next = random.gen_bool(drain);
+            unit.idle_slot.next = random.gen();
+            unit.run.next = random.gen_bool(0.95);
+            settle!(unit);
+
+            assert_eq!(unit.pending.val().index(), arrivals.len(), "cycle {cycle}");
+            assert_eq!(unit.warp_valid.val(), expected.is_some(), "cycle {cycle}");
+            if let Some((packet, count)) = expected {
+                assert_eq!(unit.warp_packet.val().to_u64(), packet, "cycle {cycle}");
+                assert_eq!(unit.warp_count.val().index(), count, "cycle {cycle}");
+            }
+            // What must happen at this edge.
+            let room = expected.is_none() || unit.warp_ready.val();
+            let waited = cycle - oldest_since;
+            let eager = unit.eager.val() && unit.idle_slot.val() && expected.is_none();
+            let form = unit.run.val()
+                && room
+                && (arrivals.len() >= lanes || (!arrivals.is_empty() && (waited >= timeout || eager)));
+            let taken =
+                (unit.task_valid.val() && unit.task_ready.val()).then(|| offered.pop_front().unwrap());
+            assert!(unit.task_ready.val() || arrivals.len() >= lanes, "cycle {cycle}: starved");
+            if room {
+                expected = None;
+            }
+            if form {
+                let count = arrivals.len().min(lanes);
+                full += usize::from(count == lanes);
+                late += usize::from(count < lanes && waited >= timeout);
+                early += usize::from(count < lanes && waited < timeout);
+                arrivals.drain(..count);
+                expected = Some((next, count));
+                next += count as u64;
+            }
+            if form || arrivals.is_empty() {
+                oldest_since = cycle + 1;
+            }
+            arrivals.extend((0..taken.unwrap_or(0)).map(|_| cycle));
+            tick!(unit);
+            // Changing the time-out may not shorten a count that already stopped: start afresh.
+            if cycle % 256 == 255 {
+                unit.warp_ready.next = true;
+                unit.run.next = true;
+                unit.timeout.next = 0.into();
+                unit.task_valid.next = false;
+                settle!(unit);
+                while unit.pending.val().any() || unit.warp_valid.val() {
+                    tick!(unit);
+                }
+                next += arrivals.len() as u64;
+                arrivals.clear();
+                expected = None;
+                oldest_since = cycle + 1;
+            }
+        }
+        assert!(full > 50 && (lanes == 1 || (late > 20 && early > 20)), "{full} {late} {early}");
+    }
+
+    #[test]
+    fn random_counts_become_consecutive_warps() {
+        for lanes in [1, 2, 4, 32] {
+            random_run(lanes, 16_384);
+        }
+    }
+
+    #[test]
+    fn partial_warp_leaves_after_the_timeout() {
+        for timeout in [0, 1, 2, 100] {
+            let mut unit = former(32);
+            unit.timeout.next = timeout.into();
+            push(&mut unit, 5);
+            // The count was taken in cycle 0; this is cycle 1.
+            let mut cycle = 1;
+            while !unit.warp_valid.val() {
+                assert!(cycle < 1_000);
+                tick!(unit);
+                cycle += 1;
+            }
+            assert_eq!(cycle, 2 + timeout);
+            assert_eq!(unit.warp_count.val().index(), 5);
+        }
+    }
+
+    #[test]
+    fn remainder_of_a_full_warp_waits_anew() {
+        let mut unit = former(4);
+        unit.timeout.next = 50.into();
+        unit.warp_ready.next = true;
+        push(&mut unit, 3);
+        for _ in 0..40 {
+            tick!(unit);
+        }
+        push(&mut unit, 2);
+        tick!(unit);
+        assert!(unit.warp_valid.val());
+        assert_eq!(unit.warp_count.val().index(), 4);
+        for _ in 0..50 {
+            tick!(unit);
+            assert!(!unit.warp_valid.val());
+        }
+        tick!(unit);
+        assert!(unit.warp_valid.val());
+        assert_eq!(unit.warp_packet.val().index(), 4);
+        assert_eq!(unit.warp_count.val().index(), 1);
+    }
+
+    #[test]
+    fn largest_counts_are_kept() {
+        let mut unit = former(32);
+        push(&mut unit, 31);
+        push(&mut unit, u32::MAX);
+        assert!(!unit.task_ready.val());
+        assert_eq!(unit.pending.val().to_u64(), 0xffff_ffff, "shown saturated");
+        tick!(unit);
+        // The first warp is formed: 2^32 - 1 + 31 - 32 wait.
+        assert_eq!(unit.pending.val().to_u64(), 0xffff_fffe);
+        assert!(unit.warp_valid.val());
+        assert_eq!(unit.warp_count.val().index(), 32);
+    }
+
+    #[test]
+    fn nothing_is_formed_while_stopped() {
+        let mut unit = former(4);
+        unit.run.next = false;
+        unit.timeout.next = 0.into();
+        unit.eager.next = true;
+        unit.idle_slot.next = true;
+        push(&mut unit, 3);
+        push(&mut unit, 6);
+        for _ in 0..20 {
+            tick!(unit);
+            assert!(!unit.warp_valid.val());
+            assert!(!unit.task_ready.val(), "counts wait in the FIFO");
+        }
+        unit.run.next = true;
+        tick!(unit);
+        assert!(unit.warp_valid.val());
+    }
+
+    #[test]
+    fn packet_index_wraps() {
+        let mut unit = former(32);
+        unit.warp_ready.next = true;
+        push(&mut unit, 64);
+        // Close to the wrap by hand: 2^27 warps would take too long.
+        unit.next_packet.q.next = 0xffff_fff0.into();
+        settle!(unit);
+        tick!(unit);
+        assert_eq!(unit.warp_packet.val().to_u64(), 0xffff_fff0);
+        tick!(unit);
+        assert_eq!(unit.warp_packet.val().to_u64(), 0x10);
+    }
+}

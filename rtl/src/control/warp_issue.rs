@@ -1,0 +1,337 @@
+//! Issues warps to the cores (Hermes, section 3.3).
+
+use super::{indices, CoreSlots, RoundRobin};
+use crate::prelude::*;
+
+/// Gives each formed warp to the next core, in turn, that can take one.
+///
+/// 1. A core can take a warp while it has fewer than min(`mcw`, slots for the kernel's register class) warps:
+///    with `kernel_class` 0 (32 registers) at most 16, in slots 0 to 15; with 1 (16 registers) at most 32.
+///    Of the idle slots the lowest is used.
+/// 2. A warp moves on when a core can take it, the delay commit queue has room and `run` is high; otherwise
+///    it waits, and nothing else is needed to resume. One warp a cycle is possible.
+/// 3. The `start_` outputs answer in the next cycle, for one cycle.
+/// 4. `mcw` and `kernel_class` may change at any time and hold for the warps to come.
+/// 5. A slot freed in cycle t can be used by a warp that moves on in cycle t + 1.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct WarpIssue {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Register CONTROL, bit 0: warps are issued.
+    pub run: Signal<In, Bit>,
+    /// Register MCW: warps on a core at a time.
+    pub mcw: Signal<In, Bits<6>>,
+    /// Register KERNEL_CLASS.
+    pub kernel_class: Signal<In, Bit>,
+    /// From the warp former: a warp is formed.
+    pub warp_valid: Signal<In, Bit>,
+    /// To the warp former: it is taken; does not depend on `warp_valid`.
+    pub warp_ready: Signal<Out, Bit>,
+    /// packetIdx of its first packet.
+    pub warp_packet: Signal<In, Bits<32>>,
+    /// Its packets.
+    pub warp_count: Signal<In, Bits<6>>,
+    /// To the warp former: some core can take a warp.
+    pub idle_slot: Signal<Out, Bit>,
+    /// To the delay commit queue: allocate an entry for this warp.
+    pub allocate_valid: Signal<Out, Bit>,
+    /// From the delay commit queue: there is room.
+    pub allocate_ready: Signal<In, Bit>,
+    /// The core that gets the warp.
+    pub allocate_core: Signal<Out, Bits<5>>,
+    /// The slot that gets the warp.
+    pub allocate_slot: Signal<Out, Bits<5>>,
+    /// From the finish arbiter: a slot becomes idle.
+    pub free_valid: Signal<In, Bit>,
+    /// Its core.
+    pub free_core: Signal<In, Bits<5>>,
+    /// The slot.
+    pub free_slot: Signal<In, Bits<5>>,
+    /// To each core: a warp starts there in this cycle.
+    pub start_valid: Vec<Signal<Out, Bit>>,
+    /// A warp starts on some core.
+    pub start_any: Signal<Out, Bit>,
+    /// The core.
+    pub start_core: Signal<Out, Bits<5>>,
+    /// The slot.
+    pub start_slot: Signal<Out, Bits<5>>,
+    /// packetIdx of the warp's first packet.
+    pub start_packet: Signal<Out, Bits<32>>,
+    /// The warp's packets.
+    pub start_count: Signal<Out, Bits<6>>,
+    slots: Vec<CoreSlots>,
+    arbiter: RoundRobin,
+    issued: Register<Bit>,
+    issued_core: Register<Bits<5>>,
+    issued_slot: Register<Bits<5>>,
+    issued_packet: Register<Bits<32>>,
+    issued_count: Register<Bits<6>>,
+    index: Vec<Constant<Bits<5>>>,
+    class_0_slots: Constant<Bits<6>>,
+    class_1_slots: Constant<Bits<6>>,
+    class_0_allowed: Constant<Bits<32>>,
+    class_1_allowed: Constant<Bits<32>>,
+    limit: Signal<Local, Bits<6>>,
+    allowed: Signal<Local, Bits<32>>,
+    request: Signal<Local, Bits<32>>,
+    slot: Signal<Local, Bits<5>>,
+    issue: Signal<Local, Bit>,
+    _cores: usize,
+}
+
+impl WarpIssue {
+    /// The issue for `cores` cores with `warps` warp slots each.
+    ///
+    /// # Panics
+    /// If `cores` or `warps` is not 1 to 32.
+    pub fn new(cores: usize, warps: usize) -> Self {
+        assert!((1..=32).contains(&cores), "WarpIssue: {cores} cores, expected 1 to 32");
+        assert!((1..=32).contains(&warps), "WarpIssue: {warps} warp slots, expected 1 to 32");
+        let slots = |count: usize| Constant::new((count as u64).into());
+        let allowed = |count: usize| Constant::new(((1u64 << count) - 1).into());
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            run: Signal::default(),
+            mcw: Signal::default(),
+            kernel_class: Signal::default(),
+            warp_valid: Signal::default(),
+            warp_ready: Signal::default(),
+            warp_packet: Signal::default(),
+            warp_count: Signal::default(),
+            idle_slot: Signal::default(),
+            allocate_valid: Signal::default(),
+            allocate_ready: Signal::default(),
+            allocate_core: Signal::default(),
+            allocate_slot: Signal::default(),
+            free_valid: Signal::default(),
+            free_core: Signal::default(),
+            free_slot: Signal::default(),
+            start_valid: vec![Signal::default(); cores],
+            start_any: Signal::default(),
+            start_core: Signal::default(),
+            start_slot: Signal::default(),
+            start_packet: Signal::default(),
+            start_count: Signal::default(),
+            slots: vec![CoreSlots::default(); cores],
+            arbiter: RoundRobin::default(),
+            issued: Register::default(),
+            issued_core: Register::default(),
+            issued_slot: Register::default(),
+            issued_packet: Register::default(),
+            issued_count: Register::default(),
+            index: indices(cores),
+            class_0_slots: slots(warps.min(16)),
+            class_1_slots: slots(warps),
+            class_0_allowed: allowed(warps.min(16)),
+            class_1_allowed: allowed(warps),
+            limit: Signal::default(),
+            allowed: Signal::default(),
+            request: Signal::default(),
+            slot: Signal::default(),
+            issue: Signal::default(),
+            _cores: cores,
+        }
+    }
+}
+
+impl Logic for WarpIssue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, issued, issued_core, issued_slot, issued_packet, issued_count);
+        clock!(self, clock, arbiter);
+
+        // What the kernel's register class and MCW allow.
+        self.limit.next = self.class_0_slots.val();
+        self.allowed.next = self.class_0_allowed.val();
+        if self.kernel_class.val() {
+            self.limit.next = self.class_1_slots.val();
+            self.allowed.next = self.class_1_allowed.val();
+        }
+        if self.mcw.val() < self.limit.val() {
+            self.limit.next = self.mcw.val();
+        }
+
+        // Choose a core and its slot.
+        self.request.next = bits::<32>(0);
+        for i in 0..self._cores {
+            self.slots[i].clock.next = self.clock.val();
+            self.slots[i].reset.next = self.reset.val();
+            self.slots[i].limit.next = self.limit.val();
+            self.slots[i].allowed.next = self.allowed.val();
+            self.request.next = self.request.val().replace_bit(i, self.slots[i].available.val());
+        }
+        self.arbiter.request.next = self.request.val();
+        self.slot.next = bits::<5>(0);
+        for i in 0..self._cores {
+            if self.arbiter.grant.val().get_bit(i) {
+                self.slot.next = self.slots[i].slot.val();
+            }
+        }
+        self.idle_slot.next = self.arbiter.any.val();
+
+        // The warp moves on.
+        self.warp_ready.next = self.run.val() & self.arbiter.any.val() & self.allocate_ready.val();
+        self.allocate_valid.next = self.run.val() & self.arbiter.any.val() & self.warp_valid.val();
+        self.allocate_core.next = self.arbiter.index.val();
+        self.allocate_slot.next = self.slot.val();
+        self.issue.next =
+            self.run.val() & self.arbiter.any.val() & self.warp_valid.val() & self.allocate_ready.val();
+        self.arbiter.advance.next = self.issue.val();
+        for i in 0..self._cores {
+            self.slots[i].take.next = self.issue.val() & self.arbiter.grant.val().get_bit(i);
+            self.slots[i].free.next = self.free_valid.val() & (self.free_core.val() == self.index[i].val());
+            self.slots[i].free_slot.next = self.free_slot.val();
+        }
+
+        // And starts in the next cycle.
+        self.issued.d.next = self.issue.val();
+        if self.issue.val() {
+            self.issued_core.d.next = self.arbiter.index.val();
+            self.issued_slot.d.next = self.slot.val();
+            self.issued_packet.d.next = self.warp_packet.val();
+            self.issued_count.d.next = self.warp_count.val();
+        }
+        for i in 0..self._cores {
+            self.start_valid[i].next =
+                self.issued.q.val() & (self.issued_core.q.val() == self.index[i].val());
+        }
+        self.start_any.next = self.issued.q.val();
+        self.start_core.next = self.issued_core.q.val();
+        self.start_slot.next = self.issued_slot.q.val();
+        self.start_packet.next = self.issued_packet.q.val();
+        self.start_count.next = self.issued_count.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::seq::IteratorRandom;
+    use rand::Rng;
+    use std::collections::BTreeSet;
+
+    fn random_run(cores: usize, warps: usize, cycles: usize) {
+        let mut random = random();
+        let mut unit = WarpIssue::new(cores, warps);
+        start!(unit);
+        // The busy (core, slot) pairs, and the warp that must start next.
+        let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
+        let mut starting: Option<(usize, usize, u64, u64)> = None;
+        let mut last = cores - 1;
+        let mut issued = vec![0; cores];
+        let mut limit = 0;
+        let mut packet = 0u64;
+        for cycle in 0..cycles {
+            if cycle % 64 == 0 {
+                unit.mcw.next = random.gen_range(0..64).into();
+                unit.kernel_class.next = random.gen();
+            }
+            settle!(unit);
+            let class = if unit.kernel_class.val() { 32 } else { 16 };
+            limit = if cycle % 64 == 0 { class.min(warps).min(unit.mcw.val().index()) } else { limit };
+            let on = |core: usize| busy.iter().filter(|w| w.0 == core).count();
+            let next = (1..=cores).map(|d| (last + d) % cores).find(|&c| on(c) < limit);
+            unit.run.next = random.gen_bool(0.95);
+            unit.warp_valid.next = random.gen_bool(0.8);
+            unit.warp_packet.next = packet.into();
+            unit.warp_count.next = (packet % 33).into();
+            unit.allocate_ready.next = random.gen_bool(0.8);
+            let freed = busy.iter().copied().choose(&mut random).filter(|_| random.gen_bool(0.7));
+            unit.free_valid.next = freed.is_some();
+            let shown = freed.unwrap_or((random.gen_range(0..cores), random.gen_range(0..32)));
+            unit.free_core.next = (shown.0 as u64).into();
+            unit.free_slot.next = (shown.1 as u64).into();
+            settle!(unit);
+
+            assert_eq!(unit.idle_slot.val(), next.is_some(), "cycle {cycle}");
+            let can = unit.run.val() && next.is_some();
+            assert_eq!(unit.warp_ready.val(), can && unit.allocate_ready.val(), "cycle {cycle}");
+            assert_eq!(unit.allocate_valid.val(), can && unit.warp_valid.val(), "cycle {cycle}");
+            assert_eq!(unit.start_any.val(), starting.is_some(), "cycle {cycle}");
+            for core in 0..cores {
+                assert_eq!(
+                    unit.start_valid[core].val(),
+                    starting.is_some_and(|s| s.0 == core),
+                    "cycle {cycle}"
+                );
+            }
+            if let Some(expected) = starting.take() {
+                let got = (
+                    unit.start_core.val().index(),
+                    unit.start_slot.val().index(),
+                    unit.start_packet.val().to_u64(),
+                    unit.start_count.val().to_u64(),
+                );
+                assert_eq!(got, expected, "cycle {cycle}");
+            }
+            let mut taken = None;
+            if unit.warp_ready.val() && unit.warp_valid.val() {
+                let core = next.unwrap();
+                let slot = (0..32).find(|&s| !busy.contains(&(core, s))).unwrap();
+                assert!(slot < class.min(warps), "cycle {cycle}");
+                assert_eq!(unit.allocate_core.val().index(), core, "cycle {cycle}");
+                assert_eq!(unit.allocate_slot.val().index(), slot, "cycle {cycle}");
+                starting = Some((core, slot, packet, packet % 33));
+                taken = Some((core, slot));
+                last = core;
+                issued[core] += 1;
+                packet += 1;
+            }
+            tick!(unit);
+            if let Some(warp) = freed {
+                busy.remove(&warp);
+            }
+            busy.extend(taken);
+        }
+        assert!(issued.iter().all(|&n| n > cycles / 16 / cores), "{issued:?}");
+    }
+
+    #[test]
+    fn issues_in_turn_within_the_limits() {
+        for (cores, warps) in [(1, 1), (2, 4), (3, 32), (8, 16), (32, 2)] {
+            random_run(cores, warps, 6_000);
+        }
+    }
+
+    #[test]
+    fn issues_every_cycle_and_resumes() {
+        let mut unit = WarpIssue::new(2, 4);
+        start!(unit);
+        unit.run.next = true;
+        unit.mcw.next = 3.into();
+        unit.warp_valid.next = true;
+        unit.allocate_ready.next = true;
+        settle!(unit);
+        let mut order = vec![];
+        for _ in 0..8 {
+            order.push(
+                unit.warp_ready
+                    .val()
+                    .then(|| (unit.allocate_core.val().index(), unit.allocate_slot.val().index())),
+            );
+            tick!(unit);
+        }
+        let all = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)];
+        assert_eq!(order[..6], all.map(Some));
+        assert_eq!(order[6..], [None, None], "both cores have MCW warps");
+        unit.free_valid.next = true;
+        unit.free_core.next = 1.into();
+        unit.free_slot.next = 1.into();
+        tick!(unit);
+        unit.free_valid.next = false;
+        settle!(unit);
+        assert!(unit.warp_ready.val());
+        assert_eq!((unit.allocate_core.val().index(), unit.allocate_slot.val().index()), (1, 1));
+        // A lower MCW holds at once, a higher one too.
+        unit.mcw.next = 2.into();
+        settle!(unit);
+        assert!(!unit.warp_ready.val());
+        unit.mcw.next = 4.into();
+        settle!(unit);
+        assert!(unit.warp_ready.val());
+    }
+}

@@ -1,0 +1,132 @@
+//! Event counters of a core.
+
+use crate::prelude::*;
+
+/// Eight 32-bit counters, modulo 2^32, for the CORE_ registers; an event counts in the cycle after it.
+#[derive(LogicBlock, Default)]
+pub struct CoreCounters {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A warp-instruction retires.
+    pub retire: Signal<In, Bit>,
+    /// Its active lanes.
+    pub retire_lanes: Signal<In, Bits<6>>,
+    /// Other lanes of its warp wait elsewhere.
+    pub retire_diverged: Signal<In, Bit>,
+    /// At least one warp is on the core.
+    pub occupied: Signal<In, Bit>,
+    /// A warp issues.
+    pub issued: Signal<In, Bit>,
+    /// A cache line fill starts.
+    pub fetch_miss: Signal<In, Bit>,
+    /// A data line is read.
+    pub line_read: Signal<In, Bit>,
+    /// A data line is written.
+    pub line_write: Signal<In, Bit>,
+    /// Warp-instructions retired.
+    pub instructions: Signal<Out, Bits<32>>,
+    /// Lane-instructions retired.
+    pub lane_instructions: Signal<Out, Bits<32>>,
+    /// Cycles with at least one warp on the core.
+    pub active_cycles: Signal<Out, Bits<32>>,
+    /// Such cycles in which none issued.
+    pub stall_cycles: Signal<Out, Bits<32>>,
+    /// Warp-instructions retired while other lanes of the warp waited.
+    pub divergent: Signal<Out, Bits<32>>,
+    /// Cache line fills.
+    pub fetch_misses: Signal<Out, Bits<32>>,
+    /// Data lines read.
+    pub line_reads: Signal<Out, Bits<32>>,
+    /// Data lines written.
+    pub line_writes: Signal<Out, Bits<32>>,
+    instructions_q: Register<Bits<32>>,
+    lane_instructions_q: Register<Bits<32>>,
+    active_cycles_q: Register<Bits<32>>,
+    stall_cycles_q: Register<Bits<32>>,
+    divergent_q: Register<Bits<32>>,
+    fetch_misses_q: Register<Bits<32>>,
+    line_reads_q: Register<Bits<32>>,
+    line_writes_q: Register<Bits<32>>,
+}
+
+impl Logic for CoreCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            instructions_q,
+            lane_instructions_q,
+            active_cycles_q,
+            stall_cycles_q,
+            divergent_q,
+            fetch_misses_q,
+            line_reads_q,
+            line_writes_q
+        );
+        if self.retire.val() {
+            self.instructions_q.d.next = self.instructions_q.q.val() + bits::<32>(1);
+            self.lane_instructions_q.d.next =
+                self.lane_instructions_q.q.val() + bit_cast::<32, 6>(self.retire_lanes.val());
+            if self.retire_diverged.val() {
+                self.divergent_q.d.next = self.divergent_q.q.val() + bits::<32>(1);
+            }
+        }
+        if self.occupied.val() {
+            self.active_cycles_q.d.next = self.active_cycles_q.q.val() + bits::<32>(1);
+            if !self.issued.val() {
+                self.stall_cycles_q.d.next = self.stall_cycles_q.q.val() + bits::<32>(1);
+            }
+        }
+        if self.fetch_miss.val() {
+            self.fetch_misses_q.d.next = self.fetch_misses_q.q.val() + bits::<32>(1);
+        }
+        if self.line_read.val() {
+            self.line_reads_q.d.next = self.line_reads_q.q.val() + bits::<32>(1);
+        }
+        if self.line_write.val() {
+            self.line_writes_q.d.next = self.line_writes_q.q.val() + bits::<32>(1);
+        }
+        self.instructions.next = self.instructions_q.q.val();
+        self.lane_instructions.next = self.lane_instructions_q.q.val();
+        self.active_cycles.next = self.active_cycles_q.q.val();
+        self.stall_cycles.next = self.stall_cycles_q.q.val();
+        self.divergent.next = self.divergent_q.q.val();
+        self.fetch_misses.next = self.fetch_misses_q.q.val();
+        self.line_reads.next = self.line_reads_q.q.val();
+        self.line_writes.next = self.line_writes_q.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    #[test]
+    fn events_count_once_a_cycle() {
+        let mut unit = CoreCounters::default();
+        unit.connect_all();
+        unit.occupied.next = true;
+        unit.retire_lanes.next = 5.into();
+        for cycle in 0..12 {
+            unit.retire.next = cycle % 2 == 0;
+            unit.issued.next = cycle % 3 == 0;
+            unit.retire_diverged.next = cycle % 4 == 0;
+            unit.line_read.next = cycle == 7;
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 10));
+            unit.clock.next = Clock { clk: false };
+            assert!(simulate(&mut unit, 10));
+        }
+        assert_eq!(unit.instructions.val().index(), 6);
+        assert_eq!(unit.lane_instructions.val().index(), 30);
+        assert_eq!(unit.active_cycles.val().index(), 12);
+        assert_eq!(unit.stall_cycles.val().index(), 8);
+        assert_eq!(unit.divergent.val().index(), 3);
+        assert_eq!(unit.line_reads.val().index(), 1);
+        assert_eq!(unit.line_writes.val().index(), 0);
+    }
+}

@@ -1,0 +1,107 @@
+//! The record of a fault.
+
+use super::PopulationCount;
+use crate::prelude::*;
+
+/// Describes the faulting lanes of one warp-instruction: how many, and packetIdx and value of the lowest.
+///
+/// Combinational; the outputs mean something while `lanes` is not empty.
+#[derive(LogicBlock)]
+pub struct FaultEncoder<const LANES: usize> {
+    /// Lanes that fault.
+    pub lanes: Signal<In, Bits<LANES>>,
+    /// packetIdx of lane 0.
+    pub packet: Signal<In, Bits<32>>,
+    /// The value is the lane's address (misaligned load, store or `jalr`), else `shared_value`.
+    pub value_is_address: Signal<In, Bit>,
+    /// Address of every lane.
+    pub address: Vec<Signal<In, Bits<32>>>,
+    /// Value of faults that are the same in every lane.
+    pub shared_value: Signal<In, Bits<32>>,
+    /// Number of faulting lanes.
+    pub threads: Signal<Out, Bits<6>>,
+    /// packetIdx of the lowest faulting lane.
+    pub first_packet: Signal<Out, Bits<32>>,
+    /// What RISC-V writes to `mtval`, of the lowest faulting lane.
+    pub value: Signal<Out, Bits<32>>,
+    count: PopulationCount<LANES>,
+    found: Signal<Local, Bit>,
+    skipped: Signal<Local, Bits<32>>,
+    chosen: Signal<Local, Bits<32>>,
+}
+
+impl<const LANES: usize> Default for FaultEncoder<LANES> {
+    fn default() -> Self {
+        Self {
+            lanes: Signal::default(),
+            packet: Signal::default(),
+            value_is_address: Signal::default(),
+            address: vec![Signal::default(); LANES],
+            shared_value: Signal::default(),
+            threads: Signal::default(),
+            first_packet: Signal::default(),
+            value: Signal::default(),
+            count: PopulationCount::default(),
+            found: Signal::default(),
+            skipped: Signal::default(),
+            chosen: Signal::default(),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for FaultEncoder<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.count.set.next = self.lanes.val();
+        self.threads.next = self.count.count.val();
+        self.found.next = false;
+        self.skipped.next = bits::<32>(0);
+        self.chosen.next = bits::<32>(0);
+        if self.lanes.val().any() {
+            for i in 0..LANES {
+                if !self.found.val() {
+                    if self.lanes.val().get_bit(i) {
+                        self.found.next = true;
+                        self.chosen.next = self.address[i].val();
+                    } else {
+                        self.skipped.next = self.skipped.val() + bits::<32>(1);
+                    }
+                }
+            }
+        }
+        self.first_packet.next = self.packet.val() + self.skipped.val();
+        self.value.next = self.shared_value.val();
+        if self.value_is_address.val() {
+            self.value.next = self.chosen.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    #[test]
+    fn the_lowest_faulting_lane_is_recorded() {
+        let mut unit = FaultEncoder::<8>::default();
+        unit.connect_all();
+        unit.packet.next = 100.into();
+        unit.shared_value.next = 77.into();
+        for (lane, address) in unit.address.iter_mut().enumerate() {
+            address.next = (1000 + lane as u64).into();
+        }
+        for set in 1..256u64 {
+            unit.lanes.next = set.into();
+            let lowest = u64::from(set.trailing_zeros());
+            for by_address in [false, true] {
+                unit.value_is_address.next = by_address;
+                assert!(simulate(&mut unit, 20));
+                assert_eq!(unit.threads.val().index(), set.count_ones() as usize);
+                assert_eq!(u64::from(unit.first_packet.val()), 100 + lowest);
+                let expected = if by_address { 1000 + lowest } else { 77 };
+                assert_eq!(u64::from(unit.value.val()), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Chooses which lanes of a diverged warp run next.
+
+use crate::prelude::*;
+
+/// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC: deepest call
+/// first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
+///
+/// 1. `start_valid` in cycle 0 names the slot and its living lanes (at least one); their PCs are in the lanes' memories
+///    from cycle 1 on.
+/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2.
+/// 3. `valid` is high in cycle 3, with the chosen PC and lanes. A selection can start every cycle.
+#[derive(LogicBlock)]
+pub struct PathSelector<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A selection starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Warp slot.
+    pub start_slot: Signal<In, Bits<5>>,
+    /// Living lanes of the warp.
+    pub start_alive: Signal<In, Bits<LANES>>,
+    /// Slot whose PCs the lanes read.
+    pub read_slot: Signal<Out, Bits<5>>,
+    /// The PCs read, one key a lane (see `Lane::path_key`).
+    pub key: Vec<Signal<In, Bits<36>>>,
+    /// The selection is made; the context of the warp is written at this edge.
+    pub valid: Signal<Out, Bit>,
+    /// Warp slot.
+    pub slot: Signal<Out, Bits<5>>,
+    /// Living lanes.
+    pub alive: Signal<Out, Bits<LANES>>,
+    /// Lanes that run.
+    pub active: Signal<Out, Bits<LANES>>,
+    /// Their PC, bits 31:2.
+    pub pc: Signal<Out, Bits<30>>,
+    /// Their call depth.
+    pub depth: Signal<Out, Bits<6>>,
+    read_valid: Register<Bit>,
+    read_slot_held: Register<Bits<5>>,
+    read_alive: Register<Bits<LANES>>,
+    compare_valid: Register<Bit>,
+    compare_slot: Register<Bits<5>>,
+    compare_alive: Register<Bits<LANES>>,
+    choose_valid: Register<Bit>,
+    choose_slot: Register<Bits<5>>,
+    choose_alive: Register<Bits<LANES>>,
+    best: Register<Bits<36>>,
+    held: Vec<Register<Bits<36>>>,
+    smallest: Vec<Signal<Local, Bits<36>>>,
+    stands: Pack<Bit, 1, LANES>,
+    _halves: usize,
+    _quarters: usize,
+    _eighths: usize,
+    _sixteenths: usize,
+    _last: usize,
+}
+
+impl<const LANES: usize> Default for PathSelector<LANES> {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            start_valid: Signal::default(),
+            start_slot: Signal::default(),
+            start_alive: Signal::default(),
+            read_slot: Signal::default(),
+            key: vec![Signal::default(); LANES],
+            valid: Signal::default(),
+            slot: Signal::default(),
+            alive: Signal::default(),
+            active: Signal::default(),
+            pc: Signal::default(),
+            depth: Signal::default(),
+            read_valid: Register::default(),
+            read_slot_held: Register::default(),
+            read_alive: Register::default(),
+            compare_valid: Register::default(),
+            compare_slot: Register::default(),
+            compare_alive: Register::default(),
+            choose_valid: Register::default(),
+            choose_slot: Register::default(),
+            choose_alive: Register::default(),
+            best: Register::default(),
+            held: vec![Register::default(); LANES],
+            smallest: vec![Signal::default(); LANES],
+            stands: Pack::new(LANES),
+            _halves: LANES / 2,
+            _quarters: LANES / 4,
+            _eighths: LANES / 8,
+            _sixteenths: LANES / 16,
+            _last: LANES / 32,
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for PathSelector<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            read_valid,
+            read_slot_held,
+            read_alive,
+            compare_valid,
+            compare_slot,
+            compare_alive,
+            choose_valid,
+            choose_slot,
+            choose_alive,
+            best
+        );
+        self.read_valid.d.next = self.start_valid.val();
+        self.read_slot_held.d.next = self.start_slot.val();
+        self.read_alive.d.next = self.start_alive.val();
+        self.read_slot.next = self.read_slot_held.q.val();
+
+        self.compare_valid.d.next = self.read_valid.q.val();
+        self.compare_slot.d.next = self.read_slot_held.q.val();
+        self.compare_alive.d.next = self.read_alive.q.val();
+
+        // Tournament: every round halves the keys, in place.
+        for i in 0..LANES {
+            self.held[i].clock.next = self.clock.val();
+            self.held[i].reset.next = self.reset.val();
+            self.held[i].d.next = self.held[i].q.val();
+            self.smallest[i].next = bits::<36>(0xf_ffff_ffff_u64);
+        }
+        if self.compare_valid.q.val() {
+            for i in 0..LANES {
+                self.held[i].d.next = self.key[i].val();
+                if self.compare_alive.q.val().get_bit(i) {
+                    self.smallest[i].next = self.key[i].val();
+                }
+            }
+            for i in 0..self._halves {
+                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
+                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+                } else {
+                    self.smallest[i].next = self.smallest[2 * i].val();
+                }
+            }
+            for i in 0..self._quarters {
+                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
+                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+                } else {
+                    self.smallest[i].next = self.smallest[2 * i].val();
+                }
+            }
+            for i in 0..self._eighths {
+                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
+                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+                } else {
+                    self.smallest[i].next = self.smallest[2 * i].val();
+                }
+            }
+            for i in 0..self._sixteenths {
+                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
+                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+                } else {
+                    self.smallest[i].next = self.smallest[2 * i].val();
+                }
+            }
+            for i in 0..self._last {
+                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
+                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+                } else {
+                    self.smallest[i].next = self.smallest[2 * i].val();
+                }
+            }
+        }
+        self.best.d.next = self.smallest[0].val();
+        self.choose_valid.d.next = self.compare_valid.q.val();
+        self.choose_slot.d.next = self.compare_slot.q.val();
+        self.choose_alive.d.next = self.compare_alive.q.val();
+
+        for i in 0..LANES {
+            self.stands.x[i].next = false;
+            if self.choose_valid.q.val() {
+                self.stands.x[i].next =
+                    self.choose_alive.q.val().get_bit(i) & (self.held[i].q.val() == self.best.q.val());
+            }
+        }
+        self.valid.next = self.choose_valid.q.val();
+        self.slot.next = self.choose_slot.q.val();
+        self.alive.next = self.choose_alive.q.val();
+        self.active.next = self.stands.y.val();
+        self.pc.next = self.best.q.val().get_bits::<30>(0);
+        self.depth.next = !self.best.q.val().get_bits::<6>(30);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use rust_hdl::prelude::simulate;
+
+    fn tick<const LANES: usize>(unit: &mut PathSelector<LANES>) {
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(unit, 20));
+        unit.clock.next = Clock { clk: false };
+        assert!(simulate(unit, 20));
+    }
+
+    fn deepest_then_lowest<const LANES: usize>() {
+        let seed = 11;
+        println!("seed {seed}");
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut unit = PathSelector::<LANES>::default();
+        unit.connect_all();
+        for _ in 0..200 {
+            let threads: Vec<(u64, u64)> =
+                (0..LANES).map(|_| (rng.gen_range(0..3), rng.gen_range(0..4))).collect();
+            let alive = rng.gen_range(1..1u64 << LANES);
+            unit.start_valid.next = true;
+            unit.start_slot.next = 9.into();
+            unit.start_alive.next = alive.into();
+            tick(&mut unit);
+            unit.start_valid.next = false;
+            assert_eq!(unit.read_slot.val().index(), 9);
+            tick(&mut unit);
+            for (key, (depth, pc)) in unit.key.iter_mut().zip(&threads) {
+                key.next = ((63 - depth) << 30 | pc).into();
+            }
+            assert!(!unit.valid.val());
+            tick(&mut unit);
+            let living = || (0..LANES).filter(|lane| alive >> lane & 1 == 1);
+            let depth = living().map(|lane| threads[lane].0).max().unwrap();
+            let pc = living().filter(|&l| threads[l].0 == depth).map(|l| threads[l].1).min().unwrap();
+            let active = living().filter(|&l| threads[l] == (depth, pc)).fold(0, |set, l| set | 1 << l);
+            assert!(unit.valid.val());
+            assert_eq!(unit.slot.val().index(), 9);
+            assert_eq!(u64::from(unit.alive.val()), alive);
+            assert_eq!(u64::from(unit.pc.val()), pc);
+            assert_eq!(u64::from(unit.depth.val()), depth);
+            assert_eq!(u64::from(unit.active.val()), active);
+        }
+    }
+
+    #[test]
+    fn chooses_deepest_then_lowest() {
+        deepest_then_lowest::<1>();
+        deepest_then_lowest::<2>();
+        deepest_then_lowest::<8>();
+        deepest_then_lowest::<32>();
+    }
+}

@@ -1,0 +1,254 @@
+//! Tests of the whole core with small programs in rust-hdl's simulator.
+
+use super::testing::*;
+
+fn full_warps<const LANES: usize>(program: &Program, warps: u32, latency: u64) -> Bench<LANES> {
+    let mut bench = Bench::<LANES>::new(program, latency);
+    for warp in 0..warps {
+        bench.start(u64::from(warp), warp * LANES as u32, LANES as u64);
+    }
+    bench.run(warps as usize);
+    bench
+}
+
+#[test]
+fn calling_convention() {
+    let mut program = Program::default();
+    // The verdict mixes all registers that a thread starts with; the slot's second word gets the stack pointer.
+    program.store(2, SP, A1, 4).add(A0, A0, A1).add(A0, A0, A2).add(A0, A0, RA).ret();
+    let bench = full_warps::<4>(&program, 3, 7);
+    for packet in 0..12u32 {
+        let slot = RING + packet * 128;
+        let stack = STACKS + (((2 * 32 + packet / 4) * 4) + packet % 4 + 1) * 256;
+        assert_eq!(bench.verdict(packet), packet.wrapping_add(slot + ARGUMENT).wrapping_sub(4));
+        assert_eq!(bench.read_word(slot + 4), stack, "packet {packet}");
+    }
+    assert!(bench.faults.is_empty());
+    let mut finished = bench.finished.clone();
+    finished.sort_unstable();
+    assert_eq!(finished, [0, 1, 2]);
+}
+
+/// Steps of the Collatz sequence from `n` to 1.
+fn collatz(mut n: u32) -> u32 {
+    let mut steps = 0;
+    while n != 1 {
+        n = if n % 2 == 1 { 3 * n + 1 } else { n / 2 };
+        steps += 1;
+    }
+    steps
+}
+
+fn collatz_program() -> Program {
+    let mut program = Program::default();
+    program
+        .addi(A3, A0, 1)
+        .addi(A0, ZERO, 0)
+        .addi(A4, ZERO, 1)
+        .label("loop")
+        .branch(0, A3, A4, "end")
+        .addi(A0, A0, 1)
+        .op_imm(7, T0, A3, 1)
+        .branch(0, T0, ZERO, "even")
+        .op_imm(1, T0, A3, 1)
+        .add(A3, A3, T0)
+        .addi(A3, A3, 1)
+        .jal(ZERO, "loop")
+        .label("even")
+        .op_imm(5, A3, A3, 1)
+        .jal(ZERO, "loop")
+        .label("end")
+        .ret();
+    program
+}
+
+#[test]
+fn loops_and_branches_diverge_and_converge() {
+    let program = collatz_program();
+    for latency in [1, 20] {
+        let bench = full_warps::<4>(&program, 5, latency);
+        for packet in 0..20 {
+            assert_eq!(bench.verdict(packet), collatz(packet + 1), "packet {packet}");
+        }
+    }
+    let bench = full_warps::<1>(&program, 4, 3);
+    for packet in 0..4 {
+        assert_eq!(bench.verdict(packet), collatz(packet + 1));
+    }
+}
+
+#[test]
+fn partial_warps_run_only_their_threads() {
+    let mut bench = Bench::<8>::new(&collatz_program(), 5);
+    for packet in 0..64 {
+        bench.write_word(VERDICTS + 4 * packet, 0xdead_beef);
+    }
+    bench.start(9, 60, 3);
+    bench.run(1);
+    for packet in 60..63 {
+        assert_eq!(bench.verdict(packet), collatz(packet + 1));
+    }
+    assert_eq!(bench.verdict(63), 0xdead_beef);
+    assert_eq!(bench.finished, [9]);
+}
+
+#[test]
+fn recursive_calls_use_the_stack() {
+    // fib(packetIdx % 4 + 3), recursively: every thread has its own call tree.
+    let mut program = Program::default();
+    program
+        .addi(SP, SP, -16)
+        .store(2, RA, SP, 0)
+        .op_imm(7, A0, A0, 3)
+        .addi(A0, A0, 3)
+        .jal(RA, "fib")
+        .load(2, RA, SP, 0)
+        .addi(SP, SP, 16)
+        .ret()
+        .label("fib")
+        .addi(T0, ZERO, 2)
+        .branch(6, A0, T0, "leaf")
+        .addi(SP, SP, -16)
+        .store(2, RA, SP, 0)
+        .store(2, A0, SP, 4)
+        .addi(A0, A0, -1)
+        .jal(RA, "fib")
+        .load(2, T0, SP, 4)
+        .store(2, A0, SP, 8)
+        .addi(A0, T0, -2)
+        .jal(RA, "fib")
+        .load(2, T0, SP, 8)
+        .add(A0, A0, T0)
+        .load(2, RA, SP, 0)
+        .addi(SP, SP, 16)
+        .label("leaf")
+        .ret();
+    let bench = full_warps::<4>(&program, 2, 4);
+    for packet in 0..8 {
+        assert_eq!(bench.verdict(packet), [2, 3, 5, 8][packet as usize % 4], "packet {packet}");
+    }
+    assert!(bench.faults.is_empty());
+}
+
+#[test]
+fn loads_and_stores_of_all_sizes() {
+    let mut program = Program::default();
+    program
+        .load(0, T0, A1, 1) // lb
+        .store(2, T0, A1, 64)
+        .load(1, T0, A1, 2) // lh
+        .store(2, T0, A1, 68)
+        .load(4, T0, A1, 3) // lbu
+        .store(2, T0, A1, 72)
+        .load(5, T0, A1, 0) // lhu
+        .store(2, T0, A1, 76)
+        .load(2, T0, A1, 0) // lw
+        .store(0, T0, A1, 81) // sb
+        .store(1, T0, A1, 82) // sh
+        .addi(A0, ZERO, 0)
+        .ret();
+    let mut bench = Bench::<4>::new(&program, 6);
+    let value = |packet: u32| 0x8192_f3a4u32.rotate_left(packet * 3);
+    for packet in 0..4 {
+        bench.write_word(RING + packet * 128, value(packet));
+        bench.write_word(RING + packet * 128 + 80, 0x1111_1111);
+    }
+    bench.start(0, 0, 4);
+    bench.run(1);
+    for packet in 0..4 {
+        let v = value(packet);
+        let at = |offset| bench.read_word(RING + packet * 128 + offset);
+        assert_eq!(at(64), (v >> 8) as i8 as u32);
+        assert_eq!(at(68), (v >> 16) as i16 as u32);
+        assert_eq!(at(72), v >> 24);
+        assert_eq!(at(76), v & 0xffff);
+        assert_eq!(at(80), (v & 0xffff) << 16 | (v & 0xff) << 8 | 0x11);
+    }
+}
+
+#[test]
+fn a_fault_ends_only_its_lane() {
+    // Lane l loads from slot + l * 2 as a word: odd lanes are misaligned.
+    let mut program = Program::default();
+    program.csrr(T0, 0xcc1).add(T0, T0, T0).add(T0, T0, A1).load(2, A0, T0, 0).addi(A0, ZERO, 5).ret();
+    let bench = full_warps::<4>(&program, 2, 4);
+    for packet in 0..8 {
+        let expected = if packet % 2 == 1 { 0xc000_0004 } else { 5 };
+        assert_eq!(bench.verdict(packet), expected, "packet {packet}");
+    }
+    let mut faults = bench.faults.clone();
+    faults.sort_by_key(|f| f.4);
+    let record = |packet| (4, 2, KERNEL + 12, RING + 128 * packet + 2, packet);
+    assert_eq!(faults, [record(1), record(5)]);
+}
+
+#[test]
+fn every_cause_of_a_fault() {
+    let causes: [(u32, u32, Option<u32>); 5] = [
+        (0x0000_0073, 11, Some(0)),          // ecall
+        (0x0010_0073, 3, Some(KERNEL)),      // ebreak
+        (0xffff_ffff, 2, Some(0xffff_ffff)), // illegal
+        (0x0020_006f, 0, Some(KERNEL + 2)),  // jal to a misaligned target
+        (0x00b5_a0a3, 6, None),              // sw a1, 1(a1)
+    ];
+    for (word, cause, value) in causes {
+        let mut program = Program::default();
+        program.word(word).ret();
+        let bench = full_warps::<2>(&program, 1, 3);
+        assert_eq!(bench.verdict(0), 0xc000_0000 | cause);
+        assert_eq!(bench.verdict(1), 0xc000_0000 | cause);
+        let value = value.unwrap_or(RING + 1);
+        assert_eq!(bench.faults, [(cause, 2, KERNEL, value, 0)], "{word:#010x}");
+    }
+}
+
+#[test]
+fn divergent_indirect_jumps() {
+    // Every lane jumps to its own stub.
+    let mut program = Program::default();
+    program
+        .csrr(T0, 0xcc1)
+        .op_imm(1, T0, T0, 3)
+        .lui(A3, KERNEL >> 12)
+        .add(T0, T0, A3)
+        .jalr(ZERO, T0, 20)
+        .addi(A0, ZERO, 100)
+        .ret()
+        .addi(A0, ZERO, 101)
+        .ret()
+        .addi(A0, ZERO, 102)
+        .ret()
+        .addi(A0, ZERO, 103)
+        .ret();
+    let bench = full_warps::<4>(&program, 1, 3);
+    for packet in 0..4 {
+        assert_eq!(bench.verdict(packet), 100 + packet);
+    }
+}
+
+#[test]
+fn small_register_kernels_use_all_32_slots() {
+    let mut bench = Bench::<2>::new(&collatz_program(), 4);
+    bench.core.small_registers.next = true;
+    for warp in 0..32 {
+        bench.start(warp, 2 * warp as u32, 2);
+    }
+    bench.run(32);
+    for packet in 0..64 {
+        assert_eq!(bench.verdict(packet), collatz(packet + 1), "packet {packet}");
+    }
+}
+
+#[test]
+fn kernels_larger_than_the_instruction_cache() {
+    // 1,500 instructions are 94 lines; the cache has 64.
+    let mut program = Program::default();
+    for _ in 0..1500 {
+        program.addi(A0, A0, 1);
+    }
+    program.ret();
+    let bench = full_warps::<2>(&program, 3, 2);
+    for packet in 0..6 {
+        assert_eq!(bench.verdict(packet), packet + 1500);
+    }
+}

@@ -1,0 +1,218 @@
+//! Values that follow from a thread's place: packetIdx, slot address, stack, verdict address.
+
+use crate::prelude::*;
+
+/// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the lane.
+///
+/// Lane `l` reads `base + (((offset_base + (l << shift)) mod 2^32) & mask)`; the lane does these sums itself, so
+/// that 32 lanes need no more than an adder each. EXIT takes the verdict address in the same way.
+///
+/// | CSR | value |
+/// | --- | --- |
+/// | 0xc00, 0xc80 | cycle, cycleh |
+/// | 0xcc0 | packetIdx |
+/// | 0xcc1 | lane |
+/// | 0xcc2 | warp slot |
+/// | 0xcc3 | core |
+/// | 0xcc4 | address of the packet's ring slot |
+/// | 0xcc5 | address of the argument block |
+/// | 0xcc6 | top of the thread's stack |
+///
+/// Combinational. `known` is low for any other number.
+#[derive(LogicBlock)]
+pub struct ThreadIndex {
+    /// CSR number: bits 31:20 of the instruction.
+    pub number: Signal<In, Bits<12>>,
+    /// The verdict address is wanted; `number` is ignored.
+    pub exit: Signal<In, Bit>,
+    /// packetIdx of lane 0.
+    pub packet: Signal<In, Bits<32>>,
+    /// Warp slot.
+    pub slot: Signal<In, Bits<5>>,
+    /// Cycles since reset.
+    pub cycle: Signal<In, Bits<64>>,
+    /// RING_BASE register.
+    pub ring_base: Signal<In, Bits<32>>,
+    /// RING_SLOTS_LOG2 register.
+    pub ring_slots_log2: Signal<In, Bits<5>>,
+    /// SLOT_BYTES_LOG2 register.
+    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// VERDICT_BASE register.
+    pub verdict_base: Signal<In, Bits<32>>,
+    /// ARGUMENT register.
+    pub argument: Signal<In, Bits<32>>,
+    /// STACK_BASE register.
+    pub stack_base: Signal<In, Bits<32>>,
+    /// STACK_BYTES_LOG2 register.
+    pub stack_bytes_log2: Signal<In, Bits<5>>,
+    /// Value that all lanes share.
+    pub base: Signal<Out, Bits<32>>,
+    /// Offset of lane 0 before the mask.
+    pub offset_base: Signal<Out, Bits<32>>,
+    /// Distance of two lanes, as a power of two.
+    pub shift: Signal<Out, Bits<5>>,
+    /// Bits of the offset that count.
+    pub mask: Signal<Out, Bits<32>>,
+    /// The CSR exists.
+    pub known: Signal<Out, Bit>,
+    core: Constant<Bits<5>>,
+    lanes_log2: Constant<Bits<5>>,
+    ring_bytes_log2: Signal<Local, Bits<5>>,
+    verdict_bytes_log2: Signal<Local, Bits<5>>,
+    thread: Signal<Local, Bits<32>>,
+}
+
+impl ThreadIndex {
+    /// The unit of core number `core` with `lanes` lanes (a power of two).
+    pub fn new(core: usize, lanes: usize) -> Self {
+        Self {
+            number: Signal::default(),
+            exit: Signal::default(),
+            packet: Signal::default(),
+            slot: Signal::default(),
+            cycle: Signal::default(),
+            ring_base: Signal::default(),
+            ring_slots_log2: Signal::default(),
+            slot_bytes_log2: Signal::default(),
+            verdict_base: Signal::default(),
+            argument: Signal::default(),
+            stack_base: Signal::default(),
+            stack_bytes_log2: Signal::default(),
+            base: Signal::default(),
+            offset_base: Signal::default(),
+            shift: Signal::default(),
+            mask: Signal::default(),
+            known: Signal::default(),
+            core: Constant::new((core as u64).into()),
+            lanes_log2: Constant::new(u64::from(lanes.trailing_zeros()).into()),
+            ring_bytes_log2: Signal::default(),
+            verdict_bytes_log2: Signal::default(),
+            thread: Signal::default(),
+        }
+    }
+}
+
+impl Logic for ThreadIndex {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.ring_bytes_log2.next = self.ring_slots_log2.val() + self.slot_bytes_log2.val();
+        self.verdict_bytes_log2.next = self.ring_slots_log2.val() + bits::<5>(2);
+        // Number of the warp in the array, then of its first thread, then the one after it: stacks grow down.
+        self.thread.next = (((bit_cast::<32, 5>(self.core.val()) << bits::<5>(5))
+            | bit_cast::<32, 5>(self.slot.val()))
+            << self.lanes_log2.val())
+            + bits::<32>(1);
+        self.base.next = bits::<32>(0);
+        self.offset_base.next = bits::<32>(0);
+        self.shift.next = bits::<5>(0);
+        self.mask.next = bits::<32>(0);
+        self.known.next = true;
+        if self.exit.val() {
+            self.base.next = self.verdict_base.val();
+            self.offset_base.next = self.packet.val() << bits::<5>(2);
+            self.shift.next = bits::<5>(2);
+            self.mask.next = (bits::<32>(1) << self.verdict_bytes_log2.val()) - bits::<32>(1);
+        } else if self.number.val() == bits::<12>(0xcc0) {
+            self.offset_base.next = self.packet.val();
+            self.mask.next = bits::<32>(0xffff_ffff_u64);
+        } else if self.number.val() == bits::<12>(0xcc1) {
+            self.mask.next = bits::<32>(0xffff_ffff_u64);
+        } else if self.number.val() == bits::<12>(0xcc2) {
+            self.base.next = bit_cast::<32, 5>(self.slot.val());
+        } else if self.number.val() == bits::<12>(0xcc3) {
+            self.base.next = bit_cast::<32, 5>(self.core.val());
+        } else if self.number.val() == bits::<12>(0xcc4) {
+            self.base.next = self.ring_base.val();
+            self.offset_base.next = self.packet.val() << self.slot_bytes_log2.val();
+            self.shift.next = self.slot_bytes_log2.val();
+            self.mask.next = (bits::<32>(1) << self.ring_bytes_log2.val()) - bits::<32>(1);
+        } else if self.number.val() == bits::<12>(0xcc5) {
+            self.base.next = self.argument.val();
+        } else if self.number.val() == bits::<12>(0xcc6) {
+            self.base.next = self.stack_base.val();
+            self.offset_base.next = self.thread.val() << self.stack_bytes_log2.val();
+            self.shift.next = self.stack_bytes_log2.val();
+            self.mask.next = bits::<32>(0xffff_ffff_u64);
+        } else if self.number.val() == bits::<12>(0xc00) {
+            self.base.next = self.cycle.val().get_bits::<32>(0);
+        } else if self.number.val() == bits::<12>(0xc80) {
+            self.base.next = self.cycle.val().get_bits::<32>(32);
+        } else {
+            self.known.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    fn unit() -> ThreadIndex {
+        let mut unit = ThreadIndex::new(3, 8);
+        unit.connect_all();
+        unit.packet.next = 1027.into();
+        unit.slot.next = 5.into();
+        unit.ring_base.next = 0x10_0000.into();
+        unit.ring_slots_log2.next = 10.into();
+        unit.slot_bytes_log2.next = 11.into();
+        unit.verdict_base.next = 0x8_0000.into();
+        unit.argument.next = 0x9_0000.into();
+        unit.stack_base.next = 0x40_0000.into();
+        unit.stack_bytes_log2.next = 8.into();
+        unit.cycle.next = 0x1_0000_0002.into();
+        unit
+    }
+
+    fn value(unit: &ThreadIndex, lane: u32) -> u32 {
+        let offset = unit.offset_base.val().to_u32().wrapping_add(lane << unit.shift.val().index());
+        unit.base.val().to_u32().wrapping_add(offset & unit.mask.val().to_u32())
+    }
+
+    #[test]
+    fn every_csr_has_its_value_in_every_lane() {
+        let mut unit = unit();
+        for lane in 0..8 {
+            for (number, expected) in [
+                (0xc00, 2),
+                (0xc80, 1),
+                (0xcc0, 1027 + lane),
+                (0xcc1, lane),
+                (0xcc2, 5),
+                (0xcc3, 3),
+                (0xcc4, 0x10_0000 + (3 + lane) * 2048),
+                (0xcc5, 0x9_0000),
+                (0xcc6, 0x40_0000 + (((3 * 32 + 5) * 8) + lane + 1) * 256),
+            ] {
+                unit.number.next = number.into();
+                assert!(simulate(&mut unit, 10));
+                assert!(unit.known.val());
+                assert_eq!(value(&unit, lane), expected, "CSR {number:#x} of lane {lane}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_ring_wraps_within_a_warp() {
+        let mut unit = unit();
+        unit.packet.next = 1022.into();
+        unit.number.next = 0xcc4.into();
+        assert!(simulate(&mut unit, 10));
+        assert_eq!(value(&unit, 1), 0x10_0000 + 1023 * 2048);
+        assert_eq!(value(&unit, 2), 0x10_0000);
+        unit.exit.next = true;
+        assert!(simulate(&mut unit, 10));
+        assert_eq!(value(&unit, 1), 0x8_0000 + 1023 * 4);
+        assert_eq!(value(&unit, 2), 0x8_0000);
+    }
+
+    #[test]
+    fn other_numbers_are_unknown() {
+        let mut unit = unit();
+        for number in [0, 0x300, 0xc01, 0xcc7, 0xfff] {
+            unit.number.next = number.into();
+            assert!(simulate(&mut unit, 10));
+            assert!(!unit.known.val(), "{number:#x}");
+        }
+    }
+}

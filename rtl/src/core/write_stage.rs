@@ -1,0 +1,571 @@
+//! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
+
+use super::{FaultEncoder, PopulationCount};
+use crate::prelude::*;
+
+/// Decides what the instruction in stage W does to its warp.
+///
+/// The controls of stage X are taken over at every edge at which `advance` is high. The instruction *fires*, and its
+/// effects take place, in the cycle in which it leaves stage W. It waits, and with it the stages before it, while
+///
+/// - loaded data takes the register write port that it needs;
+/// - the load/store unit or the fault collector has not taken what it sends them;
+/// - path selection writes the context memories that it needs.
+///
+/// The next path is known at once (*fast*) when all living lanes run and go the same way without `jalr` or fault.
+/// Otherwise every lane stores its next PC, and path selection chooses.
+#[derive(LogicBlock)]
+pub struct WriteStage<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// All stages move on at this edge.
+    pub advance: Signal<Out, Bit>,
+    /// Stage D: warp slot.
+    pub decode_slot: Signal<In, Bits<5>>,
+    /// Stage D: call depth.
+    pub decode_depth: Signal<In, Bits<6>>,
+    /// Stage D: lanes that run.
+    pub decode_active: Signal<In, Bits<LANES>>,
+    /// Stage D: lanes that have not ended.
+    pub decode_alive: Signal<In, Bits<LANES>>,
+    /// Stage D: packetIdx of lane 0.
+    pub decode_packet: Signal<In, Bits<32>>,
+    /// Stage X holds an instruction.
+    pub execute_valid: Signal<In, Bit>,
+    /// Stage X: destination register.
+    pub execute_rd: Signal<In, Bits<5>>,
+    /// Stage X: `funct3`.
+    pub execute_funct3: Signal<In, Bits<3>>,
+    /// Stage X: immediate, added to the PC for jumps and branches.
+    pub execute_immediate: Signal<In, Bits<32>>,
+    /// Stage X: conditional branch.
+    pub execute_branch: Signal<In, Bit>,
+    /// Stage X: `jal`.
+    pub execute_jump: Signal<In, Bit>,
+    /// Stage X: `jalr`.
+    pub execute_jump_register: Signal<In, Bit>,
+    /// Stage X: load.
+    pub execute_load: Signal<In, Bit>,
+    /// Stage X: store.
+    pub execute_store: Signal<In, Bit>,
+    /// Stage X: one call level deeper.
+    pub execute_call: Signal<In, Bit>,
+    /// Stage X: one call level up.
+    pub execute_ret: Signal<In, Bit>,
+    /// Stage X: EXIT.
+    pub execute_exit: Signal<In, Bit>,
+    /// Stage X: part of the boot sequence.
+    pub execute_boot: Signal<In, Bit>,
+    /// Stage X: every lane faults.
+    pub execute_fault: Signal<In, Bit>,
+    /// Stage X: cause of that fault.
+    pub execute_cause: Signal<In, Bits<5>>,
+    /// Stage X: value of that fault.
+    pub execute_fault_value: Signal<In, Bits<32>>,
+    /// Stage X: PC of the next instruction in order, bits 31:2.
+    pub execute_next: Signal<In, Bits<30>>,
+    /// Stage X: PC, bits 31:2.
+    pub execute_pc: Signal<In, Bits<30>>,
+    /// From the lanes: result or address.
+    pub result: Vec<Signal<In, Bits<32>>>,
+    /// From the lanes: the branch condition holds.
+    pub taken: Vec<Signal<In, Bit>>,
+    /// Loaded data is written to registers in this cycle.
+    pub load_write: Signal<In, Bit>,
+    /// Warp slot of the instruction.
+    pub slot: Signal<Out, Bits<5>>,
+    /// To the lanes: lanes that write the destination register.
+    pub write_lanes: Signal<Out, Bits<LANES>>,
+    /// To the lanes: destination register.
+    pub rd: Signal<Out, Bits<5>>,
+    /// To the lanes: the value written is the return address.
+    pub link: Signal<Out, Bit>,
+    /// To the lanes: return address.
+    pub link_value: Signal<Out, Bits<32>>,
+    /// To the lanes: lanes that fault.
+    pub fault_lanes: Signal<Out, Bits<LANES>>,
+    /// To the lanes: their verdict, 0xc000_0000 | cause.
+    pub verdict: Signal<Out, Bits<32>>,
+    /// To the lanes: lanes that store their next PC.
+    pub path_lanes: Signal<Out, Bits<LANES>>,
+    /// To the lanes: call depth after the instruction.
+    pub path_depth: Signal<Out, Bits<6>>,
+    /// To the lanes: the next PC is the result.
+    pub jump_register: Signal<Out, Bit>,
+    /// To the lanes: the next PC depends on the condition.
+    pub branch: Signal<Out, Bit>,
+    /// To the lanes: target of a branch, bits 31:2.
+    pub target: Signal<Out, Bits<30>>,
+    /// To the lanes: next PC of all other instructions, bits 31:2.
+    pub next_pc: Signal<Out, Bits<30>>,
+    /// To the scheduler: the warp can issue again, or ended.
+    pub resume_valid: Signal<Out, Bit>,
+    /// To the scheduler: all threads of the warp ended.
+    pub ended_valid: Signal<Out, Bit>,
+    /// To the scheduler: the warp waits for memory from now on.
+    pub memory_valid: Signal<Out, Bit>,
+    /// To path selection: choose the next path.
+    pub path_start_valid: Signal<Out, Bit>,
+    /// To path selection: lanes to choose from.
+    pub path_start_alive: Signal<Out, Bits<LANES>>,
+    /// From path selection: a path is chosen; it goes before the fast path to the context memories.
+    pub path_valid: Signal<In, Bit>,
+    /// From path selection: warp slot.
+    pub path_slot: Signal<In, Bits<5>>,
+    /// From path selection: PC, bits 31:2.
+    pub path_pc: Signal<In, Bits<30>>,
+    /// From path selection: call depth.
+    pub path_chosen_depth: Signal<In, Bits<6>>,
+    /// From path selection: lanes that run.
+    pub path_active: Signal<In, Bits<LANES>>,
+    /// From path selection: lanes that have not ended.
+    pub path_alive: Signal<In, Bits<LANES>>,
+    /// To the contexts: write at this edge.
+    pub context_write: Signal<Out, Bit>,
+    /// To the contexts: warp slot.
+    pub context_slot: Signal<Out, Bits<5>>,
+    /// To the contexts: PC, bits 31:2.
+    pub context_pc: Signal<Out, Bits<30>>,
+    /// To the contexts: call depth.
+    pub context_depth: Signal<Out, Bits<6>>,
+    /// To the contexts: lanes that run.
+    pub context_active: Signal<Out, Bits<LANES>>,
+    /// To the contexts: lanes that have not ended.
+    pub context_alive: Signal<Out, Bits<LANES>>,
+    /// To the load/store unit; address and data come from the lanes.
+    pub request_valid: Signal<Out, Bit>,
+    /// From the load/store unit.
+    pub request_ready: Signal<In, Bit>,
+    /// To the load/store unit: store, else load.
+    pub request_store: Signal<Out, Bit>,
+    /// To the load/store unit: bytes as a power of two.
+    pub request_size: Signal<Out, Bits<2>>,
+    /// To the load/store unit: extend with the sign.
+    pub request_signed: Signal<Out, Bit>,
+    /// To the load/store unit: lanes.
+    pub request_mask: Signal<Out, Bits<LANES>>,
+    /// To the fault collector.
+    pub fault_valid: Signal<Out, Bit>,
+    /// From the fault collector.
+    pub fault_ready: Signal<In, Bit>,
+    /// To the fault collector: cause.
+    pub fault_cause: Signal<Out, Bits<5>>,
+    /// To the fault collector: number of faulting threads.
+    pub fault_threads: Signal<Out, Bits<6>>,
+    /// To the fault collector: PC.
+    pub fault_pc: Signal<Out, Bits<32>>,
+    /// To the fault collector: value of the lowest faulting lane.
+    pub fault_value: Signal<Out, Bits<32>>,
+    /// To the fault collector: packetIdx of the lowest faulting lane.
+    pub fault_packet: Signal<Out, Bits<32>>,
+    /// A kernel instruction retires.
+    pub retire: Signal<Out, Bit>,
+    /// Its active lanes.
+    pub retire_lanes: Signal<Out, Bits<6>>,
+    /// Other lanes of its warp wait elsewhere.
+    pub retire_diverged: Signal<Out, Bit>,
+    slot_x: Register<Bits<5>>,
+    depth_x: Register<Bits<6>>,
+    active_x: Register<Bits<LANES>>,
+    alive_x: Register<Bits<LANES>>,
+    packet_x: Register<Bits<32>>,
+    valid_w: Register<Bit>,
+    slot_w: Register<Bits<5>>,
+    depth_w: Register<Bits<6>>,
+    active_w: Register<Bits<LANES>>,
+    alive_w: Register<Bits<LANES>>,
+    packet_w: Register<Bits<32>>,
+    rd_w: Register<Bits<5>>,
+    funct3_w: Register<Bits<3>>,
+    branch_w: Register<Bit>,
+    jump_w: Register<Bit>,
+    jump_register_w: Register<Bit>,
+    load_w: Register<Bit>,
+    store_w: Register<Bit>,
+    exit_w: Register<Bit>,
+    boot_w: Register<Bit>,
+    fault_w: Register<Bit>,
+    cause_w: Register<Bits<5>>,
+    fault_value_w: Register<Bits<32>>,
+    target_w: Register<Bits<32>>,
+    next_w: Register<Bits<30>>,
+    pc_w: Register<Bits<30>>,
+    request_taken: Register<Bit>,
+    fault_taken: Register<Bit>,
+    misaligned: Pack<Bit, 1, LANES>,
+    conditions: Pack<Bit, 1, LANES>,
+    encoder: FaultEncoder<LANES>,
+    active_count: PopulationCount<LANES>,
+    faulting: Signal<Local, Bits<LANES>>,
+    sound: Signal<Local, Bits<LANES>>,
+    branching: Signal<Local, Bits<LANES>>,
+    living: Signal<Local, Bits<LANES>>,
+    any_fault: Signal<Local, Bit>,
+    all_ended: Signal<Local, Bit>,
+    fast: Signal<Local, Bit>,
+    memory: Signal<Local, Bit>,
+    needs_port: Signal<Local, Bit>,
+    blocked: Signal<Local, Bit>,
+    fire: Signal<Local, Bit>,
+}
+
+impl<const LANES: usize> Default for WriteStage<LANES> {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            advance: Signal::default(),
+            decode_slot: Signal::default(),
+            decode_depth: Signal::default(),
+            decode_active: Signal::default(),
+            decode_alive: Signal::default(),
+            decode_packet: Signal::default(),
+            execute_valid: Signal::default(),
+            execute_rd: Signal::default(),
+            execute_funct3: Signal::default(),
+            execute_immediate: Signal::default(),
+            execute_branch: Signal::default(),
+            execute_jump: Signal::default(),
+            execute_jump_register: Signal::default(),
+            execute_load: Signal::default(),
+            execute_store: Signal::default(),
+            execute_call: Signal::default(),
+            execute_ret: Signal::default(),
+            execute_exit: Signal::default(),
+            execute_boot: Signal::default(),
+            execute_fault: Signal::default(),
+            execute_cause: Signal::default(),
+            execute_fault_value: Signal::default(),
+            execute_next: Signal::default(),
+            execute_pc: Signal::default(),
+            result: vec![Signal::default(); LANES],
+            taken: vec![Signal::default(); LANES],
+            load_write: Signal::default(),
+            slot: Signal::default(),
+            write_lanes: Signal::default(),
+            rd: Signal::default(),
+            link: Signal::default(),
+            link_value: Signal::default(),
+            fault_lanes: Signal::default(),
+            verdict: Signal::default(),
+            path_lanes: Signal::default(),
+            path_depth: Signal::default(),
+            jump_register: Signal::default(),
+            branch: Signal::default(),
+            target: Signal::default(),
+            next_pc: Signal::default(),
+            resume_valid: Signal::default(),
+            ended_valid: Signal::default(),
+            memory_valid: Signal::default(),
+            path_start_valid: Signal::default(),
+            path_start_alive: Signal::default(),
+            path_valid: Signal::default(),
+            path_slot: Signal::default(),
+            path_pc: Signal::default(),
+            path_chosen_depth: Signal::default(),
+            path_active: Signal::default(),
+            path_alive: Signal::default(),
+            context_write: Signal::default(),
+            context_slot: Signal::default(),
+            context_pc: Signal::default(),
+            context_depth: Signal::default(),
+            context_active: Signal::default(),
+            context_alive: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_store: Signal::default(),
+            request_size: Signal::default(),
+            request_signed: Signal::default(),
+            request_mask: Signal::default(),
+            fault_valid: Signal::default(),
+            fault_ready: Signal::default(),
+            fault_cause: Signal::default(),
+            fault_threads: Signal::default(),
+            fault_pc: Signal::default(),
+            fault_value: Signal::default(),
+            fault_packet: Signal::default(),
+            retire: Signal::default(),
+            retire_lanes: Signal::default(),
+            retire_diverged: Signal::default(),
+            slot_x: Register::default(),
+            depth_x: Register::default(),
+            active_x: Register::default(),
+            alive_x: Register::default(),
+            packet_x: Register::default(),
+            valid_w: Register::default(),
+            slot_w: Register::default(),
+            depth_w: Register::default(),
+            active_w: Register::default(),
+            alive_w: Register::default(),
+            packet_w: Register::default(),
+            rd_w: Register::default(),
+            funct3_w: Register::default(),
+            branch_w: Register::default(),
+            jump_w: Register::default(),
+            jump_register_w: Register::default(),
+            load_w: Register::default(),
+            store_w: Register::default(),
+            exit_w: Register::default(),
+            boot_w: Register::default(),
+            fault_w: Register::default(),
+            cause_w: Register::default(),
+            fault_value_w: Register::default(),
+            target_w: Register::default(),
+            next_w: Register::default(),
+            pc_w: Register::default(),
+            request_taken: Register::default(),
+            fault_taken: Register::default(),
+            misaligned: Pack::new(LANES),
+            conditions: Pack::new(LANES),
+            encoder: FaultEncoder::default(),
+            active_count: PopulationCount::default(),
+            faulting: Signal::default(),
+            sound: Signal::default(),
+            branching: Signal::default(),
+            living: Signal::default(),
+            any_fault: Signal::default(),
+            all_ended: Signal::default(),
+            fast: Signal::default(),
+            memory: Signal::default(),
+            needs_port: Signal::default(),
+            blocked: Signal::default(),
+            fire: Signal::default(),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for WriteStage<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            slot_x,
+            depth_x,
+            active_x,
+            alive_x,
+            packet_x,
+            valid_w,
+            slot_w,
+            depth_w,
+            active_w,
+            alive_w,
+            packet_w,
+            rd_w,
+            funct3_w,
+            branch_w,
+            jump_w,
+            jump_register_w,
+            load_w,
+            store_w,
+            exit_w,
+            boot_w,
+            fault_w,
+            cause_w,
+            fault_value_w,
+            target_w,
+            next_w,
+            pc_w,
+            request_taken,
+            fault_taken
+        );
+
+        // Lanes that fault
+        for i in 0..LANES {
+            self.conditions.x[i].next = self.taken[i].val();
+            self.misaligned.x[i].next = false;
+            if (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val() {
+                if self.funct3_w.q.val().get_bits::<2>(0) == bits::<2>(1) {
+                    self.misaligned.x[i].next = self.result[i].val().get_bit(0);
+                }
+                if self.funct3_w.q.val().get_bits::<2>(0) == bits::<2>(2) {
+                    self.misaligned.x[i].next = self.result[i].val().get_bits::<2>(0).any();
+                }
+            }
+            if self.jump_register_w.q.val() {
+                self.misaligned.x[i].next = self.result[i].val().get_bit(1);
+            }
+            if self.branch_w.q.val() {
+                self.misaligned.x[i].next =
+                    self.taken[i].val() & self.target_w.q.val().get_bits::<2>(0).any();
+            }
+            if self.jump_w.q.val() {
+                self.misaligned.x[i].next = self.target_w.q.val().get_bits::<2>(0).any();
+            }
+        }
+        self.faulting.next = self.active_w.q.val() & self.misaligned.y.val();
+        if self.fault_w.q.val() {
+            self.faulting.next = self.active_w.q.val();
+        }
+        self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
+        self.sound.next = self.active_w.q.val() & !self.faulting.val();
+
+        // Where the warp goes
+        self.branching.next = self.active_w.q.val() & self.conditions.y.val();
+        self.living.next = self.alive_w.q.val();
+        if self.exit_w.q.val() {
+            self.living.next = self.alive_w.q.val() & !self.active_w.q.val();
+        }
+        self.all_ended.next = !self.living.val().any();
+        self.fast.next = (self.active_w.q.val() == self.alive_w.q.val())
+            & !self.any_fault.val()
+            & !self.jump_register_w.q.val()
+            & !self.exit_w.q.val();
+        if self.branch_w.q.val()
+            & self.branching.val().any()
+            & (self.branching.val() != self.active_w.q.val())
+        {
+            self.fast.next = false;
+        }
+
+        // When it can leave
+        self.memory.next =
+            self.valid_w.q.val() & (self.load_w.q.val() | self.store_w.q.val()) & self.sound.val().any();
+        self.needs_port.next = (self.rd_w.q.val().any() & !self.load_w.q.val()) | self.any_fault.val();
+        self.blocked.next = (self.needs_port.val() & self.load_write.val())
+            | (self.memory.val() & !self.request_ready.val() & !self.request_taken.q.val())
+            | (self.any_fault.val() & !self.fault_ready.val() & !self.fault_taken.q.val())
+            | (self.fast.val() & self.path_valid.val());
+        self.fire.next = self.valid_w.q.val() & !self.blocked.val();
+        self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
+
+        // Memory request and fault record, each sent once
+        self.request_valid.next = self.memory.val() & !self.request_taken.q.val();
+        self.request_store.next = self.store_w.q.val();
+        self.request_size.next = self.funct3_w.q.val().get_bits::<2>(0);
+        self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
+        self.request_mask.next = self.sound.val();
+        self.memory_valid.next = self.memory.val() & !self.request_taken.q.val() & self.request_ready.val();
+        self.fault_valid.next = self.any_fault.val() & !self.fault_taken.q.val();
+        self.fault_cause.next = bits::<5>(0);
+        if self.load_w.q.val() {
+            self.fault_cause.next = bits::<5>(4);
+        }
+        if self.store_w.q.val() {
+            self.fault_cause.next = bits::<5>(6);
+        }
+        if self.fault_w.q.val() {
+            self.fault_cause.next = self.cause_w.q.val();
+        }
+        self.encoder.lanes.next = self.faulting.val();
+        self.encoder.packet.next = self.packet_w.q.val();
+        self.encoder.value_is_address.next =
+            !self.fault_w.q.val() & !self.branch_w.q.val() & !self.jump_w.q.val();
+        self.encoder.shared_value.next = self.target_w.q.val();
+        if self.fault_w.q.val() {
+            self.encoder.shared_value.next = self.fault_value_w.q.val();
+        }
+        for i in 0..LANES {
+            self.encoder.address[i].next = self.result[i].val();
+        }
+        self.fault_threads.next = self.encoder.threads.val();
+        self.fault_packet.next = self.encoder.first_packet.val();
+        self.fault_value.next = self.encoder.value.val();
+        self.fault_pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
+        if self.request_ready.val() & self.memory.val() {
+            self.request_taken.d.next = true;
+        }
+        if self.fault_ready.val() & self.any_fault.val() {
+            self.fault_taken.d.next = true;
+        }
+        if !self.blocked.val() {
+            self.request_taken.d.next = false;
+            self.fault_taken.d.next = false;
+        }
+
+        // To the lanes
+        self.slot.next = self.slot_w.q.val();
+        self.rd.next = self.rd_w.q.val();
+        self.link.next = self.jump_w.q.val() | self.jump_register_w.q.val();
+        self.link_value.next = (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
+        self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.fault_cause.val());
+        self.path_depth.next = self.depth_w.q.val();
+        self.jump_register.next = self.jump_register_w.q.val();
+        self.branch.next = self.branch_w.q.val();
+        self.target.next = self.target_w.q.val().get_bits::<30>(2);
+        self.next_pc.next = self.next_w.q.val();
+        if self.jump_w.q.val() {
+            self.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
+        }
+        self.write_lanes.next = bits::<LANES>(0);
+        self.fault_lanes.next = bits::<LANES>(0);
+        self.path_lanes.next = bits::<LANES>(0);
+        if self.fire.val() {
+            self.fault_lanes.next = self.faulting.val();
+            if self.rd_w.q.val().any() & !self.load_w.q.val() {
+                self.write_lanes.next = self.sound.val();
+            }
+            if !self.fast.val() {
+                self.path_lanes.next = self.active_w.q.val();
+            }
+        }
+
+        // To scheduler, path selection and contexts
+        self.ended_valid.next = self.fire.val() & self.all_ended.val();
+        self.resume_valid.next = self.fire.val() & (self.fast.val() | self.all_ended.val());
+        self.path_start_valid.next = self.fire.val() & !self.fast.val() & !self.all_ended.val();
+        self.path_start_alive.next = self.living.val();
+        self.context_write.next = self.path_valid.val() | (self.fire.val() & self.fast.val());
+        if self.path_valid.val() {
+            self.context_slot.next = self.path_slot.val();
+            self.context_pc.next = self.path_pc.val();
+            self.context_depth.next = self.path_chosen_depth.val();
+            self.context_active.next = self.path_active.val();
+            self.context_alive.next = self.path_alive.val();
+        } else {
+            self.context_slot.next = self.slot_w.q.val();
+            self.context_pc.next = self.next_pc.val();
+            if self.branch_w.q.val() & self.branching.val().any() {
+                self.context_pc.next = self.target.val();
+            }
+            self.context_depth.next = self.depth_w.q.val();
+            self.context_active.next = self.active_w.q.val();
+            self.context_alive.next = self.alive_w.q.val();
+        }
+
+        // Counters
+        self.active_count.set.next = self.active_w.q.val();
+        self.retire.next = self.fire.val() & !self.boot_w.q.val();
+        self.retire_lanes.next = self.active_count.count.val();
+        self.retire_diverged.next = self.active_w.q.val() != self.alive_w.q.val();
+
+        // Stage registers
+        if self.advance.val() {
+            self.slot_x.d.next = self.decode_slot.val();
+            self.depth_x.d.next = self.decode_depth.val();
+            self.active_x.d.next = self.decode_active.val();
+            self.alive_x.d.next = self.decode_alive.val();
+            self.packet_x.d.next = self.decode_packet.val();
+            self.valid_w.d.next = self.execute_valid.val();
+            self.slot_w.d.next = self.slot_x.q.val();
+            self.depth_w.d.next = self.depth_x.q.val();
+            if self.execute_call.val() & (self.depth_x.q.val() != bits::<6>(63)) {
+                self.depth_w.d.next = self.depth_x.q.val() + bits::<6>(1);
+            }
+            if self.execute_ret.val() & self.depth_x.q.val().any() {
+                self.depth_w.d.next = self.depth_x.q.val() - bits::<6>(1);
+            }
+            self.active_w.d.next = self.active_x.q.val();
+            self.alive_w.d.next = self.alive_x.q.val();
+            self.packet_w.d.next = self.packet_x.q.val();
+            self.rd_w.d.next = self.execute_rd.val();
+            self.funct3_w.d.next = self.execute_funct3.val();
+            self.branch_w.d.next = self.execute_branch.val();
+            self.jump_w.d.next = self.execute_jump.val();
+            self.jump_register_w.d.next = self.execute_jump_register.val();
+            self.load_w.d.next = self.execute_load.val();
+            self.store_w.d.next = self.execute_store.val();
+            self.exit_w.d.next = self.execute_exit.val();
+            self.boot_w.d.next = self.execute_boot.val();
+            self.fault_w.d.next = self.execute_fault.val();
+            self.cause_w.d.next = self.execute_cause.val();
+            self.fault_value_w.d.next = self.execute_fault_value.val();
+            self.target_w.d.next =
+                (bit_cast::<32, 30>(self.execute_pc.val()) << bits::<5>(2)) + self.execute_immediate.val();
+            self.next_w.d.next = self.execute_next.val();
+            self.pc_w.d.next = self.execute_pc.val();
+        }
+    }
+}

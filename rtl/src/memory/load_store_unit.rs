@@ -1,0 +1,225 @@
+//! The load/store unit of a core.
+
+use super::{Coalescer, LoadPath, StorePath};
+use crate::prelude::*;
+
+/// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the loaded values.
+///
+/// 1. One operation of a warp slot at a time is in flight: the next one of a slot is offered after `result_last` of its
+///    load or `stored_valid` of its store. Operations of different slots overlap freely. The mask is never empty and
+///    addresses are multiples of the size.
+/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested; a load of
+///    `n` lines occupies the unit `n` cycles, a store `n + 1`.
+/// 3. Where several lanes store to the same byte, the highest lane wins.
+/// 4. A load line appears on `read_valid` two cycles after its operation was accepted (first line), its values on
+///    `result_valid` one cycle after the response was accepted. A store line appears on `write_valid` three cycles after its operation was
+///    accepted; `stored_valid` follows the last write response by one cycle.
+/// 5. Up to 32 lines wait for a read response and 32 for a write response. Responses come in the order of the requests.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct LoadStoreUnit<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From execute
+    /// An operation is offered.
+    pub request_valid: Signal<In, Bit>,
+    /// It is accepted at this edge; depends on registers and on the line being served, not on `request_valid`.
+    pub request_ready: Signal<Out, Bit>,
+    /// Warp slot.
+    pub request_slot: Signal<In, Bits<5>>,
+    /// Store (else load).
+    pub request_store: Signal<In, Bit>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub request_size: Signal<In, Bits<2>>,
+    /// Loads: extend by the sign.
+    pub request_signed: Signal<In, Bit>,
+    /// Loads: destination register.
+    pub request_rd: Signal<In, Bits<5>>,
+    /// Lanes that take part; at least one.
+    pub request_mask: Signal<In, Bits<LANES>>,
+    /// Byte address of each lane.
+    pub request_address: Vec<Signal<In, Bits<32>>>,
+    /// Register of each lane to store.
+    pub request_data: Vec<Signal<In, Bits<32>>>,
+
+    // To the memory master
+    /// A line is to be read.
+    pub read_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// A line is to be written.
+    pub write_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// The line, byte 0 in bits 7:0.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub write_strobe: Signal<Out, Bits<64>>,
+
+    // From the memory master
+    /// The line of the oldest read is here.
+    pub response_valid: Signal<In, Bit>,
+    /// Accepted at this edge.
+    pub response_ready: Signal<Out, Bit>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// The memory could not read it.
+    pub response_error: Signal<In, Bit>,
+    /// The oldest write is done (always accepted).
+    pub write_done_valid: Signal<In, Bit>,
+
+    // To register write-back
+    /// Values of lanes are here.
+    pub result_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub result_ready: Signal<In, Bit>,
+    /// Warp slot.
+    pub result_slot: Signal<Out, Bits<5>>,
+    /// Destination register.
+    pub result_rd: Signal<Out, Bits<5>>,
+    /// Lanes whose value is here.
+    pub result_mask: Signal<Out, Bits<LANES>>,
+    /// Value of each lane.
+    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// The operation is complete with these lanes.
+    pub result_last: Signal<Out, Bit>,
+    /// The memory could not read the line of these lanes; their values are whatever the bus carried.
+    pub result_error: Signal<Out, Bit>,
+    /// A store operation is complete (one cycle, always accepted).
+    pub stored_valid: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub stored_slot: Signal<Out, Bits<5>>,
+
+    // To the counters
+    /// A line read was requested in this cycle.
+    pub line_read: Signal<Out, Bit>,
+    /// A line write was requested in this cycle.
+    pub line_write: Signal<Out, Bit>,
+
+    coalescer: Coalescer<LANES>,
+    load: LoadPath<LANES>,
+    store: StorePath<LANES>,
+}
+
+impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_slot: Signal::default(),
+            request_store: Signal::default(),
+            request_size: Signal::default(),
+            request_signed: Signal::default(),
+            request_rd: Signal::default(),
+            request_mask: Signal::default(),
+            request_address: (0..LANES).map(|_| Signal::default()).collect(),
+            request_data: (0..LANES).map(|_| Signal::default()).collect(),
+            read_valid: Signal::default(),
+            read_ready: Signal::default(),
+            read_line: Signal::default(),
+            write_valid: Signal::default(),
+            write_ready: Signal::default(),
+            write_line: Signal::default(),
+            write_data: Signal::default(),
+            write_strobe: Signal::default(),
+            response_valid: Signal::default(),
+            response_ready: Signal::default(),
+            response_data: Signal::default(),
+            response_error: Signal::default(),
+            write_done_valid: Signal::default(),
+            result_valid: Signal::default(),
+            result_ready: Signal::default(),
+            result_slot: Signal::default(),
+            result_rd: Signal::default(),
+            result_mask: Signal::default(),
+            result_data: (0..LANES).map(|_| Signal::default()).collect(),
+            result_last: Signal::default(),
+            result_error: Signal::default(),
+            stored_valid: Signal::default(),
+            stored_slot: Signal::default(),
+            line_read: Signal::default(),
+            line_write: Signal::default(),
+            coalescer: Coalescer::default(),
+            load: LoadPath::default(),
+            store: StorePath::default(),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, coalescer, load, store);
+
+        self.coalescer.request_valid.next = self.request_valid.val();
+        self.coalescer.request_slot.next = self.request_slot.val();
+        self.coalescer.request_store.next = self.request_store.val();
+        self.coalescer.request_size.next = self.request_size.val();
+        self.coalescer.request_mask.next = self.request_mask.val();
+        self.request_ready.next = self.coalescer.request_ready.val();
+        self.coalescer.load_ready.next = self.load.line_ready.val();
+        self.coalescer.store_ready.next = self.store.line_ready.val();
+        self.coalescer.store_idle.next = self.store.idle.val();
+
+        self.load.start.next =
+            self.request_valid.val() && self.coalescer.request_ready.val() && !self.request_store.val();
+        self.load.start_slot.next = self.request_slot.val();
+        self.load.start_size.next = self.request_size.val();
+        self.load.start_signed.next = self.request_signed.val();
+        self.load.start_rd.next = self.request_rd.val();
+        self.load.line_valid.next = self.coalescer.load_valid.val();
+        self.load.line.next = self.coalescer.line.val();
+        self.load.lanes.next = self.coalescer.served.val();
+        self.load.last.next = self.coalescer.last.val();
+        self.load.slot.next = self.coalescer.slot.val();
+        self.read_valid.next = self.load.read_valid.val();
+        self.read_line.next = self.load.read_line.val();
+        self.load.read_ready.next = self.read_ready.val();
+        self.load.response_valid.next = self.response_valid.val();
+        self.load.response_data.next = self.response_data.val();
+        self.load.response_error.next = self.response_error.val();
+        self.response_ready.next = self.load.response_ready.val();
+        self.result_valid.next = self.load.result_valid.val();
+        self.result_slot.next = self.load.result_slot.val();
+        self.result_rd.next = self.load.result_rd.val();
+        self.result_mask.next = self.load.result_mask.val();
+        self.result_last.next = self.load.result_last.val();
+        self.result_error.next = self.load.result_error.val();
+        self.load.result_ready.next = self.result_ready.val();
+
+        self.store.line_valid.next = self.coalescer.store_valid.val();
+        self.store.line.next = self.coalescer.line.val();
+        self.store.lanes.next = self.coalescer.served.val();
+        self.store.last.next = self.coalescer.last.val();
+        self.store.slot.next = self.coalescer.slot.val();
+        self.store.size.next = self.coalescer.size.val();
+        self.write_valid.next = self.store.write_valid.val();
+        self.write_line.next = self.store.write_line.val();
+        self.write_data.next = self.store.write_data.val();
+        self.write_strobe.next = self.store.write_strobe.val();
+        self.store.write_ready.next = self.write_ready.val();
+        self.store.write_done_valid.next = self.write_done_valid.val();
+        self.stored_valid.next = self.store.stored_valid.val();
+        self.stored_slot.next = self.store.stored_slot.val();
+
+        for i in 0..LANES {
+            self.coalescer.request_address[i].next = self.request_address[i].val();
+            self.coalescer.request_data[i].next = self.request_data[i].val();
+            self.load.start_offset[i].next = self.request_address[i].val().get_bits::<6>(0);
+            self.store.offset[i].next = self.coalescer.offset[i].val();
+            self.store.data[i].next = self.coalescer.data[i].val();
+            self.result_data[i].next = self.load.result_data[i].val();
+        }
+
+        self.line_read.next = self.load.read_valid.val() && self.read_ready.val();
+        self.line_write.next = self.store.write_valid.val() && self.write_ready.val();
+    }
+}

@@ -1,0 +1,364 @@
+//! Native tests of [`LoadStoreUnit`](super::LoadStoreUnit) with a model memory.
+
+use super::LoadStoreUnit;
+use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use std::collections::{BTreeSet, VecDeque};
+
+/// One memory operation of a warp.
+#[derive(Clone, Debug)]
+struct Operation {
+    slot: usize,
+    store: bool,
+    size: u32,
+    signed: bool,
+    rd: u32,
+    mask: u32,
+    address: Vec<u32>,
+    data: Vec<u32>,
+}
+
+impl Operation {
+    fn lanes(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.address.len()).filter(|&i| self.mask >> i & 1 == 1)
+    }
+
+    fn lines(&self) -> BTreeSet<u32> {
+        self.lanes().map(|i| self.address[i] >> 6).collect()
+    }
+}
+
+/// A line whose reads fail.
+fn fails(line: u32) -> bool {
+    line % 11 == 5
+}
+
+/// The value that a load gives, one lane at a time.
+fn load_value(memory: &LineMemory, address: u32, size: u32, signed: bool) -> u32 {
+    let line = memory.read(address >> 6);
+    let offset = (address & 63) as usize;
+    let bytes = &line[offset..offset + (1 << size)];
+    let raw = bytes.iter().rev().fold(0u32, |value, &byte| value << 8 | u32::from(byte));
+    match (size, signed) {
+        (0, true) => raw as u8 as i8 as u32,
+        (1, true) => raw as u16 as i16 as u32,
+        _ => raw,
+    }
+}
+
+/// The model: the memory behind the ports, and what every operation must give.
+struct Bench<const LANES: usize> {
+    uut: LoadStoreUnit<LANES>,
+    rng: ChaCha8Rng,
+    /// Chance of each ready, and of a response becoming available, per cycle.
+    pace: f64,
+    /// Memory as the ports wrote it, and as the operations should have written it.
+    memory: LineMemory,
+    golden: LineMemory,
+    /// Operation in flight of each slot with the lanes whose value is still to come.
+    in_flight: Vec<Option<(Operation, u32)>>,
+    offered: Option<Operation>,
+    reads: VecDeque<u32>,
+    writes: VecDeque<(u32, [u8; 64], u64)>,
+    responding: bool,
+    cycle: u64,
+    last_read_offer: Option<u64>,
+    last_write_offer: Option<(u64, [u8; 64], u64)>,
+    line_reads: u64,
+    line_writes: u64,
+    expected_reads: u64,
+    expected_writes: u64,
+    completed: u64,
+}
+
+impl<const LANES: usize> Bench<LANES> {
+    fn new(name: &str, pace: f64) -> Self {
+        let mut uut = LoadStoreUnit::default();
+        reset!(uut);
+        Self {
+            uut,
+            rng: random(name),
+            pace,
+            memory: LineMemory::default(),
+            golden: LineMemory::default(),
+            in_flight: vec![None; 32],
+            offered: None,
+            reads: VecDeque::new(),
+            writes: VecDeque::new(),
+            responding: false,
+            cycle: 0,
+            last_read_offer: None,
+            last_write_offer: None,
+            line_reads: 0,
+            line_writes: 0,
+            expected_reads: 0,
+            expected_writes: 0,
+            completed: 0,
+        }
+    }
+
+    /// A random operation of an idle slot. Every slot has its own lines, so the order between slots does not matter.
+    fn random_operation(&mut self) -> Option<Operation> {
+        let idle: Vec<usize> = (0..32).filter(|&s| self.in_flight[s].is_none()).collect();
+        if idle.is_empty() {
+            return None;
+        }
+        let rng = &mut self.rng;
+        let slot = idle[rng.gen_range(0..idle.len())];
+        let size = rng.gen_range(0..3);
+        let lines = [1, 2, 40][rng.gen_range(0..3)];
+        // A narrow range of offsets makes lanes write the same bytes.
+        let span = [4, 64][rng.gen_range(0..2)];
+        let all = if LANES == 32 { u32::MAX } else { (1 << LANES) - 1 };
+        let mask = if rng.gen_bool(0.3) { all } else { (rng.gen::<u32>() & all).max(1) };
+        Some(Operation {
+            slot,
+            store: rng.gen_bool(0.5),
+            size,
+            signed: rng.gen(),
+            rd: rng.gen_range(0..32),
+            mask,
+            address: (0..LANES)
+                .map(|_| {
+                    let line = 0x100_0000 + slot as u32 * 64 + rng.gen_range(0..lines);
+                    line << 6 | rng.gen_range(0..span) >> size << size
+                })
+                .collect(),
+            data: (0..LANES).map(|_| rng.gen()).collect(),
+        })
+    }
+
+    fn offer(&mut self, operation: Option<Operation>) {
+        self.uut.request_valid.next = operation.is_some();
+        if let Some(op) = &operation {
+            assert!(self.in_flight[op.slot].is_none());
+            self.uut.request_slot.next = bits(op.slot as u64);
+            self.uut.request_store.next = op.store;
+            self.uut.request_size.next = bits(op.size.into());
+            self.uut.request_signed.next = op.signed;
+            self.uut.request_rd.next = bits(op.rd.into());
+            self.uut.request_mask.next = bits(op.mask.into());
+            for i in 0..LANES {
+                self.uut.request_address[i].next = bits(op.address[i].into());
+                self.uut.request_data[i].next = bits(op.data[i].into());
+            }
+        }
+        self.offered = operation;
+    }
+
+    /// One clock cycle with the operation offered.
+    fn cycle(&mut self) {
+        self.uut.read_ready.next = self.rng.gen_bool(self.pace);
+        self.uut.write_ready.next = self.rng.gen_bool(self.pace);
+        self.uut.result_ready.next = self.rng.gen_bool(self.pace);
+        // A response stays until it is accepted.
+        if !self.responding && !self.reads.is_empty() && self.rng.gen_bool(self.pace) {
+            self.responding = true;
+            let line = self.reads[0];
+            self.uut.response_data.next = line_to_bits(&self.memory.read(line));
+            self.uut.response_error.next = fails(line);
+        }
+        self.uut.response_valid.next = self.responding;
+        let done = !self.writes.is_empty() && self.rng.gen_bool(self.pace);
+        self.uut.write_done_valid.next = done;
+        settle(&mut self.uut);
+
+        // Requests stay until they are accepted.
+        let read_offer = self.uut.read_valid.val().then(|| self.uut.read_line.val().to_u64());
+        if self.last_read_offer.is_some() {
+            assert_eq!(self.last_read_offer, read_offer, "read request changed before it was accepted");
+        }
+        let write_offer = self.uut.write_valid.val().then(|| {
+            let u = &self.uut;
+            (u.write_line.val().to_u64(), bits_to_line(u.write_data.val()), strobe(u.write_strobe.val()))
+        });
+        if self.last_write_offer.is_some() {
+            assert_eq!(self.last_write_offer, write_offer, "write request changed before it was accepted");
+        }
+        let read = read_offer.filter(|_| self.uut.read_ready.val());
+        let write = write_offer.filter(|_| self.uut.write_ready.val());
+        self.last_read_offer = if read.is_some() { None } else { read_offer };
+        self.last_write_offer = if write.is_some() { None } else { write_offer };
+        assert_eq!(self.uut.line_read.val(), read.is_some());
+        assert_eq!(self.uut.line_write.val(), write.is_some());
+
+        if self.responding && self.uut.response_ready.val() {
+            self.responding = false;
+            self.reads.pop_front();
+        }
+        if done {
+            let (line, data, strobes) = self.writes.pop_front().unwrap();
+            self.memory.write(line, &data, strobes);
+        }
+        if let Some(line) = read {
+            self.reads.push_back(line as u32);
+            self.line_reads += 1;
+        }
+        if let Some((line, data, strobes)) = write {
+            self.writes.push_back((line as u32, data, strobes));
+            self.line_writes += 1;
+        }
+        if self.uut.result_valid.val() && self.uut.result_ready.val() {
+            self.check_result();
+        }
+        if self.uut.stored_valid.val() {
+            let slot = self.uut.stored_slot.val().to_u64() as usize;
+            let (op, _) = self.in_flight[slot].take().expect("a store was in flight");
+            assert!(op.store);
+            for line in op.lines() {
+                assert_eq!(self.memory.read(line), self.golden.read(line), "{op:?}");
+            }
+            self.completed += 1;
+        }
+        if self.uut.request_valid.val() && self.uut.request_ready.val() {
+            let op = self.offered.take().unwrap();
+            if op.store {
+                for i in op.lanes() {
+                    let mut data = [0; 64];
+                    let offset = (op.address[i] & 63) as usize;
+                    data[offset..offset + (1 << op.size)]
+                        .copy_from_slice(&op.data[i].to_le_bytes()[..1 << op.size]);
+                    self.golden.write(op.address[i] >> 6, &data, ((1 << (1 << op.size)) - 1) << offset);
+                }
+                self.expected_writes += op.lines().len() as u64;
+            } else {
+                self.expected_reads += op.lines().len() as u64;
+            }
+            let mask = op.mask;
+            let slot = op.slot;
+            self.in_flight[slot] = Some((op, mask));
+        }
+        tick!(self.uut);
+        self.cycle += 1;
+    }
+
+    fn check_result(&mut self) {
+        let slot = self.uut.result_slot.val().to_u64() as usize;
+        let (op, remaining) = self.in_flight[slot].as_mut().expect("a load was in flight");
+        assert!(!op.store);
+        assert_eq!(self.uut.result_rd.val().to_u32(), op.rd);
+        let mask = self.uut.result_mask.val().to_u32();
+        assert!(mask != 0 && mask & !*remaining == 0, "lanes {mask:x} of {remaining:x}");
+        let line = op.address[mask.trailing_zeros() as usize] >> 6;
+        assert_eq!(self.uut.result_error.val(), fails(line));
+        for i in 0..LANES {
+            let value = self.uut.result_data[i].val().to_u32();
+            if mask >> i & 1 == 1 {
+                assert_eq!(
+                    value,
+                    load_value(&self.golden, op.address[i], op.size, op.signed),
+                    "lane {i} of {op:?}"
+                );
+                assert_eq!(op.address[i] >> 6, line, "lanes of one result share a line");
+            } else {
+                assert_eq!(value, 0);
+            }
+        }
+        *remaining &= !mask;
+        assert_eq!(self.uut.result_last.val(), *remaining == 0);
+        if *remaining == 0 {
+            self.in_flight[slot] = None;
+            self.completed += 1;
+        }
+    }
+
+    fn drain(&mut self) {
+        for _ in 0..5_000 {
+            if self.offered.is_none() && self.in_flight.iter().all(Option::is_none) {
+                assert_eq!((self.line_reads, self.line_writes), (self.expected_reads, self.expected_writes));
+                return;
+            }
+            self.uut.request_valid.next = self.offered.is_some();
+            self.cycle();
+        }
+        panic!("operations are still in flight: {:?}", self.in_flight);
+    }
+}
+
+fn random_operations<const LANES: usize>(pace: f64, cycles: usize) {
+    let mut bench = Bench::<LANES>::new("load_store_unit", pace);
+    for _ in 0..cycles {
+        if bench.offered.is_none() {
+            let operation = if bench.rng.gen_bool(0.7) { bench.random_operation() } else { None };
+            bench.offer(operation);
+        }
+        bench.cycle();
+    }
+    bench.drain();
+    assert!(bench.completed > 20, "only {} operations", bench.completed);
+}
+
+#[test]
+fn random_1_lane() {
+    random_operations::<1>(0.5, 3000);
+}
+
+#[test]
+fn random_4_lanes() {
+    random_operations::<4>(0.9, 3000);
+}
+
+#[test]
+fn random_8_lanes() {
+    random_operations::<8>(0.5, 2000);
+    random_operations::<8>(1.0, 2000);
+    random_operations::<8>(0.1, 2000);
+}
+
+#[test]
+fn random_32_lanes() {
+    random_operations::<32>(0.8, 300);
+}
+
+/// Word operations of all 8 lanes at `address`, one a slot.
+fn directed(store: bool, slots: usize, address: impl Fn(usize, usize) -> u32) -> (u64, Bench<8>) {
+    let mut bench = Bench::<8>::new("load_store_unit", 1.0);
+    for slot in 0..slots {
+        bench.offer(Some(Operation {
+            slot,
+            store,
+            size: 2,
+            signed: false,
+            rd: 7,
+            mask: 0xff,
+            address: (0..8).map(|lane| address(slot, lane)).collect(),
+            data: (0..8).map(|lane| 0x1111_1111 * lane).collect(),
+        }));
+        while bench.offered.is_some() {
+            bench.cycle();
+        }
+    }
+    let accepted = bench.cycle;
+    bench.drain();
+    (accepted, bench)
+}
+
+#[test]
+fn loads_of_one_line_sustain_one_a_cycle() {
+    let (accepted, bench) = directed(false, 32, |slot, lane| (slot * 64 + lane * 4) as u32);
+    assert_eq!(bench.line_reads, 32);
+    assert_eq!(accepted, 32, "one load accepted every cycle");
+}
+
+#[test]
+fn loads_of_all_different_lines_sustain_one_line_a_cycle() {
+    let (accepted, bench) = directed(false, 16, |slot, lane| (slot * 1024 + lane * 64) as u32);
+    assert_eq!(bench.line_reads, 16 * 8);
+    assert_eq!(accepted, 15 * 8 + 1);
+}
+
+#[test]
+fn stores_of_one_line_take_two_cycles() {
+    let (accepted, bench) = directed(true, 32, |slot, lane| (slot * 64 + lane * 4) as u32);
+    assert_eq!(bench.line_writes, 32);
+    assert_eq!(accepted, 31 * 2 + 1);
+}
+
+#[test]
+fn the_highest_lane_wins_a_byte() {
+    let (_, bench) = directed(true, 1, |_, _| 0x40);
+    assert_eq!(bench.line_writes, 1);
+    assert_eq!(bench.memory.read(1)[..4], [0x77; 4]);
+}

@@ -1,0 +1,123 @@
+//! Merges the stores of all lanes to one line.
+
+use crate::prelude::*;
+
+/// Line data and byte strobes from what the lanes' [`StoreAlign`](super::StoreAlign) units give.
+///
+/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after
+/// another in ascending order. Combinational; while `enable` is low every output is 0.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct StoreMerge<const LANES: usize> {
+    /// A line is wanted.
+    pub enable: Signal<In, Bit>,
+    /// For each lane, the word of the line that it writes (one hot or 0).
+    pub select: Vec<Signal<In, Bits<16>>>,
+    /// For each lane, the bytes of the word that it writes.
+    pub lane_strobe: Vec<Signal<In, Bits<4>>>,
+    /// For each lane, the bits of the word that it writes.
+    pub lane_keep: Vec<Signal<In, Bits<32>>>,
+    /// For each lane, the data in place, 0 where nothing is written.
+    pub lane_word: Vec<Signal<In, Bits<32>>>,
+    /// The line, byte 0 in bits 7:0; bytes that nobody writes are 0.
+    pub data: Signal<Out, Bits<512>>,
+    /// One bit for each byte of the line that is written.
+    pub strobe: Signal<Out, Bits<64>>,
+
+    word: Vec<Signal<Local, Bits<32>>>,
+    word_strobe: Vec<Signal<Local, Bits<4>>>,
+    pack_data: Pack<Bits<32>, 32, 512>,
+    pack_strobe: Pack<Bits<4>, 4, 64>,
+}
+
+impl<const LANES: usize> Default for StoreMerge<LANES> {
+    fn default() -> Self {
+        Self {
+            enable: Signal::default(),
+            select: (0..LANES).map(|_| Signal::default()).collect(),
+            lane_strobe: (0..LANES).map(|_| Signal::default()).collect(),
+            lane_keep: (0..LANES).map(|_| Signal::default()).collect(),
+            lane_word: (0..LANES).map(|_| Signal::default()).collect(),
+            data: Signal::default(),
+            strobe: Signal::default(),
+            word: (0..16).map(|_| Signal::default()).collect(),
+            word_strobe: (0..16).map(|_| Signal::default()).collect(),
+            pack_data: Pack::new(16),
+            pack_strobe: Pack::new(16),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for StoreMerge<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for w in 0..16 {
+            self.word[w].next = bits::<32>(0);
+            self.word_strobe[w].next = bits::<4>(0);
+        }
+        if self.enable.val() {
+            for w in 0..16 {
+                for i in 0..LANES {
+                    if self.select[i].val().get_bit(w) {
+                        self.word[w].next =
+                            (self.word[w].val() & !self.lane_keep[i].val()) | self.lane_word[i].val();
+                        self.word_strobe[w].next = self.word_strobe[w].val() | self.lane_strobe[i].val();
+                    }
+                }
+            }
+        }
+        for w in 0..16 {
+            self.pack_data.x[w].next = self.word[w].val();
+            self.pack_strobe.x[w].next = self.word_strobe[w].val();
+        }
+        self.data.next = self.pack_data.y.val();
+        self.strobe.next = self.pack_strobe.y.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{bits_to_line, random, settle, strobe};
+    use rand::Rng;
+
+    fn merges<const LANES: usize>() {
+        let mut rng = random("store_merge");
+        let mut uut = StoreMerge::<LANES>::default();
+        for round in 0..300 {
+            let mut line = [0u8; 64];
+            let mut strobes = 0u64;
+            let enable = round % 10 != 9;
+            for i in 0..LANES {
+                // A small range of words makes conflicts likely.
+                let word = rng.gen_range(0..if round % 2 == 0 { 2 } else { 16 });
+                let lane_strobe: u32 = if rng.gen_bool(0.8) { rng.gen_range(1..16) } else { 0 };
+                let data: u32 = rng.gen();
+                let mut keep = 0u32;
+                for byte in 0..4 {
+                    if lane_strobe >> byte & 1 == 1 {
+                        keep |= 0xff << (8 * byte);
+                        if enable {
+                            line[word * 4 + byte] = data.to_le_bytes()[byte];
+                            strobes |= 1 << (word * 4 + byte);
+                        }
+                    }
+                }
+                uut.select[i].next = bits(if lane_strobe == 0 { 0 } else { 1 << word });
+                uut.lane_strobe[i].next = bits(lane_strobe.into());
+                uut.lane_keep[i].next = bits(keep.into());
+                uut.lane_word[i].next = bits((data & keep).into());
+            }
+            uut.enable.next = enable;
+            settle(&mut uut);
+            assert_eq!(bits_to_line(uut.data.val()), line);
+            assert_eq!(strobe(uut.strobe.val()), strobes);
+        }
+    }
+
+    #[test]
+    fn highest_lane_wins() {
+        merges::<1>();
+        merges::<8>();
+        merges::<32>();
+    }
+}

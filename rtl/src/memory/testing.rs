@@ -1,0 +1,91 @@
+//! What the native tests of this folder share.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use std::collections::HashMap;
+
+/// A random source for the test called `name`: its seed is printed, and is taken from `HERMES_SEED` if that is set.
+pub fn random(name: &str) -> ChaCha8Rng {
+    let seed = match std::env::var("HERMES_SEED") {
+        Ok(text) => text.parse().expect("HERMES_SEED: expected a decimal number"),
+        Err(_) => rand::random(),
+    };
+    println!("{name}: HERMES_SEED={seed}");
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// Lets combinational logic settle.
+pub fn settle<B: Block>(uut: &mut B) {
+    assert!(simulate(uut, 200), "the logic does not settle");
+}
+
+/// Settles, then gives the unit one clock cycle.
+macro_rules! tick {
+    ($uut:expr) => {{
+        crate::memory::testing::settle(&mut $uut);
+        $uut.clock.next = true.into();
+        crate::memory::testing::settle(&mut $uut);
+        $uut.clock.next = false.into();
+        crate::memory::testing::settle(&mut $uut);
+    }};
+}
+pub(crate) use tick;
+
+/// Two cycles of reset.
+macro_rules! reset {
+    ($uut:expr) => {{
+        $uut.reset.next = true;
+        crate::memory::testing::tick!($uut);
+        crate::memory::testing::tick!($uut);
+        $uut.reset.next = false;
+    }};
+}
+pub(crate) use reset;
+
+/// One line of memory.
+pub type Line = [u8; 64];
+
+/// The vector that carries `line`: byte 0 in the lowest bits.
+pub fn line_to_bits(line: &Line) -> Bits<512> {
+    num_bigint::BigUint::from_bytes_le(line).into()
+}
+
+/// The line that a vector carries.
+pub fn bits_to_line(value: Bits<512>) -> Line {
+    let bytes = num_bigint::BigUint::from(value).to_bytes_le();
+    let mut line = [0; 64];
+    line[..bytes.len()].copy_from_slice(&bytes);
+    line
+}
+
+/// The byte strobes in a vector, strobe of byte 0 in bit 0.
+pub fn strobe(value: Bits<64>) -> u64 {
+    value.to_u64()
+}
+
+/// A memory of lines; a line nobody wrote holds bytes that depend on its address.
+#[derive(Clone, Default, Debug)]
+pub struct LineMemory {
+    lines: HashMap<u32, Line>,
+}
+
+impl LineMemory {
+    /// The line at line address `line`.
+    pub fn read(&self, line: u32) -> Line {
+        self.lines.get(&line).copied().unwrap_or_else(|| {
+            std::array::from_fn(|i| (line.wrapping_mul(0x9e37_79b1) >> 7).wrapping_add(i as u32 * 37) as u8)
+        })
+    }
+
+    /// Writes the bytes of `data` whose strobe is set.
+    pub fn write(&mut self, line: u32, data: &Line, strobe: u64) {
+        let mut value = self.read(line);
+        for (i, byte) in data.iter().enumerate() {
+            if strobe >> i & 1 == 1 {
+                value[i] = *byte;
+            }
+        }
+        self.lines.insert(line, value);
+    }
+}
