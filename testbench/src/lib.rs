@@ -2,6 +2,7 @@
 //!
 //! | folder | what is in it |
 //! | --- | --- |
+//! | `cosim` | the Verilated array with its memory and its host |
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `golden` | golden models of the known apps, and the report of a difference |
@@ -10,6 +11,7 @@
 //! | `slot` | the packet slot in shared memory |
 //! | `output` | files that appear complete or not at all |
 
+pub mod cosim;
 pub mod golden;
 pub mod kernel;
 pub mod metrics;
