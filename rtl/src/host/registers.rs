@@ -1,6 +1,8 @@
 //! The register map: one table, from which the decode logic, the documentation, the C header and the
 //! host model take their addresses.
 
+use crate::prelude::{Bits, Constant, Register};
+
 /// How the host may use a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -109,6 +111,25 @@ pub fn spec(name: &str) -> &'static RegisterSpec {
 /// As [`spec`].
 pub fn offset(name: &str) -> u32 {
     spec(name).offset
+}
+
+/// The offset of the register called `name` as a constant of the decode logic, which takes it for `bits`
+/// bits wide.
+///
+/// # Panics
+/// As [`spec`], or if the register has another width.
+pub(crate) fn address_of(name: &str, bits: usize) -> Constant<Bits<ADDRESS_BITS>> {
+    let register = spec(name);
+    assert_eq!(register.bits, bits, "{name} has {} bits, not {bits}", register.bits);
+    Constant::new(u64::from(register.offset).into())
+}
+
+/// The storage of the register called `name`, with its reset value.
+///
+/// # Panics
+/// As [`spec`].
+pub(crate) fn reset_of<const N: usize>(name: &str) -> Register<Bits<N>> {
+    Register::new(u64::from(spec(name).reset).into())
 }
 
 #[cfg(test)]
