@@ -28,7 +28,7 @@ pub struct FrontEnd<const LANES: usize> {
     /// From stage D: the instruction in stage D missed in the cache.
     pub miss_valid: Signal<In, Bit>,
     /// From the instruction cache.
-    pub filling: Signal<In, Bit>,
+    pub filled: Signal<In, Bit>,
     /// From stage W.
     pub resume_valid: Signal<In, Bit>,
     /// From stage W.
@@ -65,8 +65,8 @@ pub struct FrontEnd<const LANES: usize> {
     pub lookup_enable: Signal<Out, Bit>,
     /// To the instruction cache: slot of the lookup.
     pub lookup_slot: Signal<Out, Bits<5>>,
-    /// To the instruction cache: byte address of the instruction.
-    pub lookup_pc: Signal<Out, Bits<32>>,
+    /// To the instruction cache: address of the instruction, bits 31:2.
+    pub lookup_word: Signal<Out, Bits<30>>,
     /// Stage D holds an instruction.
     pub decode_valid: Signal<Out, Bit>,
     /// Its slot.
@@ -129,7 +129,7 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             start_packet: Signal::default(),
             start_count: Signal::default(),
             miss_valid: Signal::default(),
-            filling: Signal::default(),
+            filled: Signal::default(),
             resume_valid: Signal::default(),
             resume_slot: Signal::default(),
             memory_valid: Signal::default(),
@@ -148,7 +148,7 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             context_alive: Signal::default(),
             lookup_enable: Signal::default(),
             lookup_slot: Signal::default(),
-            lookup_pc: Signal::default(),
+            lookup_word: Signal::default(),
             decode_valid: Signal::default(),
             decode_slot: Signal::default(),
             decode_pc: Signal::default(),
@@ -218,7 +218,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.advance.next = self.advance.val();
         self.scheduler.miss_valid.next = self.miss_valid.val();
         self.scheduler.miss_slot.next = self.decode_slot_q.q.val();
-        self.scheduler.filling.next = self.filling.val();
+        self.scheduler.filled.next = self.filled.val();
         self.scheduler.resume_valid.next = self.resume_valid.val();
         self.scheduler.resume_slot.next = self.resume_slot.val();
         self.scheduler.memory_valid.next = self.memory_valid.val();
@@ -280,7 +280,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.boot.next = self.pc.val().get_bits::<24>(6) == bits::<24>(0xff_ffff);
         self.lookup_enable.next = self.context_valid.q.val() & !self.boot.val() & self.advance.val();
         self.lookup_slot.next = self.context_held_slot.q.val();
-        self.lookup_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
+        self.lookup_word.next = self.pc.val();
         if self.advance.val() {
             self.decode_valid_q.d.next = self.context_valid.q.val();
             self.decode_slot_q.d.next = self.context_held_slot.q.val();

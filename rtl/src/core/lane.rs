@@ -86,7 +86,7 @@ pub struct Lane {
     /// Stage W: branch target, bits 31:2.
     pub target: Signal<In, Bits<30>>,
     /// Stage W: next PC of all other instructions, bits 31:2.
-    pub next: Signal<In, Bits<30>>,
+    pub next_pc: Signal<In, Bits<30>>,
     /// Warp slot whose PC is read.
     pub path_read_slot: Signal<In, Bits<5>>,
     /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so that the
@@ -107,8 +107,8 @@ pub struct Lane {
     register_write: Signal<Local, Bit>,
     register_address: Signal<Local, Bits<9>>,
     register_data: Signal<Local, Bits<32>>,
-    next_pc: Signal<Local, Bits<30>>,
-    next_depth: Signal<Local, Bits<6>>,
+    thread_pc: Signal<Local, Bits<30>>,
+    thread_depth: Signal<Local, Bits<6>>,
 }
 
 impl Lane {
@@ -150,7 +150,7 @@ impl Lane {
             jump_register: Signal::default(),
             branch: Signal::default(),
             target: Signal::default(),
-            next: Signal::default(),
+            next_pc: Signal::default(),
             path_read_slot: Signal::default(),
             path_key: Signal::default(),
             number: Constant::new((number as u64).into()),
@@ -168,8 +168,8 @@ impl Lane {
             register_write: Signal::default(),
             register_address: Signal::default(),
             register_data: Signal::default(),
-            next_pc: Signal::default(),
-            next_depth: Signal::default(),
+            thread_pc: Signal::default(),
+            thread_depth: Signal::default(),
         }
     }
 }
@@ -243,23 +243,23 @@ impl Logic for Lane {
         self.registers_2.write_data.next = self.register_data.val();
 
         // W: next PC of this thread
-        self.next_depth.next = self.path_depth.val();
-        self.next_pc.next = self.next.val();
+        self.thread_depth.next = self.path_depth.val();
+        self.thread_pc.next = self.next_pc.val();
         if self.branch.val() & self.taken_w.q.val() {
-            self.next_pc.next = self.target.val();
+            self.thread_pc.next = self.target.val();
         }
         if self.jump_register.val() {
-            self.next_pc.next = self.result_w.q.val().get_bits::<30>(2);
+            self.thread_pc.next = self.result_w.q.val().get_bits::<30>(2);
         }
         if self.fault.val() {
             // EXIT, outside all calls
-            self.next_depth.next = bits::<6>(0);
-            self.next_pc.next = bits::<30>(0x3fff_ffff);
+            self.thread_depth.next = bits::<6>(0);
+            self.thread_pc.next = bits::<30>(0x3fff_ffff);
         }
         self.paths.write_enable.next = self.path_write.val();
         self.paths.write_address.next = self.path_write_slot.val();
-        self.paths.write_data.next = (bit_cast::<36, 6>(!self.next_depth.val()) << bits::<6>(30))
-            | bit_cast::<36, 30>(self.next_pc.val());
+        self.paths.write_data.next = (bit_cast::<36, 6>(!self.thread_depth.val()) << bits::<6>(30))
+            | bit_cast::<36, 30>(self.thread_pc.val());
         self.paths.read_enable.next = true;
         self.paths.read_address.next = self.path_read_slot.val();
         self.path_key.next = self.paths.read_data.val();

@@ -18,14 +18,18 @@ mod decoder;
 mod fault_encoder;
 mod front_end;
 mod lane;
-mod lowest_set;
 mod path_selector;
 mod population_count;
 mod register_address;
 mod scheduler;
-// mod shader_core;
+mod shader_core;
 mod thread_index;
 mod write_stage;
+
+#[cfg(test)]
+mod programs;
+#[cfg(test)]
+mod testing;
 
 pub use alu::{AluOperation, LaneAlu};
 pub use boot::{BootRom, BOOT_ADDRESS};
@@ -35,11 +39,10 @@ pub use decoder::{BSource, Decoder};
 pub use fault_encoder::FaultEncoder;
 pub use front_end::FrontEnd;
 pub use lane::Lane;
-pub use lowest_set::LowestSet;
 pub use path_selector::PathSelector;
 pub use population_count::PopulationCount;
 pub use register_address::RegisterAddress;
 pub use scheduler::WarpScheduler;
-// pub use shader_core::ShaderCore;
+pub use shader_core::ShaderCore;
 pub use thread_index::ThreadIndex;
 pub use write_stage::WriteStage;

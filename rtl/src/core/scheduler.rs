@@ -1,6 +1,6 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
-use super::LowestSet;
+use crate::control::PriorityEncoder;
 use crate::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
@@ -9,7 +9,7 @@ use crate::prelude::*;
 ///
 /// - *in flight*: an instruction of the warp is in the pipeline, or the next path is being selected;
 /// - *memory*: a load or store of the warp is not complete;
-/// - *fetch*: the warp missed in the instruction cache while a line is being filled;
+/// - *fetch*: the warp missed in the instruction cache, which has not said yet that it should look up again;
 /// - *ended*: all threads of the warp ended.
 ///
 /// Among the slots that can, the choice goes round: the next one above the last chosen. `issue_*` answers the state
@@ -37,8 +37,8 @@ pub struct WarpScheduler {
     pub miss_valid: Signal<In, Bit>,
     /// From stage D: its slot.
     pub miss_slot: Signal<In, Bits<5>>,
-    /// From the instruction cache: a line is being filled.
-    pub filling: Signal<In, Bit>,
+    /// From the instruction cache: warps that missed before this cycle look up again.
+    pub filled: Signal<In, Bit>,
     /// From stage W: the instruction is done and the next PC is known.
     pub resume_valid: Signal<In, Bit>,
     /// From stage W: its slot.
@@ -76,9 +76,10 @@ pub struct WarpScheduler {
     above: Register<Bits<32>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
-    choice: LowestSet,
-    finish_choice: LowestSet,
+    choice: PriorityEncoder,
+    finish_choice: PriorityEncoder,
     ready: Signal<Local, Bits<32>>,
+    done: Signal<Local, Bits<32>>,
     issued: Signal<Local, Bits<32>>,
     started: Signal<Local, Bits<32>>,
     missed: Signal<Local, Bits<32>>,
@@ -108,17 +109,19 @@ impl Logic for WarpScheduler {
         );
         self.ready.next = self.occupied_slots.q.val()
             & !(self.in_flight.q.val() | self.memory.q.val() | self.fetch.q.val() | self.ended.q.val());
-        self.choice.set.next = self.ready.val();
+        self.choice.request.next = self.ready.val();
         if (self.ready.val() & self.above.q.val()).any() {
-            self.choice.set.next = self.ready.val() & self.above.q.val();
+            self.choice.request.next = self.ready.val() & self.above.q.val();
         }
-        self.issue_valid.next = self.choice.any.val();
+        self.issue_valid.next = self.ready.val().any();
         self.issue_slot.next = self.choice.index.val();
         self.issue_fresh.next = self.fresh.q.val().get_bit(self.choice.index.val().index());
         self.issued.next = bits::<32>(0);
-        if self.choice.any.val() & self.advance.val() {
-            self.issued.next = bits::<32>(1) << self.choice.index.val();
-            self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.choice.index.val();
+        if self.advance.val() {
+            self.issued.next = self.choice.one_hot.val();
+            if self.ready.val().any() {
+                self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.choice.index.val();
+            }
         }
 
         self.started.next = bits::<32>(0);
@@ -160,11 +163,12 @@ impl Logic for WarpScheduler {
         if self.finishing.q.val() & self.finish_ready.val() {
             self.finishing.d.next = false;
         }
-        self.finish_choice.set.next = self.ended.q.val() & !self.memory.q.val();
-        if !self.finishing.q.val() & self.finish_choice.any.val() {
-            self.finishing.d.next = true;
+        self.done.next = self.ended.q.val() & !self.memory.q.val();
+        self.finish_choice.request.next = self.done.val();
+        if !self.finishing.q.val() {
+            self.finishing.d.next = self.done.val().any();
             self.finishing_slot.d.next = self.finish_choice.index.val();
-            self.left.next = bits::<32>(1) << self.finish_choice.index.val();
+            self.left.next = self.finish_choice.one_hot.val();
         }
 
         self.occupied_slots.d.next = (self.occupied_slots.q.val() & !self.left.val()) | self.started.val();
@@ -173,9 +177,9 @@ impl Logic for WarpScheduler {
             & !(self.missed.val() | self.resumed.val() | self.selected.val()))
             | self.issued.val();
         self.memory.d.next = (self.memory.q.val() & !self.from_memory.val()) | self.to_memory.val();
-        self.fetch.d.next = bits::<32>(0);
-        if self.filling.val() | self.miss_valid.val() {
-            self.fetch.d.next = self.fetch.q.val() | self.missed.val();
+        self.fetch.d.next = self.fetch.q.val() | self.missed.val();
+        if self.filled.val() {
+            self.fetch.d.next = self.missed.val();
         }
         self.ended.d.next = (self.ended.q.val() & !self.left.val()) | self.just_ended.val();
         self.occupied.next = self.occupied_slots.q.val().any();
@@ -289,7 +293,6 @@ mod tests {
                 assert!(finishing.is_none() || finishing == Some(slot), "the finish on offer changed");
                 if finishing.is_none() {
                     assert_eq!(warps[slot], Warp::Ended { memory: false });
-                    warps[slot] = Warp::Absent;
                     next[slot] = Warp::Absent;
                 }
                 finishing = Some(slot);

@@ -80,6 +80,8 @@ pub struct ShaderCore<const LANES: usize> {
     pub response_ready: Signal<Out, Bit>,
     /// From memory: the data or instruction line.
     pub response_data: Signal<In, Bits<512>>,
+    /// From memory: the data line came with a bus error.
+    pub response_error: Signal<In, Bit>,
     /// To memory: write a data line.
     pub write_valid: Signal<Out, Bit>,
     /// From memory.
@@ -119,7 +121,7 @@ pub struct ShaderCore<const LANES: usize> {
     /// Counter: data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
     front_end: FrontEnd<LANES>,
-    cache: InstructionCache<6>,
+    cache: InstructionCache<6, 10>,
     decode: DecodeStage,
     lane: Vec<Lane>,
     write: WriteStage<LANES>,
@@ -172,6 +174,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             response_valid: Signal::default(),
             response_ready: Signal::default(),
             response_data: Signal::default(),
+            response_error: Signal::default(),
             write_valid: Signal::default(),
             write_ready: Signal::default(),
             write_line: Signal::default(),
@@ -221,7 +224,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.start_packet.next = self.start_packet.val();
         self.front_end.start_count.next = self.start_count.val();
         self.front_end.miss_valid.next = self.decode.miss_valid.val();
-        self.front_end.filling.next = self.cache.filling.val();
+        self.front_end.filled.next = self.cache.filled.val();
         self.front_end.resume_valid.next = self.write.resume_valid.val();
         self.front_end.resume_slot.next = self.write.slot.val();
         self.front_end.memory_valid.next = self.write.memory_valid.val();
@@ -244,10 +247,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.finish_ready.next = self.finish_ready.val();
 
         // Instruction cache
-        self.cache.advance.next = self.write.advance.val();
+        self.cache.stall.next = !self.write.advance.val();
         self.cache.lookup_enable.next = self.front_end.lookup_enable.val();
         self.cache.lookup_slot.next = self.front_end.lookup_slot.val();
-        self.cache.lookup_pc.next = self.front_end.lookup_pc.val();
+        self.cache.lookup_word.next = self.front_end.lookup_word.val();
         self.cache.flush.next = self.invalidate.val();
         self.fetch_valid.next = self.cache.fetch_valid.val();
         self.cache.fetch_ready.next = self.fetch_ready.val();
@@ -330,7 +333,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].jump_register.next = self.write.jump_register.val();
             self.lane[i].branch.next = self.write.branch.val();
             self.lane[i].target.next = self.write.target.val();
-            self.lane[i].next.next = self.write.next.val();
+            self.lane[i].next_pc.next = self.write.next_pc.val();
             self.lane[i].path_read_slot.next = self.paths.read_slot.val();
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
@@ -397,6 +400,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.load_store.response_valid.next = self.response_valid.val();
         self.response_ready.next = self.load_store.response_ready.val();
         self.load_store.response_data.next = self.response_data.val();
+        self.load_store.response_error.next = self.response_error.val();
         self.write_valid.next = self.load_store.write_valid.val();
         self.load_store.write_ready.next = self.write_ready.val();
         self.write_line.next = self.load_store.write_line.val();

@@ -99,7 +99,7 @@ pub struct WriteStage<const LANES: usize> {
     /// To the lanes: target of a branch, bits 31:2.
     pub target: Signal<Out, Bits<30>>,
     /// To the lanes: next PC of all other instructions, bits 31:2.
-    pub next: Signal<Out, Bits<30>>,
+    pub next_pc: Signal<Out, Bits<30>>,
     /// To the scheduler: the warp can issue again, or ended.
     pub resume_valid: Signal<Out, Bit>,
     /// To the scheduler: all threads of the warp ended.
@@ -255,7 +255,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             jump_register: Signal::default(),
             branch: Signal::default(),
             target: Signal::default(),
-            next: Signal::default(),
+            next_pc: Signal::default(),
             resume_valid: Signal::default(),
             ended_valid: Signal::default(),
             memory_valid: Signal::default(),
@@ -485,9 +485,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
         self.target.next = self.target_w.q.val().get_bits::<30>(2);
-        self.next.next = self.next_w.q.val();
+        self.next_pc.next = self.next_w.q.val();
         if self.jump_w.q.val() {
-            self.next.next = self.target_w.q.val().get_bits::<30>(2);
+            self.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.fault_lanes.next = bits::<LANES>(0);
@@ -516,7 +516,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.context_alive.next = self.path_alive.val();
         } else {
             self.context_slot.next = self.slot_w.q.val();
-            self.context_pc.next = self.next.val();
+            self.context_pc.next = self.next_pc.val();
             if self.branch_w.q.val() & self.branching.val().any() {
                 self.context_pc.next = self.target.val();
             }
