@@ -1,1 +1,43 @@
-//! Verilated models from Rust.
+//! Verilated models from Rust: Verilog text goes in, a loaded model whose ports are read and written directly
+//! comes out.
+//!
+//! [`Model::build`] runs Verilator and the C++ compiler, or finds the result in a cache keyed by content, and loads it
+//! as a shared library; [`ModelLibrary::instantiate`] makes as many independent instances as wanted.
+//!
+//! ```no_run
+//! use verilator_sys::{Direction, Model, ModelOptions, Port};
+//!
+//! # fn main() -> Result<(), verilator_sys::Error> {
+//! let verilog = "module counter(input wire clk, output reg [7:0] q); always @(posedge clk) q <= q + 1; endmodule";
+//! let options = ModelOptions {
+//!     ports: vec![Port::new("clk", Direction::Input, 1), Port::new("q", Direction::Output, 8)],
+//!     ..ModelOptions::new("counter")
+//! };
+//! let mut model = Model::build(verilog, &options)?.instantiate()?;
+//! let (clk, q) = (model.input("clk", 1)?, model.output("q", 8)?);
+//! for _ in 0..3 {
+//!     model.tick(clk)?;
+//! }
+//! assert_eq!(model.get_u64(q), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Timing of one cycle: set the inputs, [`Model::fall`] (clock low: combinational outputs settle), read the outputs,
+//! [`Model::rise`] (the edge at which registers take their inputs). [`Model::tick`] is both.
+//!
+//! Needed at run time: Verilator 5, GNU make, a C++ compiler and, for waveforms, zlib's headers.
+
+mod cache;
+mod compile;
+mod error;
+mod header;
+mod library;
+mod model;
+mod options;
+mod wrapper;
+
+pub use error::Error;
+pub use library::{BuildReport, ModelLibrary};
+pub use model::{Input, Model, Output};
+pub use options::{BuildStep, Direction, ModelOptions, Port};

@@ -1,6 +1,6 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
-use super::LowestSet;
+use crate::control::PriorityEncoder;
 use crate::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
@@ -76,9 +76,10 @@ pub struct WarpScheduler {
     above: Register<Bits<32>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
-    choice: LowestSet,
-    finish_choice: LowestSet,
+    choice: PriorityEncoder,
+    finish_choice: PriorityEncoder,
     ready: Signal<Local, Bits<32>>,
+    done: Signal<Local, Bits<32>>,
     issued: Signal<Local, Bits<32>>,
     started: Signal<Local, Bits<32>>,
     missed: Signal<Local, Bits<32>>,
@@ -108,17 +109,19 @@ impl Logic for WarpScheduler {
         );
         self.ready.next = self.occupied_slots.q.val()
             & !(self.in_flight.q.val() | self.memory.q.val() | self.fetch.q.val() | self.ended.q.val());
-        self.choice.set.next = self.ready.val();
+        self.choice.request.next = self.ready.val();
         if (self.ready.val() & self.above.q.val()).any() {
-            self.choice.set.next = self.ready.val() & self.above.q.val();
+            self.choice.request.next = self.ready.val() & self.above.q.val();
         }
-        self.issue_valid.next = self.choice.any.val();
+        self.issue_valid.next = self.ready.val().any();
         self.issue_slot.next = self.choice.index.val();
         self.issue_fresh.next = self.fresh.q.val().get_bit(self.choice.index.val().index());
         self.issued.next = bits::<32>(0);
-        if self.choice.any.val() & self.advance.val() {
-            self.issued.next = bits::<32>(1) << self.choice.index.val();
-            self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.choice.index.val();
+        if self.advance.val() {
+            self.issued.next = self.choice.one_hot.val();
+            if self.ready.val().any() {
+                self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.choice.index.val();
+            }
         }
 
         self.started.next = bits::<32>(0);
@@ -160,11 +163,12 @@ impl Logic for WarpScheduler {
         if self.finishing.q.val() & self.finish_ready.val() {
             self.finishing.d.next = false;
         }
-        self.finish_choice.set.next = self.ended.q.val() & !self.memory.q.val();
-        if !self.finishing.q.val() & self.finish_choice.any.val() {
-            self.finishing.d.next = true;
+        self.done.next = self.ended.q.val() & !self.memory.q.val();
+        self.finish_choice.request.next = self.done.val();
+        if !self.finishing.q.val() {
+            self.finishing.d.next = self.done.val().any();
             self.finishing_slot.d.next = self.finish_choice.index.val();
-            self.left.next = bits::<32>(1) << self.finish_choice.index.val();
+            self.left.next = self.finish_choice.one_hot.val();
         }
 
         self.occupied_slots.d.next = (self.occupied_slots.q.val() & !self.left.val()) | self.started.val();

@@ -1,1 +1,28 @@
-//! See the crate documentation.
+//! The Verilog back end: writes a tree of rust-hdl units as Verilog-2005 with the meaning that the Rust has.
+//!
+//! [`scope`] reads the units, [`kernel`] and [`expression`] translate their kernels to statements over variables
+//! with a width at every node, [`flow`] finds latches and loops, [`plan`] shares the statements out over
+//! `assign`s and blocks, [`module`] and [`text`] write them. See `docs/verilog.md`.
+
+mod design;
+mod error;
+mod expression;
+mod flow;
+mod kernel;
+mod module;
+mod names;
+mod node;
+mod path;
+mod plan;
+mod scope;
+mod text;
+mod unit;
+pub mod unit_info;
+
+#[cfg(test)]
+mod tests;
+
+pub use design::{emit, Design, Module};
+pub use error::EmitError;
+pub use module::{Direction, Port};
+pub(crate) use scope::literal_value;

@@ -1,5 +1,6 @@
 //! Concatenation of equal elements into one vector.
 
+use crate::emit::unit_info::Primitive;
 use rust_hdl::prelude::*;
 
 /// Packs `count` elements of type `T` into one vector of `N` bits, element 0 in the lowest bits.
@@ -37,7 +38,7 @@ impl<T: Synth + Into<Bits<W>>, const W: usize, const N: usize> Logic for Pack<T,
     fn connect(&mut self) {
         self.y.connect();
     }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom("assign y = x;\n".to_string())
+    fn timing(&self) -> Vec<TimingInfo> {
+        Primitive::Pack.into_timing()
     }
 }

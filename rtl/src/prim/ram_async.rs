@@ -1,5 +1,6 @@
 //! A distributed RAM: one write port, one combinational read port.
 
+use crate::emit::unit_info::Primitive;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` words with one synchronous write and one combinational read port, inferred as
@@ -49,13 +50,25 @@ impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {
     fn connect(&mut self) {
         self.read_data.connect();
     }
+    fn timing(&self) -> Vec<TimingInfo> {
+        Primitive::Memory {
+            type_name: std::any::type_name::<Self>().to_string(),
+            doc: format!(
+                "{} words of {} bits, one write port, one combinational read port: distributed RAM.",
+                1usize << A,
+                T::BITS
+            ),
+            combinational: vec![("read_data".to_string(), "read_address".to_string())],
+        }
+        .into_timing()
+    }
     fn hdl(&self) -> Verilog {
         Verilog::Custom(format!(
-            "reg [{msb}:0] memory [0:{last}];\n\
-             always @(posedge clock) begin\n    \
-                 if (write_enable) memory[write_address] <= write_data;\n\
+            "reg [{msb}:0] words [0:{last}];\n\
+             always @(posedge clk) begin\n    \
+                 if (write_enable) words[write_address] <= write_data;\n\
              end\n\
-             assign read_data = memory[read_address];\n",
+             assign read_data = words[read_address];\n",
             msb = T::BITS - 1,
             last = (1usize << A) - 1,
         ))

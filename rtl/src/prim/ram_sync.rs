@@ -1,5 +1,6 @@
 //! A block RAM: one write port, one read port with a registered output.
 
+use crate::emit::unit_info::Primitive;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` words with one write and one read port on the same clock, inferred as block RAM.
@@ -56,13 +57,27 @@ impl<T: Synth, const A: usize> Logic for RamSync<T, A> {
     fn connect(&mut self) {
         self.read_data.connect();
     }
+    fn timing(&self) -> Vec<TimingInfo> {
+        Primitive::Memory {
+            type_name: std::any::type_name::<Self>().to_string(),
+            doc: format!(
+                "{} words of {} bits, one write port, one registered read port: block RAM.",
+                1usize << A,
+                T::BITS
+            ),
+            combinational: vec![],
+        }
+        .into_timing()
+    }
     fn hdl(&self) -> Verilog {
         Verilog::Custom(format!(
-            "reg [{msb}:0] memory [0:{last}];\n\
-             always @(posedge clock) begin\n    \
-                 if (read_enable) read_data <= memory[read_address];\n    \
-                 if (write_enable) memory[write_address] <= write_data;\n\
-             end\n",
+            "reg [{msb}:0] words [0:{last}];\n\
+             reg [{msb}:0] data;\n\
+             always @(posedge clk) begin\n    \
+                 if (read_enable) data <= words[read_address];\n    \
+                 if (write_enable) words[write_address] <= write_data;\n\
+             end\n\
+             assign read_data = data;\n",
             msb = T::BITS - 1,
             last = (1usize << A) - 1,
         ))

@@ -1,5 +1,6 @@
 //! A register with synchronous reset.
 
+use crate::emit::{literal_value, unit_info::Primitive};
 use rust_hdl::prelude::*;
 
 /// `T::BITS` flip-flops with a synchronous, active-high reset.
@@ -54,10 +55,8 @@ impl<T: Synth> Logic for Register<T> {
     fn connect(&mut self) {
         self.q.connect();
     }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "always @(posedge clock) begin\n    if (reset) q <= {:x};\n    else q <= d;\nend\n",
-            self._reset_value.verilog()
-        ))
+    fn timing(&self) -> Vec<TimingInfo> {
+        Primitive::Register { reset_value: literal_value(&self._reset_value.verilog()).to_str_radix(16) }
+            .into_timing()
     }
 }

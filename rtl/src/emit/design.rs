@@ -1,0 +1,268 @@
+//! All modules of a design.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+
+use rust_hdl::prelude::{AtomKind, Block, Verilog};
+use serde::Serialize;
+
+use super::flow::{self, ChildEdges, Slots};
+use super::kernel;
+use super::module::{self, header, port_name, Definition, Direction, Port};
+use super::names::{identifier, module_name, snake_case, Names};
+use super::plan;
+use super::scope::{self, Scope};
+use super::unit::{group_elements, Unit};
+use super::unit_info::Primitive;
+use super::EmitError;
+
+/// One Verilog module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Its identifier.
+    pub name: String,
+    /// Its text: header comment, `module` to `endmodule`.
+    pub text: String,
+}
+
+/// An emitted design.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Design {
+    /// Name of the top module.
+    pub top: String,
+    /// The modules; a module comes after those that it instantiates, the top last.
+    pub modules: Vec<Module>,
+    /// Ports of the top module, in its order.
+    pub ports: Vec<Port>,
+}
+
+impl Design {
+    /// The whole design as one file.
+    ///
+    /// Before every module stands a `` `line `` directive that gives it the file name that it has as a file of its
+    /// own: lint tools check that module and file agree.
+    #[must_use]
+    pub fn verilog(&self) -> String {
+        let mut text = String::new();
+        for module in &self.modules {
+            let line = text.lines().count() + 2;
+            let _ = writeln!(text, "`line {line} \"{}.v\" 0", module.name);
+            text.push_str(&module.text);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Modules by what they are made of.
+#[derive(Default)]
+struct Library {
+    definitions: Vec<Definition>,
+    known: HashMap<String, usize>,
+}
+
+/// Writes `unit` and everything in it as Verilog; the top module is called `top_name`.
+///
+/// The unit needs no preparation. Equal units become one module.
+///
+/// # Errors
+/// [`EmitError`] with the path of the signal for anything in the design that has no Verilog meaning.
+pub fn emit<B: Block + ?Sized>(unit: &B, top_name: &str) -> Result<Design, EmitError>
+where
+    B: Sized,
+{
+    let scope = scope::read(unit, top_name).ok_or(EmitError::NotAUnit { path: top_name.to_string() })?;
+    let mut library = Library::default();
+    let top = library.module(&scope, top_name)?;
+    Ok(library.finish(top, top_name))
+}
+
+impl Library {
+    /// The index of the module for `scope`, which is written if it is new.
+    fn module(&mut self, scope: &Scope, path: &str) -> Result<usize, EmitError> {
+        let mut children = Vec::new();
+        for child in &scope.children {
+            let child_path = format!("{path}.{}", super::unit::rust_path(&child.name));
+            children.push(match child.primitive {
+                Some(Primitive::Register { .. } | Primitive::Pack) => None,
+                _ => Some(self.module(child, &child_path)?),
+            });
+        }
+        let key = fingerprint(scope, &children);
+        if let Some(&index) = self.known.get(&key) {
+            return Ok(index);
+        }
+        let mut definition = match &scope.primitive {
+            Some(Primitive::Memory { doc, combinational, .. }) => memory(scope, doc, combinational),
+            _ => {
+                let mut indices = scope.children.iter().zip(&children);
+                let mut unit = Unit::declare(scope, path, |child, _| {
+                    let found = indices.find(|(c, _)| std::ptr::eq(*c, child));
+                    found
+                        .and_then(|(_, i)| *i)
+                        .ok_or_else(|| EmitError::NotAUnit { path: format!("{path}.{}", child.name) })
+                })?;
+                kernel::translate(&mut unit, scope)?;
+                let slots = Slots::new(&unit);
+                let edges = self.child_edges(&unit, &slots);
+                let flow = flow::analyse(&unit, &slots, &edges)?;
+                let plan = plan::plan(&unit, &slots, &flow)?;
+                module::write(&unit, scope, &slots, &flow, &plan, &self.definitions)
+            }
+        };
+        (definition.base_name, definition.parameters) = base_name(scope);
+        let index = self.definitions.len();
+        self.definitions.push(definition);
+        self.known.insert(key, index);
+        Ok(index)
+    }
+
+    fn child_edges(&self, unit: &Unit, slots: &Slots) -> ChildEdges {
+        let mut edges = ChildEdges::new();
+        for child in &unit.children {
+            let slot = |(port, element): (usize, usize)| slots.of_var(child.ports[port]).start + element;
+            for (output, inputs) in &self.definitions[child.module].through {
+                edges.insert(slot(*output), inputs.iter().map(|i| slot(*i)).collect());
+            }
+        }
+        edges
+    }
+
+    /// Chooses the names of the modules.
+    fn names(&self, top: usize, top_name: &str) -> Vec<String> {
+        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, definition) in self.definitions.iter().enumerate() {
+            if index != top {
+                groups.entry(&definition.base_name).or_default().push(index);
+            }
+        }
+        let mut names = Names::default();
+        let mut result = vec![String::new(); self.definitions.len()];
+        result[top] = names.fresh(top_name);
+        for (base, members) in groups {
+            let differing: BTreeSet<&str> = self.definitions[members[0]]
+                .parameters
+                .iter()
+                .filter(|(name, value)| {
+                    let same = |m: &usize| {
+                        self.definitions[*m].parameters.iter().any(|(n, v)| n == name && v == value)
+                    };
+                    !members.iter().all(same)
+                })
+                .map(|(name, _)| name.as_str())
+                .collect();
+            for member in members {
+                let mut name = base.to_string();
+                for (parameter, value) in &self.definitions[member].parameters {
+                    if differing.contains(parameter.as_str()) {
+                        let _ = write!(name, "_{}{value}", parameter.trim_start_matches('_'));
+                    }
+                }
+                result[member] = names.fresh(&name);
+            }
+        }
+        result
+    }
+
+    fn finish(self, top: usize, top_name: &str) -> Design {
+        let names = self.names(top, top_name);
+        let mut modules = Vec::new();
+        for (definition, name) in self.definitions.iter().zip(&names) {
+            let mut text = String::new();
+            for line in definition.doc.lines() {
+                let _ = writeln!(text, "{}", format!("// {line}").trim_end());
+            }
+            let _ = write!(text, "module {name} {}", definition.header);
+            for (i, piece) in definition.body.split('\u{1}').enumerate() {
+                // Every second piece is the number of a module.
+                match piece.parse::<usize>() {
+                    Ok(index) if i % 2 == 1 => text.push_str(&names[index]),
+                    _ => text.push_str(piece),
+                }
+            }
+            text.push_str("endmodule\n");
+            modules.push(Module { name: name.clone(), text });
+        }
+        Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() }
+    }
+}
+
+/// A text that is equal for units with equal modules.
+fn fingerprint(scope: &Scope, children: &[Option<usize>]) -> String {
+    let mut key = format!("{:?}{:?}", scope.description, scope.primitive);
+    for atom in &scope.atoms {
+        let constant = if atom.kind == AtomKind::Constant { atom.value.to_string() } else { String::new() };
+        let _ = write!(key, "{} {:?} {} {:?} {constant};", atom.name, atom.kind, atom.width, atom.ty);
+    }
+    for (child, module) in scope.children.iter().zip(children) {
+        let _ = write!(key, "{} {:?} {:?}", child.name, module, child.primitive);
+        if module.is_none() {
+            for atom in &child.atoms {
+                let _ = write!(key, "{} {} {:?};", atom.name, atom.width, atom.ty);
+            }
+        }
+    }
+    let _ = write!(key, "{:?}", scope.code);
+    if scope.description.is_none() && scope.primitive.is_none() {
+        // Without a type name, the field's name is the best there is.
+        key.push_str(&scope.name);
+    }
+    key
+}
+
+/// The name of a module after its type, and the parameters that may tell it from its like.
+fn base_name(scope: &Scope) -> (String, Vec<(String, String)>) {
+    match (&scope.description, &scope.primitive) {
+        (_, Some(Primitive::Memory { type_name, .. })) => (module_name(type_name), Vec::new()),
+        (Some(description), _) => {
+            let own = |name: &str| name.starts_with('_');
+            let parameters = description
+                .parameters
+                .iter()
+                .filter(|(name, _)| own(name))
+                .map(|(name, value)| (name.clone(), value.to_string()))
+                .collect();
+            (module_name(&description.type_name), parameters)
+        }
+        _ => (identifier(&snake_case(&scope.name)), Vec::new()),
+    }
+}
+
+/// A memory: its text is written by hand.
+fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Definition {
+    let mut ports = Vec::new();
+    for (name, elements) in group_elements(&scope.atoms) {
+        let direction = match elements[0].kind {
+            AtomKind::InputParameter => Direction::Input,
+            _ => Direction::Output,
+        };
+        let name = port_name(name).to_string();
+        ports.push((
+            Port { name, direction, width: elements[0].width * elements.len() },
+            false,
+            String::new(),
+        ));
+    }
+    let place = |name: &String| ports.iter().position(|(p, _, _)| p.name == *name).map(|p| (p, 0));
+    let through = combinational.iter().filter_map(|(o, i)| Some((place(o)?, vec![place(i)?]))).collect();
+    let body = match &scope.code {
+        Verilog::Custom(text) => {
+            text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect()
+        }
+        _ => String::new(),
+    };
+    Definition {
+        doc: doc.to_string(),
+        header: header(&ports),
+        ports: ports.into_iter().map(|(p, _, _)| p).collect(),
+        body: format!("\n{body}"),
+        through,
+        ..Definition::default()
+    }
+}
+
+impl Serialize for Module {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name)
+    }
+}

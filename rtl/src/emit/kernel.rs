@@ -1,0 +1,316 @@
+//! From rust-hdl's syntax tree of a kernel to statements over variables, with loops unrolled.
+
+use num_bigint::BigInt;
+use rust_hdl::prelude::ast::{
+    VerilogBlock, VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLink,
+    VerilogLinkDetails, VerilogLoop, VerilogMatch, VerilogStatement,
+};
+use rust_hdl::prelude::Verilog;
+
+use super::node::{self, Node};
+use super::path::{self, Environment};
+use super::scope::Scope;
+use super::unit::{rust_path, Assign, Role, Stmt, Target, Unit};
+use super::EmitError;
+
+type Result<T> = std::result::Result<T, EmitError>;
+
+/// Translates one kernel.
+pub struct Kernel<'a> {
+    pub unit: &'a mut Unit,
+    pub environment: Environment,
+    /// What is being translated, for messages.
+    pub context: String,
+    position: usize,
+}
+
+/// Fills in the statements of `unit` from the kernel of `scope`.
+pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
+    let mut environment = Environment::new();
+    if let Some(description) = &scope.description {
+        environment.extend(description.parameters.iter().cloned());
+        environment.extend(description.constants.iter().cloned());
+    }
+    let context = unit.path.clone();
+    let mut kernel = Kernel { unit, environment, context, position: 0 };
+    let statements = match &scope.code {
+        Verilog::Combinatorial(block) => kernel.block(block)?,
+        Verilog::Empty => Vec::new(),
+        _ => {
+            return Err(EmitError::unsupported(
+                &kernel.context,
+                "hand-written Verilog is only for the primitives: write the kernel with #[hdl_gen]",
+            ))
+        }
+    };
+    kernel.unit.statements = statements;
+    kernel.connect_resets();
+    Ok(())
+}
+
+impl Kernel<'_> {
+    /// Children without an assignment to their `reset` get the unit's own, as `clock!` and `dff_setup!` do.
+    fn connect_resets(&mut self) {
+        let Some(Target::Bits { var: own, .. }) = self.unit.targets.get("reset").cloned() else { return };
+        let reset = Node::reference(own, 0, 1);
+        for register in &mut self.unit.registers {
+            register.reset.get_or_insert_with(|| reset.clone());
+        }
+        for child in self.unit.children.clone() {
+            let Some(&Target::Bits { var, .. }) = self.unit.targets.get(&format!("{}$reset", child.name))
+            else {
+                continue;
+            };
+            let is_input = matches!(self.unit.vars[var].role, Role::ChildInput(_));
+            if is_input && !writes(&self.unit.statements, var) {
+                let position = self.next_position();
+                self.unit.statements.push(Stmt::Assign(Assign {
+                    position,
+                    var,
+                    lsb: 0,
+                    width: 1,
+                    value: reset.clone(),
+                }));
+            }
+        }
+    }
+
+    fn next_position(&mut self) -> usize {
+        self.position += 1;
+        self.position
+    }
+
+    pub(super) fn unsupported(&self, what: impl Into<String>) -> EmitError {
+        EmitError::unsupported(&self.context, what)
+    }
+
+    fn block(&mut self, block: &VerilogBlock) -> Result<Vec<Stmt>> {
+        let mut statements = Vec::new();
+        for statement in block {
+            self.statement(statement, &mut statements)?;
+        }
+        Ok(statements)
+    }
+
+    fn statement(&mut self, statement: &VerilogStatement, out: &mut Vec<Stmt>) -> Result<()> {
+        match statement {
+            VerilogStatement::Assignment(target, value) => self.assignment(target, None, value, out),
+            VerilogStatement::SliceAssignment { base, width, offset, replacement } => {
+                let offset = self.constant(offset)?;
+                self.assignment(base, Some((offset, *width)), replacement, out)
+            }
+            VerilogStatement::If(conditional) => self.conditional(conditional, out),
+            VerilogStatement::Match(m) => self.case(m, out),
+            VerilogStatement::Loop(l) => self.unroll(l, out),
+            VerilogStatement::Comment(_) => Ok(()),
+            VerilogStatement::Link(links) => {
+                for link in links {
+                    self.link(link, out)?;
+                }
+                Ok(())
+            }
+            VerilogStatement::Macro(block) => {
+                out.extend(self.block(block)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn constant(&mut self, expression: &VerilogExpression) -> Result<usize> {
+        match self.integer(expression) {
+            Some(value) => usize::try_from(value).map_err(|_| self.unsupported("an offset is negative")),
+            None => Err(self.unsupported("an offset is not a constant")),
+        }
+    }
+
+    fn unroll(&mut self, l: &VerilogLoop, out: &mut Vec<Stmt>) -> Result<()> {
+        let outer = self.environment.get(&l.index).cloned();
+        for i in l.from.as_usize()..l.to.as_usize() {
+            self.environment.insert(l.index.clone(), BigInt::from(i));
+            out.extend(self.block(&l.block)?);
+        }
+        self.environment.remove(&l.index);
+        if let Some(value) = outer {
+            self.environment.insert(l.index.clone(), value);
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, link: &VerilogLink, out: &mut Vec<Stmt>) -> Result<()> {
+        let full =
+            |name: &str, details: &VerilogLinkDetails| format!("{name}{}", details.my_name.replace('.', "$"));
+        let (target, source) = match link {
+            VerilogLink::Forward(d) => (full(&d.other_name, d), full(&d.owner_name, d)),
+            VerilogLink::Backward(d) => (full(&d.owner_name, d), full(&d.other_name, d)),
+            VerilogLink::Bidirectional(_) => return Err(self.unsupported("InOut signals do not translate")),
+        };
+        let (target, source) = (VerilogExpression::Signal(target), VerilogExpression::Signal(source));
+        self.assignment(&target, None, &source, out)
+    }
+
+    /// Where the name in a kernel leads.
+    pub(super) fn lookup(&mut self, name: &str) -> Result<Target> {
+        let resolved = path::resolve(name, &self.environment).map_err(|what| self.unsupported(what))?;
+        match self.unit.targets.get(&resolved) {
+            Some(target) => Ok(target.clone()),
+            None => Err(EmitError::unsupported(
+                self.unit.full_path(&rust_path(&resolved)),
+                "is not a signal, state or integer whose value is known when the design is emitted (hold other values in a Constant field)",
+            )),
+        }
+    }
+
+    fn assignment(
+        &mut self,
+        target: &VerilogExpression,
+        range: Option<(usize, usize)>,
+        value: &VerilogExpression,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let mut target = target;
+        while let VerilogExpression::Paren(inner) = target {
+            target = inner;
+        }
+        let VerilogExpression::Signal(name) = target else {
+            return Err(self.unsupported("the target of an assignment is not a signal"));
+        };
+        let name = name.strip_suffix("$next").unwrap_or(name);
+        let saved = std::mem::replace(&mut self.context, self.unit.full_path(&rust_path(name)));
+        let position = self.next_position();
+        match self.lookup(name)? {
+            Target::Bits { var, lsb, width, signed } => {
+                let path = self.unit.var_path(var, lsb);
+                match self.unit.vars[var].role {
+                    Role::Input => {
+                        return Err(EmitError::DoublyDriven {
+                            path,
+                            why: "it is an input of the unit".into(),
+                        })
+                    }
+                    Role::ChildOutput(_) | Role::Register(_) => {
+                        return Err(EmitError::DoublyDriven {
+                            path,
+                            why: "it is an output of a child".into(),
+                        })
+                    }
+                    _ => {}
+                }
+                self.context.clone_from(&path);
+                let (lsb, width, signed) = match range {
+                    Some((offset, w)) => (lsb + offset, w, false),
+                    None => (lsb, width, signed),
+                };
+                let value = self.value(value)?;
+                // Struct fields may be signed; their bits are what counts.
+                let value = self.coerce(value, width, signed, "assignment")?;
+                out.push(Stmt::Assign(Assign { position, var, lsb, width, value }));
+            }
+            Target::RegisterClock(index) => {
+                let value = self.value(value)?;
+                let value = self.coerce(value, 1, false, "clock")?;
+                self.unit.registers[index].clock = Some(value);
+            }
+            Target::RegisterReset(index) => {
+                let value = self.value(value)?;
+                let value = self.coerce(value, 1, false, "reset")?;
+                self.unit.registers[index].reset = Some(value);
+            }
+            Target::Constant { .. } => return Err(self.unsupported("a constant cannot be assigned")),
+        }
+        self.context = saved;
+        Ok(())
+    }
+
+    fn condition(&mut self, expression: &VerilogExpression) -> Result<Node> {
+        let value = self.value(expression)?;
+        self.coerce(value, 1, false, "condition")
+    }
+
+    fn conditional(&mut self, c: &VerilogConditional, out: &mut Vec<Stmt>) -> Result<()> {
+        let position = self.next_position();
+        let condition = self.condition(&c.test)?;
+        let then = self.block(&c.then)?;
+        let mut otherwise = Vec::new();
+        match &c.otherwise {
+            VerilogBlockOrConditional::Block(block) => otherwise = self.block(block)?,
+            VerilogBlockOrConditional::Conditional(statement) => self.statement(statement, &mut otherwise)?,
+            VerilogBlockOrConditional::None => {}
+        }
+        push_if(position, condition, then, otherwise, out);
+        Ok(())
+    }
+
+    fn case(&mut self, m: &VerilogMatch, out: &mut Vec<Stmt>) -> Result<()> {
+        let position = self.next_position();
+        let subject = self.value(&m.test)?;
+        let subject = self.bits(subject, "match")?;
+        let mut arms = Vec::new();
+        let mut default = None;
+        for case in &m.cases {
+            let block = self.block(&case.block)?;
+            if default.is_some() {
+                continue;
+            }
+            if case.condition == "default" {
+                default = Some(block);
+                continue;
+            }
+            let label = self.pattern(&case.condition, subject.width)?;
+            arms.push((label, block));
+        }
+        // A Rust match is exhaustive, so without a wildcard the last arm takes what is left.
+        let default = match default {
+            Some(block) => block,
+            None => arms.pop().map(|(_, block)| block).unwrap_or_default(),
+        };
+        if let Some(value) = subject.as_const() {
+            let chosen = arms.into_iter().find(|(label, _)| label.as_const() == Some(value));
+            out.extend(chosen.map_or(default, |(_, block)| block));
+        } else if arms.is_empty() {
+            out.extend(default);
+        } else if subject.width == 1 && arms.len() == 1 {
+            let (label, then) = arms.remove(0);
+            let condition = node::compare(node::CmpOp::Eq, false, subject, label);
+            push_if(position, condition, then, default, out);
+        } else {
+            out.push(Stmt::Case { position, subject, arms, default });
+        }
+        Ok(())
+    }
+
+    fn pattern(&mut self, text: &str, width: usize) -> Result<Node> {
+        let text = text.replace(' ', "");
+        let value = match text.as_str() {
+            "true" => Some(BigInt::from(1)),
+            "false" => Some(BigInt::from(0)),
+            _ => path::number(&text).or_else(|| self.environment.get(&text).cloned()),
+        };
+        if let Some(value) = value {
+            return self.coerce(super::expression::Value::Integer(value), width, false, "match pattern");
+        }
+        match self.lookup(&text)? {
+            Target::Constant { value, width: own, name, .. } if own == width => {
+                Ok(Node::new(width, node::Ex::Const(value, name)))
+            }
+            _ => Err(self.unsupported(format!("match pattern `{text}` is not a constant of {width} bits"))),
+        }
+    }
+}
+
+fn push_if(position: usize, condition: Node, then: Vec<Stmt>, otherwise: Vec<Stmt>, out: &mut Vec<Stmt>) {
+    match condition.as_const() {
+        Some(v) if v.bits() == 0 => out.extend(otherwise),
+        Some(_) => out.extend(then),
+        None => out.push(Stmt::If { position, condition, then, otherwise }),
+    }
+}
+
+fn writes(statements: &[Stmt], var: usize) -> bool {
+    statements.iter().any(|s| match s {
+        Stmt::Assign(a) => a.var == var,
+        Stmt::If { then, otherwise, .. } => writes(then, var) || writes(otherwise, var),
+        Stmt::Case { arms, default, .. } => {
+            arms.iter().any(|(_, block)| writes(block, var)) || writes(default, var)
+        }
+    })
+}

@@ -1,0 +1,459 @@
+//! Verilog text of a module.
+
+use std::fmt::Write as _;
+
+use num_bigint::BigUint;
+
+use super::flow::{Flow, Slots};
+use super::node::{ones, Ex, Node, VarId};
+use super::plan::{Driver, Plan};
+use super::scope::Scope;
+use super::text::{constant, range, select, wrap, Writer};
+use super::unit::{Role, Unit};
+use super::unit_info::Description;
+
+/// Direction of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Into the module.
+    Input,
+    /// Out of the module.
+    Output,
+}
+
+/// A port of a module.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Port {
+    /// Verilog identifier.
+    pub name: String,
+    /// Direction seen from the module.
+    pub direction: Direction,
+    /// Bits.
+    pub width: usize,
+}
+
+/// A module whose name and whose children's names are not chosen yet.
+#[derive(Debug, Default)]
+pub struct Definition {
+    /// Name after the type.
+    pub base_name: String,
+    /// Parameters that can tell apart modules of one type.
+    pub parameters: Vec<(String, String)>,
+    pub doc: String,
+    pub ports: Vec<Port>,
+    /// Text after the header, with `\u{1}number\u{1}` for the names of other modules.
+    pub header: String,
+    pub body: String,
+    /// For each output: port and element; then the inputs that reach it combinationally.
+    pub through: Vec<((usize, usize), Vec<(usize, usize)>)>,
+}
+
+/// Stands for the name of module `index` until names are chosen.
+pub fn placeholder(index: usize) -> String {
+    format!("\u{1}{index}\u{1}")
+}
+
+/// The first sentence of a doc comment if it is short.
+fn short(doc: &str) -> Option<String> {
+    let first = doc.split("\n\n").next().unwrap_or("").replace('\n', " ");
+    let sentence = first.split(". ").next().unwrap_or("").trim_end_matches('.').replace('`', "");
+    (!sentence.is_empty() && sentence.len() <= 90).then_some(sentence)
+}
+
+/// Port name of a field.
+pub fn port_name(field: &str) -> &str {
+    match field {
+        "clock" => "clk",
+        "reset" => "rst",
+        other => other,
+    }
+}
+
+fn field_doc(description: Option<&Description>, path: &str) -> String {
+    let find = |d: &Description| d.fields.iter().find(|(n, _)| n == path).and_then(|(_, doc)| short(doc));
+    description.and_then(find).map(|doc| format!("  // {doc}")).unwrap_or_default()
+}
+
+/// The port list of a module.
+pub fn header(ports: &[(Port, bool, String)]) -> String {
+    let columns: Vec<String> = ports.iter().map(|(p, _, _)| range(p.width)).collect();
+    let widest = columns.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::from("(\n");
+    for (i, ((port, procedural, doc), column)) in ports.iter().zip(&columns).enumerate() {
+        let direction = match port.direction {
+            Direction::Input => "input  wire",
+            Direction::Output if *procedural => "output reg ",
+            Direction::Output => "output wire",
+        };
+        let comma = if i + 1 < ports.len() { "," } else { "" };
+        let _ = writeln!(text, "    {direction} {column:<widest$}{}{comma}{doc}", port.name);
+    }
+    text.push_str(");\n");
+    text
+}
+
+struct Builder<'a> {
+    writer: Writer<'a>,
+    plan: &'a Plan,
+    unit: &'a Unit,
+    /// Values of child inputs that go into the port connection.
+    connections: std::collections::HashMap<VarId, Node>,
+}
+
+impl Builder<'_> {
+    fn var_live(&self, var: VarId) -> bool {
+        self.writer.slots.of_var(var).any(|s| self.plan.live.contains(&s))
+    }
+
+    /// Chooses identifiers: ports first, which must keep theirs.
+    fn name_variables(&mut self) {
+        let order: [fn(Role) -> bool; 4] = [
+            |r| matches!(r, Role::Input | Role::Output),
+            |r| matches!(r, Role::Register(_) | Role::Local),
+            |r| matches!(r, Role::ChildInput(_) | Role::ChildOutput(_) | Role::Packed),
+            |r| matches!(r, Role::Next(_)),
+        ];
+        for wanted in order {
+            for (var, info) in self.unit.vars.iter().enumerate() {
+                if !wanted(info.role) {
+                    continue;
+                }
+                let plain = info.path.replace(['.', '['], "_").replace(']', "");
+                let name = match info.role {
+                    Role::Input => port_name(&plain).to_string(),
+                    Role::Register(_) => plain.trim_end_matches("_q").to_string(),
+                    Role::Packed => plain.trim_end_matches("_x").to_string(),
+                    Role::Next(index) => {
+                        format!("{}_next", self.writer.name[self.unit.registers[index].present])
+                    }
+                    Role::ChildOutput(_) if !self.var_live(var) => format!("{plain}_unused"),
+                    _ => plain,
+                };
+                self.writer.name[var] = self.writer.names.fresh(&name);
+            }
+        }
+    }
+
+    /// Connects child outputs to outputs and locals, and simple values to child inputs, without a net between.
+    fn connect_directly(&mut self, drivers: &mut Vec<Driver>) {
+        let mut rest = Vec::new();
+        for driver in drivers.drain(..) {
+            let Driver::Assign(var, 0, value) = &driver else {
+                rest.push(driver);
+                continue;
+            };
+            let role = self.unit.vars[*var].role;
+            if matches!(role, Role::Output | Role::Local) {
+                let parts = self.take_aliases(*var, value);
+                rest.extend(parts);
+            } else if matches!(role, Role::ChildInput(_)) && is_simple(value) {
+                self.connections.insert(*var, value.clone());
+            } else {
+                rest.push(driver);
+            }
+        }
+        *drivers = rest;
+    }
+
+    /// Removes the parts of `value` that are a whole child output, which then drives that part of `var`.
+    fn take_aliases(&mut self, var: VarId, value: &Node) -> Vec<Driver> {
+        let parts = match &value.ex {
+            Ex::Concat(parts) => parts.clone(),
+            _ => vec![value.clone()],
+        };
+        let aliasable = |this: &Self, part: &Node| match part.ex {
+            Ex::Ref(source, 0) => {
+                let info = &this.unit.vars[source];
+                let whole = info.bits() == part.width && matches!(info.role, Role::ChildOutput(_));
+                (whole && !this.writer.alias.contains_key(&source)).then_some(source)
+            }
+            _ => None,
+        };
+        let mut taken = false;
+        let mut position = value.width;
+        let mut remaining: Vec<(usize, Vec<Node>)> = Vec::new();
+        let mut open = false;
+        for part in parts {
+            position -= part.width;
+            if let Some(source) = aliasable(self, &part) {
+                self.writer.alias.insert(source, (var, position));
+                (taken, open) = (true, false);
+            } else if open {
+                if let Some((lsb, nodes)) = remaining.last_mut() {
+                    *lsb = position;
+                    nodes.push(part);
+                }
+            } else {
+                remaining.push((position, vec![part]));
+                open = true;
+            }
+        }
+        if !taken {
+            return vec![Driver::Assign(var, 0, value.clone())];
+        }
+        remaining
+            .into_iter()
+            .map(|(lsb, nodes)| Driver::Assign(var, lsb, super::node::concat(nodes)))
+            .collect()
+    }
+
+    fn combinational(&mut self, drivers: &[Driver]) -> String {
+        let mut text = String::new();
+        let mut previous_block = true;
+        for driver in drivers {
+            match driver {
+                Driver::Assign(var, lsb, value) => {
+                    self.writer.set_hint(*var);
+                    let expression = self.writer.expression(value);
+                    let target =
+                        select(&self.writer.name[*var], self.unit.vars[*var].bits(), *lsb, value.width);
+                    let separator = if previous_block { "\n" } else { "" };
+                    let line = wrap(&format!("    assign {target} = {expression};"));
+                    let _ = writeln!(text, "{separator}{line}");
+                    previous_block = false;
+                }
+                Driver::Block(members, statements) => {
+                    let lines = self.writer.block(members, statements);
+                    text.push_str("\n    always @* begin\n");
+                    lines.iter().for_each(|l| {
+                        let _ = writeln!(text, "{}", wrap(l));
+                    });
+                    text.push_str("    end\n");
+                    previous_block = true;
+                }
+            }
+        }
+        text
+    }
+
+    fn instances(&mut self, definitions: &[Definition]) -> String {
+        let mut text = String::new();
+        for child in &self.unit.children {
+            let name = self.writer.names.fresh(&child.name);
+            let _ = writeln!(text, "\n    {} {name} (", placeholder(child.module));
+            for (i, (&var, port)) in child.ports.iter().zip(&definitions[child.module].ports).enumerate() {
+                let bits = self.unit.vars[var].bits();
+                let connected = match self.connections.get(&var).cloned() {
+                    Some(value) => self.writer.expression(&value),
+                    None => {
+                        if matches!(self.unit.vars[var].role, Role::ChildInput(_)) {
+                            self.writer.used[var] = ones(bits);
+                        }
+                        self.writer.bits(var, 0, bits)
+                    }
+                };
+                let comma = if i + 1 < child.ports.len() { "," } else { "" };
+                let _ = writeln!(text, "{}", wrap(&format!("        .{}({connected}){comma}", port.name)));
+            }
+            text.push_str("    );\n");
+        }
+        text
+    }
+
+    fn clocked(&mut self) -> String {
+        let mut domains: Vec<(Node, Node, Vec<usize>)> = Vec::new();
+        for (index, register) in self.unit.registers.iter().enumerate() {
+            if !self.var_live(register.present) {
+                continue;
+            }
+            let (Some(clock), Some(reset)) = (register.clock.clone(), register.reset.clone()) else {
+                continue;
+            };
+            match domains.iter_mut().find(|(c, r, _)| *c == clock && *r == reset) {
+                Some((_, _, members)) => members.push(index),
+                None => domains.push((clock, reset, vec![index])),
+            }
+        }
+        let mut text = String::new();
+        for (clock, reset, members) in domains {
+            let (clock, reset) = (self.writer.expression(&clock), self.writer.expression(&reset));
+            let _ = writeln!(text, "\n    always @(posedge {clock}) begin\n        if ({reset}) begin");
+            for &index in &members {
+                let register = &self.unit.registers[index];
+                let name = &self.writer.name[register.present];
+                let value = constant(&register.reset_value, self.unit.vars[register.present].width);
+                let _ = writeln!(text, "            {name} <= {value};");
+            }
+            text.push_str("        end else begin\n");
+            let mine = |var: VarId| match self.unit.vars[var].role {
+                Role::Next(index) => members.contains(&index),
+                _ => false,
+            };
+            let statements = super::plan::keep_assigns(&self.plan.clocked, &|a| mine(a.var));
+            let mut lines = self.writer.clocked(&statements);
+            for &index in members.iter().filter(|i| self.plan.next_nets.contains(i)) {
+                let register = &self.unit.registers[index];
+                let bits = self.unit.vars[register.next].width;
+                let next = self.writer.expression(&Node::reference(register.next, 0, bits));
+                lines.push(format!("            {} <= {next};", self.writer.name[register.present]));
+            }
+            for line in lines {
+                let _ = writeln!(text, "{}", wrap(&line));
+            }
+            text.push_str("        end\n    end\n");
+        }
+        text
+    }
+
+    fn declarations(&self) -> String {
+        let mut text = String::new();
+        let mut params: Vec<(&String, &String)> = self.writer.localparams.iter().collect();
+        params.sort();
+        for (name, identifier) in params {
+            let (value, width) = match self.unit.localparams.get(name) {
+                Some((value, width)) => (value.clone(), *width),
+                None => match self.unit.targets.values().find_map(|t| named(t, name)) {
+                    Some(found) => found,
+                    None => continue,
+                },
+            };
+            let _ =
+                writeln!(text, "    localparam {}{identifier} = {};", range(width), constant(&value, width));
+        }
+        for (var, info) in self.unit.vars.iter().enumerate() {
+            let net = match info.role {
+                Role::Input | Role::Output => continue,
+                Role::ChildOutput(_) if self.writer.alias.contains_key(&var) => continue,
+                Role::ChildOutput(_) => "wire",
+                Role::ChildInput(_) if self.connections.contains_key(&var) => continue,
+                Role::Next(index) if !self.plan.next_nets.contains(&index) => continue,
+                _ if !self.var_live(var) => continue,
+                Role::Register(_) => "reg ",
+                _ if self.plan.procedural.contains(&var) => "reg ",
+                _ => "wire",
+            };
+            let _ = writeln!(text, "    {net} {}{};", range(info.bits()), self.writer.name[var]);
+        }
+        for t in &self.writer.temporaries {
+            let line = match &t.value {
+                Some(value) => format!("    wire {}{} = {value};", range(t.width), t.name),
+                None => format!("    reg  {}{};", range(t.width), t.name),
+            };
+            let _ = writeln!(text, "{}", wrap(&line));
+        }
+        if text.is_empty() {
+            text
+        } else {
+            format!("\n{text}")
+        }
+    }
+
+    /// A net that reads every bit that nothing else reads, so that lint tools know it is meant.
+    fn sink(&mut self) -> String {
+        let mut parts = Vec::new();
+        for (var, info) in self.unit.vars.iter().enumerate() {
+            let declared = match info.role {
+                Role::Output => false,
+                Role::Input => true,
+                Role::ChildOutput(_) => !self.writer.alias.contains_key(&var) && self.var_live(var),
+                Role::ChildInput(_) => !self.connections.contains_key(&var),
+                Role::Next(index) => self.plan.next_nets.contains(&index) && self.var_live(var),
+                _ => self.var_live(var),
+            };
+            if declared {
+                unread(&self.writer.name[var], info.bits(), &self.writer.used[var], &mut parts);
+            }
+        }
+        for t in &self.writer.temporaries {
+            unread(&t.name, t.width, &t.used, &mut parts);
+        }
+        if parts.is_empty() {
+            return String::new();
+        }
+        let name = self.writer.names.fresh("unused");
+        let line = wrap(&format!("    wire {name} = &{{1'b0, {}}};", parts.join(", ")));
+        format!("\n    // Bits that this module does not use.\n{line}\n")
+    }
+}
+
+fn named(target: &super::unit::Target, wanted: &str) -> Option<(BigUint, usize)> {
+    match target {
+        super::unit::Target::Constant { value, width, name: Some(name), .. } if name == wanted => {
+            Some((value.clone(), *width))
+        }
+        _ => None,
+    }
+}
+
+/// Adds the ranges of a net that nothing reads.
+fn unread(name: &str, bits: usize, used: &BigUint, parts: &mut Vec<String>) {
+    let mut bit = 0;
+    while bit < bits {
+        if used.bit(bit as u64) {
+            bit += 1;
+            continue;
+        }
+        let start = bit;
+        while bit < bits && !used.bit(bit as u64) {
+            bit += 1;
+        }
+        parts.push(select(name, bits, start, bit - start));
+    }
+}
+
+/// Short enough for a port connection.
+fn is_simple(value: &Node) -> bool {
+    let leaf = |n: &Node| matches!(n.ex, Ex::Const(..) | Ex::Ref(..));
+    match &value.ex {
+        Ex::Concat(parts) => parts.len() <= 4 && parts.iter().all(leaf),
+        _ => leaf(value),
+    }
+}
+
+/// Writes the module of a unit.
+pub fn write(
+    unit: &Unit,
+    scope: &Scope,
+    slots: &Slots,
+    flow: &Flow,
+    plan: &Plan,
+    others: &[Definition],
+) -> Definition {
+    let mut builder = Builder {
+        writer: Writer::new(unit, slots, plan),
+        plan,
+        unit,
+        connections: std::collections::HashMap::new(),
+    };
+    builder.name_variables();
+    let mut drivers = plan.drivers.clone();
+    builder.connect_directly(&mut drivers);
+    let combinational = builder.combinational(&drivers);
+    let instances = builder.instances(others);
+    let clocked = builder.clocked();
+    let sink = builder.sink();
+    let declarations = builder.declarations();
+    let description = scope.description.as_ref();
+    let mut ports = Vec::new();
+    let mut port_of = std::collections::HashMap::new();
+    for (var, info) in unit.vars.iter().enumerate() {
+        let direction = match info.role {
+            Role::Input => Direction::Input,
+            Role::Output => Direction::Output,
+            _ => continue,
+        };
+        port_of.insert(var, ports.len());
+        let port = Port { name: builder.writer.name[var].clone(), direction, width: info.bits() };
+        ports.push((port, plan.procedural.contains(&var), field_doc(description, &info.path)));
+    }
+    let place = |slot: usize| {
+        let var = slots.var(slot);
+        port_of.get(&var).map(|p| (*p, slot - slots.of_var(var).start))
+    };
+    let mut through: Vec<_> = flow
+        .through
+        .iter()
+        .filter_map(|(out, ins)| Some((place(*out)?, ins.iter().filter_map(|i| place(*i)).collect())))
+        .collect();
+    through.sort();
+    Definition {
+        base_name: String::new(),
+        parameters: Vec::new(),
+        doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
+        header: header(&ports),
+        ports: ports.into_iter().map(|(p, _, _)| p).collect(),
+        body: format!("{declarations}{combinational}{instances}{clocked}{sink}"),
+        through,
+    }
+}

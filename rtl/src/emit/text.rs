@@ -1,0 +1,481 @@
+//! Verilog text of expressions and statements.
+
+use std::collections::{BTreeSet, HashMap};
+
+use num_bigint::BigUint;
+
+use super::flow::{Slot, Slots};
+use super::names::Names;
+use super::node::{ones, BinOp, CmpOp, Ex, Node, ReduceOp, VarId};
+use super::plan::Plan;
+use super::unit::{Assign, Role, Stmt, Unit};
+
+/// Longest line before it is wrapped.
+const LINE: usize = 110;
+
+/// A net for an expression that Verilog cannot use in place, such as one of which bits are selected.
+pub struct Temporary {
+    pub name: String,
+    pub width: usize,
+    /// Text of its value; none if a block assigns it.
+    pub value: Option<String>,
+    pub used: BigUint,
+}
+
+/// Writes the expressions of one module and notes which bits they read.
+pub struct Writer<'a> {
+    pub unit: &'a Unit,
+    pub slots: &'a Slots,
+    pub plan: &'a Plan,
+    pub names: Names,
+    /// Identifier of each variable.
+    pub name: Vec<String>,
+    /// Child outputs that are connected to a part of another variable directly.
+    pub alias: HashMap<VarId, (VarId, usize)>,
+    /// Bits of each variable that something reads.
+    pub used: Vec<BigUint>,
+    pub temporaries: Vec<Temporary>,
+    by_node: HashMap<Node, usize>,
+    /// Localparams in use: name in the unit, and identifier.
+    pub localparams: HashMap<String, String>,
+    /// What the `always @*` block being written drives.
+    members: BTreeSet<Slot>,
+    /// Names after which temporaries are called.
+    hint: String,
+    /// Temporaries to assign before the statement being written, and at the start of the block.
+    before: Vec<String>,
+    defaults: Vec<String>,
+}
+
+/// Verilog text of a constant.
+pub fn constant(value: &BigUint, width: usize) -> String {
+    if width <= 4 || value.bits() <= 4 {
+        if width == 1 {
+            format!("1'b{value}")
+        } else {
+            format!("{width}'d{value}")
+        }
+    } else {
+        format!("{width}'h{value:x}")
+    }
+}
+
+/// `[7:0]` and a space for a vector, nothing for a single bit.
+pub fn range(width: usize) -> String {
+    if width == 1 {
+        String::new()
+    } else {
+        format!("[{}:0] ", width - 1)
+    }
+}
+
+/// Breaks a line that is too long at spaces.
+pub fn wrap(line: &str) -> String {
+    if line.len() <= LINE {
+        return line.to_string();
+    }
+    let indent = line.len() - line.trim_start().len();
+    let mut out = String::new();
+    let mut current = String::new();
+    for word in line.trim_start().split(' ') {
+        if !current.is_empty() && indent + current.len() + 1 + word.len() > LINE {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            let extra = if out.is_empty() { 0 } else { 4 };
+            out.push_str(&" ".repeat(indent + extra));
+            out.push_str(&current);
+            current = word.to_string();
+        } else {
+            if !current.is_empty() {
+                current.push(' ');
+            }
+            current.push_str(word);
+        }
+    }
+    let extra = if out.is_empty() { 0 } else { 4 };
+    format!("{out}{}{}{current}", if out.is_empty() { "" } else { "\n" }, " ".repeat(indent + extra))
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(unit: &'a Unit, slots: &'a Slots, plan: &'a Plan) -> Self {
+        Self {
+            unit,
+            slots,
+            plan,
+            names: Names::default(),
+            name: vec![String::new(); unit.vars.len()],
+            alias: HashMap::new(),
+            used: vec![BigUint::default(); unit.vars.len()],
+            temporaries: Vec::new(),
+            by_node: HashMap::new(),
+            localparams: HashMap::new(),
+            members: BTreeSet::new(),
+            hint: String::new(),
+            before: Vec::new(),
+            defaults: Vec::new(),
+        }
+    }
+
+    /// Text for bits of a variable.
+    pub fn bits(&self, var: VarId, lsb: usize, width: usize) -> String {
+        if let Some(&(other, offset)) = self.alias.get(&var) {
+            return self.bits(other, offset + lsb, width);
+        }
+        select(&self.name[var], self.unit.vars[var].bits(), lsb, width)
+    }
+
+    fn mark(&mut self, var: VarId, lsb: usize, width: usize) {
+        let (var, lsb) = match self.alias.get(&var) {
+            Some(&(other, offset)) => (other, offset + lsb),
+            None => (var, lsb),
+        };
+        self.used[var] |= ones(width) << lsb;
+    }
+
+    /// An operand: in parentheses unless it is one word.
+    fn operand(&mut self, n: &Node) -> String {
+        let text = self.expression(n);
+        let plain =
+            matches!(n.ex, Ex::Const(..) | Ex::Ref(..) | Ex::Slice(..) | Ex::Concat(_) | Ex::Repeat(..))
+                || matches!(n.ex, Ex::Bit(..) | Ex::Part(..));
+        let unary = matches!(n.ex, Ex::Not(_) | Ex::Reduce(..));
+        if plain || (unary && !text.contains(' ')) {
+            text
+        } else {
+            format!("({text})")
+        }
+    }
+
+    /// The left operand of `op`: a chain of the same operator needs no parentheses.
+    fn left(&mut self, op: BinOp, n: &Node) -> String {
+        match &n.ex {
+            Ex::Bin(inner, ..)
+                if *inner == op && !matches!(op, BinOp::Shl | BinOp::Shr | BinOp::Sub | BinOp::Mul) =>
+            {
+                self.expression(n)
+            }
+            _ => self.operand(n),
+        }
+    }
+
+    /// Text that means `n` and has its width by itself.
+    pub fn expression(&mut self, n: &Node) -> String {
+        match &n.ex {
+            Ex::Const(value, name) => match name {
+                Some(name) => self.localparam(name),
+                None => constant(value, n.width),
+            },
+            Ex::Ref(var, lsb) => {
+                self.mark(*var, *lsb, n.width);
+                self.bits(*var, *lsb, n.width)
+            }
+            Ex::Slice(a, lsb) => {
+                let index = self.temporary(a);
+                let t = &mut self.temporaries[index];
+                t.used |= ones(n.width) << lsb;
+                select(&t.name, t.width, *lsb, n.width)
+            }
+            Ex::Not(a) => format!("{}{}", if a.width == 1 { "!" } else { "~" }, self.operand(a)),
+            Ex::Bin(op, a, b) => {
+                let sign = match op {
+                    BinOp::Add => "+",
+                    BinOp::Sub => "-",
+                    BinOp::Mul => "*",
+                    BinOp::And => "&",
+                    BinOp::Or => "|",
+                    BinOp::Xor => "^",
+                    BinOp::Shl => "<<",
+                    BinOp::Shr => ">>",
+                    BinOp::LogicalAnd => "&&",
+                    BinOp::LogicalOr => "||",
+                };
+                let left = self.left(*op, a);
+                format!("{left} {sign} {}", self.operand(b))
+            }
+            Ex::Cmp(op, signed, a, b) => {
+                let sign = match op {
+                    CmpOp::Eq => "==",
+                    CmpOp::Ne => "!=",
+                    CmpOp::Lt => "<",
+                    CmpOp::Le => "<=",
+                    CmpOp::Gt => ">",
+                    CmpOp::Ge => ">=",
+                };
+                if *signed && !matches!(op, CmpOp::Eq | CmpOp::Ne) {
+                    let (a, b) = (self.expression(a), self.expression(b));
+                    format!("$signed({a}) {sign} $signed({b})")
+                } else {
+                    let a = self.operand(a);
+                    format!("{a} {sign} {}", self.operand(b))
+                }
+            }
+            Ex::Reduce(op, a) => {
+                let sign = match op {
+                    ReduceOp::All => "&",
+                    ReduceOp::Any => "|",
+                    ReduceOp::Xor => "^",
+                };
+                format!("{sign}{}", self.operand(a))
+            }
+            Ex::Concat(parts) => {
+                let parts: Vec<String> = parts.iter().map(|p| self.expression(p)).collect();
+                format!("{{{}}}", parts.join(", "))
+            }
+            Ex::Repeat(a, count) => format!("{{{count}{{{}}}}}", self.expression(a)),
+            Ex::Bit(a, index) => {
+                let base = self.indexable(a);
+                format!("{base}[{}]", self.expression(index))
+            }
+            Ex::Part(a, offset) => {
+                let base = self.indexable(a);
+                format!("{base}[{} +: {}]", self.expression(offset), n.width)
+            }
+            Ex::ReplaceBit(a, index, value) => {
+                let one = constant(&BigUint::from(1u8), n.width);
+                let index = self.operand(index);
+                let base = self.operand(a);
+                let value = self.expression(value);
+                let pad = constant(&BigUint::default(), n.width - 1);
+                format!("({base} & ~({one} << {index})) | ({{{pad}, {value}}} << {index})")
+            }
+        }
+    }
+
+    /// A whole net that means `n`, of which bits can be selected.
+    fn indexable(&mut self, n: &Node) -> String {
+        if let Ex::Ref(var, lsb) = n.ex {
+            let whole = self.bits(var, lsb, n.width);
+            if !whole.contains('[') {
+                self.mark(var, lsb, n.width);
+                return whole;
+            }
+        }
+        let index = self.temporary(n);
+        let t = &mut self.temporaries[index];
+        t.used = ones(t.width);
+        t.name.clone()
+    }
+
+    /// The temporary that holds `n`.
+    fn temporary(&mut self, n: &Node) -> usize {
+        let local = !self.members.is_disjoint(&self.slots.read_by(n));
+        if !local {
+            if let Some(&index) = self.by_node.get(n) {
+                return index;
+            }
+        }
+        let value = self.expression(n);
+        let what = match &n.ex {
+            Ex::Bin(BinOp::Add, ..) => "sum",
+            Ex::Bin(BinOp::Sub, ..) => "difference",
+            Ex::Bin(BinOp::Mul, ..) => "product",
+            Ex::Bin(BinOp::Shl | BinOp::Shr, ..) => "shifted",
+            Ex::Ref(..) => "vector",
+            _ => "value",
+        };
+        let hint = self.hint.clone();
+        let name = self.names.fresh(&format!("{hint}_{what}"));
+        let index = self.temporaries.len();
+        if local {
+            self.before.push(format!("{name} = {value};"));
+            self.defaults.push(format!("{name} = {};", constant(&BigUint::default(), n.width)));
+        } else {
+            self.by_node.insert(n.clone(), index);
+        }
+        let value = (!local).then_some(value);
+        self.temporaries.push(Temporary { name, width: n.width, value, used: BigUint::default() });
+        index
+    }
+
+    fn localparam(&mut self, name: &str) -> String {
+        if let Some(known) = self.localparams.get(name) {
+            return known.clone();
+        }
+        let fresh = self.names.fresh(name);
+        self.localparams.insert(name.to_string(), fresh.clone());
+        fresh
+    }
+
+    /// Chooses the name after which temporaries are called from now on.
+    pub fn set_hint(&mut self, var: VarId) {
+        let var = match self.unit.vars[var].role {
+            Role::Next(index) => self.unit.registers[index].present,
+            _ => var,
+        };
+        self.hint = self.name[var].clone();
+    }
+
+    /// The statements of an `always @*` block.
+    pub fn block(&mut self, members: &BTreeSet<Slot>, statements: &[Stmt]) -> Vec<String> {
+        self.members.clone_from(members);
+        if let Some(&slot) = members.first() {
+            self.set_hint(self.slots.var(slot));
+        }
+        let mut lines = Vec::new();
+        self.statements(statements, 2, false, &mut lines);
+        self.members.clear();
+        let mut all: Vec<String> = self.defaults.drain(..).map(|l| format!("        {l}")).collect();
+        all.extend(lines);
+        all
+    }
+
+    /// The statements of a clocked block.
+    pub fn clocked(&mut self, statements: &[Stmt]) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.statements(statements, 3, true, &mut lines);
+        lines
+    }
+
+    fn statements(&mut self, statements: &[Stmt], depth: usize, clocked: bool, out: &mut Vec<String>) {
+        for statement in statements {
+            let mut lines = Vec::new();
+            match statement {
+                Stmt::Assign(a) => {
+                    let line = self.assign(a, clocked);
+                    lines.push(format!("{}{line}", "    ".repeat(depth)));
+                }
+                Stmt::If { condition, then, otherwise, .. } => {
+                    self.conditional(condition, then, otherwise, depth, clocked, "", &mut lines);
+                }
+                Stmt::Case { subject, arms, default, .. } => {
+                    self.case(subject, arms, default, depth, clocked, &mut lines);
+                }
+            }
+            out.append(&mut lines);
+        }
+    }
+
+    /// Takes the temporaries that the expression just written needs.
+    fn flush(&mut self, depth: usize, out: &mut Vec<String>) {
+        let indent = "    ".repeat(depth);
+        out.extend(self.before.drain(..).map(|l| format!("{indent}{l}")));
+    }
+
+    fn assign(&mut self, a: &Assign, clocked: bool) -> String {
+        self.set_hint(a.var);
+        let (target, operator) = if clocked { (self.present(a.var), "<=") } else { (a.var, "=") };
+        if let Ex::ReplaceBit(base, index, value) = &a.value.ex {
+            let same = base.ex == Ex::Ref(target, a.lsb) && a.width == self.unit.vars[target].bits();
+            if same && (!clocked || self.first_write(a)) {
+                let index = self.expression(index);
+                let value = self.expression(value);
+                let mut lines = std::mem::take(&mut self.before);
+                lines.push(format!("{}[{index}] {operator} {value};", self.name[target]));
+                return lines.join(" ");
+            }
+        }
+        let value = self.expression(&a.value);
+        let mut lines = std::mem::take(&mut self.before);
+        lines.push(format!("{} {operator} {value};", self.bits(target, a.lsb, a.width)));
+        lines.join(" ")
+    }
+
+    fn present(&self, var: VarId) -> VarId {
+        match self.unit.vars[var].role {
+            Role::Next(index) => self.unit.registers[index].present,
+            _ => var,
+        }
+    }
+
+    /// No statement of the clocked block assigns the register before `a`.
+    fn first_write(&self, a: &Assign) -> bool {
+        fn earlier(statements: &[Stmt], a: &Assign) -> bool {
+            statements.iter().any(|s| match s {
+                Stmt::Assign(b) => b.var == a.var && b.position < a.position,
+                Stmt::If { then, otherwise, .. } => earlier(then, a) || earlier(otherwise, a),
+                Stmt::Case { arms, default, .. } => {
+                    arms.iter().any(|(_, block)| earlier(block, a)) || earlier(default, a)
+                }
+            })
+        }
+        !earlier(&self.plan.clocked, a)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn conditional(
+        &mut self,
+        condition: &Node,
+        then: &[Stmt],
+        otherwise: &[Stmt],
+        depth: usize,
+        clocked: bool,
+        prefix: &str,
+        out: &mut Vec<String>,
+    ) {
+        let indent = "    ".repeat(depth);
+        let negated;
+        let (condition, then, otherwise) = if then.is_empty() {
+            negated = super::node::not(condition.clone());
+            (&negated, otherwise, then)
+        } else {
+            (condition, then, otherwise)
+        };
+        let text = self.expression(condition);
+        self.flush(depth, out);
+        out.push(format!("{indent}{prefix}if ({text}) begin"));
+        self.statements(then, depth + 1, clocked, out);
+        match otherwise {
+            [] => out.push(format!("{indent}end")),
+            [Stmt::If { condition, then, otherwise, .. }] => {
+                let mark = out.len();
+                let pending = self.before.len();
+                self.conditional(condition, then, otherwise, depth, clocked, "end else ", out);
+                if out.len() > mark && !out[mark].trim_start().starts_with("end else") {
+                    // Its condition needs a temporary, which has no place in an `else if`.
+                    out.truncate(mark);
+                    self.before.truncate(pending);
+                    out.push(format!("{indent}end else begin"));
+                    self.conditional(condition, then, otherwise, depth + 1, clocked, "", out);
+                    out.push(format!("{indent}end"));
+                }
+            }
+            _ => {
+                out.push(format!("{indent}end else begin"));
+                self.statements(otherwise, depth + 1, clocked, out);
+                out.push(format!("{indent}end"));
+            }
+        }
+    }
+
+    fn case(
+        &mut self,
+        subject: &Node,
+        arms: &[(Node, Vec<Stmt>)],
+        default: &[Stmt],
+        depth: usize,
+        clocked: bool,
+        out: &mut Vec<String>,
+    ) {
+        let (indent, inner) = ("    ".repeat(depth), "    ".repeat(depth + 1));
+        let text = self.expression(subject);
+        self.flush(depth, out);
+        out.push(format!("{indent}case ({text})"));
+        let mut arm = |writer: &mut Self, label: String, block: &[Stmt]| {
+            if block.is_empty() {
+                out.push(format!("{inner}{label}: ;"));
+                return;
+            }
+            out.push(format!("{inner}{label}: begin"));
+            writer.statements(block, depth + 2, clocked, out);
+            out.push(format!("{inner}end"));
+        };
+        for (label, block) in arms {
+            let label = self.expression(label);
+            arm(self, label, block);
+        }
+        arm(self, "default".to_string(), default);
+        out.push(format!("{indent}endcase"));
+    }
+}
+
+/// Bits of a net with `total` bits.
+pub fn select(name: &str, total: usize, lsb: usize, width: usize) -> String {
+    if width == total {
+        name.to_string()
+    } else if width == 1 {
+        format!("{name}[{lsb}]")
+    } else {
+        format!("{name}[{}:{lsb}]", lsb + width - 1)
+    }
+}

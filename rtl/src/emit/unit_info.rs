@@ -1,0 +1,165 @@
+//! What a unit tells the back end about itself, beyond its signals and kernel.
+//!
+//! A `&dyn Block` shows neither type name nor doc comment, so this crate's `LogicBlock` and `hdl_gen` send
+//! them through `Logic::timing`, which the units do not use otherwise.
+
+use num_bigint::BigInt;
+use rust_hdl::prelude::{Bits, Synth, TimingInfo};
+
+/// Marks the entries of `Logic::timing` that are not timing.
+const DESCRIPTION: &str = "hermes description";
+const PRIMITIVE: &str = "hermes primitive";
+
+/// A unit's type, documentation, parameters and the constants that its kernel names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Type name with its path and parameters, as the compiler gives it.
+    pub type_name: String,
+    /// Doc comment of the struct.
+    pub doc: String,
+    /// Doc comments of its fields, by name.
+    pub fields: Vec<(String, String)>,
+    /// Values of integer fields that begin with `_` and of const parameters, by name.
+    pub parameters: Vec<(String, BigInt)>,
+    /// Values of constants named in the kernel.
+    pub constants: Vec<(String, BigInt)>,
+}
+
+impl Description {
+    /// A description without constants.
+    #[must_use]
+    pub fn new(
+        type_name: &str,
+        doc: &str,
+        fields: &[(&str, &str)],
+        parameters: Vec<(String, BigInt)>,
+    ) -> Self {
+        Self {
+            type_name: type_name.to_string(),
+            doc: doc.to_string(),
+            fields: fields.iter().map(|(name, doc)| ((*name).to_string(), (*doc).to_string())).collect(),
+            parameters,
+            constants: Vec::new(),
+        }
+    }
+
+    /// Adds the constants that the kernel names.
+    #[must_use]
+    pub fn with_constants(mut self, constants: Vec<(String, BigInt)>) -> Self {
+        self.constants = constants;
+        self
+    }
+
+    /// Packs the description into the form in which `Logic::timing` carries it.
+    #[must_use]
+    pub fn into_timing(self) -> Vec<TimingInfo> {
+        let numbers = |list: Vec<(String, BigInt)>| list.into_iter().map(|(n, v)| format!("{n}={v}"));
+        let mut inputs = vec![self.doc];
+        inputs.extend(self.fields.into_iter().map(|(name, doc)| format!("{name}={doc}")));
+        let mut outputs: Vec<String> = numbers(self.parameters).collect();
+        outputs.push(String::new());
+        outputs.extend(numbers(self.constants));
+        vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
+    }
+
+    /// Finds the description in what `Logic::timing` returned.
+    #[must_use]
+    pub fn from_timing(timing: &[TimingInfo]) -> Option<Self> {
+        let info = timing.iter().find(|t| t.name == DESCRIPTION)?;
+        let pair = |s: &String| s.split_once('=').map(|(a, b)| (a.to_string(), b.to_string()));
+        let numbers = |list: &[String]| -> Vec<(String, BigInt)> {
+            list.iter().filter_map(pair).filter_map(|(n, v)| Some((n, v.parse().ok()?))).collect()
+        };
+        let split = info.outputs.iter().position(String::is_empty)?;
+        Some(Self {
+            type_name: info.clock.clone(),
+            doc: info.inputs.first().cloned().unwrap_or_default(),
+            fields: info.inputs.iter().skip(1).filter_map(pair).collect(),
+            parameters: numbers(&info.outputs[..split]),
+            constants: numbers(&info.outputs[split..]),
+        })
+    }
+}
+
+/// A unit that the back end knows by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Primitive {
+    /// Becomes a `reg` of its owner; the reset value in hexadecimal.
+    Register {
+        /// Value during and after reset, hexadecimal.
+        reset_value: String,
+    },
+    /// Becomes a concatenation in its owner.
+    Pack,
+    /// A memory module with hand-written text, and which outputs follow which inputs in the same cycle.
+    Memory {
+        /// Type name with its path and parameters.
+        type_name: String,
+        /// First line of the module's header comment.
+        doc: String,
+        /// Pairs of output and input.
+        combinational: Vec<(String, String)>,
+    },
+}
+
+impl Primitive {
+    /// Packs the mark into the form in which `Logic::timing` carries it.
+    #[must_use]
+    pub fn into_timing(self) -> Vec<TimingInfo> {
+        let (clock, inputs, outputs) = match self {
+            Self::Register { reset_value } => ("register".to_string(), vec![reset_value], vec![]),
+            Self::Pack => ("pack".to_string(), vec![], vec![]),
+            Self::Memory { type_name, doc, combinational } => (
+                "memory".to_string(),
+                vec![type_name, doc],
+                combinational.into_iter().flat_map(|(o, i)| [o, i]).collect(),
+            ),
+        };
+        vec![TimingInfo { name: PRIMITIVE.to_string(), clock, inputs, outputs }]
+    }
+
+    /// Finds the mark in what `Logic::timing` returned.
+    #[must_use]
+    pub fn from_timing(timing: &[TimingInfo]) -> Option<Self> {
+        let info = timing.iter().find(|t| t.name == PRIMITIVE)?;
+        let input = |i: usize| info.inputs.get(i).cloned();
+        match info.clock.as_str() {
+            "register" => Some(Self::Register { reset_value: input(0)? }),
+            "pack" => Some(Self::Pack),
+            "memory" => Some(Self::Memory {
+                type_name: input(0)?,
+                doc: input(1)?,
+                combinational: info.outputs.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Types of constants that a kernel may name.
+pub trait Integer {
+    /// The value.
+    fn value(self) -> BigInt;
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => { $(impl Integer for $ty { fn value(self) -> BigInt { self.into() } })* };
+}
+integers!(u8, u16, u32, u64, u128, usize, i32, i64, isize);
+
+impl Integer for bool {
+    fn value(self) -> BigInt {
+        u8::from(self).into()
+    }
+}
+
+impl<const N: usize> Integer for Bits<N> {
+    fn value(self) -> BigInt {
+        super::scope::literal_value(&self.verilog())
+    }
+}
+
+/// The value of a constant.
+pub fn integer(x: impl Integer) -> BigInt {
+    x.value()
+}

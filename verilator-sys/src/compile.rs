@@ -1,0 +1,306 @@
+//! Runs Verilator, make, the C++ compiler and the linker.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::cache::{key, Cache, Entry};
+use crate::error::Error;
+use crate::header::{self, HeaderPort};
+use crate::options::{BuildStep, ModelOptions, Port};
+use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
+
+/// Always given to Verilator: speed over simulated X, and warnings that do not stop the build (linting is another step).
+const VERILATOR_FLAGS: &[&str] = &[
+    "--cc",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--noassert",
+    "-Wno-fatal",
+    "+1364-2005ext+v",
+];
+/// For all C++ files.
+const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
+/// For the code that runs every cycle.
+const FAST_FLAGS: &str = "-O3";
+/// For constructors and waveform set-up: large, and run once.
+const SLOW_FLAGS: &str = "-Os";
+/// For Verilator's run-time library.
+const RUNTIME_FLAGS: &str = "-O2";
+/// The archive of Verilator's run-time library.
+const RUNTIME: &str = "runtime.a";
+
+/// The programs of the build and what they call themselves.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    verilator: String,
+    compiler: String,
+}
+
+impl Tools {
+    /// Asks the programs for their versions.
+    pub(crate) fn find(options: &ModelOptions) -> Result<Self, Error> {
+        let verilator =
+            first_line(&run(Command::new(&options.verilator).arg("--version"), &options.verilator)?);
+        let major =
+            verilator.split_whitespace().nth(1).and_then(|v| v.split('.').next()?.parse::<u32>().ok());
+        if verilator.split_whitespace().next() != Some("Verilator") || major.map_or(true, |major| major < 5) {
+            return Err(Error::VersionTooOld { program: options.verilator.clone(), found: verilator });
+        }
+        let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);
+        run(Command::new("make").arg("--version"), "make")?;
+        Ok(Self { verilator, compiler })
+    }
+
+    /// Name of the cache entry of a model.
+    pub(crate) fn model_key(&self, verilog: &str, options: &ModelOptions) -> String {
+        let wrapper = WRAPPER_VERSION.to_string();
+        let mut parts = vec![wrapper.as_str(), &self.verilator, &self.compiler, &options.top, verilog];
+        parts.extend([CXX_FLAGS, FAST_FLAGS, SLOW_FLAGS, RUNTIME_FLAGS]);
+        parts.push(if options.trace { "trace" } else { "no trace" });
+        for list in [&options.hierarchical, &options.verilator_flags, &options.cxx_flags] {
+            parts.push("list");
+            parts.extend(list.iter().map(String::as_str));
+        }
+        parts.extend(VERILATOR_FLAGS);
+        key(parts)
+    }
+
+    fn runtime_key(&self, options: &ModelOptions, classes: &str) -> String {
+        let mut parts = vec![self.verilator.as_str(), &self.compiler, CXX_FLAGS, RUNTIME_FLAGS];
+        // The list of run-time files and the macros they are compiled with depend on Verilator's options.
+        let relevant =
+            |line: &&str| line.starts_with("VM_T") || line.starts_with("VM_COV") || line.starts_with("VM_SC");
+        parts.extend(classes.lines().filter(relevant));
+        parts.extend(runtime_sources(classes));
+        parts.extend(options.cxx_flags.iter().map(String::as_str));
+        key(parts)
+    }
+}
+
+/// Builds the shared library of a model in the empty folder `work` and returns its path.
+pub(crate) fn build(
+    work: &Path,
+    verilog: &str,
+    options: &ModelOptions,
+    tools: &Tools,
+    cache: &Cache,
+    step: &mut dyn FnMut(BuildStep),
+) -> Result<PathBuf, Error> {
+    step(BuildStep::Verilating);
+    verilate(work, verilog, options)?;
+    let objects = work.join("obj");
+    let ports = read_ports(&objects, options)?;
+    let wrapper = objects.join("hermes_wrapper.cpp");
+    fs::write(&wrapper, wrapper::generate(&ports, options.trace)).map_err(Error::io(&wrapper))?;
+
+    compile_model(&objects, options, step)?;
+    let runtime = runtime_library(&objects, options, tools, cache, step)?;
+    step(BuildStep::Linking);
+    link(&objects, &runtime, options)
+}
+
+fn verilate(work: &Path, verilog: &str, options: &ModelOptions) -> Result<(), Error> {
+    let source = work.join("design.v");
+    fs::write(&source, verilog).map_err(Error::io(&source))?;
+    let mut command = Command::new(&options.verilator);
+    command.current_dir(work).args(VERILATOR_FLAGS);
+    command.args(["--prefix", CLASS, "--top-module", &options.top, "-Mdir", "obj"]);
+    command.args(options.trace.then_some("--trace-fst"));
+    command.args(&options.verilator_flags);
+    if !options.hierarchical.is_empty() {
+        let blocks = options.hierarchical.iter().map(|m| format!("hier_block -module \"{m}\"\n"));
+        let config = work.join("blocks.vlt");
+        let text = format!("`verilator_config\n{}", blocks.collect::<String>());
+        fs::write(&config, text).map_err(Error::io(&config))?;
+        command.args(["--hierarchical", "blocks.vlt"]);
+    }
+    command.arg("design.v").env_remove("MAKEFLAGS");
+    let output = output(&mut command, &options.verilator)?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return Err(Error::Verilator { top: options.top.clone(), stderr });
+    }
+    if !stderr.is_empty() {
+        log::debug!("Verilator on `{}`:\n{stderr}", options.top);
+    }
+    Ok(())
+}
+
+fn read_ports(objects: &Path, options: &ModelOptions) -> Result<Vec<HeaderPort>, Error> {
+    let path = objects.join(format!("{CLASS}.h"));
+    let ports = header::ports(&fs::read_to_string(&path).map_err(Error::io(&path))?);
+    let plain: Vec<Port> = ports.iter().map(|p| p.port.clone()).collect();
+    header::check(&options.top, &plain, &options.ports)?;
+    Ok(ports)
+}
+
+/// Compiles the generated files into one archive.
+fn compile_model(
+    objects: &Path,
+    options: &ModelOptions,
+    step: &mut dyn FnMut(BuildStep),
+) -> Result<(), Error> {
+    let total = count_sources(objects);
+    let mut done = 0;
+    let mut progress = |line: &str| {
+        if line.contains(" -c ") {
+            done += 1;
+            step(BuildStep::Compiling { done, total: total.max(done) });
+        }
+    };
+    let mut command = make(objects, options);
+    if options.hierarchical.is_empty() {
+        // One file at a time compiles in parallel, but costs more in all: not worth it for small designs.
+        if total > 12 {
+            command.arg("VM_PARALLEL_BUILDS=1");
+        }
+        command.args(["-f", &format!("{CLASS}.mk"), &format!("{CLASS}__ALL.a")]);
+    } else {
+        command.args(["-f", &format!("{CLASS}_hier.mk"), "hier_build"]);
+    }
+    run_make(command, options, &mut progress)
+}
+
+fn count_sources(folder: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let count = |path: PathBuf| {
+        if path.is_dir() {
+            count_sources(&path)
+        } else {
+            usize::from(path.extension().is_some_and(|e| e == "cpp"))
+        }
+    };
+    entries.flatten().map(|entry| count(entry.path())).sum()
+}
+
+/// Verilator's run-time library, which depends on the tools only and is kept in the cache.
+fn runtime_library(
+    objects: &Path,
+    options: &ModelOptions,
+    tools: &Tools,
+    cache: &Cache,
+    step: &mut dyn FnMut(BuildStep),
+) -> Result<PathBuf, Error> {
+    let path = objects.join(format!("{CLASS}_classes.mk"));
+    let classes = fs::read_to_string(&path).map_err(Error::io(&path))?;
+    let name = format!("runtime-{}.a", tools.runtime_key(options, &classes));
+    let _lock = cache.lock(&name, || step(BuildStep::Waiting))?;
+    if cache.lookup(&name)? == Entry::Good {
+        return Ok(cache.path(&name));
+    }
+    let files: Vec<String> = runtime_sources(&classes).map(|source| format!("{source}.o")).collect();
+    let mut command = make(objects, options);
+    command.args(["-f", &format!("{CLASS}.mk")]).args(&files);
+    run_make(command, options, &mut |_| {})?;
+    let output = output(Command::new("ar").current_dir(objects).args(["-rcs", RUNTIME]).args(&files), "ar")?;
+    check_compiler(&output, options)?;
+    cache.publish(&name, &objects.join(RUNTIME))
+}
+
+/// The files of Verilator's run-time library that a model needs: the values of two variables of its makefile.
+fn runtime_sources(classes: &str) -> impl Iterator<Item = &str> {
+    let lists = classes.split("\nVM_").filter(|part| part.starts_with("GLOBAL_"));
+    lists
+        .flat_map(|part| part.lines().skip(1).map_while(|line| line.strip_prefix('\t')))
+        .map(|line| line.trim_end_matches('\\').trim())
+}
+
+fn make(objects: &Path, options: &ModelOptions) -> Command {
+    let mut command = Command::new("make");
+    command.current_dir(objects).env_remove("MAKEFLAGS").env_remove("MFLAGS");
+    command.arg(format!("-j{}", options.jobs.max(1)));
+    command.arg(format!("CXX={}", options.compiler)).arg(format!("LINK={}", options.compiler));
+    // Empty: a compiler cache in front of the compiler would only repeat this one.
+    command.arg("OBJCACHE=");
+    command.arg(format!("OPT={CXX_FLAGS} {}", options.cxx_flags.join(" ")));
+    command.arg(format!("OPT_FAST={FAST_FLAGS}")).arg(format!("OPT_SLOW={SLOW_FLAGS}"));
+    command.arg(format!("OPT_GLOBAL={RUNTIME_FLAGS}"));
+    command
+}
+
+/// Runs make, showing each of its lines to `line`.
+fn run_make(mut command: Command, options: &ModelOptions, line: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(missing("make"))?;
+    let mut errors = child.stderr.take().expect("standard error is a pipe");
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = errors.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    for text in BufReader::new(child.stdout.take().expect("standard output is a pipe")).lines() {
+        line(&text.map_err(Error::io("make"))?);
+    }
+    let status = child.wait().map_err(Error::io("make"))?;
+    let stderr = reader.join().unwrap_or_default();
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Compiler { top: options.top.clone(), stderr })
+    }
+}
+
+fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBuf, Error> {
+    let root =
+        run(Command::new(&options.verilator).args(["--getenv", "VERILATOR_ROOT"]), &options.verilator)?;
+    let include = Path::new(root.trim()).join("include");
+    let library = objects.join("model.so");
+    let mut command = Command::new(&options.compiler);
+    command.current_dir(objects).args(CXX_FLAGS.split(' ')).args(&options.cxx_flags);
+    command.args(["-O2", "-std=gnu++17", "-shared", "-Wl,-Bsymbolic", "-I."]);
+    command.arg(format!("-DVM_TRACE={0}", u8::from(options.trace)));
+    command.arg(format!("-DVM_TRACE_FST={0}", u8::from(options.trace)));
+    command.arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
+    command.args(["-o", "model.so", "hermes_wrapper.cpp"]).arg(format!("{CLASS}__ALL.a")).arg(runtime);
+    command.args(options.trace.then_some("-lz")).args(["-lpthread", "-Wl,--no-undefined"]);
+    let output = output(&mut command, &options.compiler)?;
+    check_compiler(&output, options)?;
+    Ok(library)
+}
+
+fn check_compiler(output: &Output, options: &ModelOptions) -> Result<(), Error> {
+    if output.status.success() {
+        Ok(())
+    } else {
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(Error::Compiler { top: options.top.clone(), stderr })
+    }
+}
+
+fn missing(program: &str) -> impl FnOnce(io::Error) -> Error + '_ {
+    move |e| match e.kind() {
+        io::ErrorKind::NotFound => Error::ToolMissing { program: program.to_string() },
+        _ => Error::io(program)(e),
+    }
+}
+
+fn output(command: &mut Command, program: &str) -> Result<Output, Error> {
+    command.stdin(Stdio::null()).output().map_err(missing(program))
+}
+
+/// Standard output of a command that asks a program for something.
+fn run(command: &mut Command, program: &str) -> Result<String, Error> {
+    let output = output(command, program)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_time_files_are_read_from_the_makefile() {
+        let text = "# list\nVM_SUPPORT_SLOW += \\\n\tVmodel__Syms \\\n\n# fast\nVM_GLOBAL_FAST += \\\n\tverilated \\\n\
+                    \tverilated_threads \\\n\n# slow\nVM_GLOBAL_SLOW += \\\n\n# end\n";
+        assert_eq!(runtime_sources(text).collect::<Vec<_>>(), ["verilated", "verilated_threads"]);
+    }
+}

@@ -1,0 +1,151 @@
+//! What to build.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::Error;
+
+/// Which way a port goes, seen from the design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Driven by the Rust side.
+    Input,
+    /// Driven by the design.
+    Output,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        })
+    }
+}
+
+/// One port of the top module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Port {
+    /// Name as in the Verilog.
+    pub name: String,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// Bits, at least 1.
+    pub width: usize,
+}
+
+impl Port {
+    /// A port of `width` bits.
+    pub fn new(name: impl Into<String>, direction: Direction, width: usize) -> Self {
+        Self { name: name.into(), direction, width }
+    }
+}
+
+/// What to build from the Verilog text, and how.
+#[derive(Clone, Debug)]
+pub struct ModelOptions {
+    /// Name of the top module.
+    pub top: String,
+    /// Ports that the caller relies on; each must exist with this direction and width. The model has all ports of the
+    /// design, whether listed here or not.
+    pub ports: Vec<Port>,
+    /// Whether [`crate::Model::trace`] can write waveforms (FST). Costs build time and some speed.
+    pub trace: bool,
+    /// Modules that are Verilated once each and shared by their instances (Verilator's hierarchical mode).
+    pub hierarchical: Vec<String>,
+    /// Further arguments for Verilator.
+    pub verilator_flags: Vec<String>,
+    /// Further arguments for the C++ compiler, after those chosen by this crate.
+    pub cxx_flags: Vec<String>,
+    /// Compiler processes at once. Not part of the cache key.
+    pub jobs: usize,
+    /// The Verilator program.
+    pub verilator: String,
+    /// The C++ compiler.
+    pub compiler: String,
+    /// Folder of the build cache; by default `$HERMES_CACHE`, `$XDG_CACHE_HOME/hermes` or `~/.cache/hermes`.
+    pub cache: Option<PathBuf>,
+}
+
+impl ModelOptions {
+    /// Options for the module `top`: no tracing, one flat model, as many compiler processes as the machine has
+    /// processors, `verilator` and `g++` from the search path (or `$VERILATOR` and `$CXX`).
+    pub fn new(top: impl Into<String>) -> Self {
+        let program =
+            |variable, default: &str| std::env::var(variable).unwrap_or_else(|_| default.to_string());
+        Self {
+            top: top.into(),
+            ports: Vec::new(),
+            trace: false,
+            hierarchical: Vec::new(),
+            verilator_flags: Vec::new(),
+            cxx_flags: Vec::new(),
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            verilator: program("VERILATOR", "verilator"),
+            compiler: program("CXX", "g++"),
+            cache: None,
+        }
+    }
+
+    /// Checks the fields that become names in generated files.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let identifier = |field, value: &String| {
+            let mut chars = value.chars();
+            let head = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+            if head && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                Ok(())
+            } else {
+                Err(Error::Option { field, value: value.clone(), expected: "a plain Verilog identifier" })
+            }
+        };
+        identifier("top", &self.top)?;
+        self.hierarchical.iter().try_for_each(|module| identifier("hierarchical", module))?;
+        self.ports.iter().try_for_each(|port| identifier("ports", &port.name))
+    }
+}
+
+/// A step of a build, for progress displays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildStep {
+    /// Another process builds the same model.
+    Waiting,
+    /// A stored model was damaged and is built again.
+    Damaged,
+    /// Verilator runs.
+    Verilating,
+    /// The C++ compiler runs; the last number is the count of files, where known.
+    Compiling {
+        /// Files begun.
+        done: usize,
+        /// Files in all.
+        total: usize,
+    },
+    /// The shared library is linked.
+    Linking,
+}
+
+impl fmt::Display for BuildStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waiting => f.write_str("waiting for another build of the same model"),
+            Self::Damaged => f.write_str("the stored model is damaged, building it again"),
+            Self::Verilating => f.write_str("running Verilator"),
+            Self::Compiling { done, total } => write!(f, "compiling the model, file {done} of {total}"),
+            Self::Linking => f.write_str("linking the model"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_must_be_plain_identifiers() {
+        assert!(ModelOptions::new("top_1").validate().is_ok());
+        for bad in ["", "1top", "top;rm", "a b", "a$b"] {
+            let error = ModelOptions::new(bad).validate().unwrap_err().to_string();
+            assert_eq!(error, format!("top: `{bad}` is not possible; expected a plain Verilog identifier"));
+        }
+    }
+}
