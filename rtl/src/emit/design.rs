@@ -111,6 +111,7 @@ impl Library {
             }
         };
         (definition.base_name, definition.parameters) = base_name(scope);
+        definition.index_words();
         let index = self.definitions.len();
         self.definitions.push(definition);
         self.known.insert(key, index);

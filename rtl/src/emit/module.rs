@@ -1,5 +1,6 @@
 //! Verilog text of a module.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use num_bigint::BigUint;
@@ -45,6 +46,8 @@ pub struct Definition {
     /// Text after the header, with `\u{1}number\u{1}` for the names of other modules.
     pub header: String,
     pub body: String,
+    /// Every word of the text.
+    pub identifiers: HashSet<String>,
     /// For each output: port and element; then the inputs that reach it combinationally.
     pub through: Vec<((usize, usize), Vec<(usize, usize)>)>,
 }
@@ -79,6 +82,7 @@ fn field_doc(description: Option<&Description>, path: &str) -> String {
 pub fn header(ports: &[(Port, bool, String)]) -> String {
     let columns: Vec<String> = ports.iter().map(|(p, _, _)| range(p.width)).collect();
     let widest = columns.iter().map(String::len).max().unwrap_or(0);
+    let longest = ports.iter().map(|(p, _, _)| p.name.len()).max().unwrap_or(0) + 1;
     let mut text = String::from("(\n");
     for (i, ((port, procedural, doc), column)) in ports.iter().zip(&columns).enumerate() {
         let direction = match port.direction {
@@ -86,8 +90,9 @@ pub fn header(ports: &[(Port, bool, String)]) -> String {
             Direction::Output if *procedural => "output reg ",
             Direction::Output => "output wire",
         };
-        let comma = if i + 1 < ports.len() { "," } else { "" };
-        let _ = writeln!(text, "    {direction} {column:<widest$}{}{comma}{doc}", port.name);
+        let name = format!("{}{}", port.name, if i + 1 < ports.len() { "," } else { "" });
+        let line = format!("    {direction} {column:<widest$}{name:<longest$}{doc}");
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str(");\n");
     text
@@ -98,7 +103,7 @@ struct Builder<'a> {
     plan: &'a Plan,
     unit: &'a Unit,
     /// Values of child inputs that go into the port connection.
-    connections: std::collections::HashMap<VarId, Node>,
+    connections: HashMap<VarId, Node>,
 }
 
 impl Builder<'_> {
@@ -230,7 +235,12 @@ impl Builder<'_> {
     fn instances(&mut self, definitions: &[Definition]) -> String {
         let mut text = String::new();
         for child in &self.unit.children {
-            let name = self.writer.names.fresh(&child.name);
+            // Some tools report a signal that has the name of the instance around it.
+            let inside = &definitions[child.module].identifiers;
+            let mut name = self.writer.names.fresh(&child.name);
+            if inside.contains(&name) {
+                name = self.writer.names.fresh(&format!("{}_unit", child.name));
+            }
             let _ = writeln!(text, "\n    {} {name} (", placeholder(child.module));
             for (i, (&var, port)) in child.ports.iter().zip(&definitions[child.module].ports).enumerate() {
                 let bits = self.unit.vars[var].bits();
@@ -410,12 +420,8 @@ pub fn write(
     plan: &Plan,
     others: &[Definition],
 ) -> Definition {
-    let mut builder = Builder {
-        writer: Writer::new(unit, slots, plan),
-        plan,
-        unit,
-        connections: std::collections::HashMap::new(),
-    };
+    let mut builder =
+        Builder { writer: Writer::new(unit, slots, plan), plan, unit, connections: HashMap::new() };
     builder.name_variables();
     let mut drivers = plan.drivers.clone();
     builder.connect_directly(&mut drivers);
@@ -426,7 +432,7 @@ pub fn write(
     let declarations = builder.declarations();
     let description = scope.description.as_ref();
     let mut ports = Vec::new();
-    let mut port_of = std::collections::HashMap::new();
+    let mut port_of = HashMap::new();
     for (var, info) in unit.vars.iter().enumerate() {
         let direction = match info.role {
             Role::Input => Direction::Input,
@@ -448,12 +454,20 @@ pub fn write(
         .collect();
     through.sort();
     Definition {
-        base_name: String::new(),
-        parameters: Vec::new(),
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
         header: header(&ports),
         ports: ports.into_iter().map(|(p, _, _)| p).collect(),
         body: format!("{declarations}{combinational}{instances}{clocked}{sink}"),
         through,
+        ..Definition::default()
+    }
+}
+
+impl Definition {
+    /// Notes the words of the text.
+    pub fn index_words(&mut self) {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let text = [&self.header, &self.body];
+        self.identifiers = text.iter().flat_map(|t| t.split(|c| !word(c))).map(str::to_string).collect();
     }
 }

@@ -317,9 +317,64 @@ pub fn binary(op: BinOp, a: Node, b: Node) -> Node {
                 };
             }
         }
+        Or | Xor | Add => {
+            if let Some(joined) = interleave(&a, &b) {
+                return joined;
+            }
+        }
         _ => {}
     }
     Node::new(width, Ex::Bin(op, Box::new(a), Box::new(b)))
+}
+
+/// `a | b` as a concatenation, if at every bit one of them is a constant zero: this is how rust-hdl, which has no
+/// concatenation, puts vectors together.
+fn interleave(a: &Node, b: &Node) -> Option<Node> {
+    let segments = |n: &Node| -> Vec<Node> {
+        match &n.ex {
+            Ex::Concat(parts) => parts.clone(),
+            _ => vec![n.clone()],
+        }
+    };
+    let (a, b) = (segments(a), segments(b));
+    if a.len() < 2 && b.len() < 2 {
+        return None;
+    }
+    let (mut x, mut y) = (a.into_iter(), b.into_iter());
+    let (mut left, mut right) = (x.next()?, y.next()?);
+    let mut parts = Vec::new();
+    loop {
+        // The longer of the two segments must be the zero where they differ in length, or be cut at the other's end.
+        let width = left.width.min(right.width);
+        let top = |n: &Node| slice(n, n.width - width, width);
+        let whole = |n: &Node| n.width == width || n.as_const().is_some();
+        if left.is_zero() && whole(&right) {
+            parts.push(top(&right));
+        } else if right.is_zero() && whole(&left) {
+            parts.push(top(&left));
+        } else if left.is_zero() || right.is_zero() {
+            // Part of an expression that goes on under the other's next segment.
+            let expression = if left.is_zero() { &right } else { &left };
+            if !matches!(expression.ex, Ex::Ref(..)) {
+                return None;
+            }
+            parts.push(top(expression));
+        } else {
+            return None;
+        }
+        let advance = |n: Node, rest: &mut std::vec::IntoIter<Node>| {
+            if n.width == width {
+                rest.next()
+            } else {
+                Some(slice(&n, 0, n.width - width))
+            }
+        };
+        match (advance(left, &mut x), advance(right, &mut y)) {
+            (Some(l), Some(r)) => (left, right) = (l, r),
+            (None, None) => return Some(concat(parts)),
+            _ => return None,
+        }
+    }
 }
 
 /// A comparison of operands of equal width.

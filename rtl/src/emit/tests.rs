@@ -105,3 +105,26 @@ fn queues() {
     let design = emit(&unit, "queues_top").unwrap();
     println!("{}", design.verilog());
 }
+
+/// Writes the units for a look by hand.
+#[test]
+fn scratch() {
+    let out = std::path::PathBuf::from(std::env::var("OUT").unwrap());
+    macro_rules! one {
+        ($name:literal, $unit:expr) => {
+            let unit = $unit;
+            let start = std::time::Instant::now();
+            match emit(&unit, $name) {
+                Ok(d) => {
+                    println!("{} {} modules {:?}", $name, d.modules.len(), start.elapsed());
+                    std::fs::write(out.join(concat!($name, ".v")), d.verilog()).unwrap()
+                }
+                Err(e) => println!("{}: ERROR {e}", $name),
+            }
+        };
+    }
+    one!("finish_arbiter", crate::control::FinishArbiter::new(4));
+    one!("dispatch", crate::control::Dispatch::<10, 11>::new(8, 32, 32));
+    one!("shader_core", crate::core::ShaderCore::<8>::new(1));
+    one!("shader_core32", crate::core::ShaderCore::<32>::new(1));
+}

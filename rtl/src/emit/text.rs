@@ -139,11 +139,18 @@ impl<'a> Writer<'a> {
         let plain =
             matches!(n.ex, Ex::Const(..) | Ex::Ref(..) | Ex::Slice(..) | Ex::Concat(_) | Ex::Repeat(..))
                 || matches!(n.ex, Ex::Bit(..) | Ex::Part(..));
-        let unary = matches!(n.ex, Ex::Not(_) | Ex::Reduce(..));
-        if plain || (unary && !text.contains(' ')) {
+        if plain || matches!(n.ex, Ex::Not(_)) {
             text
         } else {
             format!("({text})")
+        }
+    }
+
+    /// The operand of a unary operator, which may not follow another one.
+    fn primary(&mut self, n: &Node) -> String {
+        match n.ex {
+            Ex::Not(_) => format!("({})", self.expression(n)),
+            _ => self.operand(n),
         }
     }
 
@@ -176,7 +183,7 @@ impl<'a> Writer<'a> {
                 t.used |= ones(n.width) << lsb;
                 select(&t.name, t.width, *lsb, n.width)
             }
-            Ex::Not(a) => format!("{}{}", if a.width == 1 { "!" } else { "~" }, self.operand(a)),
+            Ex::Not(a) => format!("{}{}", if a.width == 1 { "!" } else { "~" }, self.primary(a)),
             Ex::Bin(op, a, b) => {
                 let sign = match op {
                     BinOp::Add => "+",
@@ -216,7 +223,7 @@ impl<'a> Writer<'a> {
                     ReduceOp::Any => "|",
                     ReduceOp::Xor => "^",
                 };
-                format!("{sign}{}", self.operand(a))
+                format!("{sign}{}", self.primary(a))
             }
             Ex::Concat(parts) => {
                 let parts: Vec<String> = parts.iter().map(|p| self.expression(p)).collect();

@@ -50,7 +50,6 @@ pub struct Var {
     pub count: usize,
     /// Bits of one element.
     pub width: usize,
-    pub clock: bool,
 }
 
 impl Var {
@@ -181,13 +180,7 @@ impl Unit {
         let var = self.vars.len();
         let first = elements[0];
         let full = format!("{prefix}{name}");
-        self.vars.push(Var {
-            path: rust_path(&full),
-            role,
-            count: elements.len(),
-            width: first.width,
-            clock: first.ty.name == "clock",
-        });
+        self.vars.push(Var { path: rust_path(&full), role, count: elements.len(), width: first.width });
         for (i, atom) in elements.iter().enumerate() {
             let (lsb, width, signed) = (i * first.width, first.width, first.signed());
             self.targets.insert(format!("{prefix}{}", atom.name), Target::Bits { var, lsb, width, signed });
