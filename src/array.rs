@@ -1,6 +1,11 @@
 //! The options that describe an array.
 
+use std::time::Duration;
+
 use hermes_rtl::config::Config;
+use hermes_rtl::emit::Design;
+use indicatif::ProgressBar;
+use verilator_sys::{Model, ModelOptions};
 
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
@@ -29,4 +34,22 @@ impl ArrayArgs {
         config.validate()?;
         Ok(config)
     }
+}
+
+/// The array as Verilog.
+pub fn design(config: &Config) -> anyhow::Result<Design> {
+    Ok(hermes_rtl::top::emit(config)?)
+}
+
+/// A Verilated model of the array, from the cache or built now.
+pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model> {
+    let design = design(config)?;
+    let options = ModelOptions { trace, ..ModelOptions::new(&design.top) };
+    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
+        spinner.set_message(step.to_string());
+    });
+    spinner.finish_and_clear();
+    Ok(library?.instantiate()?)
 }

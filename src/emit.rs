@@ -54,7 +54,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     };
     let manifest = serde_json::to_string_pretty(&manifest)? + "\n";
     let folder = &args.output;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     write(&folder.join(&file), &design.verilog())?;
     write(&folder.join(format!("{}.json", design.top)), &manifest)?;
     log::info!("{}: {} modules", folder.join(&file).display(), design.modules.len());

@@ -1,8 +1,11 @@
 //! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels, makes traffic.
 
+mod array;
+mod emit;
 mod gen_trace;
 mod kernel;
 mod print;
+mod run;
 
 use std::process::ExitCode;
 
@@ -24,6 +27,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Write the array as Verilog, with a manifest of its configuration and ports
+    Emit(emit::Args),
+    /// Run a capture through the array, cycle by cycle, and print throughput and delays
+    Run(Box<run::Args>),
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
@@ -46,6 +53,8 @@ fn main() -> ExitCode {
         .format_target(false)
         .init();
     let result = match cli.command {
+        Command::Emit(args) => emit::execute(&args),
+        Command::Run(args) => run::execute(&args, cli.quiet),
         Command::Kernel(command) => kernel::execute(command),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
     };

@@ -102,7 +102,13 @@ impl Outputs {
         })
     }
 
-    fn write(self, frames: &[Frame], result: &RunResult, records: &[PacketRecord], report: &Report) -> anyhow::Result<()> {
+    fn write(
+        self,
+        frames: &[Frame],
+        result: &RunResult,
+        records: &[PacketRecord],
+        report: &Report,
+    ) -> anyhow::Result<()> {
         let Self { mut out, mut json, mut verdicts } = self;
         if let Some(out) = &mut out {
             for (packet, frame) in result.packets.iter().zip(frames) {
@@ -133,9 +139,17 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let outputs = Outputs::create(args)?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames);
-    let packets: Vec<_> = capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+    let packets: Vec<_> =
+        capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
     let setup = ArraySetup { slot_bytes_log2, mcw, ..ArraySetup::default() };
-    let result = simulate(args, &config, &kernel, &setup, arriving(&packets, args.line_rate.arrivals(&capture.frames)), quiet)?;
+    let result = simulate(
+        args,
+        &config,
+        &kernel,
+        &setup,
+        arriving(&packets, args.line_rate.arrivals(&capture.frames)),
+        quiet,
+    )?;
 
     let records = records(&result, packets.len())?;
     if let Some(app) = app {
@@ -252,7 +266,11 @@ impl Wave {
 fn records(result: &RunResult, packets: usize) -> anyhow::Result<Vec<PacketRecord>> {
     ensure!(result.packets.len() == packets, "{} of {packets} packets were committed", result.packets.len());
     let record = |(expected, packet): (usize, &cosim::PacketRecord)| {
-        ensure!(packet.index == expected as u64, "packet {} was committed when packet {expected} was due", packet.index);
+        ensure!(
+            packet.index == expected as u64,
+            "packet {} was committed when packet {expected} was due",
+            packet.index
+        );
         let (verdict, t) = (Verdict(packet.verdict), packet.times);
         Ok(PacketRecord {
             packet: packet.index,
@@ -279,7 +297,11 @@ fn compare(app: &App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Res
         None => Ok(()),
         Some(first) => {
             let count = 1 + differences.count();
-            bail!("{count} of {} packets differ from the golden model of {}; the first:\n{first}", packets.len(), app.name)
+            bail!(
+                "{count} of {} packets differ from the golden model of {}; the first:\n{first}",
+                packets.len(),
+                app.name
+            )
         }
     }
 }

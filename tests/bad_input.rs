@@ -35,7 +35,10 @@ fn kernels() {
     elf[..7].copy_from_slice(b"\x7fELF\x01\x01\x01");
     elf[18] = 3;
     folder.write("x86.elf", &elf);
-    folder.fail("run --kernel x86.elf --pcap in.pcap", &["x86.elf: an ELF file for machine 3; expected RISC-V"]);
+    folder.fail(
+        "run --kernel x86.elf --pcap in.pcap",
+        &["x86.elf: an ELF file for machine 3; expected RISC-V"],
+    );
     folder.fail("kernel info x86.elf", &["x86.elf", "expected RISC-V"]);
     folder.fail("kernel info in.pcap", &["in.pcap: not an ELF file"]);
     folder.fail("run --kernel none.elf --pcap in.pcap", &["none.elf: No such file"]);
@@ -77,7 +80,9 @@ fn configurations() {
     folder.fail("gen-trace --kind imix --packets 1 --line-rate 0 -o x.pcap", &["--line-rate 0"]);
     folder.fail("gen-trace --kind imix --packets 1 -o none/x.pcap", &["none/x.pcap"]);
     // What clap itself rejects has its usual exit code.
-    for arguments in ["run --pcap in.pcap", "run --app dec-ttl --line-rate fast --pcap in.pcap", "gen-trace --kind x"] {
+    for arguments in
+        ["run --pcap in.pcap", "run --app dec-ttl --line-rate fast --pcap in.pcap", "gen-trace --kind x"]
+    {
         assert_eq!(folder.hermes(arguments).status.code(), Some(2), "{arguments}");
     }
     assert_eq!(folder.files(), ["in.pcap"], "nothing was written");

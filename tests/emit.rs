@@ -32,7 +32,9 @@ fn presets_lint() {
         folder.succeed(&format!("emit --preset {preset} -o {preset}"));
         let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
         let mut command = Command::new(verilator);
-        command.args(["--lint-only", "-Wall", "--top-module", "hermes_top"]).arg(folder.path(preset).join("hermes_top.v"));
+        command
+            .args(["--lint-only", "-Wall", "--top-module", "hermes_top"])
+            .arg(folder.path(preset).join("hermes_top.v"));
         let output = command.output().expect("Verilator runs");
         let messages = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && messages.trim().is_empty(), "{preset}:\n{messages}");

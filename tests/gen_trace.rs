@@ -21,7 +21,9 @@ fn sizes_and_counts() {
 fn seeds() {
     let folder = Folder::new();
     for (name, seed) in [("a", 7), ("b", 7), ("c", 8)] {
-        folder.succeed(&format!("gen-trace --kind tcp-mix --packets 500 --bad-share 30 --seed {seed} -o {name}.pcap"));
+        folder.succeed(&format!(
+            "gen-trace --kind tcp-mix --packets 500 --bad-share 30 --seed {seed} -o {name}.pcap"
+        ));
     }
     assert_eq!(folder.read("a.pcap"), folder.read("b.pcap"));
     assert_ne!(folder.read("a.pcap"), folder.read("c.pcap"));

@@ -22,12 +22,15 @@ const SETTINGS: [&str; 4] = [
 fn results_do_not_depend_on_the_array() {
     for (app, kind, share) in [("dec-ttl", "imix", 30), ("check-ip-header", "tcp-mix", 50)] {
         let folder = Folder::new();
-        folder.succeed(&format!("gen-trace --kind {kind} --packets 150 --seed 5 --bad-share {share} -o in.pcap"));
+        folder.succeed(&format!(
+            "gen-trace --kind {kind} --packets 150 --seed 5 --bad-share {share} -o in.pcap"
+        ));
         let mut expected: Option<(Vec<u32>, Vec<u8>)> = None;
         for array in ARRAYS {
             for settings in SETTINGS {
                 let files = "--out out.pcap --verdicts out.csv";
-                let text = folder.succeed(&format!("run --app {app} --pcap in.pcap {files} {array} {settings}"));
+                let text =
+                    folder.succeed(&format!("run --app {app} --pcap in.pcap {files} {array} {settings}"));
                 assert!(text.contains("every packet and verdict agrees"), "{text}");
                 let rows = rows(&folder.text("out.csv"));
                 assert_eq!(rows.len(), 150);
@@ -40,7 +43,11 @@ fn results_do_not_depend_on_the_array() {
         let (verdicts, _) = expected.expect("there were runs");
         let forwarded = verdicts.iter().filter(|verdict| **verdict == 0).count();
         assert!((50..150).contains(&forwarded), "{app}: {forwarded} of 150 forwarded");
-        assert_eq!(frames(folder.path("out.pcap")).len(), forwarded, "the capture holds the forwarded packets");
+        assert_eq!(
+            frames(folder.path("out.pcap")).len(),
+            forwarded,
+            "the capture holds the forwarded packets"
+        );
     }
 }
 
@@ -78,7 +85,10 @@ fn kernel_in_c() {
     folder.write("ports.c", include_str!("kernels/ports.c"));
     folder.succeed("kernel build ports.c -o ports.elf");
     let info = folder.succeed("kernel info ports.elf");
-    assert!(info.contains("entry      0x0000") && info.contains("32 (RV32I)") && info.contains(" mix"), "{info}");
+    assert!(
+        info.contains("entry      0x0000") && info.contains("32 (RV32I)") && info.contains(" mix"),
+        "{info}"
+    );
     folder.succeed("gen-trace --kind tcp-mix --packets 100 --seed 2 --bad-share 10 -o in.pcap");
     let run = "run --kernel ports.elf --pcap in.pcap --verdicts out.csv --out out.pcap";
     folder.succeed(&format!("{run} {} --mem-latency 10", ARRAYS[1]));
@@ -121,19 +131,27 @@ fn runs_repeat() {
 #[test]
 fn unusual_frames() {
     let folder = Folder::new();
-    let mut capture: Vec<u8> = [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 262_144, 1_u32].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let mut capture: Vec<u8> =
+        [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 262_144, 1_u32].iter().flat_map(|w| w.to_le_bytes()).collect();
     // (bytes of the frame that the capture holds, bytes on the wire, byte 13: the EtherType's second)
-    for (time, (bytes, wire, kind)) in [(60, 60, 6), (96, 1514, 0), (20_000, 20_000, 0), (0, 0, 0), (9, 60, 0)].iter().enumerate() {
+    for (time, (bytes, wire, kind)) in
+        [(60, 60, 6), (96, 1514, 0), (20_000, 20_000, 0), (0, 0, 0), (9, 60, 0)].iter().enumerate()
+    {
         let header = [1, time as u32, *bytes as u32, *wire as u32];
         capture.extend(header.iter().flat_map(|word| word.to_le_bytes()));
         let mut frame = vec![0; *bytes];
         for (position, value) in [(12, 8), (13, *kind), (14, 0x45), (22, 9)] {
-            frame.get_mut(position).map(|byte| *byte = value);
+            if let Some(byte) = frame.get_mut(position) {
+                *byte = value;
+            }
         }
         capture.extend(frame);
     }
     folder.write("in.pcap", capture);
-    let text = folder.succeed(&format!("run --app dec-ttl --pcap in.pcap --verdicts out.csv --out out.pcap {}", ARRAYS[1]));
+    let text = folder.succeed(&format!(
+        "run --app dec-ttl --pcap in.pcap --verdicts out.csv --out out.pcap {}",
+        ARRAYS[1]
+    ));
     assert!(text.contains("3 not IPv4, 2 cut by the capture, 1 larger than a slot"), "{text}");
     let verdicts: Vec<_> = rows(&folder.text("out.csv")).iter().map(|row| row.verdict).collect();
     assert_eq!(verdicts, [0x8000_0001, 0, 0, 0x8000_0002, 0x8000_0002]);

@@ -33,8 +33,9 @@ impl Folder {
     /// Names of the files in the folder, those that begin with a dot included.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the folder");
-        let mut names: Vec<_> =
-            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -96,7 +97,8 @@ pub fn rows(csv: &str) -> Vec<Row> {
         assert_eq!(verdict.len(), 8, "{line}");
         let number = |field: usize| fields[field].parse().unwrap_or_else(|_| panic!("{line}"));
         let verdict = u32::from_str_radix(verdict, 16).expect("hexadecimal");
-        let (packet, arrival, start, finish, commit) = (number(0), number(2), number(3), number(4), number(5));
+        let (packet, arrival, start, finish, commit) =
+            (number(0), number(2), number(3), number(4), number(5));
         Row { packet, verdict, arrival, start, finish, commit }
     };
     lines.map(row).collect()
