@@ -1,1 +1,3 @@
 //! Simulation environment.
+
+pub mod cosim;
