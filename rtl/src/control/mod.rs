@@ -38,3 +38,4 @@ pub(crate) fn indices(count: usize) -> Vec<Constant<Bits<5>>> {
     assert!(count <= 32, "{count} indices do not fit 5 bits");
     (0..count as u64).map(|i| Constant::new(i.into())).collect()
 }
+#[cfg(test)]
