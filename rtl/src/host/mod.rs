@@ -1,3 +1,12 @@
 //! The host's side: the register table and the AXI4-Lite register file.
 
+mod axi_lite_slave;
+mod configuration_registers;
+mod counter_registers;
+mod register_file;
 pub mod registers;
+
+pub use axi_lite_slave::AxiLiteSlave;
+pub use configuration_registers::ConfigurationRegisters;
+pub use counter_registers::CounterRegisters;
+pub use register_file::RegisterFile;

@@ -1,6 +1,8 @@
 //! The register map: one table, from which the decode logic, the documentation, the C header and the
 //! host model take their addresses.
 
+use crate::prelude::{Bits, Constant, Register};
+
 /// How the host may use a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -111,6 +113,54 @@ pub fn offset(name: &str) -> u32 {
     spec(name).offset
 }
 
+/// The register map as a page for users: `docs/registers.md`.
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# Register map\n\n\
+         Generated from the table in `rtl/src/host/registers.rs`; see the test there for how to renew it.\n\n\
+         The registers stand behind the AXI4-Lite port `s_axil_*`: 12-bit byte address, 32-bit data. Offsets that are\n\
+         not in the table answer SLVERR and read as zero. Write strobes are honoured: bytes whose strobe is low keep\n\
+         their value, and count as zero for registers that are written only. Writes to read-only registers have no\n\
+         effect. Bits above those given read as zero.\n\n\
+         RW: read and write. RO: read only. WO: a write is an event, reads give zero.\n\n\
+         | offset | name | access | bits | reset | description |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for r in REGISTERS {
+        let (access, reset) = match r.access {
+            Access::ReadWrite => ("RW", format!("{:#x}", r.reset)),
+            Access::ReadOnly => ("RO", String::new()),
+            Access::WriteOnly => ("WO", String::new()),
+        };
+        let bits = match r.bits {
+            1 => "0".to_string(),
+            bits => format!("{}:0", bits - 1),
+        };
+        let row = [&format!("{:#05x}", r.offset), r.name, access, &bits, &reset, r.description];
+        page += &format!("| {} |\n", row.join(" | "));
+    }
+    page
+}
+
+/// The offset of the register called `name` as a constant of the decode logic, which takes it for `bits`
+/// bits wide.
+///
+/// # Panics
+/// As [`spec`], or if the register has another width.
+pub(crate) fn address_of(name: &str, bits: usize) -> Constant<Bits<ADDRESS_BITS>> {
+    let register = spec(name);
+    assert_eq!(register.bits, bits, "{name} has {} bits, not {bits}", register.bits);
+    Constant::new(u64::from(register.offset).into())
+}
+
+/// The storage of the register called `name`, with its reset value.
+///
+/// # Panics
+/// As [`spec`].
+pub(crate) fn reset_of<const N: usize>(name: &str) -> Register<Bits<N>> {
+    Register::new(u64::from(spec(name).reset).into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +174,16 @@ mod tests {
             assert!(r.offset % 4 == 0 && r.offset < 1 << ADDRESS_BITS, "{}", r.name);
             assert!((1..=32).contains(&r.bits), "{}", r.name);
         }
+    }
+
+    /// To renew the page after a change of the table: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
+    #[test]
+    fn the_page_in_docs_follows_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/registers.md");
+        if std::env::var_os("HERMES_UPDATE").is_some() {
+            std::fs::write(path, markdown()).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(page == markdown(), "docs/registers.md is not up to date; renew it with HERMES_UPDATE=1");
     }
 }

@@ -221,8 +221,8 @@ mod tests {
             uut.request_mask.next = bits(mask.into());
             uut.request_slot.next = bits(round as u64 % 32);
             uut.request_size.next = bits(2);
-            for i in 0..LANES {
-                uut.request_address[i].next = bits(addresses[i].into());
+            for (i, &address) in addresses.iter().enumerate() {
+                uut.request_address[i].next = bits(address.into());
                 uut.request_data[i].next = bits(i as u64 + round as u64);
             }
             uut.store_idle.next = true;
@@ -246,8 +246,8 @@ mod tests {
                 assert_eq!(uut.served.val().to_u32(), served);
                 assert_eq!(uut.last.val(), served == pending);
                 assert_eq!(uut.slot.val().to_u32(), round as u32 % 32);
-                for i in 0..LANES {
-                    assert_eq!(uut.offset[i].val().to_u32(), addresses[i] & 63);
+                for (i, address) in addresses.iter().enumerate() {
+                    assert_eq!(uut.offset[i].val().to_u32(), address & 63);
                     assert_eq!(uut.data[i].val().to_u32(), (i + round) as u32);
                 }
                 let taken = if store { uut.store_ready.val() } else { uut.load_ready.val() };

@@ -269,3 +269,81 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{line_to_bits, reset, settle, tick};
+
+    /// A one-lane path in which slots 0 to 3 have started a load of the word at offset `4 * slot`.
+    fn started() -> LoadPath<1> {
+        let mut uut = LoadPath::<1>::default();
+        reset!(uut);
+        for slot in 0..4 {
+            uut.start.next = true;
+            uut.start_slot.next = bits(slot);
+            uut.start_size.next = bits(2);
+            uut.start_rd.next = bits(slot + 10);
+            uut.start_offset[0].next = bits(slot * 4);
+            tick!(uut);
+        }
+        uut.start.next = false;
+        uut
+    }
+
+    #[test]
+    fn thirty_two_lines_wait_for_their_response() {
+        let mut uut = started();
+        uut.line_valid.next = true;
+        uut.lanes.next = bits(1);
+        uut.read_ready.next = false;
+        let mut taken = 0;
+        for cycle in 0..60 {
+            // Memory accepts requests only from cycle 10 on.
+            uut.read_ready.next = cycle >= 10;
+            uut.slot.next = bits(taken % 4);
+            uut.last.next = true;
+            uut.line.next = bits(100 + taken);
+            settle(&mut uut);
+            assert_eq!(uut.line_ready.val(), if cycle < 10 { taken < 4 } else { taken < 32 && cycle > 10 });
+            if uut.line_ready.val() {
+                taken += 1;
+            }
+            tick!(uut);
+        }
+        assert_eq!(taken, 32);
+        uut.line_valid.next = false;
+
+        // The responses come in order; the result of each follows in the next cycle.
+        let line: [u8; 64] = std::array::from_fn(|i| i as u8 / 4);
+        uut.result_ready.next = true;
+        for n in 0..33 {
+            uut.response_valid.next = n < 32;
+            uut.response_data.next = line_to_bits(&line);
+            uut.response_error.next = n == 5;
+            settle(&mut uut);
+            assert!(uut.response_ready.val());
+            assert_eq!(uut.result_valid.val(), n > 0);
+            if n > 0 {
+                let slot = (n - 1) % 4;
+                assert_eq!(uut.result_slot.val().to_u32(), slot);
+                assert_eq!(uut.result_rd.val().to_u32(), slot + 10);
+                assert_eq!(uut.result_data[0].val().to_u32(), slot * 0x0101_0101);
+                assert_eq!(uut.result_error.val(), n == 6);
+            }
+            tick!(uut);
+        }
+        settle(&mut uut);
+        assert!(!uut.result_valid.val());
+    }
+
+    #[test]
+    fn a_response_that_nobody_waits_for_is_dropped() {
+        let mut uut = started();
+        uut.response_valid.next = true;
+        settle(&mut uut);
+        assert!(uut.response_ready.val());
+        tick!(uut);
+        assert!(!uut.result_valid.val());
+    }
+}

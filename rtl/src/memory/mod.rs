@@ -2,11 +2,16 @@
 
 mod coalescer;
 mod instruction_cache;
+#[cfg(test)]
+mod instruction_cache_tests;
 mod load_align;
 mod load_path;
 mod load_store_unit;
 #[cfg(test)]
 mod load_store_unit_tests;
+mod memory_master;
+#[cfg(test)]
+mod memory_master_tests;
 mod queue_pointers;
 mod store_align;
 mod store_merge;
@@ -19,6 +24,7 @@ pub use instruction_cache::{FillState, InstructionCache};
 pub use load_align::LoadAlign;
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;
+pub use memory_master::MemoryMaster;
 pub use queue_pointers::QueuePointers;
 pub use store_align::StoreAlign;
 pub use store_merge::StoreMerge;

@@ -189,3 +189,78 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.stored_slot.next = self.done_slot.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{bits_to_line, reset, settle, strobe, tick};
+
+    #[test]
+    fn two_cycles_from_the_coalescer_to_the_request() {
+        let mut uut = StorePath::<2>::default();
+        reset!(uut);
+        uut.line_valid.next = true;
+        uut.line.next = bits(77);
+        uut.lanes.next = bits(3);
+        uut.last.next = true;
+        uut.slot.next = bits(9);
+        uut.size.next = bits(1);
+        uut.offset[0].next = bits(6);
+        uut.offset[1].next = bits(62);
+        uut.data[0].next = bits(0xaaaa_1234);
+        uut.data[1].next = bits(0xbbbb_5678);
+        settle(&mut uut);
+        assert!(uut.line_ready.val() && !uut.write_valid.val());
+        tick!(uut);
+        uut.line_valid.next = false;
+        settle(&mut uut);
+        assert!(!uut.write_valid.val() && uut.idle.val());
+        tick!(uut);
+        assert!(uut.write_valid.val());
+        assert_eq!(uut.write_line.val().to_u32(), 77);
+        let mut line = [0; 64];
+        line[6..8].copy_from_slice(&[0x34, 0x12]);
+        line[62..].copy_from_slice(&[0x78, 0x56]);
+        assert_eq!(bits_to_line(uut.write_data.val()), line);
+        assert_eq!(strobe(uut.write_strobe.val()), 0b11 << 6 | 0b11 << 62);
+
+        uut.write_ready.next = true;
+        tick!(uut);
+        uut.write_done_valid.next = true;
+        settle(&mut uut);
+        assert!(!uut.write_valid.val() && !uut.stored_valid.val());
+        tick!(uut);
+        assert!(uut.stored_valid.val());
+        assert_eq!(uut.stored_slot.val().to_u32(), 9);
+        // Nobody waits for a second response.
+        tick!(uut);
+        assert!(!uut.stored_valid.val());
+    }
+
+    #[test]
+    fn thirty_two_lines_wait_for_their_response() {
+        let mut uut = StorePath::<1>::default();
+        reset!(uut);
+        uut.line_valid.next = true;
+        uut.lanes.next = bits(1);
+        uut.write_ready.next = true;
+        for cycle in 0..40 {
+            // Every fourth line completes an operation.
+            uut.last.next = cycle % 4 == 3;
+            uut.slot.next = bits(cycle / 4);
+            settle(&mut uut);
+            assert_eq!(uut.line_ready.val(), cycle < 32);
+            tick!(uut);
+        }
+        uut.line_valid.next = false;
+        uut.write_done_valid.next = true;
+        for n in 0..34 {
+            settle(&mut uut);
+            assert_eq!(uut.stored_valid.val(), n > 0 && n <= 32 && n % 4 == 0, "{n}");
+            if uut.stored_valid.val() {
+                assert_eq!(uut.stored_slot.val().to_u32(), n / 4 - 1);
+            }
+            tick!(uut);
+        }
+    }
+}

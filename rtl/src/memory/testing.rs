@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub fn random(name: &str) -> ChaCha8Rng {
     let seed = match std::env::var("HERMES_SEED") {
         Ok(text) => text.parse().expect("HERMES_SEED: expected a decimal number"),
-        Err(_) => std::process::id() as u64,
+        Err(_) => rand::random(),
     };
     println!("{name}: HERMES_SEED={seed}");
     ChaCha8Rng::seed_from_u64(seed)

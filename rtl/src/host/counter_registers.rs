@@ -1,0 +1,195 @@
+//! The event counters of the cores, as registers.
+
+use super::registers::address_of;
+use crate::control::indices;
+use crate::prelude::*;
+
+/// Shows the counters of one core at a time: the CORE_ registers of
+/// [`REGISTERS`](super::registers::REGISTERS).
+///
+/// `value` answers `address` and `select` in the same cycle; it is zero if no register of this unit is at `address`
+/// or there is no core `select`.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct CounterRegisters {
+    /// Byte offset of the access.
+    pub address: Signal<In, Bits<12>>,
+    /// Register CORE_SELECT.
+    pub select: Signal<In, Bits<5>>,
+    /// The register at `address`.
+    pub value: Signal<Out, Bits<32>>,
+    /// Register CORE_INSTRUCTIONS, of each core.
+    pub instructions: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LANE_INSTRUCTIONS, of each core.
+    pub lane_instructions: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_ACTIVE_CYCLES, of each core.
+    pub active_cycles: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_STALL_CYCLES, of each core.
+    pub stall_cycles: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_DIVERGENT, of each core.
+    pub divergent: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_FETCH_MISSES, of each core.
+    pub fetch_misses: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LINE_READS, of each core.
+    pub line_reads: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LINE_WRITES, of each core.
+    pub line_writes: Vec<Signal<In, Bits<32>>>,
+    at_instructions: Constant<Bits<12>>,
+    at_lane_instructions: Constant<Bits<12>>,
+    at_active_cycles: Constant<Bits<12>>,
+    at_stall_cycles: Constant<Bits<12>>,
+    at_divergent: Constant<Bits<12>>,
+    at_fetch_misses: Constant<Bits<12>>,
+    at_line_reads: Constant<Bits<12>>,
+    at_line_writes: Constant<Bits<12>>,
+    selected_instructions: Signal<Local, Bits<32>>,
+    selected_lane_instructions: Signal<Local, Bits<32>>,
+    selected_active_cycles: Signal<Local, Bits<32>>,
+    selected_stall_cycles: Signal<Local, Bits<32>>,
+    selected_divergent: Signal<Local, Bits<32>>,
+    selected_fetch_misses: Signal<Local, Bits<32>>,
+    selected_line_reads: Signal<Local, Bits<32>>,
+    selected_line_writes: Signal<Local, Bits<32>>,
+    index: Vec<Constant<Bits<5>>>,
+    _cores: usize,
+}
+
+impl CounterRegisters {
+    /// The registers for the counters of `cores` cores.
+    ///
+    /// # Panics
+    /// If `cores` is more than 32.
+    pub fn new(cores: usize) -> Self {
+        let counter = || vec![Signal::default(); cores];
+        Self {
+            address: Signal::default(),
+            select: Signal::default(),
+            value: Signal::default(),
+            instructions: counter(),
+            lane_instructions: counter(),
+            active_cycles: counter(),
+            stall_cycles: counter(),
+            divergent: counter(),
+            fetch_misses: counter(),
+            line_reads: counter(),
+            line_writes: counter(),
+            at_instructions: address_of("CORE_INSTRUCTIONS", 32),
+            at_lane_instructions: address_of("CORE_LANE_INSTRUCTIONS", 32),
+            at_active_cycles: address_of("CORE_ACTIVE_CYCLES", 32),
+            at_stall_cycles: address_of("CORE_STALL_CYCLES", 32),
+            at_divergent: address_of("CORE_DIVERGENT", 32),
+            at_fetch_misses: address_of("CORE_FETCH_MISSES", 32),
+            at_line_reads: address_of("CORE_LINE_READS", 32),
+            at_line_writes: address_of("CORE_LINE_WRITES", 32),
+            selected_instructions: Signal::default(),
+            selected_lane_instructions: Signal::default(),
+            selected_active_cycles: Signal::default(),
+            selected_stall_cycles: Signal::default(),
+            selected_divergent: Signal::default(),
+            selected_fetch_misses: Signal::default(),
+            selected_line_reads: Signal::default(),
+            selected_line_writes: Signal::default(),
+            index: indices(cores),
+            _cores: cores,
+        }
+    }
+}
+
+impl Logic for CounterRegisters {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.selected_instructions.next = bits::<32>(0);
+        self.selected_lane_instructions.next = bits::<32>(0);
+        self.selected_active_cycles.next = bits::<32>(0);
+        self.selected_stall_cycles.next = bits::<32>(0);
+        self.selected_divergent.next = bits::<32>(0);
+        self.selected_fetch_misses.next = bits::<32>(0);
+        self.selected_line_reads.next = bits::<32>(0);
+        self.selected_line_writes.next = bits::<32>(0);
+        for i in 0..self._cores {
+            if self.select.val() == self.index[i].val() {
+                self.selected_instructions.next = self.instructions[i].val();
+                self.selected_lane_instructions.next = self.lane_instructions[i].val();
+                self.selected_active_cycles.next = self.active_cycles[i].val();
+                self.selected_stall_cycles.next = self.stall_cycles[i].val();
+                self.selected_divergent.next = self.divergent[i].val();
+                self.selected_fetch_misses.next = self.fetch_misses[i].val();
+                self.selected_line_reads.next = self.line_reads[i].val();
+                self.selected_line_writes.next = self.line_writes[i].val();
+            }
+        }
+        self.value.next = bits::<32>(0);
+        if self.address.val() == self.at_instructions.val() {
+            self.value.next = self.selected_instructions.val();
+        }
+        if self.address.val() == self.at_lane_instructions.val() {
+            self.value.next = self.selected_lane_instructions.val();
+        }
+        if self.address.val() == self.at_active_cycles.val() {
+            self.value.next = self.selected_active_cycles.val();
+        }
+        if self.address.val() == self.at_stall_cycles.val() {
+            self.value.next = self.selected_stall_cycles.val();
+        }
+        if self.address.val() == self.at_divergent.val() {
+            self.value.next = self.selected_divergent.val();
+        }
+        if self.address.val() == self.at_fetch_misses.val() {
+            self.value.next = self.selected_fetch_misses.val();
+        }
+        if self.address.val() == self.at_line_reads.val() {
+            self.value.next = self.selected_line_reads.val();
+        }
+        if self.address.val() == self.at_line_writes.val() {
+            self.value.next = self.selected_line_writes.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle};
+    use crate::host::registers::REGISTERS;
+    use rand::Rng;
+
+    #[test]
+    fn show_the_selected_core() {
+        let mut random = random();
+        let mut unit = CounterRegisters::new(3);
+        unit.connect_all();
+        for case in 0..4_000 {
+            let mut counters = [[0u64; 3]; 8];
+            for core in 0..3 {
+                for counter in &mut counters {
+                    counter[core] = u64::from(random.gen::<u32>());
+                }
+
+                unit.instructions[core].next = counters[0][core].into();
+                unit.lane_instructions[core].next = counters[1][core].into();
+                unit.active_cycles[core].next = counters[2][core].into();
+                unit.stall_cycles[core].next = counters[3][core].into();
+                unit.divergent[core].next = counters[4][core].into();
+                unit.fetch_misses[core].next = counters[5][core].into();
+                unit.line_reads[core].next = counters[6][core].into();
+                unit.line_writes[core].next = counters[7][core].into();
+            }
+            let register = &REGISTERS[random.gen_range(0..REGISTERS.len())];
+            let select = random.gen_range(0..5usize);
+            unit.address.next = u64::from(register.offset).into();
+            unit.select.next = (select as u64).into();
+            settle!(unit);
+            let expected = match register.name {
+                "CORE_INSTRUCTIONS" => counters[0].get(select).copied(),
+                "CORE_LANE_INSTRUCTIONS" => counters[1].get(select).copied(),
+                "CORE_ACTIVE_CYCLES" => counters[2].get(select).copied(),
+                "CORE_STALL_CYCLES" => counters[3].get(select).copied(),
+                "CORE_DIVERGENT" => counters[4].get(select).copied(),
+                "CORE_FETCH_MISSES" => counters[5].get(select).copied(),
+                "CORE_LINE_READS" => counters[6].get(select).copied(),
+                "CORE_LINE_WRITES" => counters[7].get(select).copied(),
+                _ => None,
+            };
+            assert_eq!(unit.value.val().to_u64(), expected.unwrap_or(0), "case {case}: {}", register.name);
+        }
+    }
+}

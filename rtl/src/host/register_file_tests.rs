@@ -1,0 +1,300 @@
+//! Tests of the register file through its AXI4-Lite port.
+
+use super::super::registers::{offset, Access};
+use super::*;
+use crate::control::testing::{random, settle, start, tick};
+use rand::Rng;
+
+fn unit() -> RegisterFile {
+    let config = Config { cores: 3, ..Config::preset("default").unwrap() };
+    let mut unit = RegisterFile::new(&config);
+    start!(unit);
+    unit.axil_bready.next = true;
+    unit.axil_rready.next = true;
+    unit
+}
+
+/// Starts a write; both requests are taken in this cycle.
+fn begin_write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) {
+    unit.axil_awaddr.next = u64::from(address).into();
+    unit.axil_awvalid.next = true;
+    unit.axil_wdata.next = u64::from(data).into();
+    unit.axil_wstrb.next = strobe.into();
+    unit.axil_wvalid.next = true;
+    settle!(*unit);
+    assert!(unit.axil_awready.val() && unit.axil_wready.val());
+    tick!(*unit);
+    unit.axil_awvalid.next = false;
+    unit.axil_wvalid.next = false;
+    settle!(*unit);
+}
+
+/// Waits for the response of a write.
+fn end_write(unit: &mut RegisterFile) -> u64 {
+    for _ in 0..10 {
+        if unit.axil_bvalid.val() {
+            let response = unit.axil_bresp.val().to_u64();
+            tick!(*unit);
+            return response;
+        }
+        tick!(*unit);
+    }
+    panic!("the write gets no response");
+}
+
+fn write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) -> u64 {
+    begin_write(unit, address, data, strobe);
+    end_write(unit)
+}
+
+fn read(unit: &mut RegisterFile, address: u32) -> (u64, u32) {
+    unit.axil_araddr.next = u64::from(address).into();
+    unit.axil_arvalid.next = true;
+    settle!(*unit);
+    assert!(unit.axil_arready.val());
+    tick!(*unit);
+    unit.axil_arvalid.next = false;
+    settle!(*unit);
+    for _ in 0..10 {
+        if unit.axil_rvalid.val() {
+            let response = (unit.axil_rresp.val().to_u64(), unit.axil_rdata.val().to_u64() as u32);
+            tick!(*unit);
+            return response;
+        }
+        tick!(*unit);
+    }
+    panic!("the read gets no response");
+}
+
+fn get(unit: &mut RegisterFile, name: &str) -> u32 {
+    let (response, value) = read(unit, offset(name));
+    assert_eq!(response, 0, "{name}");
+    value
+}
+
+fn set(unit: &mut RegisterFile, name: &str, value: u32) {
+    assert_eq!(write(unit, offset(name), value, 15), 0, "{name}");
+}
+
+#[test]
+fn every_word_follows_the_table() {
+    let mut random = random();
+    let mut unit = unit();
+    unit.task_ready.next = true;
+    for address in (0..1 << ADDRESS_BITS).step_by(2) {
+        let Some(register) = REGISTERS.iter().find(|r| r.offset == address) else {
+            assert_eq!(read(&mut unit, address), (2, 0), "{address:#x}");
+            assert_eq!(write(&mut unit, address, random.gen(), 15), 2, "{address:#x}");
+            continue;
+        };
+        let mask = (1u64 << register.bits) as u32;
+        let mask = mask.wrapping_sub(1);
+        match register.access {
+            Access::ReadWrite => {
+                assert_eq!(read(&mut unit, address), (0, register.reset), "{}", register.name);
+                let mut expected = register.reset;
+                for _ in 0..20 {
+                    let (data, strobe): (u32, u64) = (random.gen(), random.gen_range(0..16));
+                    assert_eq!(write(&mut unit, address, data, strobe), 0);
+                    for byte in (0..4).filter(|b| strobe >> b & 1 == 1) {
+                        let lane = 0xff << (8 * byte);
+                        expected = expected & !lane | data & lane;
+                    }
+                    expected &= mask;
+                    assert_eq!(read(&mut unit, address), (0, expected), "{}", register.name);
+                }
+            }
+            Access::WriteOnly => {
+                assert_eq!(write(&mut unit, address, random.gen(), 15), 0, "{}", register.name);
+                assert_eq!(read(&mut unit, address), (0, 0), "{}", register.name);
+            }
+            Access::ReadOnly => {
+                let before = read(&mut unit, address);
+                assert_eq!(before.0, 0, "{}", register.name);
+                assert_eq!(write(&mut unit, address, !before.1, 15), 0, "{}", register.name);
+                if !register.name.starts_with("CYCLE") {
+                    assert_eq!(read(&mut unit, address), before, "{}", register.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn configuration_reaches_its_outputs() {
+    let mut unit = unit();
+    assert_eq!(unit.mcw.val().index(), 4);
+    assert_eq!(unit.ring_slots_log2.val().index(), 10);
+    set(&mut unit, "CONTROL", 2);
+    assert_eq!((unit.run.val(), unit.eager.val()), (false, true));
+    set(&mut unit, "CONTROL", 1);
+    assert_eq!((unit.run.val(), unit.eager.val()), (true, false));
+    for (value, name) in [
+        "RING_BASE",
+        "VERDICT_BASE",
+        "KERNEL_ENTRY",
+        "ARGUMENT",
+        "STACK_BASE",
+        "TIMEOUT",
+        "SLOT_BYTES_LOG2",
+        "STACK_BYTES_LOG2",
+        "RING_SLOTS_LOG2",
+        "MCW",
+        "KERNEL_CLASS",
+    ]
+    .iter()
+    .enumerate()
+    {
+        set(&mut unit, name, value as u32 + 11);
+    }
+    let words = [
+        unit.ring_base.val(),
+        unit.verdict_base.val(),
+        unit.kernel_entry.val(),
+        unit.argument.val(),
+        unit.stack_base.val(),
+        unit.timeout.val(),
+    ];
+    assert_eq!(words.map(|w| w.to_u64()), [11, 12, 13, 14, 15, 16]);
+    assert_eq!(unit.slot_bytes_log2.val().index(), 17);
+    assert_eq!(unit.stack_bytes_log2.val().index(), 18);
+    assert_eq!(unit.ring_slots_log2.val().index(), 19);
+    assert_eq!(unit.mcw.val().index(), 20);
+    assert!(unit.kernel_class.val());
+}
+
+#[test]
+fn status_is_read() {
+    let mut unit = unit();
+    assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
+    assert_eq!(get(&mut unit, "VERSION"), VERSION);
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16);
+    unit.task_level.next = 1024.into();
+    unit.pending.next = 2.into();
+    unit.issued_warps.next = 3.into();
+    unit.committed_warps.next = 4.into();
+    unit.committed_packets.next = 5.into();
+    unit.faults.next = 6.into();
+    unit.bus_errors.next = 7.into();
+    unit.fault_level.next = 8.into();
+    unit.fault_dropped.next = 0xfff0.into();
+    unit.fault_cause.next = 11.into();
+    unit.fault_core.next = 30.into();
+    unit.fault_slot.next = 29.into();
+    unit.fault_threads.next = 32.into();
+    unit.fault_pc.next = 0x8000_0001u64.into();
+    unit.fault_address.next = 13.into();
+    unit.fault_packet.next = 14.into();
+    for (name, value) in [
+        ("TASK_LEVEL", 1024),
+        ("PENDING", 2),
+        ("ISSUED_WARPS", 3),
+        ("COMMITTED_WARPS", 4),
+        ("COMMITTED_PACKETS", 5),
+        ("FAULTS", 6),
+        ("BUS_ERRORS", 7),
+        ("FAULT_LEVEL", 0xfff0_0008),
+        ("FAULT_INFO", 11 | 30 << 8 | 29 << 16 | 32 << 24),
+        ("FAULT_PC", 0x8000_0001),
+        ("FAULT_ADDRESS", 13),
+        ("FAULT_PACKET", 14),
+    ] {
+        assert_eq!(get(&mut unit, name), value, "{name}");
+    }
+}
+
+#[test]
+fn core_select_picks_the_counters() {
+    let mut unit = unit();
+    for core in 0..3 {
+        let value = |counter: u64| (100 * core as u64 + counter).into();
+        unit.core_instructions[core].next = value(1);
+        unit.core_lane_instructions[core].next = value(2);
+        unit.core_active_cycles[core].next = value(3);
+        unit.core_stall_cycles[core].next = value(4);
+        unit.core_divergent[core].next = value(5);
+        unit.core_fetch_misses[core].next = value(6);
+        unit.core_line_reads[core].next = value(7);
+        unit.core_line_writes[core].next = value(8);
+    }
+    let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && r.name != "CORE_SELECT");
+    for core in 0..5 {
+        set(&mut unit, "CORE_SELECT", core);
+        for (number, register) in counters.clone().enumerate() {
+            let expected = if core < 3 { 100 * core + number as u32 + 1 } else { 0 };
+            assert_eq!(get(&mut unit, register.name), expected, "{} of core {core}", register.name);
+        }
+    }
+    assert_eq!(counters.count(), 8);
+}
+
+#[test]
+fn task_push_waits_for_the_fifo() {
+    let mut unit = unit();
+    begin_write(&mut unit, offset("TASK_PUSH"), 0xdead_beef, 15);
+    // The write waits; the count is offered all the time; reads go on.
+    for cycle in 0..20 {
+        assert!(!unit.axil_bvalid.val());
+        assert_eq!(unit.task_valid.val(), cycle > 0);
+        tick!(unit);
+    }
+    assert_eq!(get(&mut unit, "ID"), ID);
+    assert!(unit.task_valid.val() && !unit.axil_bvalid.val());
+    unit.task_ready.next = true;
+    settle!(unit);
+    assert_eq!(unit.task_count.val().to_u64(), 0xdead_beef);
+    tick!(unit);
+    assert!(!unit.task_valid.val(), "the count is pushed once");
+    assert_eq!(end_write(&mut unit), 0);
+    // The next pushes find room at once.
+    for count in [0, 1, u32::MAX] {
+        begin_write(&mut unit, offset("TASK_PUSH"), count, 15);
+        let mut pushed = vec![];
+        for _ in 0..10 {
+            if unit.task_valid.val() {
+                pushed.push(unit.task_count.val().to_u64() as u32);
+            }
+            tick!(unit);
+        }
+        assert_eq!(pushed, [count]);
+    }
+}
+
+#[test]
+fn events_last_one_cycle() {
+    let mut unit = unit();
+    for (name, data, expected) in [
+        ("INVALIDATE", 1, (1, 0)),
+        ("FAULT_POP", 1, (0, 1)),
+        ("INVALIDATE", 2, (0, 0)),
+        ("FAULT_POP", 0, (0, 0)),
+    ] {
+        begin_write(&mut unit, offset(name), data, 15);
+        let mut seen = (0, 0);
+        for _ in 0..10 {
+            seen.0 += usize::from(unit.invalidate.val());
+            seen.1 += usize::from(unit.fault_pop.val());
+            tick!(unit);
+        }
+        assert_eq!(seen, expected, "{name}");
+    }
+}
+
+#[test]
+fn cycle_counter_is_read_in_two_halves() {
+    let mut unit = unit();
+    let first = get(&mut unit, "CYCLE_LOW");
+    for _ in 0..100 {
+        tick!(unit);
+    }
+    let second = get(&mut unit, "CYCLE_LOW");
+    assert_eq!(second - first, 100 + 3, "a read takes three cycles here");
+    // Close to the carry: the high half is the one of the low half's read.
+    unit.cycle_low.q.next = 0xffff_fffeu64.into();
+    settle!(unit);
+    assert_eq!(get(&mut unit, "CYCLE_LOW"), 0xffff_ffff);
+    assert_eq!(unit.cycle_high.q.val().index(), 1);
+    assert_eq!(get(&mut unit, "CYCLE_HIGH"), 0);
+    get(&mut unit, "CYCLE_LOW");
+    assert_eq!(get(&mut unit, "CYCLE_HIGH"), 1);
+}

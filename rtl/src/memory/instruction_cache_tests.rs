@@ -1,0 +1,199 @@
+//! Native tests of [`InstructionCache`](super::InstructionCache) with a model fetch stage.
+
+use super::InstructionCache;
+use crate::memory::testing::{line_to_bits, random, reset, settle, tick, LineMemory};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+
+/// A fetch stage: every slot wants the instructions of a sequence of PCs and waits while they miss.
+struct Bench {
+    uut: InstructionCache<2, 6>,
+    rng: ChaCha8Rng,
+    /// Which version of the memory lines hold; a flush makes the new version visible.
+    memory: LineMemory,
+    /// PC wanted by each slot, and whether it waits for `filled`.
+    slots: Vec<(u32, bool)>,
+    /// Lookup in flight.
+    looked_up: Option<(usize, u32)>,
+    /// Line requested and not yet answered, and whether the request was accepted.
+    request: Option<u32>,
+    fetches: usize,
+    hits: usize,
+    latency: f64,
+    /// No lookups for now.
+    quiet: bool,
+}
+
+fn fails(line: u32) -> bool {
+    line % 7 == 3
+}
+
+impl Bench {
+    fn new(name: &str, slots: usize, latency: f64) -> Self {
+        let mut uut = InstructionCache::default();
+        reset!(uut);
+        Self {
+            uut,
+            rng: random(name),
+            memory: LineMemory::default(),
+            slots: vec![(0, false); slots],
+            looked_up: None,
+            request: None,
+            fetches: 0,
+            hits: 0,
+            latency,
+            quiet: false,
+        }
+    }
+
+    fn word(&self, pc: u32) -> u32 {
+        let line = self.memory.read(pc >> 6);
+        let offset = (pc & 63) as usize;
+        u32::from_le_bytes(line[offset..offset + 4].try_into().unwrap())
+    }
+
+    /// One cycle: `next_pc` gives the PC after a hit.
+    fn cycle(&mut self, flush: bool, next_pc: &mut dyn FnMut(&mut ChaCha8Rng, usize, u32) -> u32) {
+        let stall = self.rng.gen_bool(0.2);
+        let ready: Vec<usize> = (0..self.slots.len())
+            .filter(|&s| !self.slots[s].1 && self.looked_up.map(|l| l.0) != Some(s))
+            .collect();
+        let lookup = (!ready.is_empty() && !self.quiet && self.rng.gen_bool(0.9)).then(|| {
+            let slot = ready[self.rng.gen_range(0..ready.len())];
+            (slot, self.slots[slot].0)
+        });
+        self.uut.stall.next = stall;
+        self.uut.flush.next = flush;
+        self.uut.lookup_enable.next = lookup.is_some();
+        if let Some((slot, pc)) = lookup {
+            self.uut.lookup_slot.next = bits(slot as u64);
+            self.uut.lookup_word.next = bits((pc >> 2).into());
+        }
+        self.uut.fetch_ready.next = self.rng.gen_bool(0.7);
+        let respond = self.request.filter(|_| self.rng.gen_bool(self.latency));
+        self.uut.response_valid.next = respond.is_some();
+        if let Some(line) = respond {
+            self.uut.response_data.next = line_to_bits(&self.memory.read(line));
+            self.uut.response_error.next = fails(line);
+            self.request = None;
+        }
+        settle(&mut self.uut);
+
+        if self.uut.filled.val() {
+            for slot in &mut self.slots {
+                slot.1 = false;
+            }
+        }
+        assert_eq!(self.uut.hit_valid.val(), self.looked_up.is_some());
+        if let Some((slot, pc)) = self.looked_up {
+            if self.uut.hit.val() {
+                let expected = if fails(pc >> 6) { 0 } else { self.word(pc) };
+                assert_eq!(self.uut.instruction.val().to_u32(), expected, "pc {pc:#x}");
+                assert_eq!(self.uut.error.val(), fails(pc >> 6));
+            } else {
+                assert!(!self.uut.error.val());
+            }
+            if !stall {
+                if self.uut.hit.val() {
+                    self.hits += 1;
+                    self.slots[slot].0 = next_pc(&mut self.rng, slot, pc);
+                } else {
+                    self.slots[slot].1 = true;
+                }
+            }
+        }
+        if !stall {
+            self.looked_up = lookup;
+        }
+        if self.uut.fetch_miss.val() {
+            self.fetches += 1;
+        }
+        if self.uut.fetch_valid.val() && self.uut.fetch_ready.val() {
+            assert!(self.request.is_none() && respond.is_none());
+            self.request = Some(self.uut.fetch_line.val().to_u32());
+        }
+        tick!(self.uut);
+    }
+}
+
+#[test]
+fn random_programs() {
+    for latency in [1.0, 0.1] {
+        let mut bench = Bench::new("instruction_cache", 8, latency);
+        for _ in 0..10_000 {
+            bench.cycle(false, &mut |rng, _, pc| {
+                if rng.gen_bool(0.03) {
+                    rng.gen_range(0..256) * 4
+                } else {
+                    pc.wrapping_add(4) % 1024
+                }
+            });
+        }
+        println!("{} hits, {} fetches", bench.hits, bench.fetches);
+        assert!(bench.hits > 1000 && bench.fetches > 50);
+    }
+}
+
+#[test]
+fn slots_that_share_a_place_make_progress() {
+    let mut bench = Bench::new("instruction_cache", 8, 1.0);
+    let mut hits = [0; 8];
+    // All lines have index 0 of the 4 lines of this cache.
+    for (slot, wanted) in bench.slots.iter_mut().enumerate() {
+        wanted.0 = slot as u32 * 256;
+    }
+    for _ in 0..20_000 {
+        bench.cycle(false, &mut |_, slot, pc| {
+            hits[slot] += 1;
+            pc ^ 4
+        });
+    }
+    println!("{hits:?}");
+    assert!(hits.iter().all(|&h| h > 40), "{hits:?}");
+}
+
+#[test]
+fn one_slot_runs_without_misses_in_a_loop() {
+    let mut bench = Bench::new("instruction_cache", 1, 1.0);
+    for _ in 0..4_000 {
+        // Lines 0 to 2, which do not fail; all fit.
+        bench.cycle(false, &mut |_, _, pc| (pc + 4) % 192);
+    }
+    assert_eq!(bench.fetches, 3);
+    assert!(bench.hits > 1000);
+}
+
+#[test]
+fn flush_makes_new_instructions_visible() {
+    let mut bench = Bench::new("instruction_cache", 8, 0.2);
+    for round in 0..200 {
+        let cycles = bench.rng.gen_range(1..150);
+        for _ in 0..cycles {
+            bench.cycle(false, &mut |rng, _, pc| {
+                if rng.gen_bool(0.05) {
+                    rng.gen_range(0..128) * 4
+                } else {
+                    (pc + 4) % 512
+                }
+            });
+        }
+        // A lookup before the flush may still see the old line: let it leave first.
+        bench.quiet = true;
+        while bench.looked_up.is_some() {
+            bench.cycle(false, &mut |_, _, pc| pc);
+        }
+        bench.quiet = false;
+        for line in 0..8 {
+            bench.memory.write(line, &[round as u8 ^ line as u8; 64], bench.rng.gen());
+        }
+        bench.cycle(true, &mut |_, _, pc| pc);
+    }
+    assert!(bench.hits > 500, "{} hits", bench.hits);
+}
+
+#[test]
+#[should_panic(expected = "expected L + 4")]
+fn widths_are_checked() {
+    InstructionCache::<6, 9>::default();
+}
