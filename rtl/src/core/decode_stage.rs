@@ -32,6 +32,8 @@ pub struct DecodeStage {
     pub fetched: Signal<In, Bits<32>>,
     /// From the instruction cache: the line came with a bus error.
     pub fetch_error: Signal<In, Bit>,
+    /// Number of the core in the array; constant.
+    pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<64>>,
     /// KERNEL_CLASS register: the kernel has 16 registers.
@@ -151,8 +153,8 @@ pub struct DecodeStage {
 }
 
 impl DecodeStage {
-    /// The stage of core number `core` with `lanes` lanes.
-    pub fn new(core: usize, lanes: usize) -> Self {
+    /// The stage of a core with `lanes` lanes.
+    pub fn new(lanes: usize) -> Self {
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -165,6 +167,7 @@ impl DecodeStage {
             hit: Signal::default(),
             fetched: Signal::default(),
             fetch_error: Signal::default(),
+            core: Signal::default(),
             cycle: Signal::default(),
             small_registers: Signal::default(),
             kernel_entry: Signal::default(),
@@ -207,7 +210,7 @@ impl DecodeStage {
             execute_pc: Signal::default(),
             rom: BootRom::default(),
             decoder: Decoder::default(),
-            thread_index: ThreadIndex::new(core, lanes),
+            thread_index: ThreadIndex::new(lanes),
             valid_q: Register::default(),
             rs1_zero_q: Register::default(),
             rs2_zero_q: Register::default(),
@@ -299,6 +302,7 @@ impl Logic for DecodeStage {
         self.thread_index.number.next = self.instruction.val().get_bits::<12>(20);
         self.thread_index.exit.next = self.exit.val();
         self.thread_index.packet.next = self.packet.val();
+        self.thread_index.core.next = self.core.val();
         self.thread_index.slot.next = self.slot.val();
         self.thread_index.cycle.next = self.cycle.val();
         self.thread_index.ring_base.next = self.ring_base.val();

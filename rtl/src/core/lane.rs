@@ -13,12 +13,14 @@ use crate::prelude::*;
 ///    `path_read_slot`.
 ///
 /// Nothing but the registers between X and W moves while `advance` is low; writes are gated by the core.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Lane {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
+    /// Number of the lane in its core; constant.
+    pub number: Signal<In, Bits<32>>,
     /// Stages D, X and W move on at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: register file address of `rs1`.
@@ -92,7 +94,6 @@ pub struct Lane {
     /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so that the
     /// smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
-    number: Constant<Bits<32>>,
     registers_1: RamSync<Bits<32>, 9>,
     registers_2: RamSync<Bits<32>, 9>,
     paths: RamSync<Bits<36>, 5>,
@@ -109,69 +110,6 @@ pub struct Lane {
     register_data: Signal<Local, Bits<32>>,
     thread_pc: Signal<Local, Bits<30>>,
     thread_depth: Signal<Local, Bits<6>>,
-}
-
-impl Lane {
-    /// Lane number `number` of its core.
-    pub fn new(number: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            advance: Signal::default(),
-            rs1_address: Signal::default(),
-            rs2_address: Signal::default(),
-            rs1_zero: Signal::default(),
-            rs2_zero: Signal::default(),
-            operation: Signal::default(),
-            condition: Signal::default(),
-            a_is_register: Signal::default(),
-            a_value: Signal::default(),
-            b_source: Signal::default(),
-            immediate: Signal::default(),
-            offset_base: Signal::default(),
-            offset_shift: Signal::default(),
-            offset_mask: Signal::default(),
-            result: Signal::default(),
-            store_data: Signal::default(),
-            taken: Signal::default(),
-            write: Signal::default(),
-            write_address: Signal::default(),
-            link: Signal::default(),
-            link_value: Signal::default(),
-            fault: Signal::default(),
-            fault_address: Signal::default(),
-            verdict: Signal::default(),
-            load: Signal::default(),
-            load_address: Signal::default(),
-            load_data: Signal::default(),
-            path_write: Signal::default(),
-            path_write_slot: Signal::default(),
-            path_depth: Signal::default(),
-            jump_register: Signal::default(),
-            branch: Signal::default(),
-            target: Signal::default(),
-            next_pc: Signal::default(),
-            path_read_slot: Signal::default(),
-            path_key: Signal::default(),
-            number: Constant::new((number as u64).into()),
-            registers_1: RamSync::default(),
-            registers_2: RamSync::default(),
-            paths: RamSync::default(),
-            alu: LaneAlu::default(),
-            result_w: Register::default(),
-            store_data_w: Register::default(),
-            taken_w: Register::default(),
-            rs1: Signal::default(),
-            rs2: Signal::default(),
-            offset: Signal::default(),
-            b: Signal::default(),
-            register_write: Signal::default(),
-            register_address: Signal::default(),
-            register_data: Signal::default(),
-            thread_pc: Signal::default(),
-            thread_depth: Signal::default(),
-        }
-    }
 }
 
 impl Logic for Lane {

@@ -16,6 +16,8 @@ pub struct ShaderCore<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
+    /// Number of the core in the array; constant.
+    pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<64>>,
     /// KERNEL_CLASS register: the kernel has 16 registers.
@@ -134,14 +136,15 @@ pub struct ShaderCore<const LANES: usize> {
     a0_address: RegisterAddress,
     load_address: RegisterAddress,
     load_lanes: Signal<Local, Bits<LANES>>,
+    number: Vec<Constant<Bits<32>>>,
 }
 
-impl<const LANES: usize> ShaderCore<LANES> {
-    /// Core number `core` of its array.
-    pub fn new(core: usize) -> Self {
+impl<const LANES: usize> Default for ShaderCore<LANES> {
+    fn default() -> Self {
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
+            core: Signal::default(),
             cycle: Signal::default(),
             small_registers: Signal::default(),
             kernel_entry: Signal::default(),
@@ -196,8 +199,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
             line_writes: Signal::default(),
             front_end: FrontEnd::default(),
             cache: InstructionCache::default(),
-            decode: DecodeStage::new(core, LANES),
-            lane: (0..LANES).map(Lane::new).collect(),
+            decode: DecodeStage::new(LANES),
+            lane: (0..LANES).map(|_| Lane::default()).collect(),
             write: WriteStage::default(),
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
@@ -208,6 +211,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             a0_address: RegisterAddress::default(),
             load_address: RegisterAddress::default(),
             load_lanes: Signal::default(),
+            number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
         }
     }
 }
@@ -269,6 +273,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.hit.next = self.cache.hit.val();
         self.decode.fetched.next = self.cache.instruction.val();
         self.decode.fetch_error.next = self.cache.error.val();
+        self.decode.core.next = self.core.val();
         self.decode.cycle.next = self.cycle.val();
         self.decode.small_registers.next = self.small_registers.val();
         self.decode.kernel_entry.next = self.kernel_entry.val();
@@ -303,6 +308,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         for i in 0..LANES {
             self.lane[i].clock.next = self.clock.val();
             self.lane[i].reset.next = self.reset.val();
+            self.lane[i].number.next = self.number[i].val();
             self.lane[i].advance.next = self.write.advance.val();
             self.lane[i].rs1_address.next = self.rs1_address.address.val();
             self.lane[i].rs2_address.next = self.rs2_address.address.val();

@@ -119,8 +119,9 @@ pub struct Bench<const LANES: usize> {
 impl<const LANES: usize> Bench<LANES> {
     /// A core after reset with `program` in memory; ring of 64 slots of 128 bytes, stacks of 256 bytes.
     pub fn new(program: &Program, latency: u64) -> Self {
-        let mut core = ShaderCore::<LANES>::new(2);
+        let mut core = ShaderCore::<LANES>::default();
         core.connect_all();
+        core.core.next = 2.into();
         core.kernel_entry.next = u64::from(KERNEL).into();
         core.ring_base.next = u64::from(RING).into();
         core.ring_slots_log2.next = 6.into();

@@ -21,6 +21,8 @@ use crate::prelude::*;
 /// Combinational. `known` is low for any other number.
 #[derive(LogicBlock)]
 pub struct ThreadIndex {
+    /// Number of the core in the array; constant.
+    pub core: Signal<In, Bits<5>>,
     /// CSR number: bits 31:20 of the instruction.
     pub number: Signal<In, Bits<12>>,
     /// The verdict address is wanted; `number` is ignored.
@@ -55,7 +57,6 @@ pub struct ThreadIndex {
     pub mask: Signal<Out, Bits<32>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
-    core: Constant<Bits<5>>,
     lanes_log2: Constant<Bits<5>>,
     ring_bytes_log2: Signal<Local, Bits<5>>,
     verdict_bytes_log2: Signal<Local, Bits<5>>,
@@ -63,9 +64,10 @@ pub struct ThreadIndex {
 }
 
 impl ThreadIndex {
-    /// The unit of core number `core` with `lanes` lanes (a power of two).
-    pub fn new(core: usize, lanes: usize) -> Self {
+    /// The unit of a core with `lanes` lanes (a power of two).
+    pub fn new(lanes: usize) -> Self {
         Self {
+            core: Signal::default(),
             number: Signal::default(),
             exit: Signal::default(),
             packet: Signal::default(),
@@ -83,7 +85,6 @@ impl ThreadIndex {
             shift: Signal::default(),
             mask: Signal::default(),
             known: Signal::default(),
-            core: Constant::new((core as u64).into()),
             lanes_log2: Constant::new(u64::from(lanes.trailing_zeros()).into()),
             ring_bytes_log2: Signal::default(),
             verdict_bytes_log2: Signal::default(),
@@ -149,8 +150,9 @@ mod tests {
     use rust_hdl::prelude::simulate;
 
     fn unit() -> ThreadIndex {
-        let mut unit = ThreadIndex::new(3, 8);
+        let mut unit = ThreadIndex::new(8);
         unit.connect_all();
+        unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();
         unit.ring_base.next = 0x10_0000.into();
