@@ -12,6 +12,8 @@ mod priority_encoder;
 mod round_robin;
 mod sync_fifo;
 #[cfg(test)]
+mod equivalence;
+#[cfg(test)]
 pub(crate) mod testing;
 mod warp_former;
 mod warp_issue;
@@ -38,4 +40,6 @@ pub(crate) fn indices(count: usize) -> Vec<Constant<Bits<5>>> {
     assert!(count <= 32, "{count} indices do not fit 5 bits");
     (0..count as u64).map(|i| Constant::new(i.into())).collect()
 }
+#[cfg(test)]
+mod equivalence;
 #[cfg(test)]
