@@ -53,7 +53,7 @@ fn warp_issue() {
 #[test]
 fn delay_commit_queue() {
     // Entries that are allocated and not finished; the queue of the unit is followed from outside.
-    let mut open = vec![];
+    let mut open: Vec<u64> = vec![];
     let mut allocating = None;
     check_with(DelayCommitQueue::<2>::default(), 10_000, move |unit, random, _| {
         if unit.reset.next {

@@ -5,14 +5,14 @@
 mod core_slots;
 mod delay_commit_queue;
 mod dispatch;
+#[cfg(test)]
+mod equivalence;
 mod fault_collector;
 mod finish_arbiter;
 mod lookup_table;
 mod priority_encoder;
 mod round_robin;
 mod sync_fifo;
-#[cfg(test)]
-mod equivalence;
 #[cfg(test)]
 pub(crate) mod testing;
 mod warp_former;
@@ -40,6 +40,3 @@ pub(crate) fn indices(count: usize) -> Vec<Constant<Bits<5>>> {
     assert!(count <= 32, "{count} indices do not fit 5 bits");
     (0..count as u64).map(|i| Constant::new(i.into())).collect()
 }
-#[cfg(test)]
-mod equivalence;
-#[cfg(test)]

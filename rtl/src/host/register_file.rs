@@ -96,8 +96,6 @@ pub struct RegisterFile {
     pub task_ready: Signal<In, Bit>,
     /// To the task FIFO: the count.
     pub task_count: Signal<Out, Bits<32>>,
-    /// Cycles since reset, as CYCLE_LOW and CYCLE_HIGH count them.
-    pub cycle: Signal<Out, Bits<64>>,
     /// A write to FAULT_POP: the oldest fault record is removed.
     pub fault_pop: Signal<Out, Bit>,
 
@@ -245,7 +243,6 @@ impl RegisterFile {
             task_valid: Signal::default(),
             task_ready: Signal::default(),
             task_count: Signal::default(),
-            cycle: Signal::default(),
             fault_pop: Signal::default(),
             task_level: Signal::default(),
             pending: Signal::default(),
@@ -475,8 +472,6 @@ impl Logic for RegisterFile {
         if self.cycle_low.q.val().all() {
             self.cycle_high.d.next = self.cycle_high.q.val() + 1;
         }
-        self.cycle.next =
-            bit_cast::<64, 32>(self.cycle_low.q.val()) | (bit_cast::<64, 32>(self.cycle_high.q.val()) << 32);
         if self.bus.read.val() & (self.address.val() == self.at_cycle_low.val()) {
             self.cycle_high_latched.d.next = self.cycle_high.q.val();
         }
