@@ -125,8 +125,8 @@ fn scratch() {
     }
     one!("finish_arbiter", crate::control::FinishArbiter::new(4));
     one!("dispatch", crate::control::Dispatch::<10, 11>::new(8, 32, 32));
-    one!("shader_core", crate::core::ShaderCore::<8>::new(1));
-    one!("shader_core32", crate::core::ShaderCore::<32>::new(1));
+    one!("shader_core", crate::core::ShaderCore::<8>::default());
+    one!("shader_core32", crate::core::ShaderCore::<32>::default());
 }
 
 #[test]

@@ -27,12 +27,12 @@ units! {
     warp_former: control::WarpFormer::new(8);
     warp_issue: control::WarpIssue::new(3, 8);
     core_counters: core::CoreCounters::default();
-    decode_stage: core::DecodeStage::new(1, 8);
+    decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::default();
-    lane: core::Lane::new(3);
+    lane: core::Lane::default();
     path_selector: core::PathSelector::<4>::default();
     warp_scheduler: core::WarpScheduler::default();
-    shader_core: core::ShaderCore::<4>::new(1);
+    shader_core: core::ShaderCore::<4>::default();
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::<2, 6>::default();
@@ -46,7 +46,7 @@ units! {
     lane_alu: core::LaneAlu::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
-    thread_index: core::ThreadIndex::new(1, 8);
+    thread_index: core::ThreadIndex::new(8);
     load_align: memory::LoadAlign::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::<4>::default();
