@@ -19,7 +19,7 @@ fn queue_pointers() {
 
 /// An address in one of a few lines.
 fn near(random: u64) -> Bits<32> {
-    bits(random & 0x3f | (random >> 8 & 3) << 20)
+    bits((random & 0x3f) | ((random >> 8 & 3) << 20))
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn memory_master() {
         for valid in uut.read_valid.iter_mut().chain(&mut uut.fetch_valid).chain(&mut uut.write_valid) {
             valid.next = random() % 8 < if heavy { 7 } else { 1 };
         }
-        uut.m_axi_rid.next = bits(random() % 4 | (random() & 32));
+        uut.m_axi_rid.next = bits((random() % 4) | (random() & 32));
         uut.m_axi_bid.next = bits(random() % 4);
         uut.m_axi_rresp.next = bits(if random() % 4 == 0 { 2 } else { 0 });
         uut.m_axi_rlast.next = true;
