@@ -22,9 +22,9 @@ pub mod unit_info;
 #[cfg(test)]
 pub(crate) mod equivalence;
 #[cfg(test)]
-mod unit_equivalence;
-#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unit_equivalence;
 
 pub use design::{emit, Design, Module};
 pub use error::EmitError;
