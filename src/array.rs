@@ -38,7 +38,7 @@ impl ArrayArgs {
 
 /// The array as Verilog.
 pub fn design(config: &Config) -> anyhow::Result<Design> {
-    Ok(hermes_rtl::top::emit(config)?)
+    Ok(hermes_rtl::top::emit_top(config)?)
 }
 
 /// A Verilated model of the array, from the cache or built now.

@@ -7,11 +7,13 @@
 mod describe;
 mod kernel;
 mod logic_block;
+mod stimulus;
 
 use proc_macro::TokenStream;
 
 /// Implements rust-hdl's `Block` for a struct of signals and units, and describes the struct for the Verilog
-/// back end: doc comments, const parameters and the integer fields whose names begin with `_`.
+/// back end: doc comments, const parameters and the integer fields whose names begin with `_`. For tests
+/// it also implements `unit_info::Drive`, which sets clock, reset and random inputs.
 #[proc_macro_derive(LogicBlock)]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);

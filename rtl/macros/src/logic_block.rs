@@ -5,7 +5,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Fields, Result};
 
-use crate::describe;
+use crate::{describe, stimulus};
 
 /// The fields that are hardware, and the others: those whose name begins with an underscore.
 fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
@@ -18,6 +18,7 @@ fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let (hardware, other) = fields(input)?;
     let description = describe::expand(input, &hardware, &other);
+    let stimulus = stimulus::expand(input, &hardware);
     let idents: Vec<_> = hardware.iter().filter_map(|f| f.ident.as_ref()).collect();
     let names: Vec<_> = idents.iter().map(ToString::to_string).collect();
     let name = &input.ident;
@@ -42,5 +43,6 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
         #description
+        #stimulus
     })
 }

@@ -20,6 +20,10 @@ mod unit;
 pub mod unit_info;
 
 #[cfg(test)]
+pub(crate) mod equivalence;
+#[cfg(test)]
+mod unit_equivalence;
+#[cfg(test)]
 mod tests;
 
 pub use design::{emit, Design, Module};

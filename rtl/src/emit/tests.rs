@@ -128,3 +128,8 @@ fn scratch() {
     one!("shader_core", crate::core::ShaderCore::<8>::new(1));
     one!("shader_core32", crate::core::ShaderCore::<32>::new(1));
 }
+
+#[test]
+fn queues_equal() {
+    equivalence::check(Queues::new(3));
+}

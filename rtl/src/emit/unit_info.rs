@@ -3,8 +3,8 @@
 //! A `&dyn Block` shows neither type name nor doc comment, so this crate's `LogicBlock` and `hdl_gen` send
 //! them through `Logic::timing`, which the units do not use otherwise.
 
-use num_bigint::BigInt;
-use rust_hdl::prelude::{Bits, Synth, TimingInfo};
+use num_bigint::{BigInt, BigUint};
+use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
 
 /// Marks the entries of `Logic::timing` that are not timing.
 const DESCRIPTION: &str = "hermes description";
@@ -162,4 +162,78 @@ impl<const N: usize> Integer for Bits<N> {
 /// The value of a constant.
 pub fn integer(x: impl Integer) -> BigInt {
     x.value()
+}
+
+/// Types that a random input can have.
+pub trait RandomValue: Synth {
+    /// A value from 64-bit random numbers: any, but also often all zeros, all ones or few ones.
+    fn random(random: &mut dyn FnMut() -> u64) -> Self;
+}
+
+impl RandomValue for bool {
+    fn random(random: &mut dyn FnMut() -> u64) -> Self {
+        random() & 1 == 1
+    }
+}
+
+impl<const N: usize> RandomValue for Bits<N> {
+    fn random(random: &mut dyn FnMut() -> u64) -> Self {
+        let kind = random() % 8;
+        let mut value = BigUint::default();
+        for _ in 0..N.div_ceil(64) {
+            let word = match kind {
+                0 => 0,
+                1 => u64::MAX,
+                2 => random() & random() & random() & random(),
+                3 => random() | random() | random() | random(),
+                4 => random() % 4,
+                _ => random(),
+            };
+            value = (value << 64u32) | BigUint::from(word);
+        }
+        (value & super::node::ones(N)).into()
+    }
+}
+
+/// What a test needs to drive any unit; the derive macro `LogicBlock` implements it.
+pub trait Drive: Block {
+    /// Gives a random value to every input of `bool` or `Bits`, and to `Vec`s of them; others keep theirs.
+    fn randomize_inputs(&mut self, random: &mut dyn FnMut() -> u64);
+    /// Sets the input `reset`, if there is one.
+    fn set_reset(&mut self, level: bool);
+    /// Sets the input `clock`; false if there is none.
+    fn set_clock(&mut self, level: bool) -> bool;
+}
+
+/// Gives an input a random value.
+pub trait RandomInput {
+    /// Sets it.
+    fn randomize(self, random: &mut dyn FnMut() -> u64);
+}
+
+/// Leaves an input as it is: for types without [`RandomValue`]. Method lookup comes here if [`RandomInput`] does not
+/// apply, because it has one reference less.
+pub trait KeepInput {
+    /// Does nothing.
+    fn randomize(self, random: &mut dyn FnMut() -> u64);
+}
+
+impl<T: RandomValue> RandomInput for &mut &mut Signal<In, T> {
+    fn randomize(self, random: &mut dyn FnMut() -> u64) {
+        self.next = T::random(random);
+    }
+}
+
+impl<T: RandomValue> RandomInput for &mut &mut Vec<Signal<In, T>> {
+    fn randomize(self, random: &mut dyn FnMut() -> u64) {
+        self.iter_mut().for_each(|signal| signal.next = T::random(random));
+    }
+}
+
+impl<T: Synth> KeepInput for &mut Signal<In, T> {
+    fn randomize(self, _random: &mut dyn FnMut() -> u64) {}
+}
+
+impl<T: Synth> KeepInput for &mut Vec<Signal<In, T>> {
+    fn randomize(self, _random: &mut dyn FnMut() -> u64) {}
 }

@@ -1,0 +1,63 @@
+//! Random values for the inputs of a unit.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, Field, GenericArgument, PathArguments, Type};
+
+fn arguments<'a>(ty: &'a Type, name: &str) -> Option<Vec<&'a Type>> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|s| s.ident == name)?;
+    let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    Some(
+        list.args.iter().filter_map(|a| if let GenericArgument::Type(t) = a { Some(t) } else { None }).collect(),
+    )
+}
+
+fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == name))
+}
+
+/// Whether the field is a data input: `Signal<In, T>` or a `Vec` of them, but no clock.
+fn is_input(field: &Field) -> bool {
+    let ty = match arguments(&field.ty, "Vec").as_deref() {
+        Some([element]) => element,
+        _ => &field.ty,
+    };
+    matches!(arguments(ty, "Signal").as_deref(), Some([direction, value])
+        if is_named(direction, "In") && !is_named(value, "Clock"))
+}
+
+/// The implementation of `unit_info::Drive` for the struct.
+pub fn expand(input: &DeriveInput, hardware: &[&Field]) -> TokenStream {
+    let named = |f: &Field, name: &str| f.ident.as_ref().is_some_and(|i| i == name);
+    let inputs = hardware.iter().filter(|f| is_input(f) && !named(f, "reset")).map(|f| &f.ident);
+    let has = |name: &str, ty: &str| {
+        hardware.iter().any(|f| {
+            let arguments = arguments(&f.ty, "Signal");
+            named(f, name) && matches!(arguments.as_deref(), Some([d, t]) if is_named(d, "In") && is_named(t, ty))
+        })
+    };
+    let reset = (has("reset", "Bit") || has("reset", "bool")).then(|| quote!(self.reset.next = level;));
+    let has_clock = has("clock", "Clock");
+    let clock = has_clock.then(|| quote!(self.clock.next = level.into();));
+    let name = &input.ident;
+    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        impl #impl_generics unit_info::Drive for #name #ty_generics #where_clause {
+            #[allow(unused_variables, unused_imports)]
+            fn randomize_inputs(&mut self, random: &mut dyn FnMut() -> u64) {
+                use unit_info::{KeepInput as _, RandomInput as _};
+                #((&mut &mut self.#inputs).randomize(random);)*
+            }
+            #[allow(unused_variables)]
+            fn set_reset(&mut self, level: bool) {
+                #reset
+            }
+            #[allow(unused_variables)]
+            fn set_clock(&mut self, level: bool) -> bool {
+                #clock
+                #has_clock
+            }
+        }
+    }
+}

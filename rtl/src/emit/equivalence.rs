@@ -1,0 +1,171 @@
+//! Runs a unit in rust-hdl's simulator and its Verilog under Verilator with the same inputs, and compares all outputs.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use verilator_sys::{Input, Model, ModelOptions, Output};
+
+use super::module::port_name;
+use super::names::module_name;
+use super::scope::{literal_value, modulo};
+use super::unit::split_element;
+use super::unit_info::Drive;
+use super::{emit, Direction};
+
+/// Reads the ports of the topmost unit.
+#[derive(Default)]
+struct Ports {
+    depth: usize,
+    inputs: BTreeMap<String, Vec<BigUint>>,
+    outputs: BTreeMap<String, Vec<BigUint>>,
+    widths: BTreeMap<String, usize>,
+}
+
+impl Probe for Ports {
+    fn visit_start_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.depth += 1;
+    }
+
+    fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        let list = match signal.kind() {
+            AtomKind::InputParameter => &mut self.inputs,
+            AtomKind::OutputParameter => &mut self.outputs,
+            _ => return,
+        };
+        if self.depth == 1 {
+            let base = split_element(name).0.to_string();
+            self.widths.insert(base.clone(), signal.bits());
+            let value = modulo(&literal_value(&signal.verilog()), signal.bits());
+            list.entry(base).or_default().push(value);
+        }
+    }
+
+    fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.depth -= 1;
+    }
+}
+
+impl Ports {
+    fn of(unit: &dyn Block) -> Self {
+        let mut ports = Self::default();
+        unit.accept("unit", &mut ports);
+        ports
+    }
+
+    /// Elements of a `Vec` side by side, element 0 lowest.
+    fn packed(&self, values: &BTreeMap<String, Vec<BigUint>>, name: &str) -> BigUint {
+        let width = self.widths[name];
+        values[name].iter().rev().fold(BigUint::default(), |packed, v| (packed << width) | v)
+    }
+}
+
+/// The seed from `HERMES_SEED`, or a fixed one; printed.
+pub(crate) fn seed() -> u64 {
+    let seed = match std::env::var("HERMES_SEED") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("HERMES_SEED: `{text}` is not a number")),
+        Err(_) => 0x4845_524d,
+    };
+    println!("HERMES_SEED={seed}");
+    seed
+}
+
+/// Identifier of the port of a field.
+fn identifier(name: &str) -> String {
+    super::names::identifier(port_name(name))
+}
+
+/// Compares a unit with its Verilog for 10,000 cycles of random inputs.
+///
+/// # Panics
+/// As [`check_with`].
+pub(crate) fn check<U: Drive>(unit: U) {
+    check_with(unit, 10_000, |_, _, _| {});
+}
+
+/// Drives `unit` and its Verilated module with the same inputs for `cycles` cycles and compares all outputs: with the
+/// clock low after the inputs settled, and again after the rising edge.
+///
+/// In every cycle the inputs get random values and the reset is high in the first two cycles and rarely
+/// afterwards; then `adjust` may change them (it gets the unit, a source of 64 random bits and the cycle). The seed is
+/// printed and taken from `HERMES_SEED`.
+///
+/// # Panics
+/// If they differ, with the cycle, the output and both values; or if the Verilog cannot be made or built.
+pub(crate) fn check_with<U: Drive>(
+    mut unit: U,
+    cycles: u64,
+    mut adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
+) {
+    let unit = &mut unit;
+    let mut generator = ChaCha8Rng::seed_from_u64(seed());
+    let top = module_name(std::any::type_name::<U>());
+    let design = emit(unit, &top).unwrap_or_else(|e| panic!("{top}: {e}"));
+    unit.connect_all();
+    let mut options = ModelOptions::new(top.clone());
+    options.jobs = 2;
+    let library = Model::build(&design.verilog(), &options).unwrap_or_else(|e| panic!("{top}: {e}"));
+    let mut model = library.instantiate().unwrap_or_else(|e| panic!("{top}: {e}"));
+    let names = Ports::of(unit);
+    let width = |name: &str| {
+        let port = design.ports.iter().find(|p| p.name == identifier(name));
+        port.unwrap_or_else(|| panic!("{top}: no port for {name}")).width
+    };
+    let inputs: Vec<(String, Input)> = names
+        .inputs
+        .keys()
+        .map(|n| (n.clone(), model.input(&identifier(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
+        .collect();
+    let outputs: Vec<(String, Output)> = names
+        .outputs
+        .keys()
+        .map(|n| (n.clone(), model.output(&identifier(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
+        .collect();
+    assert_eq!(
+        outputs.len(),
+        design.ports.iter().filter(|p| p.direction == Direction::Output).count(),
+        "{top}: outputs"
+    );
+    let mut changes = 0u64;
+    let mut previous: Vec<BigUint> = Vec::new();
+    for cycle in 0..cycles {
+        let mut random = || generator.next_u64();
+        unit.randomize_inputs(&mut random);
+        unit.set_reset(cycle < 2 || random() % 1024 == 0);
+        adjust(unit, &mut random, cycle);
+        for level in [false, true] {
+            let clocked = unit.set_clock(level);
+            if level && !clocked {
+                break;
+            }
+            assert!(simulate(unit, 1000), "{top}: cycle {cycle}: the unit does not settle");
+            let ports = Ports::of(unit);
+            for (name, handle) in &inputs {
+                model.set_words(*handle, &ports.packed(&ports.inputs, name).to_u32_digits());
+            }
+            model.eval().unwrap_or_else(|e| panic!("{e}"));
+            // Before the first edge under reset, registers hold anything in Verilog.
+            if clocked && cycle < 2 {
+                continue;
+            }
+            let mut now = Vec::new();
+            for (name, handle) in &outputs {
+                let expected = ports.packed(&ports.outputs, name);
+                let mut words = vec![0; width(name).div_ceil(32)];
+                model.read_words(*handle, &mut words);
+                let found = BigUint::new(words);
+                assert_eq!(
+                    found, expected,
+                    "{top}: cycle {cycle}, clock {level}: output {name}: Verilog gives {found:#x}, Rust {expected:#x}"
+                );
+                now.push(expected);
+            }
+            changes += u64::from(now != previous);
+            previous = now;
+        }
+    }
+    assert!(changes > 1 || outputs.is_empty(), "{top}: no output ever changed");
+    println!("{top}: {cycles} cycles, outputs changed {changes} times");
+}

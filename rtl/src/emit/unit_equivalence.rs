@@ -1,0 +1,53 @@
+//! Every unit against its Verilog, with random inputs.
+
+use super::equivalence::{check, check_with};
+use crate::{control, core, memory};
+
+/// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
+macro_rules! units {
+    ($($test:ident: $unit:expr $(, $cycles:literal, $adjust:expr)?;)*) => { $(
+        #[test]
+        fn $test() {
+            units!(@run $unit $(, $cycles, $adjust)?);
+        }
+    )* };
+    (@run $unit:expr) => { check($unit) };
+    (@run $unit:expr, $cycles:literal, $adjust:expr) => { check_with($unit, $cycles, $adjust) };
+}
+
+units! {
+    core_slots: control::CoreSlots::default();
+    delay_commit_queue: control::DelayCommitQueue::<4>::default();
+    dispatch: control::Dispatch::<3, 4>::new(2, 8, 4);
+    fault_collector: control::FaultCollector::new(3);
+    finish_arbiter: control::FinishArbiter::new(4);
+    lookup_table: control::LookupTable::<6>::default();
+    round_robin: control::RoundRobin::default();
+    task_fifo: control::TaskFifo::<3, 4>::default();
+    warp_former: control::WarpFormer::new(8);
+    warp_issue: control::WarpIssue::new(3, 8);
+    core_counters: core::CoreCounters::default();
+    decode_stage: core::DecodeStage::new(1, 8);
+    front_end: core::FrontEnd::<4>::default();
+    lane: core::Lane::new(3);
+    path_selector: core::PathSelector::<4>::default();
+    warp_scheduler: core::WarpScheduler::default();
+    shader_core: core::ShaderCore::<4>::new(1);
+    write_stage: core::WriteStage::<4>::default();
+    coalescer: memory::Coalescer::<4>::default();
+    instruction_cache: memory::InstructionCache::<2, 6>::default();
+    load_path: memory::LoadPath::<4>::default();
+    load_store_unit: memory::LoadStoreUnit::<4>::default();
+    queue_pointers: memory::QueuePointers::<3>::default();
+    store_path: memory::StorePath::<4>::default();
+    boot_rom: core::BootRom::default();
+    decoder: core::Decoder::default();
+    fault_encoder: core::FaultEncoder::<8>::default();
+    lane_alu: core::LaneAlu::default();
+    population_count: core::PopulationCount::<8>::default();
+    register_address: core::RegisterAddress::default();
+    thread_index: core::ThreadIndex::new(1, 8);
+    load_align: memory::LoadAlign::default();
+    store_align: memory::StoreAlign::default();
+    store_merge: memory::StoreMerge::<4>::default();
+}
