@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn random_use_never_overlaps_and_loses_nothing() {
-        let mut random = ChaCha8Rng::seed_from_u64(crate::cosim::test_seed());
+        let mut random = ChaCha8Rng::seed_from_u64(crate::test_seed());
         let mut allocator = Allocator::new(0, 1 << 20);
         let mut parts: Vec<(u64, u64)> = Vec::new();
         for _ in 0..5000 {

@@ -35,15 +35,6 @@ pub use image::{MemoryImage, LINE};
 pub use memory::{Axi4Memory, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR};
 pub use ports::{Axi4Ports, AxiLitePorts, PortError, TracePorts};
 pub use responder::Latency;
-pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult, FRAME_OFFSET};
+pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};
 pub use simulation::{Event, PacketRange, Simulation, WarpSlot};
 pub use tracker::PacketTimes;
-
-/// Seed of a random test: `HERMES_SEED`, or a fresh one; printed, so that a failure can be repeated.
-#[cfg(test)]
-fn test_seed() -> u64 {
-    let fixed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok());
-    let seed = fixed.unwrap_or_else(rand::random);
-    println!("HERMES_SEED={seed}");
-    seed
-}

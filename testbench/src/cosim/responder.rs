@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn random_latencies_reorder_ids_but_not_one_id() {
-        let seed = crate::cosim::test_seed();
+        let seed = crate::test_seed();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut queue = Responder::new(Latency::Random(1, 20));
         let (mut last, mut overtaken, mut next) = ([None; 4], 0, 0_u32);

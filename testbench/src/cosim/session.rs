@@ -15,11 +15,9 @@ use super::image::LINE;
 use super::memory::MemoryStatistics;
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
+use crate::slot::FRAME_OFFSET;
+use crate::verdict;
 
-/// Bytes of a slot in front of the frame: the descriptor (length, input port, flags, arrival), 2 bytes of padding.
-pub const FRAME_OFFSET: usize = 18;
-/// The upper bits that mark the verdict of a faulted thread.
-const VERDICT_FAULT: u32 = 0xc000_0000;
 /// Cycles that the array rests before idle time is left out.
 const REST_CYCLES: u64 = 4096;
 /// Cycles simulated again before the packet that ends idle time.
@@ -327,7 +325,7 @@ impl Run<'_> {
             let length = image.read_u32(address)? as usize;
             let mut bytes = vec![0; length.min(frame_capacity(self.setup))];
             image.read(address + FRAME_OFFSET as u32, &mut bytes)?;
-            self.fault_seen |= verdict & VERDICT_FAULT == VERDICT_FAULT;
+            self.fault_seen |= verdict & verdict::FAULT == verdict::FAULT;
             self.packets.push(PacketRecord { index, verdict, times, bytes });
         }
         Ok(())

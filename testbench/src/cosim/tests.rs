@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Direction, Model, ModelOptions};
 
 use super::*;
+use crate::test_seed;
 
 /// `text` as the body of a module with the ports of the array. Ports that `text` does not assign are tied to 0;
 /// `@NAME@` becomes the offset of a register.
