@@ -123,10 +123,12 @@ fn scratch() {
             }
         };
     }
+    one!("memory_master", crate::memory::MemoryMaster::new(8));
+    one!("register_file", crate::host::RegisterFile::new(&crate::config::Config::preset("paper").unwrap()));
     one!("finish_arbiter", crate::control::FinishArbiter::new(4));
     one!("dispatch", crate::control::Dispatch::<10, 11>::new(8, 32, 32));
-    one!("shader_core", crate::core::ShaderCore::<8>::new(1));
-    one!("shader_core32", crate::core::ShaderCore::<32>::new(1));
+    one!("shader_core", crate::core::ShaderCore::<8>::default());
+    one!("shader_core32", crate::core::ShaderCore::<32>::default());
 }
 
 #[test]

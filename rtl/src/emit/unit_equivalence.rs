@@ -1,7 +1,8 @@
 //! Every unit against its Verilog, with random inputs.
 
 use super::equivalence::{check, check_with};
-use crate::{control, core, memory};
+use crate::config::Config;
+use crate::{control, core, host, memory};
 
 /// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
 macro_rules! units {
@@ -27,26 +28,31 @@ units! {
     warp_former: control::WarpFormer::new(8);
     warp_issue: control::WarpIssue::new(3, 8);
     core_counters: core::CoreCounters::default();
-    decode_stage: core::DecodeStage::new(1, 8);
+    decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::default();
-    lane: core::Lane::new(3);
+    lane: core::Lane::default();
     path_selector: core::PathSelector::<4>::default();
     warp_scheduler: core::WarpScheduler::default();
-    shader_core: core::ShaderCore::<4>::new(1);
+    shader_core: core::ShaderCore::<4>::default();
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::<2, 6>::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
+    memory_master: memory::MemoryMaster::new(3);
     queue_pointers: memory::QueuePointers::<3>::default();
     store_path: memory::StorePath::<4>::default();
+    axi_lite_slave: host::AxiLiteSlave::default();
+    configuration_registers: host::ConfigurationRegisters::default();
+    counter_registers: host::CounterRegisters::new(3);
+    register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
     fault_encoder: core::FaultEncoder::<8>::default();
     lane_alu: core::LaneAlu::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
-    thread_index: core::ThreadIndex::new(1, 8);
+    thread_index: core::ThreadIndex::new(8);
     load_align: memory::LoadAlign::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::<4>::default();
