@@ -1,1 +1,69 @@
-fn main() {}
+//! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels, makes traffic.
+
+mod array;
+mod emit;
+mod gen_trace;
+mod kernel;
+mod print;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{ArgAction, Parser, Subcommand};
+
+/// A packet-processing SIMT array: emit it as Verilog, run captures through it, measure it.
+#[derive(Parser)]
+#[command(name = "hermes", version, arg_required_else_help = true)]
+struct Cli {
+    /// Say more: once for what is done, twice for every command that is started
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+    /// Say nothing but results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write the array as Verilog, with a manifest of its configuration and ports
+    Emit(emit::Args),
+    /// Run a capture through the array, cycle by cycle, and print throughput and delays
+    Run(Box<run::Args>),
+    /// Build packet kernels and show what is in them
+    #[command(subcommand)]
+    Kernel(kernel::Command),
+    /// Make traffic: a capture of valid packets, with a share of bad headers on request
+    GenTrace(gen_trace::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let level = match (cli.quiet, cli.verbose) {
+        (true, _) => log::LevelFilter::Error,
+        (false, 0) => log::LevelFilter::Warn,
+        (false, 1) => log::LevelFilter::Info,
+        (false, _) => log::LevelFilter::Debug,
+    };
+    env_logger::Builder::new()
+        .filter_level(level)
+        .parse_env("HERMES_LOG")
+        .format_timestamp(None)
+        .format_target(false)
+        .init();
+    let result = match cli.command {
+        Command::Emit(args) => emit::execute(&args),
+        Command::Run(args) => run::execute(&args, cli.quiet),
+        Command::Kernel(command) => kernel::execute(command),
+        Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if print::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -9,6 +9,8 @@
 //! | `memory` | instruction cache, load/store unit with coalescer, AXI4 master |
 //! | `host` | the AXI4-Lite register file and its table |
 //! | `emit` | the Verilog back end |
+//!
+//! [`top`] puts them together.
 
 pub mod config;
 pub mod control;
@@ -18,3 +20,4 @@ pub mod host;
 pub mod memory;
 pub mod prelude;
 pub mod prim;
+pub mod top;

@@ -1,1 +1,29 @@
-//! Simulation environment.
+//! Everything around the array in simulation.
+//!
+//! | folder | what is in it |
+//! | --- | --- |
+//! | `cosim` | the Verilated array with its memory and its host |
+//! | `traffic` | captures in and out, generated traffic, arrival schedules |
+//! | `kernel` | builds packet kernels and loads them from ELF files |
+//! | `golden` | golden models of the known apps, and the report of a difference |
+//! | `metrics` | throughput, delays, verdict counts; the run's report |
+//! | `verdict` | the verdict word and its names |
+//! | `slot` | the packet slot in shared memory |
+//! | `output` | files that appear complete or not at all |
+
+pub mod cosim;
+pub mod golden;
+pub mod kernel;
+pub mod metrics;
+pub mod output;
+pub mod slot;
+pub mod traffic;
+pub mod verdict;
+
+/// The seed of a random test: that of `HERMES_SEED`, or a fixed one; printed for the reader of a failure.
+#[cfg(test)]
+fn test_seed() -> u64 {
+    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    println!("HERMES_SEED={seed}");
+    seed
+}

@@ -258,6 +258,8 @@ fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBu
     command.arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
     command.args(["-o", "model.so", "hermes_wrapper.cpp"]).arg(format!("{CLASS}__ALL.a")).arg(runtime);
     command.args(options.trace.then_some("-lz")).args(["-lpthread", "-Wl,--no-undefined"]);
+    // Clang calls libatomic where GCC has the operation inline.
+    command.args(["-Wl,--as-needed", "-latomic"]);
     let output = output(&mut command, &options.compiler)?;
     check_compiler(&output, options)?;
     Ok(library)

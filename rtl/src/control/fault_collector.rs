@@ -40,17 +40,17 @@ pub struct FaultCollector {
     pub fault_valid: Vec<Signal<In, Bit>>,
     /// To each core: the record is taken; depends on every `fault_valid`.
     pub fault_ready: Vec<Signal<Out, Bit>>,
-    /// From each core: see [`FaultRecord::cause`].
+    /// From each core: cause.
     pub fault_cause: Vec<Signal<In, Bits<5>>>,
-    /// From each core: see [`FaultRecord::slot`].
+    /// From each core: warp slot.
     pub fault_slot: Vec<Signal<In, Bits<5>>>,
-    /// From each core: see [`FaultRecord::threads`].
+    /// From each core: threads of the warp that the fault ended.
     pub fault_threads: Vec<Signal<In, Bits<6>>>,
-    /// From each core: see [`FaultRecord::pc`].
+    /// From each core: address of the instruction.
     pub fault_pc: Vec<Signal<In, Bits<32>>>,
-    /// From each core: see [`FaultRecord::address`].
+    /// From each core: what RISC-V writes to mtval.
     pub fault_address: Vec<Signal<In, Bits<32>>>,
-    /// From each core: see [`FaultRecord::packet`].
+    /// From each core: packetIdx of the lowest faulting lane.
     pub fault_packet: Vec<Signal<In, Bits<32>>>,
     /// From the host: the oldest record is removed; without effect if there is none.
     pub pop: Signal<In, Bit>,
@@ -60,19 +60,19 @@ pub struct FaultCollector {
     pub dropped: Signal<Out, Bits<16>>,
     /// Threads ended by a fault since reset, modulo 2^32.
     pub faults: Signal<Out, Bits<32>>,
-    /// Of the oldest record: see [`FaultRecord::cause`].
+    /// Of the oldest record: cause.
     pub oldest_cause: Signal<Out, Bits<5>>,
-    /// Of the oldest record: see [`FaultRecord::core`].
+    /// Of the oldest record: core.
     pub oldest_core: Signal<Out, Bits<5>>,
-    /// Of the oldest record: see [`FaultRecord::slot`].
+    /// Of the oldest record: warp slot.
     pub oldest_slot: Signal<Out, Bits<5>>,
-    /// Of the oldest record: see [`FaultRecord::threads`].
+    /// Of the oldest record: threads of the warp that the fault ended.
     pub oldest_threads: Signal<Out, Bits<6>>,
-    /// Of the oldest record: see [`FaultRecord::pc`].
+    /// Of the oldest record: address of the instruction.
     pub oldest_pc: Signal<Out, Bits<32>>,
-    /// Of the oldest record: see [`FaultRecord::address`].
+    /// Of the oldest record: what RISC-V writes to mtval.
     pub oldest_address: Signal<Out, Bits<32>>,
-    /// Of the oldest record: see [`FaultRecord::packet`].
+    /// Of the oldest record: packetIdx of the lowest faulting lane.
     pub oldest_packet: Signal<Out, Bits<32>>,
     arbiter: RoundRobin,
     fifo: SyncFifo<FaultRecord, 5, 6>,

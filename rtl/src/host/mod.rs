@@ -3,6 +3,8 @@
 mod axi_lite_slave;
 mod configuration_registers;
 mod counter_registers;
+#[cfg(test)]
+mod equivalence;
 mod register_file;
 pub mod registers;
 

@@ -86,6 +86,8 @@ pub struct RegisterFile {
     pub timeout: Signal<Out, Bits<32>>,
     /// Register KERNEL_CLASS.
     pub kernel_class: Signal<Out, Bit>,
+    /// Cycles since reset.
+    pub cycle: Signal<Out, Bits<64>>,
     /// A write to INVALIDATE: every line of the instruction caches is dropped.
     pub invalidate: Signal<Out, Bit>,
     /// To the task FIFO: a count is offered.
@@ -236,6 +238,7 @@ impl RegisterFile {
             mcw: Signal::default(),
             timeout: Signal::default(),
             kernel_class: Signal::default(),
+            cycle: Signal::default(),
             invalidate: Signal::default(),
             task_valid: Signal::default(),
             task_ready: Signal::default(),
@@ -353,6 +356,8 @@ impl Logic for RegisterFile {
         self.mcw.next = self.configuration.mcw.val();
         self.timeout.next = self.configuration.timeout.val();
         self.kernel_class.next = self.configuration.kernel_class.val();
+        self.cycle.next = (bit_cast::<64, 32>(self.cycle_high.q.val()) << bits::<6>(32))
+            | bit_cast::<64, 32>(self.cycle_low.q.val());
         self.counters.address.next = self.bus.address.val();
         self.counters.select.next = self.configuration.core_select.val();
         for i in 0..self._cores {

@@ -289,11 +289,15 @@ fn cycle_counter_is_read_in_two_halves() {
     }
     let second = get(&mut unit, "CYCLE_LOW");
     assert_eq!(second - first, 100 + 3, "a read takes three cycles here");
+    let before = unit.cycle.val().to_u64();
+    tick!(unit);
+    assert_eq!(unit.cycle.val().to_u64(), before + 1);
     // Close to the carry: the high half is the one of the low half's read.
     unit.cycle_low.q.next = 0xffff_fffeu64.into();
     settle!(unit);
     assert_eq!(get(&mut unit, "CYCLE_LOW"), 0xffff_ffff);
     assert_eq!(unit.cycle_high.q.val().index(), 1);
+    assert_eq!(unit.cycle.val().to_u64() >> 32, 1);
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 0);
     get(&mut unit, "CYCLE_LOW");
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 1);

@@ -20,7 +20,7 @@ pub struct LoadAlign {
     /// The extended value.
     pub data: Signal<Out, Bits<32>>,
 
-    shift: Signal<Local, Bits<9>>,
+    quarter: Signal<Local, Bits<128>>,
     word: Signal<Local, Bits<32>>,
     half: Signal<Local, Bits<16>>,
     byte: Signal<Local, Bits<8>>,
@@ -29,14 +29,35 @@ pub struct LoadAlign {
 impl Logic for LoadAlign {
     #[hdl_gen]
     fn update(&mut self) {
-        self.shift.next = bits::<9>(0);
+        self.quarter.next = bits::<128>(0);
         self.word.next = bits::<32>(0);
         self.half.next = bits::<16>(0);
         self.byte.next = bits::<8>(0);
         self.data.next = bits::<32>(0);
         if self.enable.val() {
-            self.shift.next = bit_cast::<9, 4>(self.offset.val().get_bits::<4>(2)) << 5;
-            self.word.next = self.line.val().get_bits::<32>(self.shift.val().index());
+            // A tree of constant slices: cheaper than a shift by a variable, in LUTs and in simulation.
+            if self.offset.val().get_bit(5) {
+                if self.offset.val().get_bit(4) {
+                    self.quarter.next = self.line.val().get_bits::<128>(384);
+                } else {
+                    self.quarter.next = self.line.val().get_bits::<128>(256);
+                }
+            } else if self.offset.val().get_bit(4) {
+                self.quarter.next = self.line.val().get_bits::<128>(128);
+            } else {
+                self.quarter.next = self.line.val().get_bits::<128>(0);
+            }
+            if self.offset.val().get_bit(3) {
+                if self.offset.val().get_bit(2) {
+                    self.word.next = self.quarter.val().get_bits::<32>(96);
+                } else {
+                    self.word.next = self.quarter.val().get_bits::<32>(64);
+                }
+            } else if self.offset.val().get_bit(2) {
+                self.word.next = self.quarter.val().get_bits::<32>(32);
+            } else {
+                self.word.next = self.quarter.val().get_bits::<32>(0);
+            }
             if self.offset.val().get_bit(1) {
                 self.half.next = self.word.val().get_bits::<16>(16);
             } else {

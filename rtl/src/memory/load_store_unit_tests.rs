@@ -302,9 +302,9 @@ fn random_4_lanes() {
 
 #[test]
 fn random_8_lanes() {
-    random_operations::<8>(0.5, 2000);
-    random_operations::<8>(1.0, 2000);
-    random_operations::<8>(0.1, 2000);
+    random_operations::<8>(0.5, 800);
+    random_operations::<8>(1.0, 800);
+    random_operations::<8>(0.1, 1200);
 }
 
 #[test]

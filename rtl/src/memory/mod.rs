@@ -1,6 +1,8 @@
 //! The memory path: instruction cache, load/store unit with coalescer, AXI4 master.
 
 mod coalescer;
+#[cfg(test)]
+mod equivalence_tests;
 mod instruction_cache;
 #[cfg(test)]
 mod instruction_cache_tests;

@@ -1,0 +1,35 @@
+/* What a packet kernel in C needs: the packet slot and the verdicts.
+ *
+ * A kernel is one function:  uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
+ * It runs once for each packet and returns the verdict. */
+#ifndef HERMES_H
+#define HERMES_H
+
+#include <stdint.h>
+
+/* A packet in the ring. The frame is `length` bytes long (no FCS); fields are in network byte order. */
+struct packet_slot {
+    uint32_t length;     /* bytes of the frame that are in the slot */
+    uint32_t port;       /* input port */
+    uint16_t cut;        /* bytes cut from the frame's end: length + cut = length on the wire */
+    uint16_t reserved;   /* zero */
+    uint32_t arrival;    /* arrival time in cycles */
+    uint8_t padding[2];  /* aligns the IPv4 header */
+    uint8_t ethernet[14];
+    uint8_t ipv4[];      /* at offset 32 */
+};
+
+/* Verdicts: VERDICT_FORWARD | port, or VERDICT_DROP | reason. */
+#define VERDICT_FORWARD    0x00000000u
+#define VERDICT_DROP       0x80000000u
+
+#define DROP_NOT_IPV4      1u /* EtherType is not 0x0800 */
+#define DROP_SHORT         2u /* too few bytes for an Ethernet and an IPv4 header */
+#define DROP_VERSION       3u /* IP version is not 4 */
+#define DROP_HEADER_LENGTH 4u /* IHL below 5, or the header ends beyond the frame */
+#define DROP_TOTAL_LENGTH  5u /* below the header length, or beyond the frame */
+#define DROP_CHECKSUM      6u /* header checksum is wrong */
+#define DROP_SOURCE        7u /* source address that no host may have */
+#define DROP_TTL           8u /* time to live ran out */
+
+#endif

@@ -1,0 +1,111 @@
+//! Control units against their Verilog with inputs that keep them busy and within their contracts.
+
+use super::*;
+use crate::emit::equivalence::{check, check_with};
+
+/// A number below `limit` from 64 random bits.
+fn below(random: &mut dyn FnMut() -> u64, limit: u64) -> u64 {
+    random() % limit
+}
+
+#[test]
+fn priority_encoder() {
+    check(PriorityEncoder::default());
+}
+
+#[test]
+fn fifo_of_records() {
+    check(SyncFifo::<FaultRecord, 2, 3>::default());
+}
+
+#[test]
+fn warp_former() {
+    check_with(WarpFormer::new(4), 10_000, |unit, random, cycle| {
+        let quiet = cycle / 100 % 3 == 0;
+        unit.task_valid.next = below(random, if quiet { 20 } else { 2 }) == 0;
+        let count = if below(random, 500) == 0 { 0xffff_ffff } else { below(random, 9) };
+        unit.task_count.next = count.into();
+        unit.timeout.next = (cycle / 1_000 * 3).into();
+        unit.run.next = below(random, 20) != 0;
+        unit.idle_slot.next = below(random, 8) == 0;
+        unit.reset.next = cycle < 2 || cycle % 300 == 0;
+    });
+}
+
+#[test]
+fn warp_issue() {
+    let mut busy = [[false; 32]; 3];
+    check_with(WarpIssue::new(3, 20), 10_000, move |unit, random, _| {
+        if unit.reset.next {
+            busy = [[false; 32]; 3];
+        } else if unit.start_any.val() {
+            busy[unit.start_core.val().index()][unit.start_slot.val().index()] = true;
+        }
+        let (core, slot) = (below(random, 3), below(random, 20));
+        let chosen = &mut busy[core as usize][slot as usize];
+        unit.free_valid.next = *chosen;
+        *chosen = false;
+        unit.free_core.next = core.into();
+        unit.free_slot.next = slot.into();
+    });
+}
+
+#[test]
+fn delay_commit_queue() {
+    // Entries that are allocated and not finished; the queue of the unit is followed from outside.
+    let mut open: Vec<u64> = vec![];
+    let mut allocating = None;
+    check_with(DelayCommitQueue::<2>::default(), 10_000, move |unit, random, _| {
+        if unit.reset.next {
+            open.clear();
+            allocating = None;
+        }
+        // The tail moved if the last allocation was taken.
+        if let Some(index) = allocating.take() {
+            if unit.allocate_index.val().to_u64() != index {
+                open.push(index);
+            }
+        }
+        let finish = !open.is_empty() && below(random, 2) == 0;
+        unit.done_valid.next = finish;
+        if finish {
+            let chosen = below(random, open.len() as u64) as usize;
+            unit.done_index.next = open.swap_remove(chosen).into();
+        }
+        if unit.allocate_valid.next && !unit.reset.next {
+            allocating = Some(unit.allocate_index.val().to_u64());
+        }
+    });
+}
+
+#[test]
+fn dispatch() {
+    let mut running = [[false; 32]; 2];
+    let mut finishing = [None; 2];
+    check_with(Dispatch::<2, 3>::new(2, 4, 4), 10_000, move |unit, random, cycle| {
+        if unit.reset.next {
+            running = [[false; 32]; 2];
+            finishing = [None; 2];
+        } else {
+            if unit.trace_issue_valid.val() {
+                running[unit.trace_issue_core.val().index()][unit.trace_issue_slot.val().index()] = true;
+            }
+            if unit.trace_finish_valid.val() {
+                finishing[unit.trace_finish_core.val().index()] = None;
+            }
+        }
+        for core in 0..2 {
+            let slot = below(random, 4) as usize;
+            if finishing[core].is_none() && running[core][slot] && below(random, 8) == 0 {
+                running[core][slot] = false;
+                finishing[core] = Some(slot as u64);
+            }
+            unit.finish_valid[core].next = finishing[core].is_some();
+            unit.finish_slot[core].next = finishing[core].unwrap_or(0).into();
+        }
+        unit.run.next = below(random, 50) != 0;
+        unit.mcw.next = (cycle / 500 % 6).into();
+        unit.timeout.next = below(random, 16).into();
+        unit.task_count.next = below(random, 8).into();
+    });
+}

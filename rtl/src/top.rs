@@ -1,0 +1,457 @@
+//! The array.
+
+use crate::config::{Config, LINE_BYTES};
+use crate::control::{Dispatch, FaultCollector};
+use crate::core::ShaderCore;
+use crate::emit::{emit, Design, EmitError};
+use crate::host::RegisterFile;
+use crate::memory::MemoryMaster;
+use crate::prelude::*;
+
+/// Name of the emitted top module.
+pub const TOP: &str = "hermes_top";
+
+/// The array: register file, control path, shader cores and memory master (see `docs/architecture.md`).
+///
+/// It is wiring, but for the counter of bus errors.
+#[derive(LogicBlock)]
+pub struct HermesTop<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // AXI4-Lite slave: the registers
+    /// Write address in bytes.
+    pub s_axil_awaddr: Signal<In, Bits<12>>,
+    /// Write protection; not used.
+    pub s_axil_awprot: Signal<In, Bits<3>>,
+    /// Write address valid.
+    pub s_axil_awvalid: Signal<In, Bit>,
+    /// Write address ready.
+    pub s_axil_awready: Signal<Out, Bit>,
+    /// Write data.
+    pub s_axil_wdata: Signal<In, Bits<32>>,
+    /// Bytes to write.
+    pub s_axil_wstrb: Signal<In, Bits<4>>,
+    /// Write data valid.
+    pub s_axil_wvalid: Signal<In, Bit>,
+    /// Write data ready.
+    pub s_axil_wready: Signal<Out, Bit>,
+    /// Write response.
+    pub s_axil_bresp: Signal<Out, Bits<2>>,
+    /// Write response valid.
+    pub s_axil_bvalid: Signal<Out, Bit>,
+    /// Write response ready.
+    pub s_axil_bready: Signal<In, Bit>,
+    /// Read address in bytes.
+    pub s_axil_araddr: Signal<In, Bits<12>>,
+    /// Read protection; not used.
+    pub s_axil_arprot: Signal<In, Bits<3>>,
+    /// Read address valid.
+    pub s_axil_arvalid: Signal<In, Bit>,
+    /// Read address ready.
+    pub s_axil_arready: Signal<Out, Bit>,
+    /// Read data.
+    pub s_axil_rdata: Signal<Out, Bits<32>>,
+    /// Read response.
+    pub s_axil_rresp: Signal<Out, Bits<2>>,
+    /// Read response valid.
+    pub s_axil_rvalid: Signal<Out, Bit>,
+    /// Read response ready.
+    pub s_axil_rready: Signal<In, Bit>,
+
+    // AXI4 master: shared memory
+    /// ID of the write: bit 5 instruction fetch, bits 4:0 core.
+    pub m_axi_awid: Signal<Out, Bits<6>>,
+    /// Byte address of the write, a multiple of 64.
+    pub m_axi_awaddr: Signal<Out, Bits<32>>,
+    /// Beats less one: 0.
+    pub m_axi_awlen: Signal<Out, Bits<8>>,
+    /// Bytes of a beat as a power of two: 6.
+    pub m_axi_awsize: Signal<Out, Bits<3>>,
+    /// INCR.
+    pub m_axi_awburst: Signal<Out, Bits<2>>,
+    /// Normal access.
+    pub m_axi_awlock: Signal<Out, Bit>,
+    /// Normal non-cacheable bufferable.
+    pub m_axi_awcache: Signal<Out, Bits<4>>,
+    /// Unprivileged, secure; bit 2 for instructions.
+    pub m_axi_awprot: Signal<Out, Bits<3>>,
+    /// 0.
+    pub m_axi_awqos: Signal<Out, Bits<4>>,
+    /// Address of the write valid.
+    pub m_axi_awvalid: Signal<Out, Bit>,
+    /// Address of the write ready.
+    pub m_axi_awready: Signal<In, Bit>,
+    /// Line to write.
+    pub m_axi_wdata: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub m_axi_wstrb: Signal<Out, Bits<64>>,
+    /// Last beat: always.
+    pub m_axi_wlast: Signal<Out, Bit>,
+    /// Write data valid.
+    pub m_axi_wvalid: Signal<Out, Bit>,
+    /// Write data ready.
+    pub m_axi_wready: Signal<In, Bit>,
+    /// ID of the write response.
+    pub m_axi_bid: Signal<In, Bits<6>>,
+    /// Write response.
+    pub m_axi_bresp: Signal<In, Bits<2>>,
+    /// Write response valid.
+    pub m_axi_bvalid: Signal<In, Bit>,
+    /// Write response ready.
+    pub m_axi_bready: Signal<Out, Bit>,
+    /// ID of the read: bit 5 instruction fetch, bits 4:0 core.
+    pub m_axi_arid: Signal<Out, Bits<6>>,
+    /// Byte address of the read, a multiple of 64.
+    pub m_axi_araddr: Signal<Out, Bits<32>>,
+    /// Beats less one: 0.
+    pub m_axi_arlen: Signal<Out, Bits<8>>,
+    /// Bytes of a beat as a power of two: 6.
+    pub m_axi_arsize: Signal<Out, Bits<3>>,
+    /// INCR.
+    pub m_axi_arburst: Signal<Out, Bits<2>>,
+    /// Normal access.
+    pub m_axi_arlock: Signal<Out, Bit>,
+    /// Normal non-cacheable bufferable.
+    pub m_axi_arcache: Signal<Out, Bits<4>>,
+    /// Unprivileged, secure; bit 2 for instructions.
+    pub m_axi_arprot: Signal<Out, Bits<3>>,
+    /// 0.
+    pub m_axi_arqos: Signal<Out, Bits<4>>,
+    /// Address of the read valid.
+    pub m_axi_arvalid: Signal<Out, Bit>,
+    /// Address of the read ready.
+    pub m_axi_arready: Signal<In, Bit>,
+    /// ID of the read data.
+    pub m_axi_rid: Signal<In, Bits<6>>,
+    /// Line read.
+    pub m_axi_rdata: Signal<In, Bits<512>>,
+    /// Read response.
+    pub m_axi_rresp: Signal<In, Bits<2>>,
+    /// Last beat.
+    pub m_axi_rlast: Signal<In, Bit>,
+    /// Read data valid.
+    pub m_axi_rvalid: Signal<In, Bit>,
+    /// Read data ready.
+    pub m_axi_rready: Signal<Out, Bit>,
+
+    // Trace: one-cycle events
+    /// A warp was issued.
+    pub trace_issue_valid: Signal<Out, Bit>,
+    /// Its core.
+    pub trace_issue_core: Signal<Out, Bits<5>>,
+    /// Its warp slot.
+    pub trace_issue_slot: Signal<Out, Bits<5>>,
+    /// packetIdx of its first packet.
+    pub trace_issue_packet: Signal<Out, Bits<32>>,
+    /// Its packets.
+    pub trace_issue_count: Signal<Out, Bits<6>>,
+    /// A warp finished.
+    pub trace_finish_valid: Signal<Out, Bit>,
+    /// Its core.
+    pub trace_finish_core: Signal<Out, Bits<5>>,
+    /// Its warp slot.
+    pub trace_finish_slot: Signal<Out, Bits<5>>,
+    /// A warp was committed.
+    pub trace_commit_valid: Signal<Out, Bit>,
+    /// Its core.
+    pub trace_commit_core: Signal<Out, Bits<5>>,
+    /// Its warp slot.
+    pub trace_commit_slot: Signal<Out, Bits<5>>,
+    /// packetIdx of its first packet.
+    pub trace_commit_packet: Signal<Out, Bits<32>>,
+    /// Its packets.
+    pub trace_commit_count: Signal<Out, Bits<6>>,
+
+    registers: RegisterFile,
+    dispatch: Dispatch<10, 11>,
+    faults: FaultCollector,
+    memory: MemoryMaster,
+    core: Vec<ShaderCore<LANES>>,
+    number: Vec<Constant<Bits<5>>>,
+    bus_errors: Register<Bits<32>>,
+    _cores: usize,
+}
+
+impl<const LANES: usize> HermesTop<LANES> {
+    /// The array of `config`.
+    ///
+    /// # Panics
+    /// If `config` is not valid or its lanes are not `LANES`.
+    pub fn new(config: &Config) -> Self {
+        assert_eq!(config.validate(), Ok(()));
+        assert_eq!(config.lanes, LANES);
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            s_axil_awaddr: Signal::default(),
+            s_axil_awprot: Signal::default(),
+            s_axil_awvalid: Signal::default(),
+            s_axil_awready: Signal::default(),
+            s_axil_wdata: Signal::default(),
+            s_axil_wstrb: Signal::default(),
+            s_axil_wvalid: Signal::default(),
+            s_axil_wready: Signal::default(),
+            s_axil_bresp: Signal::default(),
+            s_axil_bvalid: Signal::default(),
+            s_axil_bready: Signal::default(),
+            s_axil_araddr: Signal::default(),
+            s_axil_arprot: Signal::default(),
+            s_axil_arvalid: Signal::default(),
+            s_axil_arready: Signal::default(),
+            s_axil_rdata: Signal::default(),
+            s_axil_rresp: Signal::default(),
+            s_axil_rvalid: Signal::default(),
+            s_axil_rready: Signal::default(),
+            m_axi_awid: Signal::default(),
+            m_axi_awaddr: Signal::default(),
+            m_axi_awlen: Signal::default(),
+            m_axi_awsize: Signal::default(),
+            m_axi_awburst: Signal::default(),
+            m_axi_awlock: Signal::default(),
+            m_axi_awcache: Signal::default(),
+            m_axi_awprot: Signal::default(),
+            m_axi_awqos: Signal::default(),
+            m_axi_awvalid: Signal::default(),
+            m_axi_awready: Signal::default(),
+            m_axi_wdata: Signal::default(),
+            m_axi_wstrb: Signal::default(),
+            m_axi_wlast: Signal::default(),
+            m_axi_wvalid: Signal::default(),
+            m_axi_wready: Signal::default(),
+            m_axi_bid: Signal::default(),
+            m_axi_bresp: Signal::default(),
+            m_axi_bvalid: Signal::default(),
+            m_axi_bready: Signal::default(),
+            m_axi_arid: Signal::default(),
+            m_axi_araddr: Signal::default(),
+            m_axi_arlen: Signal::default(),
+            m_axi_arsize: Signal::default(),
+            m_axi_arburst: Signal::default(),
+            m_axi_arlock: Signal::default(),
+            m_axi_arcache: Signal::default(),
+            m_axi_arprot: Signal::default(),
+            m_axi_arqos: Signal::default(),
+            m_axi_arvalid: Signal::default(),
+            m_axi_arready: Signal::default(),
+            m_axi_rid: Signal::default(),
+            m_axi_rdata: Signal::default(),
+            m_axi_rresp: Signal::default(),
+            m_axi_rlast: Signal::default(),
+            m_axi_rvalid: Signal::default(),
+            m_axi_rready: Signal::default(),
+            trace_issue_valid: Signal::default(),
+            trace_issue_core: Signal::default(),
+            trace_issue_slot: Signal::default(),
+            trace_issue_packet: Signal::default(),
+            trace_issue_count: Signal::default(),
+            trace_finish_valid: Signal::default(),
+            trace_finish_core: Signal::default(),
+            trace_finish_slot: Signal::default(),
+            trace_commit_valid: Signal::default(),
+            trace_commit_core: Signal::default(),
+            trace_commit_slot: Signal::default(),
+            trace_commit_packet: Signal::default(),
+            trace_commit_count: Signal::default(),
+            registers: RegisterFile::new(config),
+            dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
+            faults: FaultCollector::new(config.cores),
+            memory: MemoryMaster::new(config.cores),
+            core: (0..config.cores).map(|_| ShaderCore::default()).collect(),
+            number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
+            bus_errors: Register::default(),
+            _cores: config.cores,
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for HermesTop<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, bus_errors);
+        clock!(self, clock, registers, dispatch, faults, memory);
+
+        // Registers
+        self.registers.axil_awaddr.next = self.s_axil_awaddr.val();
+        self.registers.axil_awprot.next = self.s_axil_awprot.val();
+        self.registers.axil_awvalid.next = self.s_axil_awvalid.val();
+        self.s_axil_awready.next = self.registers.axil_awready.val();
+        self.registers.axil_wdata.next = self.s_axil_wdata.val();
+        self.registers.axil_wstrb.next = self.s_axil_wstrb.val();
+        self.registers.axil_wvalid.next = self.s_axil_wvalid.val();
+        self.s_axil_wready.next = self.registers.axil_wready.val();
+        self.s_axil_bresp.next = self.registers.axil_bresp.val();
+        self.s_axil_bvalid.next = self.registers.axil_bvalid.val();
+        self.registers.axil_bready.next = self.s_axil_bready.val();
+        self.registers.axil_araddr.next = self.s_axil_araddr.val();
+        self.registers.axil_arprot.next = self.s_axil_arprot.val();
+        self.registers.axil_arvalid.next = self.s_axil_arvalid.val();
+        self.s_axil_arready.next = self.registers.axil_arready.val();
+        self.s_axil_rdata.next = self.registers.axil_rdata.val();
+        self.s_axil_rresp.next = self.registers.axil_rresp.val();
+        self.s_axil_rvalid.next = self.registers.axil_rvalid.val();
+        self.registers.axil_rready.next = self.s_axil_rready.val();
+
+        // Control path
+        self.dispatch.run.next = self.registers.run.val();
+        self.dispatch.eager.next = self.registers.eager.val();
+        self.dispatch.mcw.next = self.registers.mcw.val();
+        self.dispatch.timeout.next = self.registers.timeout.val();
+        self.dispatch.kernel_class.next = self.registers.kernel_class.val();
+        self.dispatch.task_valid.next = self.registers.task_valid.val();
+        self.dispatch.task_count.next = self.registers.task_count.val();
+        self.registers.task_ready.next = self.dispatch.task_ready.val();
+        self.registers.task_level.next = self.dispatch.task_level.val();
+        self.registers.pending.next = self.dispatch.pending.val();
+        self.registers.issued_warps.next = self.dispatch.issued_warps.val();
+        self.registers.committed_warps.next = self.dispatch.committed_warps.val();
+        self.registers.committed_packets.next = self.dispatch.committed_packets.val();
+        self.trace_issue_valid.next = self.dispatch.trace_issue_valid.val();
+        self.trace_issue_core.next = self.dispatch.trace_issue_core.val();
+        self.trace_issue_slot.next = self.dispatch.trace_issue_slot.val();
+        self.trace_issue_packet.next = self.dispatch.trace_issue_packet.val();
+        self.trace_issue_count.next = self.dispatch.trace_issue_count.val();
+        self.trace_finish_valid.next = self.dispatch.trace_finish_valid.val();
+        self.trace_finish_core.next = self.dispatch.trace_finish_core.val();
+        self.trace_finish_slot.next = self.dispatch.trace_finish_slot.val();
+        self.trace_commit_valid.next = self.dispatch.trace_commit_valid.val();
+        self.trace_commit_core.next = self.dispatch.trace_commit_core.val();
+        self.trace_commit_slot.next = self.dispatch.trace_commit_slot.val();
+        self.trace_commit_packet.next = self.dispatch.trace_commit_packet.val();
+        self.trace_commit_count.next = self.dispatch.trace_commit_count.val();
+
+        // Faults and bus errors
+        self.faults.pop.next = self.registers.fault_pop.val();
+        self.registers.faults.next = self.faults.faults.val();
+        self.registers.fault_level.next = self.faults.level.val();
+        self.registers.fault_dropped.next = self.faults.dropped.val();
+        self.registers.fault_cause.next = self.faults.oldest_cause.val();
+        self.registers.fault_core.next = self.faults.oldest_core.val();
+        self.registers.fault_slot.next = self.faults.oldest_slot.val();
+        self.registers.fault_threads.next = self.faults.oldest_threads.val();
+        self.registers.fault_pc.next = self.faults.oldest_pc.val();
+        self.registers.fault_address.next = self.faults.oldest_address.val();
+        self.registers.fault_packet.next = self.faults.oldest_packet.val();
+        self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 2>(self.memory.bus_errors.val());
+        self.registers.bus_errors.next = self.bus_errors.q.val();
+
+        // Memory
+        self.m_axi_awid.next = self.memory.m_axi_awid.val();
+        self.m_axi_awaddr.next = self.memory.m_axi_awaddr.val();
+        self.m_axi_awlen.next = self.memory.m_axi_awlen.val();
+        self.m_axi_awsize.next = self.memory.m_axi_awsize.val();
+        self.m_axi_awburst.next = self.memory.m_axi_awburst.val();
+        self.m_axi_awlock.next = self.memory.m_axi_awlock.val();
+        self.m_axi_awcache.next = self.memory.m_axi_awcache.val();
+        self.m_axi_awprot.next = self.memory.m_axi_awprot.val();
+        self.m_axi_awqos.next = self.memory.m_axi_awqos.val();
+        self.m_axi_awvalid.next = self.memory.m_axi_awvalid.val();
+        self.memory.m_axi_awready.next = self.m_axi_awready.val();
+        self.m_axi_wdata.next = self.memory.m_axi_wdata.val();
+        self.m_axi_wstrb.next = self.memory.m_axi_wstrb.val();
+        self.m_axi_wlast.next = self.memory.m_axi_wlast.val();
+        self.m_axi_wvalid.next = self.memory.m_axi_wvalid.val();
+        self.memory.m_axi_wready.next = self.m_axi_wready.val();
+        self.memory.m_axi_bid.next = self.m_axi_bid.val();
+        self.memory.m_axi_bresp.next = self.m_axi_bresp.val();
+        self.memory.m_axi_bvalid.next = self.m_axi_bvalid.val();
+        self.m_axi_bready.next = self.memory.m_axi_bready.val();
+        self.m_axi_arid.next = self.memory.m_axi_arid.val();
+        self.m_axi_araddr.next = self.memory.m_axi_araddr.val();
+        self.m_axi_arlen.next = self.memory.m_axi_arlen.val();
+        self.m_axi_arsize.next = self.memory.m_axi_arsize.val();
+        self.m_axi_arburst.next = self.memory.m_axi_arburst.val();
+        self.m_axi_arlock.next = self.memory.m_axi_arlock.val();
+        self.m_axi_arcache.next = self.memory.m_axi_arcache.val();
+        self.m_axi_arprot.next = self.memory.m_axi_arprot.val();
+        self.m_axi_arqos.next = self.memory.m_axi_arqos.val();
+        self.m_axi_arvalid.next = self.memory.m_axi_arvalid.val();
+        self.memory.m_axi_arready.next = self.m_axi_arready.val();
+        self.memory.m_axi_rid.next = self.m_axi_rid.val();
+        self.memory.m_axi_rdata.next = self.m_axi_rdata.val();
+        self.memory.m_axi_rresp.next = self.m_axi_rresp.val();
+        self.memory.m_axi_rlast.next = self.m_axi_rlast.val();
+        self.memory.m_axi_rvalid.next = self.m_axi_rvalid.val();
+        self.m_axi_rready.next = self.memory.m_axi_rready.val();
+
+        // Cores
+        for i in 0..self._cores {
+            self.core[i].clock.next = self.clock.val();
+            self.core[i].reset.next = self.reset.val();
+            self.core[i].core.next = self.number[i].val();
+            self.core[i].cycle.next = self.registers.cycle.val();
+            self.core[i].small_registers.next = self.registers.kernel_class.val();
+            self.core[i].kernel_entry.next = self.registers.kernel_entry.val();
+            self.core[i].argument.next = self.registers.argument.val();
+            self.core[i].ring_base.next = self.registers.ring_base.val();
+            self.core[i].ring_slots_log2.next = self.registers.ring_slots_log2.val();
+            self.core[i].slot_bytes_log2.next = self.registers.slot_bytes_log2.val();
+            self.core[i].verdict_base.next = self.registers.verdict_base.val();
+            self.core[i].stack_base.next = self.registers.stack_base.val();
+            self.core[i].stack_bytes_log2.next = self.registers.stack_bytes_log2.val();
+            self.core[i].invalidate.next = self.registers.invalidate.val();
+            self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
+            self.core[i].start_slot.next = self.dispatch.start_slot.val();
+            self.core[i].start_packet.next = self.dispatch.start_packet.val();
+            self.core[i].start_count.next = self.dispatch.start_count.val();
+            self.dispatch.finish_valid[i].next = self.core[i].finish_valid.val();
+            self.dispatch.finish_slot[i].next = self.core[i].finish_slot.val();
+            self.core[i].finish_ready.next = self.dispatch.finish_ready[i].val();
+            self.faults.fault_valid[i].next = self.core[i].fault_valid.val();
+            self.faults.fault_cause[i].next = self.core[i].fault_cause.val();
+            self.faults.fault_slot[i].next = self.core[i].fault_slot.val();
+            self.faults.fault_threads[i].next = self.core[i].fault_threads.val();
+            self.faults.fault_pc[i].next = self.core[i].fault_pc.val();
+            self.faults.fault_address[i].next = self.core[i].fault_value.val();
+            self.faults.fault_packet[i].next = self.core[i].fault_packet.val();
+            self.core[i].fault_ready.next = self.faults.fault_ready[i].val();
+            self.memory.read_valid[i].next = self.core[i].read_valid.val();
+            self.memory.read_line[i].next = self.core[i].read_line.val();
+            self.memory.write_valid[i].next = self.core[i].write_valid.val();
+            self.memory.write_line[i].next = self.core[i].write_line.val();
+            self.memory.write_data[i].next = self.core[i].write_data.val();
+            self.memory.write_strobe[i].next = self.core[i].write_strobe.val();
+            self.memory.fetch_valid[i].next = self.core[i].fetch_valid.val();
+            self.memory.fetch_line[i].next = self.core[i].fetch_line.val();
+            self.core[i].read_ready.next = self.memory.read_ready[i].val();
+            self.core[i].write_ready.next = self.memory.write_ready[i].val();
+            self.core[i].fetch_ready.next = self.memory.fetch_ready[i].val();
+            self.core[i].response_valid.next = self.memory.read_response_valid[i].val();
+            self.memory.read_response_ready[i].next = self.core[i].response_ready.val();
+            self.core[i].response_data.next = self.memory.response_data.val();
+            self.core[i].response_error.next = self.memory.response_error.val();
+            self.core[i].fetch_response_valid.next = self.memory.fetch_response_valid[i].val();
+            self.core[i].fetch_response_error.next = self.memory.response_error.val();
+            self.core[i].write_done.next = self.memory.write_done[i].val();
+            self.registers.core_instructions[i].next = self.core[i].instructions.val();
+            self.registers.core_lane_instructions[i].next = self.core[i].lane_instructions.val();
+            self.registers.core_active_cycles[i].next = self.core[i].active_cycles.val();
+            self.registers.core_stall_cycles[i].next = self.core[i].stall_cycles.val();
+            self.registers.core_divergent[i].next = self.core[i].divergent.val();
+            self.registers.core_fetch_misses[i].next = self.core[i].fetch_misses.val();
+            self.registers.core_line_reads[i].next = self.core[i].line_reads.val();
+            self.registers.core_line_writes[i].next = self.core[i].line_writes.val();
+        }
+    }
+}
+
+/// Writes the array of `config` as Verilog; the top module is [`TOP`].
+///
+/// # Errors
+/// What the back end finds wrong with the design.
+///
+/// # Panics
+/// If `config` is not valid.
+pub fn emit_top(config: &Config) -> Result<Design, EmitError> {
+    assert_eq!(LINE_BYTES, 64);
+    match config.lanes {
+        1 => emit(&HermesTop::<1>::new(config), TOP),
+        2 => emit(&HermesTop::<2>::new(config), TOP),
+        4 => emit(&HermesTop::<4>::new(config), TOP),
+        8 => emit(&HermesTop::<8>::new(config), TOP),
+        16 => emit(&HermesTop::<16>::new(config), TOP),
+        _ => emit(&HermesTop::<32>::new(config), TOP),
+    }
+}

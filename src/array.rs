@@ -1,0 +1,55 @@
+//! The options that describe an array.
+
+use std::time::Duration;
+
+use hermes_rtl::config::Config;
+use hermes_rtl::emit::Design;
+use indicatif::ProgressBar;
+use verilator_sys::{Model, ModelOptions};
+
+/// A preset and what differs from it.
+#[derive(clap::Args, Debug)]
+pub struct ArrayArgs {
+    /// Configuration to start from: paper, default or fpga
+    #[arg(long, default_value = "default")]
+    preset: String,
+    /// Shader cores, instead of the preset's: 1 to 32
+    #[arg(long)]
+    cores: Option<usize>,
+    /// Lanes of a core (threads of a warp), instead of the preset's: 1, 2, 4, 8, 16 or 32
+    #[arg(long)]
+    lanes: Option<usize>,
+    /// Warp slots of a core, instead of the preset's: 1 to 32
+    #[arg(long)]
+    warps: Option<usize>,
+}
+
+impl ArrayArgs {
+    /// The configuration; checked.
+    pub fn config(&self) -> anyhow::Result<Config> {
+        let mut config = Config::preset(&self.preset)?;
+        config.cores = self.cores.unwrap_or(config.cores);
+        config.lanes = self.lanes.unwrap_or(config.lanes);
+        config.warps = self.warps.unwrap_or(config.warps);
+        config.validate()?;
+        Ok(config)
+    }
+}
+
+/// The array as Verilog.
+pub fn design(config: &Config) -> anyhow::Result<Design> {
+    Ok(hermes_rtl::top::emit_top(config)?)
+}
+
+/// A Verilated model of the array, from the cache or built now.
+pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model> {
+    let design = design(config)?;
+    let options = ModelOptions { trace, ..ModelOptions::new(&design.top) };
+    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
+        spinner.set_message(step.to_string());
+    });
+    spinner.finish_and_clear();
+    Ok(library?.instantiate()?)
+}

@@ -1,0 +1,54 @@
+//! `hermes gen-trace`
+
+use std::path::PathBuf;
+
+use anyhow::ensure;
+use hermes_testbench::traffic::{CaptureWriter, Generator, Kind, Traffic};
+
+use crate::print;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// imix (UDP, 64/594/1518 bytes 7:4:1), fixed:BYTES (UDP) or tcp-mix; sizes without FCS
+    #[arg(long)]
+    kind: Kind,
+    /// Packets to make
+    #[arg(long)]
+    packets: u64,
+    /// Seed: the same seed gives the same capture
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Share of packets with a bad header, in percent; the kinds of defects take turns
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    bad_share: f64,
+    /// Line rate of the timestamps in Gbit/s; packets stand back to back
+    #[arg(long, value_name = "GBPS", default_value_t = 100.0)]
+    line_rate: f64,
+    /// Capture to write (pcap, nanoseconds)
+    #[arg(short, long, value_name = "OUT.pcap")]
+    output: PathBuf,
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    ensure!(
+        (0.0..=100.0).contains(&args.bad_share),
+        "--bad-share {}: expected 0 to 100 percent",
+        args.bad_share
+    );
+    ensure!(
+        (0.001..=100_000.0).contains(&args.line_rate),
+        "--line-rate {}: expected 0.001 to 100000 Gbit/s",
+        args.line_rate
+    );
+    let traffic =
+        Traffic { kind: args.kind, seed: args.seed, bad_share: args.bad_share, rate: args.line_rate };
+    let mut writer = CaptureWriter::create(&args.output)?;
+    let bar = print::progress(args.packets, quiet);
+    let mut generator = Generator::new(traffic);
+    for frame in bar.wrap_iter(generator.by_ref().take(usize::try_from(args.packets)?)) {
+        writer.write(&frame)?;
+    }
+    writer.commit()?;
+    log::info!("{}: {} packets, {} with a bad header", args.output.display(), args.packets, generator.bad());
+    Ok(())
+}

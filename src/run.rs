@@ -1,0 +1,330 @@
+//! `hermes run`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, ensure, Context};
+use hermes_rtl::config::{Config, REGISTERS_PER_LANE};
+use hermes_testbench::cosim::{
+    self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
+};
+use hermes_testbench::golden::{Difference, Golden};
+use hermes_testbench::kernel::{App, Kernel, APPS};
+use hermes_testbench::metrics::{self, CoreWork, Counted, PacketRecord, Report, RunFacts};
+use hermes_testbench::output::OutputFile;
+use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::traffic::{self, Capture, CaptureWriter, Frame, LineRate};
+use hermes_testbench::verdict::Verdict;
+
+use crate::array::{self, ArrayArgs};
+use crate::print;
+
+/// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
+const MEMORY_BYTES: u64 = 1 << 30;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    what: What,
+    /// Capture to process: pcap or pcapng, Ethernet
+    #[arg(long, value_name = "IN")]
+    pcap: PathBuf,
+    /// Capture to write: the forwarded packets as the kernel left them, in commit order
+    #[arg(long, value_name = "OUT.pcap")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    array: ArrayArgs,
+    /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
+    #[arg(long)]
+    mcw: Option<u32>,
+    /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times (1 ns = 1 cycle), or as fast
+    /// as the ring takes them
+    #[arg(long, value_name = "GBPS|trace|max", default_value = "max")]
+    line_rate: LineRate,
+    /// Cycles from a memory request to its response
+    #[arg(long, value_name = "CYCLES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    mem_latency: u32,
+    /// Report as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Verdict and times of every packet as CSV, in commit order
+    #[arg(long, value_name = "FILE.csv")]
+    verdicts: Option<PathBuf>,
+    /// Waveforms (FST); the model with waveforms is built apart
+    #[arg(long, value_name = "FILE.fst")]
+    wave: Option<PathBuf>,
+    /// Process only the first packets of the capture
+    #[arg(long, value_name = "N")]
+    max_packets: Option<usize>,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct What {
+    /// Known app, whose results are compared with its golden model: dec-ttl or check-ip-header
+    #[arg(long, value_name = "NAME")]
+    app: Option<String>,
+    /// Kernel of your own
+    #[arg(long, value_name = "FILE.elf")]
+    kernel: Option<PathBuf>,
+}
+
+impl What {
+    /// The kernel, its name for the report, and the app if it is a known one.
+    fn load(&self) -> anyhow::Result<(Kernel, String, Option<&'static App>)> {
+        match (&self.app, &self.kernel) {
+            (Some(name), _) => {
+                let app = App::find(name).with_context(|| {
+                    let names: Vec<_> = APPS.iter().map(|app| app.name).collect();
+                    format!("--app {name}: not known; expected one of {}", names.join(", "))
+                })?;
+                Ok((app.kernel()?, name.clone(), Some(app)))
+            }
+            (_, Some(path)) => Ok((Kernel::read(path)?, path.display().to_string(), None)),
+            _ => bail!("expected --app or --kernel"),
+        }
+    }
+}
+
+/// The files that a run writes; they appear at the end.
+struct Outputs {
+    out: Option<CaptureWriter>,
+    json: Option<OutputFile>,
+    verdicts: Option<OutputFile>,
+}
+
+impl Outputs {
+    fn create(args: &Args) -> anyhow::Result<Self> {
+        let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
+        Ok(Self {
+            out: args.out.as_deref().map(CaptureWriter::create).transpose()?,
+            json: file(&args.json)?,
+            verdicts: file(&args.verdicts)?,
+        })
+    }
+
+    fn write(
+        self,
+        frames: &[Frame],
+        result: &RunResult,
+        records: &[PacketRecord],
+        report: &Report,
+    ) -> anyhow::Result<()> {
+        let Self { mut out, mut json, mut verdicts } = self;
+        if let Some(out) = &mut out {
+            for (packet, frame) in result.packets.iter().zip(frames) {
+                if Verdict(packet.verdict).is_forward() {
+                    out.write(&Frame { data: packet.bytes.clone(), ..frame.clone() })?;
+                }
+            }
+        }
+        if let Some(json) = &mut json {
+            serde_json::to_writer_pretty(&mut *json, report)?;
+            std::io::Write::write_all(json, b"\n")?;
+        }
+        if let Some(verdicts) = &mut verdicts {
+            metrics::write_verdicts(verdicts, records)?;
+        }
+        out.map(CaptureWriter::commit).transpose()?;
+        json.map(OutputFile::commit).transpose()?;
+        verdicts.map(OutputFile::commit).transpose()?;
+        Ok(())
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let config = args.array.config()?;
+    let (kernel, name, app) = args.what.load()?;
+    let mcw = mcw(args.mcw, &config, &kernel)?;
+    let capture = traffic::read(&args.pcap, args.max_packets)?;
+    let outputs = Outputs::create(args)?;
+
+    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames);
+    let packets: Vec<_> =
+        capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+    let setup = ArraySetup { slot_bytes_log2, mcw, ..ArraySetup::default() };
+    let result = simulate(
+        args,
+        &config,
+        &kernel,
+        &setup,
+        arriving(&packets, args.line_rate.arrivals(&capture.frames)),
+        quiet,
+    )?;
+
+    let records = records(&result, packets.len())?;
+    if let Some(app) = app {
+        compare(app, &packets, &result)?;
+    }
+    let facts = RunFacts {
+        kernel: name,
+        capture: args.pcap.display().to_string(),
+        preset: config.preset.clone(),
+        cores: config.cores,
+        lanes: config.lanes,
+        warps: config.warps,
+        mcw,
+        line_rate: args.line_rate.to_string(),
+        memory_latency: u64::from(args.mem_latency),
+        slot_bytes: 1 << slot_bytes_log2,
+    };
+    let lengths = capture.frames.iter().map(|frame| u64::from(frame.wire_length));
+    let faults = u64::from(result.fault_count);
+    let counted = counted(&capture, slot_bytes_log2);
+    let report = Report::new(facts, &records, lengths, core_work(&result), faults, counted, app.is_some());
+    outputs.write(&capture.frames, &result, &records, &report)?;
+    print::line(report)
+}
+
+/// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
+fn mcw(wanted: Option<u32>, config: &Config, kernel: &Kernel) -> anyhow::Result<u32> {
+    let most = config.warps.min(REGISTERS_PER_LANE / kernel.registers.registers()) as u32;
+    let mcw = wanted.unwrap_or(most);
+    ensure!(
+        (1..=most).contains(&mcw),
+        "--mcw {mcw}: expected 1 to {most} ({} warp slots a core, {} registers a thread)",
+        config.warps,
+        kernel.registers.registers()
+    );
+    Ok(mcw)
+}
+
+/// The packets as the host writes them to the ring.
+fn arriving(packets: &[SlotPacket], arrivals: Vec<u64>) -> Vec<Packet> {
+    let packet = |(packet, arrival): (&SlotPacket, u64)| {
+        let [_, port, flags, _] = packet.descriptor(0);
+        Packet { frame: packet.frame.clone(), port, flags, arrival }
+    };
+    packets.iter().zip(arrivals).map(packet).collect()
+}
+
+/// Builds the model, loads the kernel and runs the packets.
+fn simulate(
+    args: &Args,
+    config: &Config,
+    kernel: &Kernel,
+    setup: &ArraySetup,
+    packets: Vec<Packet>,
+    quiet: bool,
+) -> anyhow::Result<RunResult> {
+    let mut model = array::model(config, args.wave.is_some(), quiet)?;
+    let wave = args.wave.as_deref().map(Wave::create).transpose()?;
+    if let Some(wave) = &wave {
+        model.trace(&wave.staged)?;
+    }
+    let memory = MemoryOptions { latency: Latency::Fixed(args.mem_latency), ..MemoryOptions::default() };
+    let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    host.load_kernel(&KernelImage {
+        segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
+        entry: kernel.entry,
+        registers: kernel.registers.registers() as u32,
+    })?;
+    let layout = host.configure(setup)?;
+    let bar = print::progress(packets.len() as u64, quiet);
+    let result = cosim::run(&mut host, setup, &layout, &packets, RunOptions::default(), &mut |progress| {
+        bar.set_position(progress.committed);
+    });
+    bar.finish_and_clear();
+    drop(host);
+    // Waveforms are wanted most when a run fails.
+    wave.map(Wave::commit).transpose()?;
+    let result = result?;
+    log::info!(
+        "{} cycles simulated in {:.2} s: {:.1} kHz",
+        result.simulated_cycles,
+        result.elapsed.as_secs_f64(),
+        result.kilohertz()
+    );
+    if result.bus_errors > 0 {
+        log::warn!("{} memory responses were errors", result.bus_errors);
+    }
+    Ok(result)
+}
+
+/// A waveform file, which gets its name when the simulation has ended.
+struct Wave {
+    staged: PathBuf,
+    path: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Wave {
+    fn create(path: &Path) -> anyhow::Result<Self> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = tempfile::Builder::new().prefix(".hermes-").tempdir_in(parent);
+        let folder = folder.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self { staged: folder.path().join("wave.fst"), path: path.to_path_buf(), folder })
+    }
+
+    fn commit(self) -> anyhow::Result<()> {
+        let renamed = std::fs::rename(&self.staged, &self.path);
+        renamed.with_context(|| format!("cannot write {}", self.path.display()))?;
+        Ok(self.folder.close()?)
+    }
+}
+
+/// The times of every packet. Checks that every packet was committed once, in the order of arrival.
+fn records(result: &RunResult, packets: usize) -> anyhow::Result<Vec<PacketRecord>> {
+    ensure!(result.packets.len() == packets, "{} of {packets} packets were committed", result.packets.len());
+    let record = |(expected, packet): (usize, &cosim::PacketRecord)| {
+        ensure!(
+            packet.index == expected as u64,
+            "packet {} was committed when packet {expected} was due",
+            packet.index
+        );
+        let (verdict, t) = (Verdict(packet.verdict), packet.times);
+        Ok(PacketRecord {
+            packet: packet.index,
+            verdict,
+            arrival: t.arrival,
+            start: t.start,
+            finish: t.finish,
+            commit: t.commit,
+        })
+    };
+    let records: Vec<_> = result.packets.iter().enumerate().map(record).collect::<anyhow::Result<_>>()?;
+    ensure!(records.windows(2).all(|pair| pair[0].commit <= pair[1].commit), "commits went back in time");
+    Ok(records)
+}
+
+/// Compares every packet and verdict with the app's golden model.
+fn compare(app: &App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
+    let differences = packets.iter().zip(&result.packets).filter_map(|(packet, got)| {
+        let frame = got.bytes.clone();
+        Difference::find(got.index, (app.golden)(packet), Golden { verdict: Verdict(got.verdict), frame })
+    });
+    let mut differences = differences.peekable();
+    match differences.next() {
+        None => Ok(()),
+        Some(first) => {
+            let count = 1 + differences.count();
+            bail!(
+                "{count} of {} packets differ from the golden model of {}; the first:\n{first}",
+                packets.len(),
+                app.name
+            )
+        }
+    }
+}
+
+fn core_work(result: &RunResult) -> Vec<CoreWork> {
+    let work = |c: &cosim::CoreCounters| CoreWork {
+        instructions: c.instructions.into(),
+        lane_instructions: c.lane_instructions.into(),
+        active_cycles: c.active_cycles.into(),
+        stall_cycles: c.stall_cycles.into(),
+        divergent: c.divergent.into(),
+        ipc: 0.0,
+    };
+    result.counters.iter().map(work).collect()
+}
+
+/// Packets that are not what most are.
+fn counted(capture: &Capture, slot_bytes_log2: u32) -> Counted {
+    let capacity = slot::capacity(slot_bytes_log2);
+    let count = |what: fn(&Frame) -> bool| capture.frames.iter().filter(|frame| what(frame)).count();
+    Counted {
+        not_ipv4: count(|frame| frame.data.get(12..14) != Some(&[0x08, 0x00])),
+        cut_by_capture: capture.cut,
+        larger_than_slot: capture.frames.iter().filter(|frame| frame.data.len() > capacity).count(),
+    }
+}

@@ -1,0 +1,150 @@
+//! Which parts of the shared memory are in use.
+
+use std::collections::BTreeMap;
+
+use super::error::CosimError;
+
+/// First-fit allocator over a range of addresses; it keeps its books outside the memory that it gives out.
+#[derive(Clone, Debug)]
+pub struct Allocator {
+    /// First address and length of every free part; parts that touch are merged.
+    free: BTreeMap<u64, u64>,
+    /// First address and length of every part in use.
+    used: BTreeMap<u64, u64>,
+}
+
+impl Allocator {
+    /// All addresses from `first` to below `end` are free.
+    #[must_use]
+    pub fn new(first: u64, end: u64) -> Self {
+        let free = if first < end { BTreeMap::from([(first, end - first)]) } else { BTreeMap::new() };
+        Self { free, used: BTreeMap::new() }
+    }
+
+    /// The lowest free part of `bytes` (at least 1) at a multiple of `alignment`, a power of two.
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`] naming `what`.
+    pub fn allocate(&mut self, what: &str, bytes: u64, alignment: u64) -> Result<u32, CosimError> {
+        let bytes = bytes.max(1);
+        let fits = |(&first, &length): (&u64, &u64)| {
+            let start = first.next_multiple_of(alignment);
+            (start + bytes <= first + length).then_some(start)
+        };
+        let start = self.free.iter().find_map(fits);
+        let start = start.ok_or_else(|| CosimError::OutOfMemory { what: what.to_string(), bytes })?;
+        self.take(start, bytes);
+        u32::try_from(start).map_err(|_| CosimError::OutOfMemory { what: what.to_string(), bytes })
+    }
+
+    /// Marks a part as in use, such as a kernel linked to fixed addresses.
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`] naming `what` if it is not all free.
+    pub fn reserve(&mut self, what: &str, first: u64, bytes: u64) -> Result<(), CosimError> {
+        let inside = |(&start, &length): (&u64, &u64)| first + bytes <= start + length;
+        if !self.free.range(..=first).next_back().is_some_and(inside) {
+            return Err(CosimError::OutOfMemory { what: format!("{what} at {first:#010x}"), bytes });
+        }
+        self.take(first, bytes);
+        Ok(())
+    }
+
+    /// Frees what was allocated or reserved at `address`.
+    ///
+    /// # Errors
+    /// [`CosimError::NotAllocated`].
+    pub fn free(&mut self, address: u32) -> Result<(), CosimError> {
+        let mut first = u64::from(address);
+        let mut length = self.used.remove(&first).ok_or(CosimError::NotAllocated { address })?;
+        if let Some(after) = self.free.remove(&(first + length)) {
+            length += after;
+        }
+        let before = self.free.range(..first).next_back().map(|(&start, &length)| (start, length));
+        if let Some((start, before)) = before.filter(|(start, length)| start + length == first) {
+            first = start;
+            length += before;
+        }
+        self.free.insert(first, length);
+        Ok(())
+    }
+
+    /// Free bytes in all.
+    #[must_use]
+    pub fn free_bytes(&self) -> u64 {
+        self.free.values().sum()
+    }
+
+    /// Moves a part that lies within one free part to the used ones.
+    fn take(&mut self, start: u64, bytes: u64) {
+        let found = self.free.range(..=start).next_back().map(|(&first, &length)| (first, length));
+        let (first, length) = found.expect("the part lies within a free part");
+        self.free.remove(&first);
+        if first < start {
+            self.free.insert(first, start - first);
+        }
+        if start + bytes < first + length {
+            self.free.insert(start + bytes, first + length - start - bytes);
+        }
+        self.used.insert(start, bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng as _, SeedableRng as _};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn parts_are_aligned_and_merge_when_freed() {
+        let mut allocator = Allocator::new(64, 1024);
+        let a = allocator.allocate("a", 10, 64).unwrap();
+        let b = allocator.allocate("b", 100, 64).unwrap();
+        let c = allocator.allocate("c", 1, 4).unwrap();
+        assert_eq!((a, b, c), (64, 128, 76));
+        assert!(allocator
+            .allocate("d", 1024, 64)
+            .unwrap_err()
+            .to_string()
+            .contains("no room for d of 1024 bytes"));
+        for address in [b, a, c] {
+            allocator.free(address).unwrap();
+        }
+        assert_eq!(allocator.allocate("all", 960, 64).unwrap(), 64);
+        assert!(allocator.free(65).is_err() && allocator.free_bytes() == 0);
+    }
+
+    #[test]
+    fn reserved_parts_are_kept_free_of_others() {
+        let mut allocator = Allocator::new(0, 4096);
+        allocator.reserve("kernel", 1024, 100).unwrap();
+        assert!(allocator.reserve("other", 1000, 100).is_err());
+        assert!(allocator.reserve("behind", 4000, 100).is_err());
+        assert_eq!(allocator.allocate("big", 1100, 4).unwrap(), 1124);
+        assert_eq!(allocator.allocate("small", 1024, 4).unwrap(), 0);
+    }
+
+    #[test]
+    fn random_use_never_overlaps_and_loses_nothing() {
+        let mut random = ChaCha8Rng::seed_from_u64(crate::test_seed());
+        let mut allocator = Allocator::new(0, 1 << 20);
+        let mut parts: Vec<(u64, u64)> = Vec::new();
+        for _ in 0..5000 {
+            if random.gen_bool(0.55) {
+                let (bytes, alignment) = (random.gen_range(1..5000), 1 << random.gen_range(0..8));
+                if let Ok(start) = allocator.allocate("part", bytes, alignment) {
+                    let start = u64::from(start);
+                    assert_eq!(start % alignment, 0);
+                    assert!(parts.iter().all(|&(s, l)| start + bytes <= s || s + l <= start));
+                    parts.push((start, bytes));
+                }
+            } else if !parts.is_empty() {
+                let (start, _) = parts.swap_remove(random.gen_range(0..parts.len()));
+                allocator.free(start as u32).unwrap();
+            }
+            let used: u64 = parts.iter().map(|p| p.1).sum();
+            assert_eq!(allocator.free_bytes(), (1 << 20) - used);
+        }
+    }
+}

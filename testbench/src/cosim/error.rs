@@ -1,0 +1,110 @@
+//! What can go wrong while the array is simulated.
+
+use super::ports::PortError;
+
+/// An error of the co-simulation.
+#[derive(Debug, thiserror::Error)]
+pub enum CosimError {
+    /// The model could not be run.
+    #[error(transparent)]
+    Model(#[from] verilator_sys::Error),
+    /// The design lacks ports.
+    #[error(transparent)]
+    Ports(#[from] PortError),
+    /// The design broke a rule of a bus protocol.
+    #[error("cycle {cycle}: {message}")]
+    Protocol {
+        /// Cycles since reset.
+        cycle: u64,
+        /// The rule, the signal and the values.
+        message: String,
+    },
+    /// A register access did not end.
+    #[error("the access to register {register} did not end within {cycles} cycles")]
+    RegisterTimeout {
+        /// Name of the register, or its offset.
+        register: String,
+        /// Cycles waited.
+        cycles: u64,
+    },
+    /// A register access was answered with an error.
+    #[error("the access to register {register} was answered with {response}")]
+    RegisterResponse {
+        /// Name of the register, or its offset.
+        register: String,
+        /// The AXI response.
+        response: &'static str,
+    },
+    /// The design is not a Hermes array.
+    #[error("register ID reads {found:#010x}; expected {expected:#010x}")]
+    Identification {
+        /// What was read.
+        found: u32,
+        /// What a Hermes array answers.
+        expected: u32,
+    },
+    /// An address outside the shared memory.
+    #[error("{what}: {length} bytes at {address:#010x} are outside the shared memory of {size:#x} bytes")]
+    Address {
+        /// What was to be read or written.
+        what: &'static str,
+        /// First byte.
+        address: u32,
+        /// Number of bytes.
+        length: usize,
+        /// Size of the memory in bytes.
+        size: u64,
+    },
+    /// The shared memory has no room.
+    #[error("no room for {what} of {bytes} bytes in the shared memory")]
+    OutOfMemory {
+        /// What needed room.
+        what: String,
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// Something was freed that was not allocated.
+    #[error("rfree({address:#010x}): nothing is allocated at this address")]
+    NotAllocated {
+        /// The address.
+        address: u32,
+    },
+    /// An option that the array cannot work with.
+    #[error("{field}: {value} is not possible; expected {expected}")]
+    Option {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// A frame that does not fit into a ring slot.
+    #[error("packet {index}: {length} bytes do not fit into a ring slot, which holds {capacity}")]
+    FrameTooLarge {
+        /// Index of the packet.
+        index: usize,
+        /// Bytes of its frame.
+        length: usize,
+        /// Bytes of the largest frame.
+        capacity: usize,
+    },
+    /// The array reported warps in a way that cannot be: an error of the design.
+    #[error("cycle {cycle}: {message}")]
+    Order {
+        /// Cycles since reset.
+        cycle: u64,
+        /// What was seen and what was expected.
+        message: String,
+    },
+    /// Nothing happened for long.
+    #[error("cycle {cycle}: no warp was issued, finished or committed for {quiet} cycles; {state}")]
+    NoProgress {
+        /// Cycles since reset.
+        cycle: u64,
+        /// Cycles without progress.
+        quiet: u64,
+        /// Registers and counts that tell what is pending.
+        state: String,
+    },
+}

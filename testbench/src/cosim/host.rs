@@ -1,0 +1,353 @@
+//! The host library: memory, kernels, set-up, tasks, results. Works on every [`Device`].
+
+use hermes_rtl::host::registers::{offset, ID};
+
+use super::allocator::Allocator;
+use super::device::Device;
+use super::error::CosimError;
+use super::image::LINE;
+
+/// A kernel as it goes into the shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelImage {
+    /// First address and bytes of each part.
+    pub segments: Vec<(u32, Vec<u8>)>,
+    /// Address of the first instruction.
+    pub entry: u32,
+    /// Registers of a thread: 16 or 32.
+    pub registers: u32,
+}
+
+/// How the array is to run a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArraySetup {
+    /// Slots of the packet ring, as a power of two; at most 20.
+    pub ring_slots_log2: u32,
+    /// Bytes of a ring slot, as a power of two; 7 (128 bytes) to 16.
+    pub slot_bytes_log2: u32,
+    /// Maximally allowed concurrent warps per core.
+    pub mcw: u32,
+    /// Cycles that the oldest waiting packet waits for a full warp.
+    pub timeout: u32,
+    /// Whether a partial warp is formed at once when a warp slot is idle.
+    pub eager: bool,
+    /// Stack bytes of a thread, as a power of two; 4 to 16.
+    pub stack_bytes_log2: u32,
+    /// The kernel's argument block.
+    pub argument: Vec<u8>,
+}
+
+impl Default for ArraySetup {
+    /// A ring of 1,024 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no argument.
+    fn default() -> Self {
+        Self {
+            ring_slots_log2: 10,
+            slot_bytes_log2: 11,
+            mcw: 4,
+            timeout: 256,
+            eager: false,
+            stack_bytes_log2: 8,
+            argument: Vec::new(),
+        }
+    }
+}
+
+/// Where things are in the shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// First slot of the packet ring.
+    pub ring_base: u32,
+    /// First word of the verdict array.
+    pub verdict_base: u32,
+    /// First byte of the stacks.
+    pub stack_base: u32,
+    /// First byte of the argument block.
+    pub argument: u32,
+}
+
+/// What the array says of itself in the CONFIG register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayInfo {
+    /// Lanes of a core: threads of a warp.
+    pub lanes: u32,
+    /// Shader cores.
+    pub cores: u32,
+    /// Warp slots of a core.
+    pub warps: u32,
+}
+
+/// Event counters of a core since reset, each modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CoreCounters {
+    /// Warp-instructions retired.
+    pub instructions: u32,
+    /// Lane-instructions retired.
+    pub lane_instructions: u32,
+    /// Cycles with at least one warp on the core.
+    pub active_cycles: u32,
+    /// Cycles with a warp on the core in which none could issue.
+    pub stall_cycles: u32,
+    /// Warp-instructions retired while some lanes waited at another PC.
+    pub divergent: u32,
+    /// Instruction cache line fills.
+    pub fetch_misses: u32,
+    /// Data lines read.
+    pub line_reads: u32,
+    /// Data lines written.
+    pub line_writes: u32,
+}
+
+/// A record of the fault FIFO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct FaultRecord {
+    /// Cause as in the RISC-V privileged specification.
+    pub cause: u8,
+    /// The core.
+    pub core: u8,
+    /// Its warp slot.
+    pub slot: u8,
+    /// Threads of the warp that faulted together.
+    pub threads: u8,
+    /// Address of the instruction.
+    pub pc: u32,
+    /// What RISC-V writes to mtval for this cause, of the lowest faulting lane.
+    pub address: u32,
+    /// packetIdx of the lowest faulting lane.
+    pub packet: u32,
+}
+
+/// Registers of a fault record, in the order of [`FaultRecord::from_words`].
+pub(super) const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
+
+impl FaultRecord {
+    pub(super) fn from_words([info, pc, address, packet]: [u32; 4]) -> Self {
+        let field = |low: u32, bits: u32| (info >> low & ((1 << bits) - 1)) as u8;
+        let (cause, core, slot, threads) = (field(0, 8), field(8, 5), field(16, 5), field(24, 6));
+        Self { cause, core, slot, threads, pc, address, packet }
+    }
+}
+
+/// The host of an array.
+pub struct Host<D> {
+    device: D,
+    allocator: Allocator,
+    info: ArrayInfo,
+    kernel_registers: u32,
+}
+
+impl<D: Device> Host<D> {
+    /// Takes charge of an array that has just been reset. Addresses 0 to 63 of its memory are never given out, so
+    /// that 0 is no valid address.
+    ///
+    /// # Errors
+    /// The registers do not answer or do not look like those of a Hermes array.
+    pub fn new(mut device: D) -> Result<Self, CosimError> {
+        let found = device.read_register(offset("ID"))?;
+        if found != ID {
+            return Err(CosimError::Identification { found, expected: ID });
+        }
+        let config = device.read_register(offset("CONFIG"))?;
+        let info = ArrayInfo { lanes: config & 0xff, cores: config >> 8 & 0xff, warps: config >> 16 & 0xff };
+        let allocator = Allocator::new(LINE as u64, device.memory_size());
+        Ok(Self { device, allocator, info, kernel_registers: 32 })
+    }
+
+    /// Sizes of the array.
+    #[must_use]
+    pub fn info(&self) -> ArrayInfo {
+        self.info
+    }
+
+    /// The array.
+    pub fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    /// The array, without its host.
+    #[must_use]
+    pub fn into_device(self) -> D {
+        self.device
+    }
+
+    /// Allocates whole lines of the shared memory, which host and array both use in place. `what` is for the error.
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`].
+    pub fn rmalloc(&mut self, what: &str, bytes: usize) -> Result<u32, CosimError> {
+        self.allocator.allocate(what, bytes.next_multiple_of(LINE) as u64, LINE as u64)
+    }
+
+    /// Frees what [`Host::rmalloc`] gave.
+    ///
+    /// # Errors
+    /// [`CosimError::NotAllocated`].
+    pub fn rfree(&mut self, address: u32) -> Result<(), CosimError> {
+        self.allocator.free(address)
+    }
+
+    /// Writes a kernel to its addresses and makes it the one that threads start with. Load it before the rest is
+    /// allocated, since its addresses are fixed.
+    ///
+    /// # Errors
+    /// A segment is outside the memory or lies on something else; the number of registers is not 16 or 32.
+    pub fn load_kernel(&mut self, kernel: &KernelImage) -> Result<(), CosimError> {
+        option("registers", kernel.registers, matches!(kernel.registers, 16 | 32), "16 or 32")?;
+        for (address, bytes) in kernel.segments.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+            self.allocator.reserve("the kernel's segment", u64::from(*address), bytes.len() as u64)?;
+            self.device.write_memory(*address, bytes)?;
+        }
+        self.kernel_registers = kernel.registers;
+        self.write("KERNEL_ENTRY", kernel.entry)?;
+        self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
+        self.write("INVALIDATE", 1)
+    }
+
+    /// Allocates ring, verdicts, stacks and argument block, and sets every register of the set-up. The array does not
+    /// run yet.
+    ///
+    /// # Errors
+    /// An option is out of its range, or the memory is too small.
+    pub fn configure(&mut self, setup: &ArraySetup) -> Result<Layout, CosimError> {
+        option("ring_slots_log2", setup.ring_slots_log2, setup.ring_slots_log2 <= 20, "0 to 20")?;
+        option(
+            "slot_bytes_log2",
+            setup.slot_bytes_log2,
+            (7..=16).contains(&setup.slot_bytes_log2),
+            "7 to 16",
+        )?;
+        option(
+            "stack_bytes_log2",
+            setup.stack_bytes_log2,
+            (4..=16).contains(&setup.stack_bytes_log2),
+            "4 to 16",
+        )?;
+        let most = self.most_warps();
+        option(
+            "mcw",
+            setup.mcw,
+            (1..=most).contains(&setup.mcw),
+            &format!("1 to {most} with this kernel and array"),
+        )?;
+
+        let ring_bytes = 1 << (setup.ring_slots_log2 + setup.slot_bytes_log2);
+        let threads = (self.info.cores * self.info.warps * self.info.lanes) as usize;
+        let layout = Layout {
+            ring_base: self.rmalloc("the packet ring", ring_bytes)?,
+            verdict_base: self.rmalloc("the verdicts", 4 << setup.ring_slots_log2)?,
+            stack_base: self.rmalloc("the stacks", threads << setup.stack_bytes_log2)?,
+            argument: self.rmalloc("the argument block", setup.argument.len())?,
+        };
+        self.device.write_memory(layout.argument, &setup.argument)?;
+        self.write("CONTROL", 0)?;
+        self.write("RING_BASE", layout.ring_base)?;
+        self.write("RING_SLOTS_LOG2", setup.ring_slots_log2)?;
+        self.write("SLOT_BYTES_LOG2", setup.slot_bytes_log2)?;
+        self.write("VERDICT_BASE", layout.verdict_base)?;
+        self.write("ARGUMENT", layout.argument)?;
+        self.write("STACK_BASE", layout.stack_base)?;
+        self.write("STACK_BYTES_LOG2", setup.stack_bytes_log2)?;
+        self.write("MCW", setup.mcw)?;
+        self.write("TIMEOUT", setup.timeout)?;
+        Ok(layout)
+    }
+
+    /// Most warps a core can have with the loaded kernel: its slots, and its registers shared among them.
+    #[must_use]
+    pub fn most_warps(&self) -> u32 {
+        self.info.warps.min(hermes_rtl::config::REGISTERS_PER_LANE as u32 / self.kernel_registers)
+    }
+
+    /// Lets warps be formed and issued.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn start(&mut self, eager: bool) -> Result<(), CosimError> {
+        self.write("CONTROL", 1 | u32::from(eager) << 1)
+    }
+
+    /// Stops forming and issuing warps; those on the cores run to their end.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn stop(&mut self) -> Result<(), CosimError> {
+        self.write("CONTROL", 0)
+    }
+
+    /// Tells the array that the next `count` packets are in their slots.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn push_tasks(&mut self, count: u32) -> Result<(), CosimError> {
+        self.write("TASK_PUSH", count)
+    }
+
+    /// Packets committed since reset, modulo 2^32.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn committed(&mut self) -> Result<u32, CosimError> {
+        self.read("COMMITTED_PACKETS")
+    }
+
+    /// The event counters of a core.
+    ///
+    /// # Errors
+    /// The registers do not answer.
+    pub fn counters(&mut self, core: u32) -> Result<CoreCounters, CosimError> {
+        self.write("CORE_SELECT", core)?;
+        Ok(CoreCounters {
+            instructions: self.read("CORE_INSTRUCTIONS")?,
+            lane_instructions: self.read("CORE_LANE_INSTRUCTIONS")?,
+            active_cycles: self.read("CORE_ACTIVE_CYCLES")?,
+            stall_cycles: self.read("CORE_STALL_CYCLES")?,
+            divergent: self.read("CORE_DIVERGENT")?,
+            fetch_misses: self.read("CORE_FETCH_MISSES")?,
+            line_reads: self.read("CORE_LINE_READS")?,
+            line_writes: self.read("CORE_LINE_WRITES")?,
+        })
+    }
+
+    /// Takes every record out of the fault FIFO; also the number of records that it could not hold, modulo 2^16.
+    ///
+    /// # Errors
+    /// The registers do not answer.
+    pub fn take_faults(&mut self) -> Result<(Vec<FaultRecord>, u32), CosimError> {
+        let mut faults = Vec::new();
+        loop {
+            let level = self.read("FAULT_LEVEL")?;
+            if level & 0xffff == 0 {
+                return Ok((faults, level >> 16));
+            }
+            let mut words = [0; 4];
+            for (word, name) in words.iter_mut().zip(FAULT_REGISTERS) {
+                *word = self.read(name)?;
+            }
+            self.write("FAULT_POP", 1)?;
+            faults.push(FaultRecord::from_words(words));
+        }
+    }
+
+    /// Reads the register called `name` in the register map.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn read(&mut self, name: &str) -> Result<u32, CosimError> {
+        self.device.read_register(offset(name))
+    }
+
+    /// Writes the register called `name` in the register map.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn write(&mut self, name: &str, value: u32) -> Result<(), CosimError> {
+        self.device.write_register(offset(name), value)
+    }
+}
+
+fn option(field: &'static str, value: u32, possible: bool, expected: &str) -> Result<(), CosimError> {
+    if possible {
+        Ok(())
+    } else {
+        Err(CosimError::Option { field, value: value.to_string(), expected: expected.to_string() })
+    }
+}

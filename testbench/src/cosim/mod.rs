@@ -1,0 +1,40 @@
+//! Co-simulation: the Verilated array with its memory, its host and its traffic, driven through its ports only.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `ports` | bundles of ports, bound by the prefix of their names |
+//! | `image` | the contents of the shared memory |
+//! | `memory` | the AXI4 memory: latency, back-pressure, protocol checks, statistics |
+//! | `axi_lite` | register accesses, a step each cycle |
+//! | `simulation` | the cycle loop: a [`Device`] |
+//! | `allocator`, `host` | the host library, for every [`Device`] |
+//! | `tracker`, `session` | runs of packets, with the time of every stage |
+
+mod allocator;
+mod axi_lite;
+mod device;
+mod error;
+mod host;
+mod image;
+mod memory;
+mod ports;
+mod responder;
+mod rules;
+mod session;
+mod simulation;
+#[cfg(test)]
+mod tests;
+mod tracker;
+
+pub use allocator::Allocator;
+pub use axi_lite::{Access, AxiLiteHost, Completion};
+pub use device::Device;
+pub use error::CosimError;
+pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout};
+pub use image::{MemoryImage, LINE};
+pub use memory::{Axi4Memory, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR};
+pub use ports::{Axi4Ports, AxiLitePorts, PortError, TracePorts};
+pub use responder::Latency;
+pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};
+pub use simulation::{Event, PacketRange, Simulation, WarpSlot};
+pub use tracker::PacketTimes;

@@ -1,0 +1,394 @@
+//! A run: packets in by their arrival times, verdicts and processed packets out in the order of commits.
+//!
+//! The host does what the CPU does in the paper (Hermes, section 3.1): at a packet's arrival it writes the packet to
+//! its ring slot, and pushes the number of packets that arrived since its last push, one push at a time.
+
+use std::time::{Duration, Instant};
+
+use hermes_rtl::host::registers::offset;
+
+use super::axi_lite::Access;
+use super::device::Device as _;
+use super::error::CosimError;
+use super::host::{ArraySetup, CoreCounters, FaultRecord, Host, Layout, FAULT_REGISTERS};
+use super::image::LINE;
+use super::memory::MemoryStatistics;
+use super::simulation::{Event, Simulation};
+use super::tracker::{PacketTimes, Tracker};
+use crate::slot::FRAME_OFFSET;
+use crate::verdict;
+
+/// Cycles that the array rests before idle time is left out.
+const REST_CYCLES: u64 = 4096;
+/// Cycles simulated again before the packet that ends idle time.
+const WAKE_CYCLES: u64 = 64;
+/// Cycles from one progress report to the next.
+const PROGRESS_CYCLES: u64 = 4096;
+
+/// A packet to be processed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The frame, from the destination address on.
+    pub frame: Vec<u8>,
+    /// Input port: second word of the descriptor.
+    pub port: u32,
+    /// Third word of the descriptor.
+    pub flags: u32,
+    /// Cycle of the run at which it arrives; never less than that of the packet before it. All 0: as fast as the ring
+    /// takes them.
+    pub arrival: u64,
+}
+
+/// How a run is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Cycles without an event, with packets in flight, after which the run is given up.
+    pub watchdog: u64,
+    /// Whether to leave out cycles in which the array rests and waits for the next packet. Times of the run count them,
+    /// the counters of the array do not.
+    pub skip_idle: bool,
+}
+
+impl Default for RunOptions {
+    /// 500,000 cycles; idle time is left out.
+    fn default() -> Self {
+        Self { watchdog: 500_000, skip_idle: true }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Packets committed.
+    pub committed: u64,
+    /// Packets of the run.
+    pub total: u64,
+    /// Cycles of the run.
+    pub cycles: u64,
+}
+
+/// A packet after its commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketRecord {
+    /// packetIdx.
+    pub index: u64,
+    /// The verdict word.
+    pub verdict: u32,
+    /// When it passed which stage, and where.
+    pub times: PacketTimes,
+    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
+    pub bytes: Vec<u8>,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Every packet, in the order of commits, which is the order of arrival.
+    pub packets: Vec<PacketRecord>,
+    /// Cycles from the start of the run to the last commit, that one included.
+    pub cycles: u64,
+    /// Cycles of these that were left out because the array rested.
+    pub skipped_cycles: u64,
+    /// Cycles in which a packet that should have arrived waited for a free slot of the ring.
+    pub deferred_cycles: u64,
+    /// Event counters of every core.
+    pub counters: Vec<CoreCounters>,
+    /// The records of the fault FIFO.
+    pub faults: Vec<FaultRecord>,
+    /// Records that the fault FIFO could not hold, modulo 2^16.
+    pub lost_faults: u32,
+    /// Threads ended by a fault.
+    pub fault_count: u32,
+    /// AXI4 responses other than OKAY that the array saw.
+    pub bus_errors: u32,
+    /// What the memory did.
+    pub memory: MemoryStatistics,
+    /// Cycles simulated, those of set-up and read-out of the results included.
+    pub simulated_cycles: u64,
+    /// Wall-clock time of the simulation.
+    pub elapsed: Duration,
+}
+
+impl RunResult {
+    /// Speed of the simulation in thousands of cycles per second.
+    #[must_use]
+    pub fn kilohertz(&self) -> f64 {
+        self.simulated_cycles as f64 / self.elapsed.as_secs_f64().max(1e-9) / 1e3
+    }
+}
+
+/// What the register accesses in flight are for.
+enum Task {
+    None,
+    Push,
+    /// FAULT_LEVEL is being read.
+    FaultLevel,
+    /// A fault record is being read: words so far, records behind it.
+    FaultRecord(Vec<u32>, u32),
+}
+
+struct Run<'a> {
+    host: &'a mut Host<Simulation>,
+    setup: &'a ArraySetup,
+    layout: &'a Layout,
+    tracker: Tracker,
+    task: Task,
+    fault_seen: bool,
+    base: u64,
+    skipped: u64,
+    slot: Vec<u8>,
+    packets: Vec<PacketRecord>,
+    faults: Vec<FaultRecord>,
+}
+
+/// Runs `packets` through an array whose kernel is loaded and which [`Host::configure`] has set up since the last
+/// reset.
+///
+/// # Errors
+/// A frame is too large for a slot, the array breaks a rule or its order, a register does not answer, or nothing happens
+/// for [`RunOptions::watchdog`] cycles.
+pub fn run(
+    host: &mut Host<Simulation>,
+    setup: &ArraySetup,
+    layout: &Layout,
+    packets: &[Packet],
+    options: RunOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RunResult, CosimError> {
+    let began = Instant::now();
+    let capacity = frame_capacity(setup);
+    if let Some((index, packet)) = packets.iter().enumerate().find(|(_, p)| p.frame.len() > capacity) {
+        return Err(CosimError::FrameTooLarge { index, length: packet.frame.len(), capacity });
+    }
+    host.start(setup.eager)?;
+    let mut run = Run {
+        tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
+        task: Task::None,
+        fault_seen: false,
+        base: host.device_mut().cycle(),
+        skipped: 0,
+        slot: Vec::new(),
+        packets: Vec::with_capacity(packets.len()),
+        faults: Vec::new(),
+        host,
+        setup,
+        layout,
+    };
+    let deferred_cycles = run.feed(packets, options, progress)?;
+    run.finish(began, deferred_cycles)
+}
+
+/// Bytes of the largest frame that a ring slot holds.
+#[must_use]
+pub fn frame_capacity(setup: &ArraySetup) -> usize {
+    (1_usize << setup.slot_bytes_log2).saturating_sub(FRAME_OFFSET)
+}
+
+impl Run<'_> {
+    /// Cycles since the start of the run, those left out included.
+    fn now(&mut self) -> u64 {
+        self.host.device_mut().cycle() - self.base + self.skipped
+    }
+
+    /// The cycle loop; gives the number of deferred cycles.
+    fn feed(
+        &mut self,
+        packets: &[Packet],
+        options: RunOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<u64, CosimError> {
+        let total = packets.len() as u64;
+        let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
+        let mut events = Vec::new();
+        let mut next = packets.iter().peekable();
+        while self.tracker.committed() < total {
+            let now = self.now();
+            while let Some(packet) = next.next_if(|p| p.arrival <= now && self.tracker.has_room()) {
+                self.write_slot(packet)?;
+                self.tracker.arrive(now);
+                last_event = now;
+            }
+            let waiting = next.peek().copied();
+            deferred += u64::from(waiting.is_some_and(|p| p.arrival <= now));
+            self.start_task();
+            self.host.device_mut().step()?;
+            self.end_accesses()?;
+
+            self.host.device_mut().take_events(&mut events);
+            for (cycle, event) in events.drain(..) {
+                last_event = now;
+                self.event(cycle, event)?;
+            }
+            let in_flight = self.tracker.arrived() > self.tracker.committed();
+            if in_flight && now - last_event > options.watchdog {
+                return Err(self.stuck(now - last_event));
+            }
+            if let (Some(packet), false, true) = (waiting, in_flight, options.skip_idle) {
+                self.skip_idle(now - last_event, now, packet.arrival);
+            }
+            if now >= next_report {
+                next_report = now + PROGRESS_CYCLES;
+                progress(Progress { committed: self.tracker.committed(), total, cycles: now });
+            }
+        }
+        progress(Progress { committed: total, total, cycles: self.now() });
+        Ok(deferred)
+    }
+
+    /// Writes descriptor, padding and frame of the next packet to its slot, and zeros up to the end of its last line.
+    fn write_slot(&mut self, packet: &Packet) -> Result<(), CosimError> {
+        let index = self.tracker.arrived();
+        let arrival = self.host.device_mut().cycle() as u32;
+        self.slot.clear();
+        for word in [packet.frame.len() as u32, packet.port, packet.flags, arrival] {
+            self.slot.extend(word.to_le_bytes());
+        }
+        self.slot.resize(FRAME_OFFSET, 0);
+        self.slot.extend(&packet.frame);
+        self.slot.resize(self.slot.len().next_multiple_of(LINE), 0);
+        let address = self.slot_address(index);
+        self.host.device_mut().write_memory(address, &self.slot)
+    }
+
+    fn slot_address(&self, index: u64) -> u32 {
+        let slot = index & ((1 << self.setup.ring_slots_log2) - 1);
+        self.layout.ring_base + ((slot as u32) << self.setup.slot_bytes_log2)
+    }
+
+    /// Starts the next register accesses if none are in flight: pushes come first.
+    fn start_task(&mut self) {
+        if !matches!(self.task, Task::None) {
+            return;
+        }
+        let count = self.tracker.not_pushed();
+        if count > 0 {
+            self.tracker.push(count);
+            self.task = Task::Push;
+            self.submit(Access::Write { offset: offset("TASK_PUSH"), value: count as u32 });
+        } else if self.fault_seen {
+            self.fault_seen = false;
+            self.task = Task::FaultLevel;
+            self.submit(Access::Read { offset: offset("FAULT_LEVEL") });
+        }
+    }
+
+    fn submit(&mut self, access: Access) {
+        self.host.device_mut().submit(access);
+    }
+
+    fn end_accesses(&mut self) -> Result<(), CosimError> {
+        if matches!(self.task, Task::None) {
+            return Ok(());
+        }
+        while let Some(completion) = self.host.device_mut().take_completion()? {
+            self.task = match std::mem::replace(&mut self.task, Task::None) {
+                Task::None | Task::Push => Task::None,
+                Task::FaultLevel => self.read_fault(completion.value & 0xffff),
+                Task::FaultRecord(mut words, behind) if words.len() < FAULT_REGISTERS.len() => {
+                    words.push(completion.value);
+                    Task::FaultRecord(words, behind)
+                }
+                Task::FaultRecord(words, behind) => {
+                    // The pop was answered.
+                    self.faults.push(FaultRecord::from_words([words[0], words[1], words[2], words[3]]));
+                    self.read_fault(behind)
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Starts to read the oldest of `records` fault records; lets a push go first.
+    fn read_fault(&mut self, records: u32) -> Task {
+        if records == 0 {
+            return Task::None;
+        }
+        if self.tracker.not_pushed() > 0 {
+            self.fault_seen = true;
+            return Task::None;
+        }
+        for name in FAULT_REGISTERS {
+            self.submit(Access::Read { offset: offset(name) });
+        }
+        self.submit(Access::Write { offset: offset("FAULT_POP"), value: 1 });
+        Task::FaultRecord(Vec::with_capacity(FAULT_REGISTERS.len()), records - 1)
+    }
+
+    fn event(&mut self, cycle: u64, event: Event) -> Result<(), CosimError> {
+        let now = cycle - self.base + self.skipped;
+        let Some((first, times)) = self.tracker.event(now, cycle, event)? else { return Ok(()) };
+        for (index, times) in (first..).zip(times) {
+            let slot = index & ((1 << self.setup.ring_slots_log2) - 1);
+            let address = self.slot_address(index);
+            let image = self.host.device_mut().image();
+            let verdict = image.read_u32(self.layout.verdict_base + 4 * slot as u32)?;
+            let length = image.read_u32(address)? as usize;
+            let mut bytes = vec![0; length.min(frame_capacity(self.setup))];
+            image.read(address + FRAME_OFFSET as u32, &mut bytes)?;
+            self.fault_seen |= verdict & verdict::FAULT == verdict::FAULT;
+            self.packets.push(PacketRecord { index, verdict, times, bytes });
+        }
+        Ok(())
+    }
+
+    /// Leaves out the time to `arrival` if the array has rested long enough.
+    fn skip_idle(&mut self, rested: u64, now: u64, arrival: u64) {
+        let quiet = matches!(self.task, Task::None) && self.host.device_mut().outstanding() == 0;
+        if quiet && rested > REST_CYCLES && arrival > now + 2 * WAKE_CYCLES {
+            self.skipped += arrival - now - WAKE_CYCLES;
+        }
+    }
+
+    fn stuck(&mut self, quiet: u64) -> CosimError {
+        let mut state = self.tracker.describe();
+        let simulation = self.host.device_mut();
+        let cycle = simulation.cycle();
+        state += &format!("; {} memory requests are not answered", simulation.outstanding());
+        simulation.set_access_limit(10_000);
+        let names =
+            ["CONTROL", "TASK_LEVEL", "PENDING", "ISSUED_WARPS", "COMMITTED_WARPS", "FAULTS", "BUS_ERRORS"];
+        for name in names {
+            match self.host.read(name) {
+                Ok(value) => state += &format!("; {name} = {value}"),
+                Err(error) => {
+                    state += &format!("; {error}");
+                    break;
+                }
+            }
+        }
+        CosimError::NoProgress { cycle, quiet, state }
+    }
+
+    /// Ends the accesses in flight and reads what the registers tell about the run.
+    fn finish(mut self, began: Instant, deferred_cycles: u64) -> Result<RunResult, CosimError> {
+        for _ in 0..10_000 {
+            if matches!(self.task, Task::None) {
+                break;
+            }
+            self.host.device_mut().step()?;
+            self.end_accesses()?;
+        }
+        let (rest, lost_faults) = self.host.take_faults()?;
+        self.faults.extend(rest);
+        let memory = self.host.device_mut().memory_statistics();
+        let counters =
+            (0..self.host.info().cores).map(|core| self.host.counters(core)).collect::<Result<_, _>>()?;
+        let fault_count = self.host.read("FAULTS")?;
+        let bus_errors = self.host.read("BUS_ERRORS")?;
+        self.host.stop()?;
+        Ok(RunResult {
+            cycles: self.packets.last().map_or(0, |p| p.times.commit + 1),
+            packets: self.packets,
+            skipped_cycles: self.skipped,
+            deferred_cycles,
+            counters,
+            faults: self.faults,
+            lost_faults,
+            fault_count,
+            bus_errors,
+            memory,
+            simulated_cycles: self.host.device_mut().cycle(),
+            elapsed: began.elapsed(),
+        })
+    }
+}

@@ -1,0 +1,252 @@
+//! The Verilated array with its memory and its register host: one cycle loop.
+
+use verilator_sys::{Input, Model};
+
+use super::axi_lite::{Access, AxiLiteHost, Completion};
+use super::device::Device;
+use super::error::CosimError;
+use super::image::MemoryImage;
+use super::memory::{Axi4Memory, MemoryOptions, MemoryStatistics};
+use super::ports::{Axi4Ports, AxiLitePorts, TracePorts};
+
+/// Cycles that `rst` is high.
+const RESET_CYCLES: u64 = 4;
+const RESPONSES: [&str; 4] = ["OKAY", "EXOKAY", "SLVERR", "DECERR"];
+
+/// Where a warp is: a slot of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WarpSlot {
+    /// The core.
+    pub core: u8,
+    /// The slot of the core.
+    pub slot: u8,
+}
+
+/// Packets with consecutive indices, as a warp takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRange {
+    /// packetIdx of the first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// What the event ports of the array told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A warp was issued to a slot.
+    Issue(WarpSlot, PacketRange),
+    /// A core reported the warp of a slot as finished.
+    Finish(WarpSlot),
+    /// A warp was committed.
+    Commit(WarpSlot, PacketRange),
+}
+
+/// An array under simulation.
+pub struct Simulation {
+    model: Model,
+    clock: Input,
+    reset: Input,
+    trace: TracePorts,
+    registers: AxiLiteHost,
+    memory: Axi4Memory,
+    image: MemoryImage,
+    cycle: u64,
+    events: Vec<(u64, Event)>,
+    access_limit: u64,
+}
+
+impl Simulation {
+    /// Connects memory and host to the ports `clk`, `rst`, `s_axil_*`, `m_axi_*` and `trace_*` of a model, and resets it.
+    ///
+    /// `memory_size` is in bytes, at most 4 GiB.
+    ///
+    /// # Errors
+    /// The model does not have these ports, or stops by itself.
+    pub fn new(model: Model, memory_size: u64, memory: MemoryOptions) -> Result<Self, CosimError> {
+        let mut simulation = Self {
+            clock: model.input("clk", 1)?,
+            reset: model.input("rst", 1)?,
+            trace: TracePorts::bind(&model, "trace")?,
+            registers: AxiLiteHost::new(AxiLitePorts::bind(&model, "s_axil")?),
+            memory: Axi4Memory::new(Axi4Ports::bind(&model, "m_axi")?, memory),
+            image: MemoryImage::new(memory_size),
+            model,
+            cycle: 0,
+            events: Vec::new(),
+            access_limit: 100_000,
+        };
+        Device::reset(&mut simulation)?;
+        Ok(simulation)
+    }
+
+    /// Sets after how many cycles a register access counts as lost (100,000 unless set).
+    pub fn set_access_limit(&mut self, cycles: u64) {
+        self.access_limit = cycles;
+    }
+
+    /// The model, for waveforms and ports of one's own.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+
+    /// The contents of the memory.
+    #[must_use]
+    pub fn image(&self) -> &MemoryImage {
+        &self.image
+    }
+
+    /// The contents of the memory, to be changed.
+    pub fn image_mut(&mut self) -> &mut MemoryImage {
+        &mut self.image
+    }
+
+    /// Cycles since the end of the reset.
+    #[must_use]
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// What the memory did since the reset.
+    #[must_use]
+    pub fn memory_statistics(&self) -> MemoryStatistics {
+        self.memory.statistics()
+    }
+
+    /// Memory requests that were taken and not answered.
+    #[must_use]
+    pub fn outstanding(&self) -> u64 {
+        self.memory.outstanding()
+    }
+
+    /// Events since the last call, with the cycle at whose end they happened.
+    pub fn take_events(&mut self, into: &mut Vec<(u64, Event)>) {
+        into.append(&mut self.events);
+    }
+
+    /// Starts a register access and returns; it goes on with every [`Simulation::step`].
+    pub fn submit(&mut self, access: Access) {
+        self.registers.submit(access);
+    }
+
+    /// The oldest submitted access that ended.
+    ///
+    /// # Errors
+    /// [`CosimError::RegisterResponse`] if the answer was not OKAY.
+    pub fn take_completion(&mut self) -> Result<Option<Completion>, CosimError> {
+        let Some(completion) = self.registers.take_completion() else { return Ok(None) };
+        if completion.response == 0 {
+            return Ok(Some(completion));
+        }
+        Err(CosimError::RegisterResponse {
+            register: register_name(completion.access.offset()),
+            response: RESPONSES[usize::from(completion.response & 3)],
+        })
+    }
+
+    /// One cycle of everything.
+    ///
+    /// # Errors
+    /// The design broke a rule of a bus, or the model stopped by itself.
+    #[inline]
+    pub fn step(&mut self) -> Result<(), CosimError> {
+        self.model.fall(self.clock)?;
+        self.registers.sample(&self.model);
+        self.memory.sample(&self.model, self.cycle);
+        self.sample_events();
+        self.model.rise(self.clock)?;
+        self.cycle += 1;
+        self.registers.drive(&mut self.model);
+        self.memory.drive(&mut self.model, &mut self.image, self.cycle);
+        match self.memory.violation().or(self.registers.violation()) {
+            None => Ok(()),
+            Some(message) => {
+                Err(CosimError::Protocol { cycle: self.cycle - 1, message: message.to_string() })
+            }
+        }
+    }
+
+    #[inline]
+    fn sample_events(&mut self) {
+        // In this order, since a finish and a commit can make room for an issue of the same cycle.
+        let (t, model) = (&self.trace, &self.model);
+        let warp = |core, slot| WarpSlot { core: model.get_u64(core) as u8, slot: model.get_u64(slot) as u8 };
+        let packets = |first, count| PacketRange {
+            first: model.get_u64(first) as u32,
+            count: model.get_u64(count) as u32,
+        };
+        if model.get_bool(t.finish_valid) {
+            self.events.push((self.cycle, Event::Finish(warp(t.finish_core, t.finish_slot))));
+        }
+        if model.get_bool(t.commit_valid) {
+            let event =
+                Event::Commit(warp(t.commit_core, t.commit_slot), packets(t.commit_packet, t.commit_count));
+            self.events.push((self.cycle, event));
+        }
+        if model.get_bool(t.issue_valid) {
+            let event =
+                Event::Issue(warp(t.issue_core, t.issue_slot), packets(t.issue_packet, t.issue_count));
+            self.events.push((self.cycle, event));
+        }
+    }
+
+    fn access(&mut self, access: Access) -> Result<u32, CosimError> {
+        self.submit(access);
+        for _ in 0..self.access_limit {
+            self.step()?;
+            // Accesses end in their order: the last one is ours.
+            while let Some(completion) = self.take_completion()? {
+                if self.registers.is_idle() {
+                    return Ok(completion.value);
+                }
+            }
+        }
+        let (register, cycles) = (register_name(access.offset()), self.access_limit);
+        Err(CosimError::RegisterTimeout { register, cycles })
+    }
+}
+
+impl Device for Simulation {
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), CosimError> {
+        self.access(Access::Write { offset, value }).map(|_| ())
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, CosimError> {
+        self.access(Access::Read { offset })
+    }
+
+    fn write_memory(&mut self, address: u32, bytes: &[u8]) -> Result<(), CosimError> {
+        self.image.write(address, bytes)
+    }
+
+    fn read_memory(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), CosimError> {
+        self.image.read(address, bytes)
+    }
+
+    fn memory_size(&self) -> u64 {
+        self.image.size()
+    }
+
+    fn reset(&mut self) -> Result<(), CosimError> {
+        self.registers.reset(&mut self.model);
+        self.memory.reset(&mut self.model);
+        self.model.set_u64(self.reset, 1);
+        for _ in 0..RESET_CYCLES {
+            self.model.tick(self.clock)?;
+        }
+        self.model.set_u64(self.reset, 0);
+        self.events.clear();
+        self.cycle = 0;
+        Ok(())
+    }
+
+    fn run(&mut self, cycles: u64) -> Result<(), CosimError> {
+        (0..cycles).try_for_each(|_| self.step())
+    }
+}
+
+/// Name of the register at `offset`, or the offset.
+fn register_name(offset: u32) -> String {
+    let found = hermes_rtl::host::registers::REGISTERS.iter().find(|r| r.offset == offset);
+    found.map_or_else(|| format!("at {offset:#05x}"), |r| r.name.to_string())
+}

@@ -1,0 +1,259 @@
+//! Follows every packet from its arrival to its commit by the array's events, and checks that they make sense.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::error::CosimError;
+use super::host::ArrayInfo;
+use super::simulation::{Event, PacketRange, WarpSlot};
+
+/// When a packet passed which stage, in cycles from the start of the run, and where it was processed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketTimes {
+    /// It was written to its slot.
+    pub arrival: u64,
+    /// Its warp was issued.
+    pub start: u64,
+    /// Its warp finished.
+    pub finish: u64,
+    /// It was committed.
+    pub commit: u64,
+    /// The core that processed it.
+    pub core: u8,
+    /// The warp slot of that core.
+    pub slot: u8,
+}
+
+struct Warp {
+    packets: PacketRange,
+    slot: WarpSlot,
+    issued: u64,
+    finished: Option<u64>,
+}
+
+/// Books of one run. packetIdx starts at 0, as after a reset.
+pub(super) struct Tracker {
+    info: ArrayInfo,
+    ring_slots: u64,
+    arrivals: VecDeque<u64>,
+    arrived: u64,
+    pushed: u64,
+    issued: u64,
+    committed: u64,
+    /// Warps issued and not committed, in that order; the first one has the number `first_warp`.
+    warps: VecDeque<Warp>,
+    first_warp: u64,
+    /// Number of the warp that runs in a slot.
+    running: HashMap<WarpSlot, u64>,
+}
+
+impl Tracker {
+    pub(super) fn new(info: ArrayInfo, ring_slots: u64) -> Self {
+        Self {
+            info,
+            ring_slots,
+            arrivals: VecDeque::new(),
+            arrived: 0,
+            pushed: 0,
+            issued: 0,
+            committed: 0,
+            warps: VecDeque::new(),
+            first_warp: 0,
+            running: HashMap::new(),
+        }
+    }
+
+    /// Whether the slot of the next packet is free.
+    pub(super) fn has_room(&self) -> bool {
+        self.arrived - self.committed < self.ring_slots
+    }
+
+    /// The next packet was written to its slot.
+    pub(super) fn arrive(&mut self, now: u64) {
+        self.arrivals.push_back(now);
+        self.arrived += 1;
+    }
+
+    /// Packets that the array has not been told of.
+    pub(super) fn not_pushed(&self) -> u64 {
+        self.arrived - self.pushed
+    }
+
+    /// The array is being told of `count` more packets.
+    pub(super) fn push(&mut self, count: u64) {
+        self.pushed += count;
+    }
+
+    pub(super) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    pub(super) fn committed(&self) -> u64 {
+        self.committed
+    }
+
+    /// Takes an event of cycle `now` of the run; `cycle` is for the error. For a commit: index of the first packet and
+    /// the times of each.
+    pub(super) fn event(
+        &mut self,
+        now: u64,
+        cycle: u64,
+        event: Event,
+    ) -> Result<Option<(u64, Vec<PacketTimes>)>, CosimError> {
+        let order = |message| Err(CosimError::Order { cycle, message });
+        match event {
+            Event::Issue(slot, packets) => match self.issue(now, slot, packets) {
+                Ok(()) => Ok(None),
+                Err(message) => order(message),
+            },
+            Event::Finish(slot) => {
+                let Some(number) = self.running.remove(&slot) else {
+                    return order(format!("core {} slot {} finished without a warp", slot.core, slot.slot));
+                };
+                self.warps[(number - self.first_warp) as usize].finished = Some(now);
+                Ok(None)
+            }
+            Event::Commit(slot, packets) => self.commit(now, slot, packets).map(Some).or_else(order),
+        }
+    }
+
+    fn issue(&mut self, now: u64, slot: WarpSlot, packets: PacketRange) -> Result<(), String> {
+        let name = warp_name(slot, packets);
+        if u32::from(slot.core) >= self.info.cores || u32::from(slot.slot) >= self.info.warps {
+            return Err(format!("{name} was issued to a slot that does not exist"));
+        }
+        if packets.first != self.issued as u32 {
+            return Err(format!("{name} was issued; expected packet {} next", self.issued));
+        }
+        if packets.count == 0 || packets.count > self.info.lanes {
+            return Err(format!("{name} was issued; a warp has 1 to {} packets", self.info.lanes));
+        }
+        if self.issued + u64::from(packets.count) > self.pushed {
+            return Err(format!("{name} was issued; only {} packets were pushed", self.pushed));
+        }
+        let number = self.first_warp + self.warps.len() as u64;
+        if self.running.insert(slot, number).is_some() {
+            return Err(format!("{name} was issued to a slot that is in use"));
+        }
+        self.issued += u64::from(packets.count);
+        self.warps.push_back(Warp { packets, slot, issued: now, finished: None });
+        Ok(())
+    }
+
+    fn commit(
+        &mut self,
+        now: u64,
+        slot: WarpSlot,
+        packets: PacketRange,
+    ) -> Result<(u64, Vec<PacketTimes>), String> {
+        let name = warp_name(slot, packets);
+        let Some(warp) = self.warps.front() else {
+            return Err(format!("{name} was committed, but no warp is in flight"));
+        };
+        if warp.packets != packets || warp.slot != slot {
+            return Err(format!("{name} was committed; expected {}", warp_name(warp.slot, warp.packets)));
+        }
+        let Some(finish) = warp.finished else {
+            return Err(format!("{name} was committed before it finished"));
+        };
+        let (start, first) = (warp.issued, self.committed);
+        let count = packets.count as usize;
+        let times =
+            |arrival| PacketTimes { arrival, start, finish, commit: now, core: slot.core, slot: slot.slot };
+        let times = self.arrivals.drain(..count).map(times).collect();
+        self.committed += count as u64;
+        self.warps.pop_front();
+        self.first_warp += 1;
+        Ok((first, times))
+    }
+
+    /// What is in flight, in a few words.
+    pub(super) fn describe(&self) -> String {
+        let mut text = format!(
+            "packets: {} arrived, {} pushed, {} issued, {} committed",
+            self.arrived, self.pushed, self.issued, self.committed
+        );
+        let unfinished: Vec<&Warp> = self.warps.iter().filter(|w| w.finished.is_none()).collect();
+        if let Some(warp) = unfinished.first() {
+            let name = warp_name(warp.slot, warp.packets);
+            text += &format!(
+                "; {} warps run, the oldest is {name}, issued in cycle {}",
+                unfinished.len(),
+                warp.issued
+            );
+        }
+        if self.warps.len() > unfinished.len() {
+            text +=
+                &format!("; {} finished warps wait for their commit", self.warps.len() - unfinished.len());
+        }
+        text
+    }
+}
+
+fn warp_name(slot: WarpSlot, packets: PacketRange) -> String {
+    format!(
+        "the warp of {} packets from {} at core {} slot {}",
+        packets.count, packets.first, slot.core, slot.slot
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INFO: ArrayInfo = ArrayInfo { lanes: 4, cores: 2, warps: 2 };
+
+    fn slot(core: u8, slot: u8) -> WarpSlot {
+        WarpSlot { core, slot }
+    }
+
+    fn range(first: u32, count: u32) -> PacketRange {
+        PacketRange { first, count }
+    }
+
+    fn loaded() -> Tracker {
+        let mut tracker = Tracker::new(INFO, 8);
+        (0..8).for_each(|cycle| tracker.arrive(cycle));
+        assert_eq!((tracker.has_room(), tracker.not_pushed()), (false, 8));
+        tracker.push(6);
+        tracker.event(10, 10, Event::Issue(slot(0, 1), range(0, 4))).unwrap();
+        tracker.event(11, 11, Event::Issue(slot(1, 0), range(4, 2))).unwrap();
+        tracker
+    }
+
+    #[test]
+    fn times_are_those_of_the_events() {
+        let mut tracker = loaded();
+        tracker.event(20, 20, Event::Finish(slot(1, 0))).unwrap();
+        tracker.event(30, 30, Event::Finish(slot(0, 1))).unwrap();
+        assert!(tracker
+            .describe()
+            .ends_with("6 issued, 0 committed; 2 finished warps wait for their commit"));
+        let (first, times) = tracker.event(31, 31, Event::Commit(slot(0, 1), range(0, 4))).unwrap().unwrap();
+        assert_eq!((first, times.len()), (0, 4));
+        assert_eq!(times[3], PacketTimes { arrival: 3, start: 10, finish: 30, commit: 31, core: 0, slot: 1 });
+        let (first, times) = tracker.event(32, 32, Event::Commit(slot(1, 0), range(4, 2))).unwrap().unwrap();
+        assert_eq!((first, times[1].arrival, times[1].finish), (4, 5, 20));
+        assert!(tracker.has_room() && tracker.committed() == 6 && tracker.not_pushed() == 2);
+    }
+
+    #[test]
+    fn impossible_events_are_errors() {
+        let message = |event| loaded().event(20, 99, event).unwrap_err().to_string();
+        assert_eq!(
+            message(Event::Commit(slot(0, 1), range(0, 4))),
+            "cycle 99: the warp of 4 packets from 0 at core 0 slot 1 was committed before it finished"
+        );
+        assert!(
+            message(Event::Commit(slot(1, 0), range(4, 2))).contains("expected the warp of 4 packets from 0")
+        );
+        assert!(message(Event::Finish(slot(1, 1))).ends_with("core 1 slot 1 finished without a warp"));
+        assert!(message(Event::Issue(slot(0, 0), range(5, 1))).ends_with("expected packet 6 next"));
+        assert!(message(Event::Issue(slot(0, 0), range(6, 1))).ends_with("only 6 packets were pushed"));
+        assert!(message(Event::Issue(slot(0, 0), range(6, 5))).ends_with("a warp has 1 to 4 packets"));
+        assert!(message(Event::Issue(slot(2, 0), range(6, 1))).ends_with("a slot that does not exist"));
+        let mut tracker = loaded();
+        tracker.push(1);
+        let error = tracker.event(20, 20, Event::Issue(slot(0, 1), range(6, 1))).unwrap_err();
+        assert!(error.to_string().ends_with("a slot that is in use"));
+    }
+}

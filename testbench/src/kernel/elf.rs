@@ -1,0 +1,230 @@
+//! Loads a kernel from an ELF file.
+
+use std::path::{Path, PathBuf};
+
+use object::elf::{FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader, Sym};
+use object::LittleEndian;
+
+/// The symbol at which every thread starts.
+const ENTRY_SYMBOL: &str = "kernel";
+
+/// Registers of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterClass {
+    /// 16 registers (RV32E): up to 32 warps a core.
+    Rv32e,
+    /// 32 registers (RV32I): up to 16 warps a core.
+    Rv32i,
+}
+
+impl RegisterClass {
+    /// Registers of a thread: 16 or 32.
+    pub const fn registers(self) -> usize {
+        match self {
+            Self::Rv32e => 16,
+            Self::Rv32i => 32,
+        }
+    }
+}
+
+/// Bytes that the host writes to shared memory before a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Address of the first byte.
+    pub address: u32,
+    /// The bytes, with the zeros of `.bss`.
+    pub bytes: Vec<u8>,
+}
+
+/// A kernel, ready to be loaded.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Address of the first instruction: the symbol `kernel`.
+    pub entry: u32,
+    /// What goes to memory, in the order of the addresses; segments do not overlap.
+    pub segments: Vec<Segment>,
+    /// Registers of a thread.
+    pub registers: RegisterClass,
+    /// Names and addresses of the functions, objects and labels, in the order of the addresses.
+    pub symbols: Vec<(String, u32)>,
+}
+
+/// Why a file is not a kernel for the array.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The file could not be read.
+    #[error("{}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file does not hold what it should.
+    #[error("{}: {problem}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what was expected.
+        problem: String,
+    },
+}
+
+impl Kernel {
+    /// Reads the kernel in the ELF file `path`.
+    ///
+    /// # Errors
+    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, has compressed instructions, or has no
+    /// symbol `kernel` in a loaded segment.
+    pub fn read(path: &Path) -> Result<Self, KernelError> {
+        let data =
+            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        Self::parse(&data).map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
+    }
+
+    /// The kernel in the bytes of an ELF file.
+    fn parse(data: &[u8]) -> Result<Self, String> {
+        if !data.starts_with(b"\x7fELF") {
+            return Err("not an ELF file; expected a kernel made by `hermes kernel build`".into());
+        }
+        match (data.get(4), data.get(5)) {
+            (Some(1), Some(1)) => {}
+            (Some(2), _) => return Err("a 64-bit ELF file; expected 32-bit RISC-V, little-endian".into()),
+            _ => return Err("not a little-endian 32-bit ELF file; expected 32-bit RISC-V".into()),
+        }
+        let broken = |error: object::Error| format!("broken ELF file: {error}");
+        let endian = LittleEndian;
+        let header = FileHeader32::<LittleEndian>::parse(data).map_err(broken)?;
+        if header.e_machine(endian) != EM_RISCV {
+            return Err(format!(
+                "an ELF file for machine {}; expected RISC-V ({EM_RISCV})",
+                header.e_machine(endian)
+            ));
+        }
+        if header.e_type(endian) != ET_EXEC {
+            return Err("not linked: expected an executable; `hermes kernel build` links it".into());
+        }
+        let flags = header.e_flags(endian);
+        if flags & EF_RISCV_RVC != 0 {
+            return Err("has compressed instructions; build it with -march=rv32i or -march=rv32e".into());
+        }
+        let registers = if flags & EF_RISCV_RVE != 0 { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
+
+        let mut segments = Vec::new();
+        for segment in header.program_headers(endian, data).map_err(broken)? {
+            if segment.p_type(endian) != PT_LOAD || segment.p_memsz(endian) == 0 {
+                continue;
+            }
+            let address = segment.p_paddr(endian);
+            let size = segment.p_memsz(endian);
+            if size > MAX_SEGMENT_BYTES || address.checked_add(size).is_none() {
+                return Err(format!(
+                    "segment at {address:#010x} has {size} bytes; expected at most {MAX_SEGMENT_BYTES}"
+                ));
+            }
+            let file =
+                segment.data(endian, data).map_err(|()| "a segment ends beyond the file".to_string())?;
+            let mut bytes = file.to_vec();
+            if bytes.len() > size as usize {
+                return Err(format!("segment at {address:#010x} is larger in the file than in memory"));
+            }
+            bytes.resize(size as usize, 0);
+            segments.push(Segment { address, bytes });
+        }
+        segments.sort_by_key(|segment| segment.address);
+        for pair in segments.windows(2) {
+            if u64::from(pair[0].address) + pair[0].bytes.len() as u64 > u64::from(pair[1].address) {
+                return Err(format!("segments overlap at {:#010x}", pair[1].address));
+            }
+        }
+
+        let sections = header.sections(endian, data).map_err(broken)?;
+        let table = sections.symbols(endian, data, object::elf::SHT_SYMTAB).map_err(broken)?;
+        let mut symbols = Vec::new();
+        for symbol in table.iter() {
+            let name = symbol.name(endian, table.strings()).map_err(broken)?;
+            let name = String::from_utf8_lossy(name);
+            // Labels of the object file itself: not file or section names, constants or mapping symbols.
+            let defined = (1..object::elf::SHN_LORESERVE).contains(&symbol.st_shndx(endian));
+            if defined
+                && symbol.st_type() <= object::elf::STT_FUNC
+                && !name.is_empty()
+                && !name.starts_with('$')
+            {
+                symbols.push((name.into_owned(), symbol.st_value(endian)));
+            }
+        }
+        symbols.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
+        let entry = symbols.iter().find(|(name, _)| name == ENTRY_SYMBOL).map(|(_, address)| *address);
+        let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
+        if entry % 4 != 0 {
+            return Err(format!("symbol `kernel` is at {entry:#010x}; expected a multiple of 4"));
+        }
+        let inside = |s: &Segment| entry >= s.address && entry - s.address < s.bytes.len() as u32;
+        if !segments.iter().any(inside) {
+            return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
+        }
+        Ok(Self { entry, segments, registers, symbols })
+    }
+
+    /// Bytes in memory, over all segments.
+    pub fn size(&self) -> usize {
+        self.segments.iter().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// The address after the last byte.
+    pub fn end(&self) -> u32 {
+        self.segments.iter().map(|s| s.address + s.bytes.len() as u32).max().unwrap_or(0)
+    }
+}
+
+/// The largest segment that is loaded: far more than a kernel needs, and no burden on the host.
+const MAX_SEGMENT_BYTES: u32 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(data: &[u8]) -> String {
+        Kernel::parse(data).unwrap_err()
+    }
+
+    #[test]
+    fn rejects_what_is_no_kernel() {
+        assert!(message(b"").contains("not an ELF file"));
+        assert!(message(b"\x7fELF").contains("not a little-endian 32-bit ELF file"));
+        assert!(message(b"\x7fELF\x02\x01").contains("64-bit"));
+        assert!(message(b"\x7fELF\x01\x01\x01").contains("broken ELF file"));
+        let mut arm = vec![0; 52];
+        arm[..7].copy_from_slice(b"\x7fELF\x01\x01\x01");
+        arm[18] = 40;
+        assert!(message(&arm).contains("machine 40; expected RISC-V (243)"));
+    }
+
+    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic.
+    #[test]
+    fn broken_files_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dec-ttl.elf");
+        crate::kernel::App::find("dec-ttl").unwrap().build(&path).unwrap();
+        let data = std::fs::read(&path).unwrap();
+        let _ = Kernel::parse(&data).unwrap();
+        for length in (0..data.len()).step_by(7) {
+            let _ = Kernel::parse(&data[..length]);
+        }
+        for position in (0..256).chain(data.len() - 1024..data.len()) {
+            for value in [0x00, 0x7f, 0xff] {
+                let mut broken = data.clone();
+                broken[position] = value;
+                let _ = Kernel::parse(&broken);
+            }
+        }
+    }
+
+    #[test]
+    fn missing_file_is_named() {
+        let error = anyhow::Error::from(Kernel::read(Path::new("no/such.elf")).unwrap_err());
+        assert!(format!("{error:#}").starts_with("no/such.elf: No such file"), "{error:#}");
+    }
+}

@@ -1,0 +1,256 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Distribution, PacketRecord};
+
+/// Work of one core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CoreWork {
+    /// Warp-instructions retired.
+    pub instructions: u64,
+    /// Lane-instructions retired: active lanes summed over the warp-instructions.
+    pub lane_instructions: u64,
+    /// Cycles with a warp on the core.
+    pub active_cycles: u64,
+    /// Cycles with a warp on the core in which none could issue.
+    pub stall_cycles: u64,
+    /// Warp-instructions retired while lanes of the warp waited at another PC.
+    pub divergent: u64,
+    /// Warp-instructions per cycle of the run.
+    pub ipc: f64,
+}
+
+/// What a run was made with; it stands in the report so that the figures can be read later.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunFacts {
+    /// App or kernel file.
+    pub kernel: String,
+    /// Capture.
+    pub capture: String,
+    /// Preset that the configuration started from.
+    pub preset: String,
+    /// Shader cores.
+    pub cores: usize,
+    /// Lanes of a core.
+    pub lanes: usize,
+    /// Warp slots of a core.
+    pub warps: usize,
+    /// Maximally allowed concurrent warps per core.
+    pub mcw: u32,
+    /// Line rate.
+    pub line_rate: String,
+    /// Cycles from a memory request to its response.
+    pub memory_latency: u64,
+    /// Bytes of a packet slot.
+    pub slot_bytes: usize,
+}
+
+/// Packets that are not what most are. They were processed; nothing is skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counted {
+    /// Frames whose EtherType is not IPv4.
+    pub not_ipv4: usize,
+    /// Frames cut by the capture's snap length.
+    pub cut_by_capture: usize,
+    /// Frames larger than the largest slot, cut to its size.
+    pub larger_than_slot: usize,
+}
+
+/// The figures of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What the run was made with.
+    pub run: RunFacts,
+    /// Packets committed.
+    pub packets: usize,
+    /// Bytes of their frames on the wire, without preamble, FCS and gap.
+    pub frame_bytes: u64,
+    /// Cycles from the first arrival to the last commit.
+    pub cycles: u64,
+    /// Bits of the committed frames over the time of `cycles` at 1 GHz.
+    pub throughput_gbps: f64,
+    /// Commit less arrival, in cycles.
+    pub delay: Distribution,
+    /// Start less arrival: time until the packet's warp was issued, in cycles.
+    pub queuing: Distribution,
+    /// Commit less start: time on the core and in the DCQ, in cycles.
+    pub service: Distribution,
+    /// Packets of each verdict, by name.
+    pub verdicts: BTreeMap<String, usize>,
+    /// Threads that ended with a fault.
+    pub faults: u64,
+    /// Packets that are not what most are.
+    pub counted: Counted,
+    /// Work of each core.
+    pub cores: Vec<CoreWork>,
+    /// Whether every packet was compared with the app's golden model (and was right).
+    pub golden_checked: bool,
+}
+
+impl Report {
+    /// The figures of `records`, in commit order, whose frames had `lengths` bytes on the wire. `cores` need no
+    /// [`CoreWork::ipc`] yet.
+    pub fn new(
+        run: RunFacts,
+        records: &[PacketRecord],
+        lengths: impl Iterator<Item = u64>,
+        cores: Vec<CoreWork>,
+        faults: u64,
+        counted: Counted,
+        golden_checked: bool,
+    ) -> Self {
+        let frame_bytes: u64 = lengths.sum();
+        let first = records.iter().map(|r| r.arrival).min().unwrap_or(0);
+        let cycles = records.iter().map(|r| r.commit).max().unwrap_or(0) - first;
+        let per_cycle = |amount: f64| if cycles == 0 { 0.0 } else { amount / cycles as f64 };
+        let mut verdicts = BTreeMap::new();
+        for record in records {
+            *verdicts.entry(record.verdict.to_string()).or_insert(0) += 1;
+        }
+        let ipc = |core: CoreWork| CoreWork { ipc: per_cycle(core.instructions as f64), ..core };
+        Self {
+            run,
+            packets: records.len(),
+            frame_bytes,
+            cycles,
+            throughput_gbps: per_cycle(frame_bytes as f64 * 8.0),
+            delay: Distribution::of(records.iter().map(|r| r.commit - r.arrival)),
+            queuing: Distribution::of(records.iter().map(|r| r.start.saturating_sub(r.arrival))),
+            service: Distribution::of(records.iter().map(|r| r.commit - r.start)),
+            verdicts,
+            faults,
+            counted,
+            cores: cores.into_iter().map(ipc).collect(),
+            golden_checked,
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    /// The table that `hermes run` prints.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run = &self.run;
+        writeln!(f, "{} on {}", run.kernel, run.capture)?;
+        writeln!(
+            f,
+            "  array        {}: {} cores x {} lanes, {} warp slots, MCW {}",
+            run.preset, run.cores, run.lanes, run.warps, run.mcw
+        )?;
+        writeln!(
+            f,
+            "  environment  line rate {}, memory latency {} cycles, slots of {} bytes",
+            run.line_rate, run.memory_latency, run.slot_bytes
+        )?;
+        let mean_bytes = if self.packets == 0 { 0.0 } else { self.frame_bytes as f64 / self.packets as f64 };
+        writeln!(f, "  packets      {} of {mean_bytes:.1} bytes on average (without FCS)", self.packets)?;
+        writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
+        writeln!(
+            f,
+            "  throughput   {:.2} Gbit/s at 1 GHz (frame bytes, without preamble and FCS)",
+            self.throughput_gbps
+        )?;
+        writeln!(
+            f,
+            "  delay        {:>10} {:>8} {:>8} {:>8} {:>8}  cycles (= ns at 1 GHz)",
+            "mean", "p50", "p95", "p99", "iqr"
+        )?;
+        for (name, d) in [("total", &self.delay), ("queuing", &self.queuing), ("service", &self.service)] {
+            let Distribution { mean, p50, p95, p99, iqr, .. } = d;
+            writeln!(f, "    {name:<10} {mean:>10.1} {p50:>8} {p95:>8} {p99:>8} {iqr:>8}")?;
+        }
+        writeln!(f, "  verdicts")?;
+        for (name, count) in &self.verdicts {
+            writeln!(f, "    {name:<24} {count:>10}")?;
+        }
+        writeln!(f, "  faults       {}", self.faults)?;
+        let Counted { not_ipv4, cut_by_capture, larger_than_slot } = self.counted;
+        writeln!(
+            f,
+            "  counted      {not_ipv4} not IPv4, {cut_by_capture} cut by the capture, {larger_than_slot} larger than a slot"
+        )?;
+        let ipc: Vec<_> = self.cores.iter().map(|core| format!("{:.3}", core.ipc)).collect();
+        writeln!(f, "  IPC per core {}", ipc.join(" "))?;
+        write!(
+            f,
+            "  golden model {}",
+            if self.golden_checked { "every packet and verdict agrees" } else { "none for this kernel" }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::{Reason, Verdict};
+
+    fn facts() -> RunFacts {
+        RunFacts {
+            kernel: "dec-ttl".into(),
+            capture: "in.pcap".into(),
+            preset: "default".into(),
+            cores: 2,
+            lanes: 8,
+            warps: 8,
+            mcw: 4,
+            line_rate: "max".into(),
+            memory_latency: 60,
+            slot_bytes: 2048,
+        }
+    }
+
+    #[test]
+    fn figures_of_a_small_run() {
+        let record = |packet, verdict, arrival, start, commit| PacketRecord {
+            packet,
+            verdict,
+            arrival,
+            start,
+            finish: commit - 1,
+            commit,
+        };
+        let drop = Verdict::drop(Reason::Ttl);
+        let records = [
+            record(0, Verdict(0), 100, 110, 150),
+            record(1, Verdict(0), 120, 120, 160),
+            record(2, drop, 130, 140, 300),
+        ];
+        let cores = vec![CoreWork { instructions: 50, ..CoreWork::default() }, CoreWork::default()];
+        let lengths = [64, 64, 1518].into_iter();
+        let report = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true);
+        assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
+        assert!((report.throughput_gbps - 1646.0 * 8.0 / 200.0).abs() < 1e-9);
+        assert_eq!((report.delay.p50, report.delay.max), (50, 170));
+        assert_eq!((report.queuing.max, report.service.max), (10, 160));
+        assert!((report.cores[0].ipc - 0.25).abs() < 1e-9);
+        assert_eq!(report.verdicts["drop: TTL ran out"], 1);
+        let text = report.to_string();
+        for part in [
+            "65.84 Gbit/s",
+            "drop: TTL ran out",
+            "IPC per core 0.250 0.000",
+            "every packet and verdict agrees",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["verdicts"]["forward: port 0"], 2);
+        assert_eq!(json["run"]["memory_latency"], 60);
+    }
+
+    #[test]
+    fn a_run_without_packets() {
+        let report = Report::new(
+            facts(),
+            &[],
+            std::iter::empty(),
+            vec![CoreWork::default()],
+            0,
+            Counted::default(),
+            true,
+        );
+        assert_eq!((report.packets, report.cycles), (0, 0));
+        assert!(report.throughput_gbps == 0.0 && report.cores[0].ipc == 0.0);
+    }
+}

@@ -1,0 +1,119 @@
+//! Files that appear complete or not at all.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, it leaves nothing.
+///
+/// A path that is no regular file (a pipe, a terminal) is written straight.
+#[derive(Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    Staged(BufWriter<NamedTempFile>),
+    Direct(BufWriter<File>),
+}
+
+impl OutputFile {
+    /// Starts a file that will be called `path`.
+    ///
+    /// # Errors
+    /// If its folder does not exist or may not be written; the message names the path.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        std::fs::metadata(folder).map_err(named)?;
+        if path.is_dir() {
+            return Err(named(io::Error::other("is a directory")));
+        }
+        let target = if path.exists() && !path.is_file() {
+            Target::Direct(BufWriter::new(File::options().write(true).open(path).map_err(named)?))
+        } else {
+            Target::Staged(BufWriter::new(stage(folder).map_err(named)?))
+        };
+        Ok(Self { path: path.to_path_buf(), target })
+    }
+
+    /// Gives the file its name, replacing a file that had it.
+    ///
+    /// # Errors
+    /// Any of the file system; the message names the path.
+    pub fn commit(self) -> io::Result<()> {
+        let path = self.path;
+        let result = match self.target {
+            Target::Staged(file) => file
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)
+                .and_then(|file| file.persist(&path).map(drop).map_err(|error| error.error)),
+            Target::Direct(mut file) => file.flush(),
+        };
+        result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+}
+
+/// A temporary file in `folder`, with the permissions of an ordinary new file.
+fn stage(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hermes-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Staged(file) => file.write(bytes),
+            Target::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Staged(file) => file.flush(),
+            Target::Direct(file) => file.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appears_at_commit_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        let mut file = OutputFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "nothing is left of a file not committed");
+        let mut file = OutputFile::create(&path).unwrap();
+        file.write_all(b"whole").unwrap();
+        assert!(!path.exists());
+        file.commit().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn errors_name_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = OutputFile::create(&folder.path().join("none/out.csv")).unwrap_err().to_string();
+        assert!(error.contains("none/out.csv"), "{error}");
+        let error = OutputFile::create(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("is a directory"), "{error}");
+    }
+}

@@ -1,0 +1,87 @@
+//! The packet slot in shared memory: a descriptor of 16 bytes, 2 bytes of padding, the Ethernet frame.
+//! The padding puts the IPv4 header at a multiple of 4.
+
+use crate::traffic::Frame;
+
+/// Offset of the Ethernet frame in its slot, in bytes.
+pub const FRAME_OFFSET: usize = 18;
+/// Smallest slot, as a power of two: 128 bytes.
+pub const MIN_BYTES_LOG2: u32 = 7;
+/// Largest slot, as a power of two: 16 KiB, enough for jumbo frames. Larger frames are cut.
+pub const MAX_BYTES_LOG2: u32 = 14;
+
+/// Bytes of a frame that fit in a slot of `1 << bytes_log2` bytes.
+pub const fn capacity(bytes_log2: u32) -> usize {
+    (1 << bytes_log2) - FRAME_OFFSET
+}
+
+/// The slot size, as a power of two, that holds every frame whole, if the largest slot does; at least
+/// [`MIN_BYTES_LOG2`].
+pub fn bytes_log2_for(frames: &[Frame]) -> u32 {
+    let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
+    (MIN_BYTES_LOG2..MAX_BYTES_LOG2).find(|log2| capacity(*log2) >= longest).unwrap_or(MAX_BYTES_LOG2)
+}
+
+/// A packet as it stands in its slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotPacket {
+    /// The bytes of the frame that the slot holds.
+    pub frame: Vec<u8>,
+    /// Bytes missing at the frame's end: cut by the capture's snap length or by the slot's size. At most 65535.
+    pub cut: u16,
+    /// Input port.
+    pub port: u32,
+}
+
+impl SlotPacket {
+    /// `frame` as it goes into a slot of `1 << bytes_log2` bytes.
+    pub fn new(frame: &Frame, bytes_log2: u32) -> Self {
+        let kept = frame.data.len().min(capacity(bytes_log2));
+        let missing = (frame.wire_length as usize).max(frame.data.len()) - kept;
+        let cut = u16::try_from(missing).unwrap_or(u16::MAX);
+        Self { frame: frame.data[..kept].to_vec(), cut, port: frame.port }
+    }
+
+    /// Length of the frame on the wire in bytes, without FCS: the link layer's packet length.
+    pub fn wire_length(&self) -> usize {
+        self.frame.len() + usize::from(self.cut)
+    }
+
+    /// The descriptor's words: length, input port, flags (bits 15:0 the cut bytes), arrival in cycles.
+    pub fn descriptor(&self, arrival: u32) -> [u32; 4] {
+        let length = u32::try_from(self.frame.len()).unwrap_or(u32::MAX);
+        [length, self.port, u32::from(self.cut), arrival]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(bytes: usize, wire_length: u32) -> Frame {
+        Frame { data: vec![0; bytes], wire_length, timestamp: 0, port: 3 }
+    }
+
+    #[test]
+    fn slot_size_is_the_smallest_that_holds_the_longest_frame() {
+        for (bytes, log2) in
+            [(0, 7), (110, 7), (111, 8), (1518, 11), (2030, 11), (2031, 12), (16_366, 14), (16_367, 14)]
+        {
+            assert_eq!(bytes_log2_for(&[frame(60, 60), frame(bytes, 60)]), log2, "{bytes} bytes");
+        }
+        assert_eq!(bytes_log2_for(&[]), 7);
+    }
+
+    #[test]
+    fn cut_bytes_are_counted() {
+        let whole = SlotPacket::new(&frame(110, 110), 7);
+        assert_eq!((whole.frame.len(), whole.cut), (110, 0));
+        let cut = SlotPacket::new(&frame(111, 111), 7);
+        assert_eq!((cut.frame.len(), cut.cut, cut.wire_length()), (110, 1, 111));
+        let snap = SlotPacket::new(&frame(96, 1514), 7);
+        assert_eq!(snap.descriptor(77), [96, 3, 1418, 77]);
+        // Captures exist whose length on the wire is below the captured one: the bytes win.
+        assert_eq!(SlotPacket::new(&frame(60, 20), 7).cut, 0);
+        assert_eq!(SlotPacket::new(&frame(60, u32::MAX), 7).cut, u16::MAX);
+    }
+}

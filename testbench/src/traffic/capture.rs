@@ -1,0 +1,276 @@
+//! Reads pcap and pcapng captures.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use pcap_parser::{create_reader, Block, Linktype, PcapBlockOwned, PcapError};
+
+use super::Frame;
+
+/// Bytes that the reader holds at first; it grows when a block is larger.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A capture in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// Its frames, in the order of the file.
+    pub frames: Vec<Frame>,
+    /// Frames of which the capture does not hold every byte (snap length).
+    pub cut: usize,
+}
+
+/// Why a capture cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The file could not be opened or read.
+    #[error("{}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no capture.
+    #[error("{}: {found}; expected a pcap or pcapng capture", path.display())]
+    NotACapture {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead, as far as that can be told.
+        found: &'static str,
+    },
+    /// The file ends inside a record.
+    #[error("{}: truncated: the file ends inside packet {packet} or its header", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Number of the packet, from 1.
+        packet: usize,
+    },
+    /// A record does not hold what it should.
+    #[error("{}: broken record at packet {packet}: {problem}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// Number of the packet, from 1.
+        packet: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Packets of a link layer that the array does not speak.
+    #[error("{}: link type {link_type} at packet {packet}; expected Ethernet (link type 1)", path.display())]
+    LinkType {
+        /// The file.
+        path: PathBuf,
+        /// Number of the packet, from 1.
+        packet: usize,
+        /// The number of the link type (see the tcpdump group's list).
+        link_type: i32,
+    },
+}
+
+/// Reads the capture `path`, at most `max_packets` of it.
+///
+/// # Errors
+/// [`CaptureError`], which names the file and the packet.
+pub fn read(path: &Path, max_packets: Option<usize>) -> Result<Capture, CaptureError> {
+    let file = File::open(path).map_err(|source| CaptureError::Read { path: path.to_path_buf(), source })?;
+    read_from(file, path, max_packets)
+}
+
+/// As [`read`], from bytes; `path` names them in errors.
+fn read_from(
+    mut file: impl Read + Send,
+    path: &Path,
+    max_packets: Option<usize>,
+) -> Result<Capture, CaptureError> {
+    let path_buf = || path.to_path_buf();
+    let io_error = |source| CaptureError::Read { path: path_buf(), source };
+    // The parser wants the file's header in one read.
+    let mut head = Vec::new();
+    file.by_ref().take(BUFFER_BYTES as u64).read_to_end(&mut head).map_err(io_error)?;
+    if let Some(found) = not_a_capture(&head) {
+        return Err(CaptureError::NotACapture { path: path_buf(), found });
+    }
+    let mut reader =
+        create_reader(BUFFER_BYTES, std::io::Cursor::new(head).chain(file)).map_err(|error| match error {
+            PcapError::Incomplete(_) | PcapError::UnexpectedEof | PcapError::Eof => {
+                CaptureError::Truncated { path: path_buf(), packet: 1 }
+            }
+            _ => CaptureError::NotACapture { path: path_buf(), found: "its first header is broken" },
+        })?;
+
+    let mut capture = Capture::default();
+    let mut decoder = Decoder::default();
+    let mut capacity = BUFFER_BYTES;
+    while max_packets.is_none_or(|max| capture.frames.len() < max) {
+        let packet = capture.frames.len() + 1;
+        let broken = |problem| CaptureError::Broken { path: path_buf(), packet, problem };
+        match reader.next() {
+            Ok((0, _)) => return Err(broken("a block without length".into())),
+            Ok((offset, block)) => {
+                if let Some(frame) = decoder.decode(block).map_err(|problem| match problem {
+                    Problem::LinkType(Linktype(link_type)) => {
+                        CaptureError::LinkType { path: path_buf(), packet, link_type }
+                    }
+                    Problem::Broken(problem) => broken(problem),
+                })? {
+                    capture.cut += usize::from(frame.wire_length as usize > frame.data.len());
+                    capture.frames.push(frame);
+                }
+                reader.consume(offset);
+            }
+            Err(PcapError::Eof) => break,
+            Err(PcapError::UnexpectedEof) => {
+                return Err(CaptureError::Truncated { path: path_buf(), packet })
+            }
+            Err(PcapError::Incomplete(_) | PcapError::BufferTooSmall) => {
+                // Grow only when the buffer is full, so that a broken length costs no more memory than the file.
+                let held = reader.data().len();
+                if held >= capacity {
+                    capacity *= 2;
+                    reader.grow(capacity);
+                }
+                if reader.refill().is_err() {
+                    return Err(io_error(std::io::Error::other("read error")));
+                }
+                if reader.reader_exhausted() && reader.data().len() == held && held > 0 {
+                    return Err(CaptureError::Truncated { path: path_buf(), packet });
+                }
+            }
+            Err(_) => return Err(broken("its lengths or its type make no sense".into())),
+        }
+    }
+    Ok(capture)
+}
+
+/// What a file is that cannot be a capture, by its first bytes.
+fn not_a_capture(head: &[u8]) -> Option<&'static str> {
+    const MAGIC: [[u8; 4]; 7] = [
+        [0xa1, 0xb2, 0xc3, 0xd4],
+        [0xd4, 0xc3, 0xb2, 0xa1],
+        [0xa1, 0xb2, 0x3c, 0x4d],
+        [0x4d, 0x3c, 0xb2, 0xa1],
+        [0xa1, 0xb2, 0xcd, 0x34],
+        [0x34, 0xcd, 0xb2, 0xa1],
+        [0x0a, 0x0d, 0x0d, 0x0a],
+    ];
+    match head {
+        [] => Some("the file is empty"),
+        [0x1f, 0x8b, ..] => Some("the file is compressed (gzip)"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("the file is compressed (zstd)"),
+        [a, b, c, d, ..] if MAGIC.contains(&[*a, *b, *c, *d]) => None,
+        _ => Some("the file begins with no capture's magic number"),
+    }
+}
+
+/// Why a block is not used.
+enum Problem {
+    LinkType(Linktype),
+    Broken(String),
+}
+
+/// An interface of a pcapng section.
+#[derive(Clone, Copy)]
+struct Interface {
+    link_type: Linktype,
+    snap_length: u32,
+    /// Timestamp units per second.
+    resolution: u128,
+    /// Seconds to add.
+    offset: i64,
+}
+
+/// What has to be remembered from block to block.
+#[derive(Default)]
+struct Decoder {
+    /// Interfaces of the section; the only one of a pcap file.
+    interfaces: Vec<Interface>,
+    /// Timestamp of the packet before, for packets that have none.
+    last: u64,
+}
+
+impl Decoder {
+    /// The frame in `block`, if it holds one.
+    fn decode(&mut self, block: PcapBlockOwned) -> Result<Option<Frame>, Problem> {
+        match block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                let resolution = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
+                // The upper half of the field holds FCS bits, not the link type.
+                let link_type = Linktype(header.network.0 & 0xffff);
+                let interface = Interface { link_type, snap_length: header.snaplen, resolution, offset: 0 };
+                self.interfaces = vec![interface];
+                Ok(None)
+            }
+            PcapBlockOwned::Legacy(packet) => {
+                let units = self.interfaces.first().map_or(1_000_000, |i| i.resolution);
+                let time = u128::from(packet.ts_sec) * units + u128::from(packet.ts_usec);
+                self.frame(0, Some(time), packet.data, packet.origlen).map(Some)
+            }
+            PcapBlockOwned::NG(block) => self.decode_ng(&block),
+        }
+    }
+
+    /// As [`Self::decode`], for a block of a pcapng file.
+    fn decode_ng(&mut self, block: &Block) -> Result<Option<Frame>, Problem> {
+        match block {
+            Block::SectionHeader(_) => self.interfaces.clear(),
+            Block::InterfaceDescription(description) => {
+                let exponent = u32::from(description.if_tsresol & 0x7f);
+                let base: u128 = if description.if_tsresol & 0x80 == 0 { 10 } else { 2 };
+                let resolution = base.checked_pow(exponent).ok_or_else(|| {
+                    Problem::Broken(format!("timestamp resolution {:#04x}", description.if_tsresol))
+                })?;
+                self.interfaces.push(Interface {
+                    link_type: description.linktype,
+                    snap_length: description.snaplen,
+                    resolution,
+                    offset: description.if_tsoffset,
+                });
+            }
+            Block::EnhancedPacket(packet) => {
+                let time = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
+                let data = packet.data.get(..packet.caplen as usize);
+                let data = data.ok_or_else(|| Problem::Broken("captured length beyond the block".into()))?;
+                return self.frame(packet.if_id, Some(time), data, packet.origlen).map(Some);
+            }
+            Block::SimplePacket(packet) => {
+                let snap = self.interfaces.first().map_or(0, |i| i.snap_length);
+                let snap = if snap == 0 { u32::MAX } else { snap };
+                let data = packet.data.get(..packet.origlen.min(snap) as usize);
+                let data = data.ok_or_else(|| Problem::Broken("captured length beyond the block".into()))?;
+                return self.frame(0, None, data, packet.origlen).map(Some);
+            }
+            // The obsolete packet block, which no tool has written since 2004.
+            Block::Unknown(unknown) if unknown.block_type == 2 => {
+                return Err(Problem::Broken(
+                    "an obsolete packet block (type 2); convert the file with `editcap`".into(),
+                ));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// The frame with these bytes from interface `port`, at `time` in the interface's units.
+    fn frame(&mut self, port: u32, time: Option<u128>, data: &[u8], wire: u32) -> Result<Frame, Problem> {
+        let interface = self.interfaces.get(port as usize);
+        let interface =
+            interface.ok_or_else(|| Problem::Broken(format!("interface {port} is not described")))?;
+        if interface.link_type != Linktype::ETHERNET {
+            return Err(Problem::LinkType(interface.link_type));
+        }
+        if let Some(time) = time {
+            let nanoseconds = time.saturating_mul(1_000_000_000) / interface.resolution;
+            let nanoseconds = i128::try_from(nanoseconds).unwrap_or(i128::MAX);
+            let nanoseconds = nanoseconds.saturating_add(i128::from(interface.offset) * 1_000_000_000);
+            self.last = u64::try_from(nanoseconds.max(0)).unwrap_or(u64::MAX);
+        }
+        let wire_length = wire.max(u32::try_from(data.len()).unwrap_or(u32::MAX));
+        Ok(Frame { data: data.to_vec(), wire_length, timestamp: self.last, port })
+    }
+}
+
+#[cfg(test)]
+#[path = "capture_tests.rs"]
+mod tests;

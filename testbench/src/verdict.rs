@@ -1,0 +1,148 @@
+//! The verdict word that a kernel returns for its packet.
+
+use std::fmt;
+
+/// A verdict: forward to a port, drop for a reason, or fault with a cause.
+///
+/// Bits 31:30 tell which: `0x` forward (bits 30:0 are the port), `10` drop (bits 29:0 the reason), `11` fault
+/// (bits 29:0 the cause of the RISC-V privileged specification).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Verdict(pub u32);
+
+/// Bits of a drop verdict without its reason.
+pub const DROP: u32 = 0x8000_0000;
+/// Bits of a fault verdict without its cause.
+pub const FAULT: u32 = 0xc000_0000;
+
+/// Why the known apps drop a packet. `kernels-asm/include` has the same numbers for kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Reason {
+    /// The EtherType is not IPv4 (0x0800).
+    NotIpv4 = 1,
+    /// Too few bytes for an Ethernet header and the shortest IPv4 header.
+    Short = 2,
+    /// The IP version is not 4.
+    Version = 3,
+    /// The header length is below 20 bytes, or the header ends beyond the frame.
+    HeaderLength = 4,
+    /// The total length is below the header length, or beyond the frame.
+    TotalLength = 5,
+    /// The header checksum is wrong.
+    Checksum = 6,
+    /// A source address that no host may have.
+    Source = 7,
+    /// The time to live ran out.
+    Ttl = 8,
+}
+
+impl Reason {
+    /// Every reason with its name in the kernels' include file and the words of the reports.
+    pub const ALL: [(Self, &'static str, &'static str); 8] = [
+        (Self::NotIpv4, "DROP_NOT_IPV4", "not IPv4"),
+        (Self::Short, "DROP_SHORT", "frame too short"),
+        (Self::Version, "DROP_VERSION", "version"),
+        (Self::HeaderLength, "DROP_HEADER_LENGTH", "header length"),
+        (Self::TotalLength, "DROP_TOTAL_LENGTH", "total length"),
+        (Self::Checksum, "DROP_CHECKSUM", "checksum"),
+        (Self::Source, "DROP_SOURCE", "source address"),
+        (Self::Ttl, "DROP_TTL", "TTL ran out"),
+    ];
+}
+
+/// Causes of a fault (RISC-V privileged specification, `mcause` of exceptions).
+const CAUSES: [(u32, &str); 9] = [
+    (0, "instruction address misaligned"),
+    (1, "instruction access"),
+    (2, "illegal instruction"),
+    (3, "breakpoint"),
+    (4, "load address misaligned"),
+    (5, "load access"),
+    (6, "store address misaligned"),
+    (7, "store access"),
+    (11, "environment call"),
+];
+
+impl Verdict {
+    /// Forward to `port` (31 bits).
+    pub const fn forward(port: u32) -> Self {
+        Self(port & !DROP)
+    }
+
+    /// Drop for `reason`.
+    pub const fn drop(reason: Reason) -> Self {
+        Self(DROP | reason as u32)
+    }
+
+    /// Whether the packet leaves through a port.
+    pub const fn is_forward(self) -> bool {
+        self.0 & DROP == 0
+    }
+
+    /// Whether the packet's thread ended with a fault.
+    pub const fn is_fault(self) -> bool {
+        self.0 & FAULT == FAULT
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// The name of the verdict, such as `drop: checksum`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let low = self.0 & !FAULT;
+        if self.is_forward() {
+            write!(f, "forward: port {}", self.0)
+        } else if self.is_fault() {
+            match CAUSES.iter().find(|(cause, _)| *cause == low) {
+                Some((_, name)) => write!(f, "fault: {name}"),
+                None => write!(f, "fault: cause {low}"),
+            }
+        } else {
+            match Reason::ALL.iter().find(|(reason, ..)| *reason as u32 == low) {
+                Some((.., name)) => write!(f, "drop: {name}"),
+                None => write!(f, "drop: reason {low}"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (word, name) in [
+            (0, "forward: port 0"),
+            (0x7fff_ffff, "forward: port 2147483647"),
+            (0x8000_0006, "drop: checksum"),
+            (0x8000_0063, "drop: reason 99"),
+            (0xbfff_ffff, "drop: reason 1073741823"),
+            (0xc000_0002, "fault: illegal instruction"),
+            (0xc000_0009, "fault: cause 9"),
+        ] {
+            assert_eq!(Verdict(word).to_string(), name);
+        }
+    }
+
+    /// The numbers of the kernels' include files are those of [`Reason`].
+    #[test]
+    fn include_files_agree() {
+        let number = |text: &str, name: &str| -> u32 {
+            let mut definitions = text.lines().filter(|l| l.starts_with(".equ") || l.starts_with("#define"));
+            let line = definitions.find(|l| l.split([' ', ',']).any(|w| w == name)).unwrap();
+            let value = line.split(name).nth(1).unwrap().trim_start_matches([' ', ',']);
+            let value = value.split([' ', 'u']).next().unwrap();
+            value
+                .strip_prefix("0x")
+                .map_or_else(|| value.parse(), |hex| u32::from_str_radix(hex, 16))
+                .unwrap()
+        };
+        for text in [crate::kernel::PACKET_INC, crate::kernel::HERMES_H] {
+            assert_eq!(number(text, "VERDICT_DROP"), DROP);
+            assert_eq!(number(text, "VERDICT_FORWARD"), Verdict::forward(0).0);
+            for (reason, name, _) in Reason::ALL {
+                assert_eq!(number(text, name), reason as u32, "{name}");
+            }
+        }
+    }
+}

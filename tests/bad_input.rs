@@ -1,0 +1,89 @@
+//! Input that cannot be used gives a clear error and exit code 1, and no file.
+
+mod common;
+
+use common::Folder;
+
+/// A pcap file of this link type with one frame of 60 bytes.
+fn pcap(link_type: u32) -> Vec<u8> {
+    let words = [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 65535, link_type, 1, 2, 60, 60];
+    words.iter().flat_map(|word: &u32| word.to_le_bytes()).chain([0x40; 60]).collect()
+}
+
+#[test]
+fn captures() {
+    let folder = Folder::new();
+    let run = "run --app dec-ttl --out out.pcap --json out.json --verdicts out.csv --pcap";
+    folder.fail(&format!("{run} none.pcap"), &["none.pcap: No such file"]);
+    folder.write("text.pcap", "no capture");
+    folder.fail(&format!("{run} text.pcap"), &["text.pcap", "expected a pcap or pcapng capture"]);
+    folder.write("empty.pcap", "");
+    folder.fail(&format!("{run} empty.pcap"), &["empty.pcap: the file is empty"]);
+    folder.write("raw.pcap", pcap(101));
+    folder.fail(&format!("{run} raw.pcap"), &["raw.pcap: link type 101 at packet 1; expected Ethernet"]);
+    folder.write("cut.pcap", &pcap(1)[..90]);
+    folder.fail(&format!("{run} cut.pcap"), &["cut.pcap: truncated: the file ends inside packet 1"]);
+    folder.fail(&format!("{run} ."), &["."]);
+    assert_eq!(folder.files(), ["cut.pcap", "empty.pcap", "raw.pcap", "text.pcap"], "nothing was written");
+}
+
+#[test]
+fn kernels() {
+    let folder = Folder::new();
+    folder.write("in.pcap", pcap(1));
+    let mut elf = vec![0; 52];
+    elf[..7].copy_from_slice(b"\x7fELF\x01\x01\x01");
+    elf[18] = 3;
+    folder.write("x86.elf", &elf);
+    folder.fail(
+        "run --kernel x86.elf --pcap in.pcap",
+        &["x86.elf: an ELF file for machine 3; expected RISC-V"],
+    );
+    folder.fail("kernel info x86.elf", &["x86.elf", "expected RISC-V"]);
+    folder.fail("kernel info in.pcap", &["in.pcap: not an ELF file"]);
+    folder.fail("run --kernel none.elf --pcap in.pcap", &["none.elf: No such file"]);
+    folder.fail("run --app nat --pcap in.pcap", &["nat", "expected one of dec-ttl, check-ip-header"]);
+    folder.write("bad.S", "kernel: frobnicate a0\n");
+    folder.fail("kernel build bad.S -o bad.elf", &["bad.S", "frobnicate"]);
+    folder.fail("kernel build none.S -o bad.elf", &["none.S: No such file"]);
+    folder.write("main.S", "main: ret\n");
+    folder.fail("kernel build main.S -o bad.elf", &["main.S", "kernel"]);
+    let output = folder.hermes_with("kernel build main.S -o bad.elf", |command| {
+        command.env("PATH", "/nonexistent");
+    });
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("install the package binutils-riscv64-unknown-elf"), "{error}");
+    folder.write("main.c", "int main;\n");
+    let output = folder.hermes_with("kernel build main.c -o bad.elf", |command| {
+        command.env("PATH", "/nonexistent");
+    });
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("install the package gcc-riscv64-unknown-elf"), "{error}");
+    assert!(!folder.files().contains(&"bad.elf".to_string()));
+}
+
+#[test]
+fn configurations() {
+    let folder = Folder::new();
+    folder.write("in.pcap", pcap(1));
+    let presets = "expected one of paper, default, fpga";
+    folder.fail("emit --preset huge -o dir", &["preset: `huge` is not known", presets]);
+    folder.fail("emit --lanes 12 -o dir", &["lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32"]);
+    let run = "run --app dec-ttl --pcap in.pcap";
+    folder.fail(&format!("{run} --preset huge"), &["preset: `huge` is not known", presets]);
+    folder.fail(&format!("{run} --cores 33"), &["cores: 33 is not possible; expected 1 to 32"]);
+    folder.fail(&format!("{run} --warps 0"), &["warps: 0 is not possible"]);
+    folder.fail(&format!("{run} --mcw 9"), &["--mcw 9: expected 1 to 8"]);
+    folder.fail(&format!("{run} --mcw 0"), &["--mcw 0: expected 1 to 8"]);
+    folder.fail(&format!("{run} --json none/out.json"), &["none/out.json"]);
+    folder.fail("gen-trace --kind imix --packets 1 --bad-share 101 -o x.pcap", &["--bad-share 101"]);
+    folder.fail("gen-trace --kind imix --packets 1 --line-rate 0 -o x.pcap", &["--line-rate 0"]);
+    folder.fail("gen-trace --kind imix --packets 1 -o none/x.pcap", &["none/x.pcap"]);
+    // What clap itself rejects has its usual exit code.
+    for arguments in
+        ["run --pcap in.pcap", "run --app dec-ttl --line-rate fast --pcap in.pcap", "gen-trace --kind x"]
+    {
+        assert_eq!(folder.hermes(arguments).status.code(), Some(2), "{arguments}");
+    }
+    assert_eq!(folder.files(), ["in.pcap"], "nothing was written");
+}

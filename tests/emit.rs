@@ -1,0 +1,42 @@
+//! `hermes emit`: the Verilog and its manifest.
+
+mod common;
+
+use std::process::Command;
+
+use common::Folder;
+
+#[test]
+fn verilog_and_manifest() {
+    let folder = Folder::new();
+    folder.succeed("emit --preset default --cores 1 --lanes 2 -o a/b");
+    folder.succeed("emit --preset default --cores 1 --lanes 2 -o c");
+    for file in ["hermes_top.v", "hermes_top.json"] {
+        assert_eq!(folder.read(&format!("a/b/{file}")), folder.read(&format!("c/{file}")), "{file}");
+    }
+    let manifest: serde_json::Value = serde_json::from_str(&folder.text("c/hermes_top.json")).expect("JSON");
+    assert_eq!(manifest["configuration"]["lanes"], 2);
+    assert_eq!(manifest["top"], "hermes_top");
+    let ports = manifest["ports"].as_array().expect("a list");
+    let names: Vec<_> = ports.iter().filter_map(|port| port["name"].as_str()).collect();
+    for name in ["clk", "rst", "s_axil_awaddr", "m_axi_araddr", "trace_commit_valid"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+}
+
+/// Every preset is taken by Verilator's lint.
+#[test]
+fn presets_lint() {
+    let folder = Folder::new();
+    for preset in ["fpga", "default"] {
+        folder.succeed(&format!("emit --preset {preset} -o {preset}"));
+        let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
+        let mut command = Command::new(verilator);
+        command
+            .args(["--lint-only", "-Wall", "--top-module", "hermes_top"])
+            .arg(folder.path(preset).join("hermes_top.v"));
+        let output = command.output().expect("Verilator runs");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && messages.trim().is_empty(), "{preset}:\n{messages}");
+    }
+}

@@ -1,0 +1,166 @@
+//! `hermes run`: packets through the emitted array. Models are few and small; what can vary without another
+//! model varies.
+
+mod common;
+
+use common::{check_order, frames, rows, Folder};
+
+/// The arrays of these tests: each is a model to build.
+const ARRAYS: [&str; 3] =
+    ["--cores 1 --lanes 1 --warps 2", "--cores 1 --lanes 4 --warps 4", "--cores 2 --lanes 2 --warps 4"];
+
+/// What is set at run time: MCW, memory latency, line rate.
+const SETTINGS: [&str; 4] = [
+    "--mcw 1 --mem-latency 1 --line-rate max",
+    "--mcw 2 --mem-latency 200 --line-rate 1",
+    "--mcw 2 --mem-latency 7 --line-rate trace",
+    "--mem-latency 60 --line-rate 40",
+];
+
+/// Verdicts and processed packets do not depend on the array, its settings, or when packets arrive.
+#[test]
+fn results_do_not_depend_on_the_array() {
+    for (app, kind, share) in [("dec-ttl", "imix", 30), ("check-ip-header", "tcp-mix", 50)] {
+        let folder = Folder::new();
+        folder.succeed(&format!(
+            "gen-trace --kind {kind} --packets 150 --seed 5 --bad-share {share} -o in.pcap"
+        ));
+        let mut expected: Option<(Vec<u32>, Vec<u8>)> = None;
+        for array in ARRAYS {
+            for settings in SETTINGS {
+                let files = "--out out.pcap --verdicts out.csv";
+                let text =
+                    folder.succeed(&format!("run --app {app} --pcap in.pcap {files} {array} {settings}"));
+                assert!(text.contains("every packet and verdict agrees"), "{text}");
+                let rows = rows(&folder.text("out.csv"));
+                assert_eq!(rows.len(), 150);
+                check_order(&rows);
+                let got = (rows.iter().map(|row| row.verdict).collect(), folder.read("out.pcap"));
+                let expected = expected.get_or_insert_with(|| got.clone());
+                assert!(*expected == got, "{app} {array} {settings}: other results than with {}", ARRAYS[0]);
+            }
+        }
+        let (verdicts, _) = expected.expect("there were runs");
+        let forwarded = verdicts.iter().filter(|verdict| **verdict == 0).count();
+        assert!((50..150).contains(&forwarded), "{app}: {forwarded} of 150 forwarded");
+        assert_eq!(
+            frames(folder.path("out.pcap")).len(),
+            forwarded,
+            "the capture holds the forwarded packets"
+        );
+    }
+}
+
+/// Packets of one warp diverge and cores finish out of order; commits come in the order of arrival all the same.
+#[test]
+fn commits_keep_the_order_of_arrival() {
+    let folder = Folder::new();
+    folder.write("classes.S", include_str!("kernels/classes.S"));
+    folder.succeed("kernel build classes.S -o classes.elf --rv32e");
+    folder.succeed("gen-trace --kind fixed:60 --packets 200 --seed 9 -o in.pcap");
+    let run = "run --kernel classes.elf --pcap in.pcap --verdicts out.csv --json out.json --out out.pcap";
+    for array in &ARRAYS[1..] {
+        let text = folder.succeed(&format!("{run} {array} --mem-latency 20"));
+        assert!(text.contains("none for this kernel"), "{text}");
+        let rows = rows(&folder.text("out.csv"));
+        check_order(&rows);
+        for (row, frame) in rows.iter().zip(frames(folder.path("in.pcap"))) {
+            let sum: u32 = (1..=u32::from(frame[29])).map(|rounds| rounds * (1 + rounds % 2)).sum();
+            assert_eq!(row.verdict, sum, "packet {}", row.packet);
+        }
+        let early = rows.windows(2).filter(|pair| pair[1].finish < pair[0].finish).count();
+        assert!(early > 0, "{array}: no warp finished before an earlier one");
+        let report: serde_json::Value = serde_json::from_str(&folder.text("out.json")).expect("JSON");
+        let cores = report["cores"].as_array().expect("a list");
+        for core in cores {
+            assert!(core["divergent"].as_u64() > Some(0), "no divergence: {core}");
+        }
+    }
+}
+
+/// A kernel in C: calls, stack, constants, bytes stored to the packet.
+#[test]
+fn kernel_in_c() {
+    let folder = Folder::new();
+    folder.write("ports.c", include_str!("kernels/ports.c"));
+    folder.succeed("kernel build ports.c -o ports.elf");
+    let info = folder.succeed("kernel info ports.elf");
+    assert!(
+        info.contains("entry      0x0000") && info.contains("32 (RV32I)") && info.contains(" mix"),
+        "{info}"
+    );
+    folder.succeed("gen-trace --kind tcp-mix --packets 100 --seed 2 --bad-share 10 -o in.pcap");
+    let run = "run --kernel ports.elf --pcap in.pcap --verdicts out.csv --out out.pcap";
+    folder.succeed(&format!("{run} {} --mem-latency 10", ARRAYS[1]));
+    let rows = rows(&folder.text("out.csv"));
+    check_order(&rows);
+
+    let mut forwarded = Vec::new();
+    for (row, frame) in rows.iter().zip(frames(folder.path("in.pcap"))) {
+        if frame.len() < 34 || frame[12..14] != [8, 0] {
+            assert_eq!(row.verdict, 0x8000_0001, "packet {}", row.packet);
+            continue;
+        }
+        let mix = (1..=8_u32).zip(frame[26..34].iter().rev()).fold(1_u32, |rest, (count, byte)| {
+            rest << [3, 5, 7, 11][count as usize & 3] ^ rest >> 9 ^ u32::from(*byte)
+        });
+        assert_eq!(row.verdict, mix & 7, "packet {}", row.packet);
+        forwarded.push([&[2], &frame[1..]].concat());
+    }
+    assert!(rows.iter().any(|row| row.verdict == 0x8000_0001) && !forwarded.is_empty());
+    assert_eq!(frames(folder.path("out.pcap")), forwarded);
+}
+
+/// The same run twice gives the same bytes.
+#[test]
+fn runs_repeat() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 64 --seed 4 --bad-share 20 -o in.pcap");
+    let run = |name: &str| {
+        let files = format!("--out {name}.pcap --json {name}.json --verdicts {name}.csv");
+        let options = "--line-rate 10 --mem-latency 33";
+        folder.succeed(&format!("run --app dec-ttl --pcap in.pcap {files} {options} {}", ARRAYS[2]))
+    };
+    assert_eq!(run("a"), run("b"));
+    for kind in ["pcap", "json", "csv"] {
+        assert_eq!(folder.read(&format!("a.{kind}")), folder.read(&format!("b.{kind}")), "{kind}");
+    }
+}
+
+/// Frames that are not the usual ones are processed and counted.
+#[test]
+fn unusual_frames() {
+    let folder = Folder::new();
+    let mut capture: Vec<u8> =
+        [0xa1b2_c3d4, 2 | 4 << 16, 0, 0, 262_144, 1_u32].iter().flat_map(|w| w.to_le_bytes()).collect();
+    // (bytes of the frame that the capture holds, bytes on the wire, byte 13: the EtherType's second)
+    for (time, (bytes, wire, kind)) in
+        [(60, 60, 6), (96, 1514, 0), (20_000, 20_000, 0), (0, 0, 0), (9, 60, 0)].iter().enumerate()
+    {
+        let header = [1, time as u32, *bytes as u32, *wire as u32];
+        capture.extend(header.iter().flat_map(|word| word.to_le_bytes()));
+        let mut frame = vec![0; *bytes];
+        for (position, value) in [(12, 8), (13, *kind), (14, 0x45), (22, 9)] {
+            if let Some(byte) = frame.get_mut(position) {
+                *byte = value;
+            }
+        }
+        capture.extend(frame);
+    }
+    folder.write("in.pcap", capture);
+    let text = folder.succeed(&format!(
+        "run --app dec-ttl --pcap in.pcap --verdicts out.csv --out out.pcap {}",
+        ARRAYS[1]
+    ));
+    assert!(text.contains("3 not IPv4, 2 cut by the capture, 1 larger than a slot"), "{text}");
+    let verdicts: Vec<_> = rows(&folder.text("out.csv")).iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [0x8000_0001, 0, 0, 0x8000_0002, 0x8000_0002]);
+    let lengths: Vec<_> = frames(folder.path("out.pcap")).iter().map(Vec::len).collect();
+    assert_eq!(lengths, [96, 16_366], "the slot holds 16 KiB less 18 bytes");
+    // A capture of no packets is no error.
+    folder.write("none.pcap", &folder.read("in.pcap")[..24]);
+    let text = folder.succeed(&format!("run --app dec-ttl --pcap none.pcap {}", ARRAYS[1]));
+    assert!(text.contains("packets      0"), "{text}");
+    let text = folder.succeed(&format!("run --app dec-ttl --pcap in.pcap --max-packets 2 {}", ARRAYS[1]));
+    assert!(text.contains("packets      2"), "{text}");
+}
