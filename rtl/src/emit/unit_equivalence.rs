@@ -1,6 +1,6 @@
 //! Every unit against its Verilog, with random inputs.
 
-use super::equivalence::{check, check_with};
+use super::equivalence::check;
 use crate::config::Config;
 use crate::{control, core, host, memory};
 
@@ -13,7 +13,7 @@ macro_rules! units {
         }
     )* };
     (@run $unit:expr) => { check($unit) };
-    (@run $unit:expr, $cycles:literal, $adjust:expr) => { check_with($unit, $cycles, $adjust) };
+    (@run $unit:expr, $cycles:literal, $adjust:expr) => { super::equivalence::check_with($unit, $cycles, $adjust) };
 }
 
 units! {

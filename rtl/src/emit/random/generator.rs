@@ -56,7 +56,8 @@ impl Generator<'_> {
 
     /// A signal of the type, or one that is cast to it.
     fn leaf(&mut self, ty: Ty) -> E {
-        let same: Vec<String> = self.readable.iter().filter(|(_, t)| *t == ty).map(|(n, _)| n.clone()).collect();
+        let same: Vec<String> =
+            self.readable.iter().filter(|(_, t)| *t == ty).map(|(n, _)| n.clone()).collect();
         if let Some(name) = same.choose(self.random) {
             return E::Signal(name.clone());
         }
@@ -96,7 +97,10 @@ impl Generator<'_> {
         let w = ty.width;
         match self.random.gen_range(0..if w == 1 { 18 } else { 12 }) {
             0..=3 => {
-                let op = [Op::Add, Op::Sub, Op::BitAnd, Op::BitOr, Op::BitXor].choose(self.random).unwrap().clone();
+                let op = [Op::Add, Op::Sub, Op::BitAnd, Op::BitOr, Op::BitXor]
+                    .choose(self.random)
+                    .unwrap()
+                    .clone();
                 self.operands(ty, op, d)
             }
             4 => E::Unary(Unary::Not, boxed(self.expression(ty, d))),
@@ -116,8 +120,11 @@ impl Generator<'_> {
             }
             8 => {
                 let from = self.width();
-                let offset =
-                    if self.random.gen() { literal(self.random.gen_range(0..=from as u64)) } else { self.position(from, d) };
+                let offset = if self.random.gen() {
+                    literal(self.random.gen_range(0..=from as u64))
+                } else {
+                    self.position(from, d)
+                };
                 E::Slice(boxed(self.expression(Ty::bits(from), d)), w, boxed(offset))
             }
             9 => {
@@ -135,7 +142,8 @@ impl Generator<'_> {
             }
             11 => E::Unsigned(boxed(self.expression(Ty { width: w, signed: w > 1 }, d))).into_unsigned(w),
             12 | 13 => {
-                let op = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge].choose(self.random).unwrap().clone();
+                let op =
+                    [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge].choose(self.random).unwrap().clone();
                 let ty = self.ty();
                 if ty.signed {
                     let (a, b) = (self.expression(ty, d), self.expression(ty, d));
@@ -220,7 +228,8 @@ impl Generator<'_> {
         let mut block = VerilogBlock::new();
         let next = |name: &str| E::Signal(format!("{name}$next"));
         for (name, _) in &targets.registers {
-            block.push(S::Assignment(E::Signal(format!("{name}$clock$next")), E::Signal("clock".to_string())));
+            block
+                .push(S::Assignment(E::Signal(format!("{name}$clock$next")), E::Signal("clock".to_string())));
             block.push(S::Assignment(E::Signal(format!("{name}$d$next")), E::Signal(format!("{name}$q"))));
         }
         let mut assignable: Vec<(String, Ty)> =
@@ -274,9 +283,13 @@ impl Generator<'_> {
                 labels.truncate(self.random.gen_range(1..=labels.len()));
                 let mut cases: Vec<VerilogCase> = labels
                     .into_iter()
-                    .map(|l| VerilogCase { condition: l.to_string(), block: self.statements(assignable, depth - 1) })
+                    .map(|l| VerilogCase {
+                        condition: l.to_string(),
+                        block: self.statements(assignable, depth - 1),
+                    })
                     .collect();
-                let block = if self.random.gen() { self.statements(assignable, depth - 1) } else { Vec::new() };
+                let block =
+                    if self.random.gen() { self.statements(assignable, depth - 1) } else { Vec::new() };
                 cases.push(VerilogCase { condition: "default".to_string(), block });
                 S::Match(VerilogMatch { test, cases })
             }

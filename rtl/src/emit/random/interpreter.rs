@@ -194,7 +194,9 @@ pub fn execute(block: &VerilogBlock, values: &mut Values, types: &HashMap<String
                 } else {
                     match &c.otherwise {
                         VerilogBlockOrConditional::Block(b) => execute(b, values, types),
-                        VerilogBlockOrConditional::Conditional(s) => execute(&vec![(**s).clone()], values, types),
+                        VerilogBlockOrConditional::Conditional(s) => {
+                            execute(&vec![(**s).clone()], values, types)
+                        }
                         VerilogBlockOrConditional::None => {}
                     }
                 }

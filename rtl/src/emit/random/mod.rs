@@ -1,6 +1,6 @@
 //! Random expressions and kernels through the back end and Verilator, against an interpreter on big integers.
 
-mod fake;
+pub mod fake;
 mod generator;
 mod interpreter;
 
@@ -53,7 +53,13 @@ fn inputs() -> Vec<(String, Ty)> {
 }
 
 /// Gives every input a random value, in `values` and in the model.
-fn drive(random: &mut ChaCha8Rng, list: &[(String, Ty)], values: &mut Values, model: &mut Model, ports: &[Input]) {
+fn drive(
+    random: &mut ChaCha8Rng,
+    list: &[(String, Ty)],
+    values: &mut Values,
+    model: &mut Model,
+    ports: &[Input],
+) {
     for ((name, ty), port) in list.iter().zip(ports) {
         let bits = random_bits(random, ty.width);
         model.set_words(*port, &bits.to_u32_digits());
@@ -139,8 +145,7 @@ fn kernel(seed: u64, cycles: usize) {
     let code = generator.kernel(&targets);
     unit.code = code;
     for (name, ty) in &targets.signals {
-        let kind =
-            if name.starts_with('y') { AtomKind::OutputParameter } else { AtomKind::LocalSignal };
+        let kind = if name.starts_with('y') { AtomKind::OutputParameter } else { AtomKind::LocalSignal };
         unit.add(name, kind, *ty);
     }
     for (name, ty) in &targets.registers {
@@ -171,7 +176,11 @@ fn kernel(seed: u64, cycles: usize) {
             execute(&unit.code, &mut values, &types);
             for ((name, ty), port) in outputs.iter().zip(&handles) {
                 let found = Number::Bits(read(&model, *port, ty.width), *ty);
-                assert_eq!(found, values[name], "seed {seed}, cycle {cycle}, output {name}: {:#?}", unit.code);
+                assert_eq!(
+                    found, values[name],
+                    "seed {seed}, cycle {cycle}, output {name}: {:#?}",
+                    unit.code
+                );
             }
         }
         model.rise(clock).unwrap_or_else(|e| panic!("{e}"));
