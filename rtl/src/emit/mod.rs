@@ -22,6 +22,8 @@ pub mod unit_info;
 #[cfg(test)]
 pub(crate) mod equivalence;
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unit_equivalence;

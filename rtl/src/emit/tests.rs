@@ -123,6 +123,8 @@ fn scratch() {
             }
         };
     }
+    one!("memory_master", crate::memory::MemoryMaster::new(8));
+    one!("register_file", crate::host::RegisterFile::new(&crate::config::Config::preset("paper").unwrap()));
     one!("finish_arbiter", crate::control::FinishArbiter::new(4));
     one!("dispatch", crate::control::Dispatch::<10, 11>::new(8, 32, 32));
     one!("shader_core", crate::core::ShaderCore::<8>::default());
