@@ -73,6 +73,8 @@ pub struct Widths {
     pub logical: Signal<Out, Bit>,
 }
 
+// Precedence without parentheses is what is tested.
+#[allow(clippy::precedence)]
 impl Logic for Widths {
     #[hdl_gen]
     fn update(&mut self) {
