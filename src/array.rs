@@ -44,10 +44,14 @@ pub fn design(config: &Config) -> anyhow::Result<Design> {
 /// A Verilated model of the array, from the cache or built now.
 pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model> {
     let design = design(config)?;
-    let options = ModelOptions { trace, ..ModelOptions::new(&design.top) };
+    // A core is compiled once and shared by its instances, unless its signals are to be traced.
+    let core = design.modules.iter().map(|m| &m.name).find(|name| name.starts_with("shader_core"));
+    let hierarchical = core.filter(|_| config.cores > 1 && !trace).cloned().into_iter().collect();
+    let options = ModelOptions { trace, hierarchical, ..ModelOptions::new(&design.top) };
+    let verilog: String = design.modules.iter().map(|module| module.text.as_str()).collect();
     let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     spinner.enable_steady_tick(Duration::from_millis(200));
-    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
+    let library = Model::build_with_progress(&verilog, &options, &mut |step| {
         spinner.set_message(step.to_string());
     });
     spinner.finish_and_clear();

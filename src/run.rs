@@ -167,7 +167,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         memory_latency: u64::from(args.mem_latency),
         slot_bytes: 1 << slot_bytes_log2,
     };
-    let lengths = capture.frames.iter().map(|frame| u64::from(frame.wire_length));
+    let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
     let counted = counted(&capture, slot_bytes_log2);
     let report = Report::new(facts, &records, lengths, core_work(&result), faults, counted, app.is_some());
@@ -326,5 +326,69 @@ fn counted(capture: &Capture, slot_bytes_log2: u32) -> Counted {
         not_ipv4: count(|frame| frame.data.get(12..14) != Some(&[0x08, 0x00])),
         cut_by_capture: capture.cut,
         larger_than_slot: capture.frames.iter().filter(|frame| frame.data.len() > capacity).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_testbench::traffic::{Generator, Traffic};
+
+    /// Packets and what an array without a fault gives for them.
+    fn run(app: &App, count: usize) -> (Vec<SlotPacket>, RunResult) {
+        let traffic = Traffic { kind: "imix".parse().unwrap(), seed: 1, bad_share: 30.0, rate: 100.0 };
+        let packets: Vec<_> =
+            Generator::new(traffic).take(count).map(|frame| SlotPacket::new(&frame, 11)).collect();
+        let record = |(index, packet): (usize, &SlotPacket)| {
+            let golden = (app.golden)(packet);
+            let times = cosim::PacketTimes { commit: 100 + index as u64, ..cosim::PacketTimes::default() };
+            cosim::PacketRecord { index: index as u64, verdict: golden.verdict.0, times, bytes: golden.frame }
+        };
+        let result = RunResult {
+            packets: packets.iter().enumerate().map(record).collect(),
+            cycles: 0,
+            skipped_cycles: 0,
+            deferred_cycles: 0,
+            counters: Vec::new(),
+            faults: Vec::new(),
+            lost_faults: 0,
+            fault_count: 0,
+            bus_errors: 0,
+            memory: cosim::MemoryStatistics::default(),
+            simulated_cycles: 0,
+            elapsed: std::time::Duration::ZERO,
+        };
+        (packets, result)
+    }
+
+    #[test]
+    fn one_wrong_byte_or_verdict_fails_the_run() {
+        for app in APPS {
+            let (packets, good) = run(app, 40);
+            compare(app, &packets, &good).unwrap();
+            let mut wrong = good.clone();
+            wrong.packets[7].bytes[33] ^= 1;
+            wrong.packets[9].verdict ^= 4;
+            let error = compare(app, &packets, &wrong).unwrap_err().to_string();
+            assert!(error.starts_with("2 of 40 packets differ from the golden model of"), "{error}");
+            assert!(
+                error.contains("packet 7 (number 8 of the capture)") && error.contains("<-- differs"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn lost_and_swapped_packets_fail_the_run() {
+        let (_, good) = run(&APPS[0], 10);
+        assert_eq!(records(&good, 10).unwrap().len(), 10);
+        assert!(records(&good, 11).unwrap_err().to_string().contains("10 of 11 packets were committed"));
+        let mut swapped = good.clone();
+        swapped.packets.swap(3, 4);
+        let error = records(&swapped, 10).unwrap_err().to_string();
+        assert!(error.contains("packet 4 was committed when packet 3 was due"), "{error}");
+        let mut late = good;
+        late.packets[3].times.commit = 5000;
+        assert!(records(&late, 10).unwrap_err().to_string().contains("commits went back in time"));
     }
 }

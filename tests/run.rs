@@ -111,6 +111,30 @@ fn kernel_in_c() {
     assert_eq!(frames(folder.path("out.pcap")), forwarded);
 }
 
+/// A fault ends its thread only: every packet is committed, in order, with the cause as its verdict.
+#[test]
+fn faults_lose_no_packet() {
+    let folder = Folder::new();
+    folder.write("faults.S", include_str!("kernels/faults.S"));
+    folder.succeed("kernel build faults.S -o faults.elf");
+    folder.succeed("gen-trace --kind fixed:60 --packets 100 --seed 6 -o in.pcap");
+    for array in &ARRAYS[1..] {
+        let files = "--verdicts out.csv --json out.json";
+        folder.succeed(&format!("run --kernel faults.elf --pcap in.pcap {files} {array} --mem-latency 30"));
+        let rows = rows(&folder.text("out.csv"));
+        check_order(&rows);
+        let expected: Vec<u32> = frames(folder.path("in.pcap"))
+            .iter()
+            .map(|frame| [0xc000_0002, 0xc000_0004, 0xc000_000b, 9][usize::from(frame[29] & 3)])
+            .collect();
+        assert_eq!(rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), expected);
+        let report: serde_json::Value = serde_json::from_str(&folder.text("out.json")).expect("JSON");
+        let faults = expected.iter().filter(|verdict| **verdict != 9).count();
+        assert_eq!(report["faults"], faults);
+        assert!(report["verdicts"]["fault: load address misaligned"].as_u64() > Some(0), "{report}");
+    }
+}
+
 /// The same run twice gives the same bytes.
 #[test]
 fn runs_repeat() {

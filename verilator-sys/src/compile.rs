@@ -49,7 +49,7 @@ impl Tools {
             first_line(&run(Command::new(&options.verilator).arg("--version"), &options.verilator)?);
         let major =
             verilator.split_whitespace().nth(1).and_then(|v| v.split('.').next()?.parse::<u32>().ok());
-        if verilator.split_whitespace().next() != Some("Verilator") || major.map_or(true, |major| major < 5) {
+        if verilator.split_whitespace().next() != Some("Verilator") || major.is_none_or(|major| major < 5) {
             return Err(Error::VersionTooOld { program: options.verilator.clone(), found: verilator });
         }
         let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);

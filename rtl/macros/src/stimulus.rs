@@ -9,7 +9,10 @@ fn arguments<'a>(ty: &'a Type, name: &str) -> Option<Vec<&'a Type>> {
     let last = path.path.segments.last().filter(|s| s.ident == name)?;
     let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
     Some(
-        list.args.iter().filter_map(|a| if let GenericArgument::Type(t) = a { Some(t) } else { None }).collect(),
+        list.args
+            .iter()
+            .filter_map(|a| if let GenericArgument::Type(t) = a { Some(t) } else { None })
+            .collect(),
     )
 }
 
@@ -34,7 +37,8 @@ pub fn expand(input: &DeriveInput, hardware: &[&Field]) -> TokenStream {
     let has = |name: &str, ty: &str| {
         hardware.iter().any(|f| {
             let arguments = arguments(&f.ty, "Signal");
-            named(f, name) && matches!(arguments.as_deref(), Some([d, t]) if is_named(d, "In") && is_named(t, ty))
+            named(f, name)
+                && matches!(arguments.as_deref(), Some([d, t]) if is_named(d, "In") && is_named(t, ty))
         })
     };
     let reset = (has("reset", "Bit") || has("reset", "bool")).then(|| quote!(self.reset.next = level;));

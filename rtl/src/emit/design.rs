@@ -67,10 +67,7 @@ struct Library {
 ///
 /// # Errors
 /// [`EmitError`] with the path of the signal for anything in the design that has no Verilog meaning.
-pub fn emit<B: Block + ?Sized>(unit: &B, top_name: &str) -> Result<Design, EmitError>
-where
-    B: Sized,
-{
+pub fn emit<B: Block>(unit: &B, top_name: &str) -> Result<Design, EmitError> {
     let scope = scope::read(unit, top_name).ok_or(EmitError::NotAUnit { path: top_name.to_string() })?;
     let mut library = Library::default();
     let top = library.module(&scope, top_name)?;

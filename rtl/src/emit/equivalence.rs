@@ -13,7 +13,7 @@ use super::names::module_name;
 use super::scope::{literal_value, modulo};
 use super::unit::split_element;
 use super::unit_info::Drive;
-use super::{emit, Direction};
+use super::{emit, Design, Direction, Port};
 
 /// Reads the ports of the topmost unit.
 #[derive(Default)]
@@ -77,6 +77,22 @@ fn identifier(name: &str) -> String {
     super::names::identifier(port_name(name))
 }
 
+/// The design inside a module `bench` whose ports are called `io_` and the port's name: some names of ports are also names of
+/// functions of every Verilated class.
+fn wrapped(design: &Design) -> String {
+    let list = |f: &dyn Fn(&Port) -> String| design.ports.iter().map(f).collect::<Vec<_>>().join(", ");
+    let ports = list(&|p| {
+        let direction = if p.direction == Direction::Input { "input" } else { "output" };
+        format!("{direction} wire [{}:0] io_{}", p.width - 1, p.name)
+    });
+    let connections = list(&|p| format!(".{0}(io_{0})", p.name));
+    format!(
+        "{}\nmodule bench ({ports});\n{} unit ({connections});\nendmodule\n",
+        design.verilog(),
+        design.top
+    )
+}
+
 /// Compares a unit with its Verilog for 10,000 cycles of random inputs.
 ///
 /// # Panics
@@ -104,9 +120,9 @@ pub(crate) fn check_with<U: Drive>(
     let top = module_name(std::any::type_name::<U>());
     let design = emit(unit, &top).unwrap_or_else(|e| panic!("{top}: {e}"));
     unit.connect_all();
-    let mut options = ModelOptions::new(top.clone());
+    let mut options = ModelOptions::new("bench");
     options.jobs = 2;
-    let library = Model::build(&design.verilog(), &options).unwrap_or_else(|e| panic!("{top}: {e}"));
+    let library = Model::build(&wrapped(&design), &options).unwrap_or_else(|e| panic!("{top}: {e}"));
     let mut model = library.instantiate().unwrap_or_else(|e| panic!("{top}: {e}"));
     let names = Ports::of(unit);
     let width = |name: &str| {
@@ -116,12 +132,22 @@ pub(crate) fn check_with<U: Drive>(
     let inputs: Vec<(String, Input)> = names
         .inputs
         .keys()
-        .map(|n| (n.clone(), model.input(&identifier(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
+        .map(|n| {
+            (
+                n.clone(),
+                model.input(&format!("io_{}", identifier(n)), width(n)).unwrap_or_else(|e| panic!("{e}")),
+            )
+        })
         .collect();
     let outputs: Vec<(String, Output)> = names
         .outputs
         .keys()
-        .map(|n| (n.clone(), model.output(&identifier(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
+        .map(|n| {
+            (
+                n.clone(),
+                model.output(&format!("io_{}", identifier(n)), width(n)).unwrap_or_else(|e| panic!("{e}")),
+            )
+        })
         .collect();
     assert_eq!(
         outputs.len(),

@@ -24,8 +24,8 @@ impl Slots {
         let (mut first, mut of, mut width) = (Vec::new(), Vec::new(), Vec::new());
         for (id, var) in unit.vars.iter().enumerate() {
             first.push(of.len());
-            of.extend(std::iter::repeat(id).take(var.count));
-            width.extend(std::iter::repeat(var.width).take(var.count));
+            of.extend(std::iter::repeat_n(id, var.count));
+            width.extend(std::iter::repeat_n(var.width, var.count));
         }
         Self { first, of, width }
     }

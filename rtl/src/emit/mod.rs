@@ -4,6 +4,7 @@
 //! with a width at every node, [`flow`] finds latches and loops, [`plan`] shares the statements out over
 //! `assign`s and blocks, [`module`] and [`text`] write them. See `docs/verilog.md`.
 
+pub mod artefacts;
 mod design;
 mod error;
 mod expression;
@@ -21,6 +22,14 @@ pub mod unit_info;
 
 #[cfg(test)]
 pub(crate) mod equivalence;
+#[cfg(test)]
+mod error_tests;
+#[cfg(test)]
+mod example;
+#[cfg(test)]
+mod meaning_tests;
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

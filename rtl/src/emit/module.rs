@@ -34,6 +34,9 @@ pub struct Port {
     pub width: usize,
 }
 
+/// A port, and the element of it.
+pub type PortElement = (usize, usize);
+
 /// A module whose name and whose children's names are not chosen yet.
 #[derive(Debug, Default)]
 pub struct Definition {
@@ -48,8 +51,8 @@ pub struct Definition {
     pub body: String,
     /// Every word of the text.
     pub identifiers: HashSet<String>,
-    /// For each output: port and element; then the inputs that reach it combinationally.
-    pub through: Vec<((usize, usize), Vec<(usize, usize)>)>,
+    /// For each output, the inputs that reach it combinationally.
+    pub through: Vec<(PortElement, Vec<PortElement>)>,
 }
 
 /// Stands for the name of module `index` until names are chosen.

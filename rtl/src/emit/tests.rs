@@ -1,5 +1,5 @@
 //! Tests of the back end as a whole.
-use super::*;
+use super::{emit, equivalence, example, Port};
 use crate::prelude::*;
 
 /// A first-in first-out queue of `2^A` words of `W` bits.
@@ -99,37 +99,47 @@ impl Logic for Queues {
 }
 
 #[test]
-fn queues() {
-    let mut unit = Queues::new(3);
-    unit.connect_all();
-    let design = emit(&unit, "queues_top").unwrap();
-    println!("{}", design.verilog());
-}
-
-/// Writes the units for a look by hand.
-#[test]
-fn scratch() {
-    let out = std::path::PathBuf::from(std::env::var("OUT").unwrap());
-    macro_rules! one {
-        ($name:literal, $unit:expr) => {
-            let unit = $unit;
-            let start = std::time::Instant::now();
-            match emit(&unit, $name) {
-                Ok(d) => {
-                    println!("{} {} modules {:?}", $name, d.modules.len(), start.elapsed());
-                    std::fs::write(out.join(concat!($name, ".v")), d.verilog()).unwrap()
-                }
-                Err(e) => println!("{}: ERROR {e}", $name),
-            }
-        };
-    }
-    one!("finish_arbiter", crate::control::FinishArbiter::new(4));
-    one!("dispatch", crate::control::Dispatch::<10, 11>::new(8, 32, 32));
-    one!("shader_core", crate::core::ShaderCore::<8>::default());
-    one!("shader_core32", crate::core::ShaderCore::<32>::default());
+fn equal_units_are_one_module_and_vectors_are_packed() {
+    let design = emit(&Queues::new(3), "queues_top").unwrap();
+    let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["ram_async_8_4", "queue_8_4", "queues_top"]);
+    let port = |name: &str| design.ports.iter().find(|p| p.name == name).unwrap();
+    assert_eq!(port("data"), &Port { name: "data".into(), direction: super::Direction::Input, width: 24 });
+    let text = &design.modules[2].text;
+    assert!(text.starts_with("// Several queues.\nmodule queues_top (\n"), "{text}");
+    assert!(text.contains(".data_in(data[23:16]),"), "{text}");
+    assert!(text.contains(".data_out(out[7:0]),"), "{text}");
+    assert!(text.contains("assign any = !queue_0_empty | !queue_1_empty | !queue_2_empty;"), "{text}");
 }
 
 #[test]
-fn queues_equal() {
+fn the_same_design_gives_the_same_bytes() {
+    let text = || emit(&Queues::new(5), "queues_top").unwrap().verilog();
+    assert_eq!(text(), text());
+}
+
+#[test]
+fn queues_mean_the_same() {
     equivalence::check(Queues::new(3));
+}
+
+/// The example of `docs/verilog.md`: renew it with `HERMES_UPDATE=1`.
+#[test]
+fn the_page_shows_what_is_emitted() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/verilog.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let design = emit(&example::Debounce::<3>::default(), "debounce_3").unwrap();
+    let rust = include_str!("example.rs").split("\n\n").skip(2).collect::<Vec<_>>().join("\n\n");
+    let marker = "<!-- example, written by a test -->\n";
+    let (before, _) = page.split_once(marker).expect("the page has a place for the example");
+    let new = format!(
+        "{before}{marker}\n```rust\n{}\n```\n\n```verilog\n{}```\n",
+        rust.trim_end(),
+        design.modules.last().unwrap().text
+    );
+    if std::env::var_os("HERMES_UPDATE").is_some() {
+        std::fs::write(path, new).unwrap();
+    } else {
+        assert!(page == new, "docs/verilog.md is not up to date; renew it with HERMES_UPDATE=1");
+    }
 }

@@ -1,7 +1,8 @@
 //! Every unit against its Verilog, with random inputs.
 
-use super::equivalence::{check, check_with};
-use crate::{control, core, memory};
+use super::equivalence::check;
+use crate::config::Config;
+use crate::{control, core, host, memory};
 
 /// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
 macro_rules! units {
@@ -12,7 +13,7 @@ macro_rules! units {
         }
     )* };
     (@run $unit:expr) => { check($unit) };
-    (@run $unit:expr, $cycles:literal, $adjust:expr) => { check_with($unit, $cycles, $adjust) };
+    (@run $unit:expr, $cycles:literal, $adjust:expr) => { super::equivalence::check_with($unit, $cycles, $adjust) };
 }
 
 units! {
@@ -38,8 +39,13 @@ units! {
     instruction_cache: memory::InstructionCache::<2, 6>::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
+    memory_master: memory::MemoryMaster::new(3);
     queue_pointers: memory::QueuePointers::<3>::default();
     store_path: memory::StorePath::<4>::default();
+    axi_lite_slave: host::AxiLiteSlave::default();
+    configuration_registers: host::ConfigurationRegisters::default();
+    counter_registers: host::CounterRegisters::new(3);
+    register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
     fault_encoder: core::FaultEncoder::<8>::default();

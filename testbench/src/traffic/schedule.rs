@@ -8,6 +8,9 @@ use super::Frame;
 /// gap 12 (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u64 = 24;
 
+/// The latest arrival, 146 years after the start: broken timestamps must not bring cycle counts near their end.
+const LATEST: u64 = u64::MAX >> 2;
+
 /// How fast packets arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineRate {
@@ -41,7 +44,7 @@ impl LineRate {
                 frames
                     .iter()
                     .scan(0_u64, |last, frame| {
-                        *last = (*last).max(frame.timestamp.saturating_sub(first));
+                        *last = (*last).max(frame.timestamp.saturating_sub(first).min(LATEST));
                         Some(*last)
                     })
                     .collect()
@@ -101,6 +104,7 @@ mod tests {
         assert_eq!(arrivals, [0, 200, 200, 200, 400]);
         assert_eq!(LineRate::Max.arrivals(&frames(&[(60, 500), (60, 700)])), [0, 0]);
         assert!(LineRate::Trace.arrivals(&[]).is_empty());
+        assert_eq!(LineRate::Trace.arrivals(&frames(&[(60, 0), (60, u64::MAX)])), [0, LATEST]);
     }
 
     #[test]

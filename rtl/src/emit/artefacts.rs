@@ -1,0 +1,285 @@
+//! What a hardware project wants beside the Verilog: file list, FuseSoC core, clock constraints, register map, manifest.
+//!
+//! Every function returns the text of a file; [`all`] returns them with their names.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::{Design, Port};
+use crate::host::registers::{Access, RegisterSpec};
+
+/// Clock period of the constraint stubs in nanoseconds: 100 MHz, to be changed by whoever uses them.
+pub const STUB_PERIOD_NS: f64 = 10.0;
+
+/// Every file for `design`: name and text. `configuration` goes into the manifest as it is; `registers` is the map of the
+/// design's register file, empty if it has none.
+#[must_use]
+pub fn all<C: Serialize>(
+    design: &Design,
+    configuration: &C,
+    registers: &[RegisterSpec],
+) -> Vec<(String, String)> {
+    let top = &design.top;
+    let mut files = vec![
+        (format!("{top}.v"), design.verilog()),
+        (format!("{top}.json"), manifest(design, configuration, registers)),
+        (format!("{top}.f"), file_list(design)),
+        ("hermes.core".to_string(), fusesoc_core(design)),
+        (format!("{top}.sdc"), sdc(STUB_PERIOD_NS)),
+        (format!("{top}.xdc"), xdc(STUB_PERIOD_NS)),
+    ];
+    if !registers.is_empty() {
+        files.push((format!("{top}_registers.h"), c_header(registers)));
+        files.push((format!("{top}_registers.rdl"), system_rdl(top, registers)));
+    }
+    files
+}
+
+/// A file list for `verilator -f` and its like, relative to the folder it is in.
+#[must_use]
+pub fn file_list(design: &Design) -> String {
+    format!("{}.v\n", design.top)
+}
+
+/// A FuseSoC core description (CAPI2) with targets for lint and synthesis.
+#[must_use]
+pub fn fusesoc_core(design: &Design) -> String {
+    let top = &design.top;
+    format!(
+        "CAPI=2:\n\
+         name: \"::hermes:{version}\"\n\
+         description: \"SIMT array for packet processing\"\n\
+         filesets:\n  \
+           rtl:\n    \
+             files:\n      \
+               - {top}.v\n    \
+             file_type: verilogSource-2005\n  \
+           constraints_sdc:\n    \
+             files:\n      \
+               - {top}.sdc\n    \
+             file_type: SDC\n  \
+           constraints_xdc:\n    \
+             files:\n      \
+               - {top}.xdc\n    \
+             file_type: xdc\n\
+         targets:\n  \
+           default: &default\n    \
+             filesets:\n      \
+               - rtl\n    \
+             toplevel: {top}\n  \
+           lint:\n    \
+             <<: *default\n    \
+             default_tool: verilator\n    \
+             tools:\n      \
+               verilator:\n        \
+                 mode: lint-only\n        \
+                 verilator_options: [-Wall]\n  \
+           synth:\n    \
+             <<: *default\n    \
+             default_tool: yosys\n    \
+             tools:\n      \
+               yosys:\n        \
+                 arch: ecp5\n",
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// Clock constraint for tools that read SDC.
+#[must_use]
+pub fn sdc(period_ns: f64) -> String {
+    format!(
+        "# The one clock of the design. Set the period that the board gives.\n\
+         create_clock -name clk -period {period_ns:.3} [get_ports clk]\n\
+         # rst is synchronous to clk: constrain it like any other input.\n"
+    )
+}
+
+/// Clock constraint for Vivado.
+#[must_use]
+pub fn xdc(period_ns: f64) -> String {
+    let half = period_ns / 2.0;
+    format!(
+        "# The one clock of the design. Set the period that the board gives.\n\
+         create_clock -name clk -period {period_ns:.3} -waveform {{0.000 {half:.3}}} [get_ports clk]\n\
+         # rst is synchronous to clk: constrain it like any other input.\n"
+    )
+}
+
+/// The register map as a C header.
+#[must_use]
+pub fn c_header(registers: &[RegisterSpec]) -> String {
+    let mut text = String::from(
+        "/* Register map of the array: byte offsets from the base of the register file. */\n\
+         #ifndef HERMES_REGISTERS_H\n#define HERMES_REGISTERS_H\n",
+    );
+    for r in registers {
+        let access = match r.access {
+            Access::ReadWrite => "read/write",
+            Access::ReadOnly => "read only",
+            Access::WriteOnly => "write only",
+        };
+        let _ = write!(text, "\n/* {}. {access}, {} bits", r.description, r.bits);
+        if r.access == Access::ReadWrite {
+            let _ = write!(text, ", {:#x} after reset", r.reset);
+        }
+        let _ = writeln!(text, ". */\n#define HERMES_{} 0x{:03x}u", r.name, r.offset);
+    }
+    text.push_str("\n#endif\n");
+    text
+}
+
+/// The register map in SystemRDL 2.0.
+#[must_use]
+pub fn system_rdl(top: &str, registers: &[RegisterSpec]) -> String {
+    let mut text = format!(
+        "addrmap {top}_registers {{\n    name = \"Register map of the array\";\n    default regwidth = 32;\n    \
+         default accesswidth = 32;\n"
+    );
+    for r in registers {
+        let (software, hardware) = match r.access {
+            Access::ReadWrite => ("rw", "r"),
+            Access::ReadOnly => ("r", "w"),
+            Access::WriteOnly => ("w", "r"),
+        };
+        let reset = if r.access == Access::ReadWrite { format!(" = {:#x}", r.reset) } else { String::new() };
+        let description = r.description.replace('"', "'");
+        let _ = write!(
+            text,
+            "\n    reg {{\n        desc = \"{description}\";\n        field {{ sw = {software}; hw = {hardware}; }} \
+             value[{}:0]{reset};\n    }} {} @ {:#05x};\n",
+            r.bits - 1,
+            r.name,
+            r.offset
+        );
+    }
+    text.push_str("};\n");
+    text
+}
+
+#[derive(Serialize)]
+struct RegisterEntry<'a> {
+    name: &'a str,
+    offset: u32,
+    access: &'static str,
+    bits: usize,
+    reset: u32,
+    description: &'a str,
+}
+
+#[derive(Serialize)]
+struct Manifest<'a, C> {
+    generator: &'static str,
+    version: &'static str,
+    configuration: &'a C,
+    top: &'a str,
+    file: String,
+    modules: Vec<&'a str>,
+    ports: &'a [Port],
+    registers: Vec<RegisterEntry<'a>>,
+}
+
+/// The manifest: configuration, modules, ports and registers as JSON.
+///
+/// # Panics
+/// If `configuration` cannot be written as JSON (a map with keys that are no strings).
+#[must_use]
+pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[RegisterSpec]) -> String {
+    let registers = registers
+        .iter()
+        .map(|r| RegisterEntry {
+            name: r.name,
+            offset: r.offset,
+            access: match r.access {
+                Access::ReadWrite => "rw",
+                Access::ReadOnly => "ro",
+                Access::WriteOnly => "wo",
+            },
+            bits: r.bits,
+            reset: r.reset,
+            description: r.description,
+        })
+        .collect();
+    let manifest = Manifest {
+        generator: "hermes",
+        version: env!("CARGO_PKG_VERSION"),
+        configuration,
+        top: &design.top,
+        file: format!("{}.v", design.top),
+        modules: design.modules.iter().map(|m| m.name.as_str()).collect(),
+        ports: &design.ports,
+        registers,
+    };
+    serde_json::to_string_pretty(&manifest).expect("the configuration can be written as JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::{Direction, Module};
+    use crate::host::registers::REGISTERS;
+
+    fn design() -> Design {
+        let port = |name: &str, direction| Port { name: name.to_string(), direction, width: 1 };
+        Design {
+            top: "hermes_top".to_string(),
+            modules: vec![Module {
+                name: "hermes_top".to_string(),
+                text: "module hermes_top;\nendmodule\n".to_string(),
+            }],
+            ports: vec![port("clk", Direction::Input), port("done", Direction::Output)],
+        }
+    }
+
+    #[test]
+    fn manifest_holds_configuration_ports_and_registers() {
+        let text = manifest(&design(), &vec![1, 2], REGISTERS);
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["configuration"], serde_json::json!([1, 2]));
+        assert_eq!(
+            json["ports"][1],
+            serde_json::json!({ "name": "done", "direction": "output", "width": 1 })
+        );
+        assert_eq!(json["registers"][0]["name"], "ID");
+        assert_eq!(json["modules"], serde_json::json!(["hermes_top"]));
+    }
+
+    #[test]
+    fn header_defines_every_register() {
+        let text = c_header(REGISTERS);
+        for r in REGISTERS {
+            assert!(text.contains(&format!("#define HERMES_{} 0x{:03x}u\n", r.name, r.offset)), "{}", r.name);
+            assert!(!r.description.contains("*/"), "{}", r.name);
+        }
+    }
+
+    #[test]
+    fn rdl_names_every_register_and_balances() {
+        let text = system_rdl("hermes_top", REGISTERS);
+        for r in REGISTERS {
+            assert!(text.contains(&format!("}} {} @ {:#05x};", r.name, r.offset)), "{}", r.name);
+        }
+        assert_eq!(text.matches('{').count(), text.matches('}').count());
+        assert!(text.contains("value[31:0];\n    } ID @ 0x000;"));
+    }
+
+    #[test]
+    fn all_files_have_names_and_end_with_a_newline() {
+        let files = all(&design(), &(), REGISTERS);
+        let names: Vec<&str> = files.iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "hermes_top.v",
+                "hermes_top.json",
+                "hermes_top.f",
+                "hermes.core",
+                "hermes_top.sdc",
+                "hermes_top.xdc",
+                "hermes_top_registers.h",
+                "hermes_top_registers.rdl"
+            ]
+        );
+        assert!(files.iter().all(|(_, text)| text.ends_with('\n')));
+    }
+}

@@ -1,0 +1,85 @@
+//! The emitted array through the tools of its users: lint, parse, elaborate, and the speed of emission.
+
+use std::path::Path;
+use std::process::Command;
+
+use hermes_rtl::config::Config;
+use hermes_rtl::emit::artefacts;
+use hermes_rtl::host::registers::REGISTERS;
+use hermes_rtl::top::emit_top;
+
+/// Runs a tool, which must succeed without a word.
+fn silent(folder: &Path, program: &str, arguments: &[&str]) {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap_or_else(|e| panic!("cannot run {program}: {e}; it must be installed for this test"));
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}:\n{text}");
+    assert!(text.trim().is_empty(), "{program} {arguments:?} says:\n{text}");
+}
+
+/// Emits a preset with everything beside it into a new folder.
+fn emit(preset: &str) -> tempfile::TempDir {
+    let config = Config::preset(preset).unwrap();
+    let design = emit_top(&config).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in artefacts::all(&design, &config, REGISTERS) {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn lint_and_parse(folder: &Path) {
+    silent(
+        folder,
+        "verilator",
+        &["--lint-only", "-Wall", "--top-module", "hermes_top", "-f", "hermes_top.f"],
+    );
+    silent(folder, "iverilog", &["-Wall", "-t", "null", "-g2005", "-s", "hermes_top", "hermes_top.v"]);
+}
+
+/// Elaborates; no process may hold a latch.
+fn elaborate(folder: &Path) {
+    let script = "read_verilog hermes_top.v; hierarchy -check -top hermes_top; proc; check -assert; \
+                  select -assert-none t:$dlatch t:$adlatch t:$dlatchsr";
+    silent(folder, "yosys", &["-q", "-p", script]);
+}
+
+#[test]
+fn default_preset_is_clean() {
+    let folder = emit("default");
+    lint_and_parse(folder.path());
+    elaborate(folder.path());
+}
+
+#[test]
+fn fpga_preset_is_clean() {
+    let folder = emit("fpga");
+    lint_and_parse(folder.path());
+    elaborate(folder.path());
+}
+
+#[test]
+fn paper_preset_is_clean_and_small() {
+    let config = Config::preset("paper").unwrap();
+    let start = std::time::Instant::now();
+    let design = emit_top(&config).unwrap();
+    println!("paper: {} modules in {:.2?}", design.modules.len(), start.elapsed());
+    assert!(design.modules.len() < 100, "{} modules", design.modules.len());
+    let again = emit_top(&config).unwrap();
+    assert!(design.verilog() == again.verilog(), "two runs differ");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("hermes_top.v"), design.verilog()).unwrap();
+    std::fs::write(folder.path().join("hermes_top.f"), artefacts::file_list(&design)).unwrap();
+    lint_and_parse(folder.path());
+}
+
+#[test]
+fn header_compiles_as_c() {
+    let folder = emit("fpga");
+    let source = "#include \"hermes_top_registers.h\"\nint offset = HERMES_COMMITTED_PACKETS;\n";
+    std::fs::write(folder.path().join("use.c"), source).unwrap();
+    silent(folder.path(), "cc", &["-std=c99", "-Wall", "-Wextra", "-pedantic", "-fsyntax-only", "use.c"]);
+}
