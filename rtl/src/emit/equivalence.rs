@@ -19,6 +19,7 @@ use super::{emit, Design, Direction, Port};
 #[derive(Default)]
 struct Ports {
     depth: usize,
+    namespace: Vec<String>,
     inputs: BTreeMap<String, Vec<BigUint>>,
     outputs: BTreeMap<String, Vec<BigUint>>,
     widths: BTreeMap<String, usize>,
@@ -29,6 +30,14 @@ impl Probe for Ports {
         self.depth += 1;
     }
 
+    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+        self.namespace.push(name.to_string());
+    }
+
+    fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
+        self.namespace.pop();
+    }
+
     fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
         let list = match signal.kind() {
             AtomKind::InputParameter => &mut self.inputs,
@@ -36,7 +45,9 @@ impl Probe for Ports {
             _ => return,
         };
         if self.depth == 1 {
-            let base = split_element(name).0.to_string();
+            let mut path = self.namespace.clone();
+            path.push(split_element(name).0.to_string());
+            let base = path.join("$");
             self.widths.insert(base.clone(), signal.bits());
             let value = modulo(&literal_value(&signal.verilog()), signal.bits());
             list.entry(base).or_default().push(value);
@@ -129,25 +140,16 @@ pub(crate) fn check_with<U: Drive>(
         let port = design.ports.iter().find(|p| p.name == identifier(name));
         port.unwrap_or_else(|| panic!("{top}: no port for {name}")).width
     };
+    let io = |name: &str| format!("io_{}", identifier(name));
     let inputs: Vec<(String, Input)> = names
         .inputs
         .keys()
-        .map(|n| {
-            (
-                n.clone(),
-                model.input(&format!("io_{}", identifier(n)), width(n)).unwrap_or_else(|e| panic!("{e}")),
-            )
-        })
+        .map(|n| (n.clone(), model.input(&io(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
         .collect();
-    let outputs: Vec<(String, Output)> = names
+    let outputs: Vec<(String, usize, Output)> = names
         .outputs
         .keys()
-        .map(|n| {
-            (
-                n.clone(),
-                model.output(&format!("io_{}", identifier(n)), width(n)).unwrap_or_else(|e| panic!("{e}")),
-            )
-        })
+        .map(|n| (n.clone(), width(n), model.output(&io(n), width(n)).unwrap_or_else(|e| panic!("{e}"))))
         .collect();
     assert_eq!(
         outputs.len(),
@@ -177,9 +179,9 @@ pub(crate) fn check_with<U: Drive>(
                 continue;
             }
             let mut now = Vec::new();
-            for (name, handle) in &outputs {
+            for (name, bits, handle) in &outputs {
                 let expected = ports.packed(&ports.outputs, name);
-                let mut words = vec![0; width(name).div_ceil(32)];
+                let mut words = vec![0; bits.div_ceil(32)];
                 model.read_words(*handle, &mut words);
                 let found = BigUint::new(words);
                 assert_eq!(

@@ -126,6 +126,15 @@ impl Kernel<'_> {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 self.binary(a, op, b)?
             }
+            VerilogExpression::Unary(VerilogOpUnary::Not, a)
+                if matches!(**a, VerilogExpression::Literal(_)) =>
+            {
+                let value = self.value(a)?;
+                if let Value::Integer(v) = value {
+                    return Err(self.unsupported(format!("!{v} has no width; write !bits::<N>({v})")));
+                }
+                self.unary(&VerilogOpUnary::Not, value)?
+            }
             VerilogExpression::Unary(op, a) => {
                 let a = self.value(a)?;
                 self.unary(op, a)?

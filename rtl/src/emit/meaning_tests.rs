@@ -1,7 +1,7 @@
 //! Where Verilog's rules differ from Rust's: each unit here means something else if its kernel is copied word by word.
 //! The Rust values come from rust-hdl itself.
 
-use super::equivalence::check;
+use super::equivalence::{check, check_with};
 use crate::prelude::*;
 
 /// States for a `match`.
@@ -73,7 +73,7 @@ pub struct Widths {
     pub logical: Signal<Out, Bit>,
 }
 
-// Precedence without parentheses is what is tested.
+// Precedence as it stands is what is tested.
 #[allow(clippy::precedence)]
 impl Logic for Widths {
     #[hdl_gen]
@@ -255,6 +255,125 @@ impl Logic for Statements {
         }
         self.packed.next = self.pack.y.val();
     }
+}
+
+/// Adds one.
+#[derive(LogicBlock, Default)]
+pub struct Increment {
+    pub x: Signal<In, Bits<8>>,
+    pub y: Signal<Out, Bits<8>>,
+}
+
+impl Logic for Increment {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.y.next = self.x.val() + 1;
+    }
+}
+
+/// One `if` drives a child and takes its answer: one block for both would be a loop for a simulator.
+#[derive(LogicBlock, Default)]
+pub struct Around {
+    pub go: Signal<In, Bit>,
+    pub a: Signal<In, Bits<8>>,
+    pub y: Signal<Out, Bits<8>>,
+    increment: Increment,
+}
+
+impl Logic for Around {
+    #[hdl_gen]
+    fn update(&mut self) {
+        if self.go.val() {
+            self.increment.x.next = self.a.val();
+            self.y.next = self.increment.y.val();
+        } else {
+            self.increment.x.next = 0.into();
+            self.y.next = self.a.val();
+        }
+    }
+}
+
+/// A valid/ready bus, seen from its source.
+#[derive(LogicInterface, Clone, Debug, Default)]
+#[join = "Sink"]
+pub struct Source {
+    pub valid: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<8>>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// A valid/ready bus, seen from its sink.
+#[derive(LogicInterface, Clone, Debug, Default)]
+#[join = "Source"]
+pub struct Sink {
+    pub valid: Signal<In, Bit>,
+    pub data: Signal<In, Bits<8>>,
+    pub ready: Signal<Out, Bit>,
+}
+
+/// Takes every other word.
+#[derive(LogicBlock, Default)]
+pub struct Consumer {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub bus: Sink,
+    pub last: Signal<Out, Bits<8>>,
+    turn: Register<Bit>,
+    word: Register<Bits<8>>,
+}
+
+impl Logic for Consumer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, turn, word);
+        self.bus.ready.next = self.turn.q.val();
+        self.turn.d.next = !self.turn.q.val();
+        if self.bus.valid.val() && self.turn.q.val() {
+            self.word.d.next = self.bus.data.val();
+        }
+        self.last.next = self.word.q.val();
+    }
+}
+
+/// Hands a bus on, and drives another one.
+#[derive(LogicBlock, Default)]
+pub struct Buses {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub outside: Sink,
+    pub go: Signal<In, Bit>,
+    pub value: Signal<In, Bits<8>>,
+    pub first: Signal<Out, Bits<8>>,
+    pub second: Signal<Out, Bits<8>>,
+    one: Consumer,
+    two: Consumer,
+}
+
+impl Logic for Buses {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, one, two);
+        Sink::link(&mut self.outside, &mut self.one.bus);
+        self.two.bus.valid.next = self.go.val() & self.two.bus.ready.val();
+        self.two.bus.data.next = self.value.val();
+        self.first.next = self.one.last.val();
+        self.second.next = self.two.last.val();
+    }
+}
+
+#[test]
+fn a_block_is_split_where_it_would_be_a_loop() {
+    let text = super::emit(&Around::default(), "around").unwrap().verilog();
+    assert_eq!(text.matches("always @*").count(), 2, "{text}");
+    check(Around::default());
+}
+
+#[test]
+fn interfaces() {
+    check_with(Buses::default(), 10_000, |unit, random, _| {
+        unit.outside.valid.next = random() & 1 == 1;
+        unit.outside.data.next = (random() & 0xff).into();
+    });
 }
 
 #[test]

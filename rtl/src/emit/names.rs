@@ -1,6 +1,7 @@
 //! Plain Verilog identifiers.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 /// Reserved words of Verilog-2005 and SystemVerilog-2017 (IEEE 1364-2005 annex B, IEEE 1800-2017 annex B).
 const KEYWORDS: &str = "accept_on alias always always_comb always_ff always_latch and assert assign assume automatic \
@@ -30,7 +31,9 @@ pub fn identifier(name: &str) -> String {
     if !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         text.insert(0, 'n');
     }
-    if KEYWORDS.split_ascii_whitespace().any(|k| k == text) {
+    static SET: OnceLock<HashSet<&str>> = OnceLock::new();
+    let keywords = SET.get_or_init(|| KEYWORDS.split_ascii_whitespace().collect());
+    if keywords.contains(text.as_str()) {
         text.push('_');
     }
     text

@@ -112,6 +112,46 @@ fn equal_units_are_one_module_and_vectors_are_packed() {
     assert!(text.contains("assign any = !queue_0_empty | !queue_1_empty | !queue_2_empty;"), "{text}");
 }
 
+/// Units of one type with different parameters.
+#[derive(LogicBlock)]
+struct Both {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub y: Signal<Out, Bit>,
+    small: Queues,
+    large: Queues,
+}
+
+impl Logic for Both {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, small, large);
+        for i in 0..2 {
+            self.small.push[i].next = false;
+            self.small.data[i].next = 1.into();
+        }
+        for i in 0..3 {
+            self.large.push[i].next = true;
+            self.large.data[i].next = 2.into();
+        }
+        self.y.next = self.small.any.val() ^ self.large.any.val();
+    }
+}
+
+#[test]
+fn parameters_tell_modules_of_one_type_apart() {
+    let both = Both {
+        clock: Signal::default(),
+        reset: Signal::default(),
+        y: Signal::default(),
+        small: Queues::new(2),
+        large: Queues::new(3),
+    };
+    let design = emit(&both, "both").unwrap();
+    let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["ram_async_8_4", "queue_8_4", "queues_count2", "queues_count3", "both"]);
+}
+
 #[test]
 fn the_same_design_gives_the_same_bytes() {
     let text = || emit(&Queues::new(5), "queues_top").unwrap().verilog();

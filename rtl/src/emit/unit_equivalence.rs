@@ -2,7 +2,7 @@
 
 use super::equivalence::check;
 use crate::config::Config;
-use crate::{control, core, host, memory};
+use crate::{control, core, host, memory, top};
 
 /// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
 macro_rules! units {
@@ -56,4 +56,5 @@ units! {
     load_align: memory::LoadAlign::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::<4>::default();
+    hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() });
 }
