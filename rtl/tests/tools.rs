@@ -58,7 +58,7 @@ fn synthesize(folder: &Path, lanes: usize, cores: usize) {
         .lines()
         .filter_map(|line| line.trim().strip_prefix("DP16KD"))
         .map(|count| count.trim().parse::<usize>().unwrap())
-        .last()
+        .next_back()
         .expect("the statistics name DP16KD, the block RAM of ECP5");
     assert!(blocks >= cores * (2 * lanes + 2), "{blocks} block RAMs");
 }
