@@ -48,10 +48,9 @@ pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model>
     let core = design.modules.iter().map(|m| &m.name).find(|name| name.starts_with("shader_core"));
     let hierarchical = core.filter(|_| config.cores > 1 && !trace).cloned().into_iter().collect();
     let options = ModelOptions { trace, hierarchical, ..ModelOptions::new(&design.top) };
-    let verilog: String = design.modules.iter().map(|module| module.text.as_str()).collect();
     let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     spinner.enable_steady_tick(Duration::from_millis(200));
-    let library = Model::build_with_progress(&verilog, &options, &mut |step| {
+    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
         spinner.set_message(step.to_string());
     });
     spinner.finish_and_clear();

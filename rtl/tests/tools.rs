@@ -47,18 +47,36 @@ fn elaborate(folder: &Path) {
     silent(folder, "yosys", &["-q", "-p", script]);
 }
 
-#[test]
-fn default_preset_is_clean() {
-    let folder = emit("default");
-    lint_and_parse(folder.path());
-    elaborate(folder.path());
+/// Synthesizes for an ECP5 up to the mapping of memories and flip-flops: register files (two block RAMs a lane) and
+/// the instruction caches are block RAMs, and no memory is left over for flip-flops.
+fn synthesize(folder: &Path, lanes: usize, cores: usize) {
+    let script = "read_verilog hermes_top.v; synth_ecp5 -top hermes_top -run begin:map_gates; \
+                  select -assert-none t:$mem t:$mem_v2 t:$dlatch; tee -q -o statistics.txt stat";
+    silent(folder, "yosys", &["-q", "-p", script]);
+    let statistics = std::fs::read_to_string(folder.join("statistics.txt")).unwrap();
+    let blocks: usize = statistics
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("DP16KD"))
+        .map(|count| count.trim().parse::<usize>().unwrap())
+        .last()
+        .expect("the statistics name DP16KD, the block RAM of ECP5");
+    assert!(blocks >= cores * (2 * lanes + 2), "{blocks} block RAMs");
 }
 
 #[test]
-fn fpga_preset_is_clean() {
+fn default_preset_is_clean_and_synthesizes() {
+    let folder = emit("default");
+    lint_and_parse(folder.path());
+    elaborate(folder.path());
+    synthesize(folder.path(), 8, 2);
+}
+
+#[test]
+fn fpga_preset_is_clean_and_synthesizes() {
     let folder = emit("fpga");
     lint_and_parse(folder.path());
     elaborate(folder.path());
+    synthesize(folder.path(), 8, 1);
 }
 
 #[test]

@@ -27,8 +27,9 @@ const VERILATOR_FLAGS: &[&str] = &[
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle.
 const FAST_FLAGS: &str = "-O3";
-/// For constructors and waveform set-up: large, and run once.
-const SLOW_FLAGS: &str = "-Os";
+/// For constructors and waveform set-up: run once, but about as large as the rest, so optimising them would double
+/// the time of a build.
+const SLOW_FLAGS: &str = "-O0";
 /// For Verilator's run-time library.
 const RUNTIME_FLAGS: &str = "-O2";
 /// The archive of Verilator's run-time library.
@@ -106,7 +107,16 @@ pub(crate) fn build(
 
 fn verilate(work: &Path, verilog: &str, options: &ModelOptions) -> Result<(), Error> {
     let source = work.join("design.v");
-    fs::write(&source, verilog).map_err(Error::io(&source))?;
+    if options.hierarchical.is_empty() {
+        fs::write(&source, verilog)
+    } else {
+        // Verilator looks for the files that `line directives name, to read the blocks from them.
+        fs::write(
+            &source,
+            verilog.lines().filter(|l| !l.starts_with("`line ")).collect::<Vec<_>>().join("\n"),
+        )
+    }
+    .map_err(Error::io(&source))?;
     let mut command = Command::new(&options.verilator);
     command.current_dir(work).args(VERILATOR_FLAGS);
     command.args(["--prefix", CLASS, "--top-module", &options.top, "-Mdir", "obj"]);

@@ -283,6 +283,7 @@ fn a_model_that_stops_is_an_error() {
 fn blocks_can_be_verilated_once() {
     let folder = tempfile::tempdir().unwrap();
     let text = "
+`line 3 \"stage.v\" 0
         module stage(input wire clk, input wire [65:0] d, output reg [65:0] q);
           always @(posedge clk) q <= d + 66'd1;
         endmodule

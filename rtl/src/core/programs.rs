@@ -252,3 +252,31 @@ fn kernels_larger_than_the_instruction_cache() {
         assert_eq!(bench.verdict(packet), packet + 1500);
     }
 }
+
+/// Cycles that `warps` warps take for each further turn of a loop of `body` and two more instructions.
+fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
+    let cycles = |turns| {
+        let mut program = Program::default();
+        program.addi(A3, ZERO, turns).label("loop");
+        body(&mut program);
+        program.addi(A3, A3, -1).branch(1, A3, ZERO, "loop").ret();
+        full_warps::<1>(&program, warps, 5).cycles as f64
+    };
+    (cycles(30) - cycles(10)) / 20.0
+}
+
+#[test]
+fn instruction_timing_is_as_documented() {
+    // docs/shader-core.md: 5 cycles on the fast path, 8 where paths are selected.
+    let alu: fn(&mut Program) = |program| {
+        program.addi(A4, A4, 1).addi(A4, A4, 1).addi(A4, A4, 1);
+    };
+    assert_eq!(cycles_of_a_turn(alu, 1), 25.0);
+    // Eight warps: one instruction a cycle.
+    let eight = cycles_of_a_turn(alu, 8);
+    assert!((40.0..41.0).contains(&eight), "{eight}");
+    let call: fn(&mut Program) = |program| {
+        program.word(0x0000_0297).jalr(RA + 27, T0, 8); // auipc t0, 0; jalr t3, t0, 8
+    };
+    assert_eq!(cycles_of_a_turn(call, 1), 3.0 * 5.0 + 8.0);
+}

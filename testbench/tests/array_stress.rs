@@ -1,0 +1,90 @@
+//! The real array behind a memory that answers late, out of order and with back-pressure: what comes out must not
+//! depend on it. `HERMES_SEED` repeats a run.
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{
+    run, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
+};
+use hermes_testbench::kernel::{App, APPS};
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::traffic::{Generator, Kind, Traffic};
+use verilator_sys::{Model, ModelLibrary, ModelOptions};
+
+const SLOT_BYTES_LOG2: u32 = 11;
+
+fn seed() -> u64 {
+    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    println!("HERMES_SEED={seed}");
+    seed
+}
+
+fn library() -> ModelLibrary {
+    let config = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
+    let design = hermes_rtl::top::emit_top(&config).unwrap();
+    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+}
+
+fn packets(count: usize, seed: u64) -> Vec<SlotPacket> {
+    let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 20.0, rate: 100.0 };
+    Generator::new(traffic).take(count).map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect()
+}
+
+fn run_app(library: &ModelLibrary, app: &App, packets: &[SlotPacket], memory: MemoryOptions) -> RunResult {
+    let kernel = app.kernel().unwrap();
+    let simulation = Simulation::new(library.instantiate().unwrap(), 16 << 20, memory).unwrap();
+    let mut host = Host::new(simulation).unwrap();
+    host.load_kernel(&KernelImage {
+        segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
+        entry: kernel.entry,
+        registers: kernel.registers.registers() as u32,
+    })
+    .unwrap();
+    // A ring smaller than what the cores can hold, so that its slots are reused at once.
+    let setup = ArraySetup { ring_slots_log2: 4, slot_bytes_log2: SLOT_BYTES_LOG2, ..ArraySetup::default() };
+    let layout = host.configure(&setup).unwrap();
+    let packet = |p: &SlotPacket| {
+        let [_, port, flags, _] = p.descriptor(0);
+        Packet { frame: p.frame.clone(), port, flags, arrival: 0 }
+    };
+    let packets: Vec<Packet> = packets.iter().map(packet).collect();
+    run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {}).unwrap()
+}
+
+#[test]
+fn results_do_not_depend_on_the_memory() {
+    let seed = seed();
+    let library = library();
+    let packets = packets(400, seed);
+    let cases = [
+        (Latency::Fixed(1), 0),
+        (Latency::Fixed(200), 0),
+        (Latency::Fixed(3), 60),
+        (Latency::Random(1, 100), 0),
+        (Latency::Random(1, 30), 70),
+    ];
+    for app in APPS {
+        for (latency, stall_percent) in cases {
+            let case = format!("{}, {latency:?}, {stall_percent} % stalls", app.name);
+            let memory = MemoryOptions { latency, stall_percent, seed, failing: Vec::new() };
+            let result = run_app(&library, app, &packets, memory);
+            assert_eq!(result.packets.len(), packets.len(), "{case}");
+            assert_eq!((result.fault_count, result.bus_errors, result.memory.errors), (0, 0, 0), "{case}");
+            for (packet, got) in packets.iter().zip(&result.packets) {
+                let expected = (app.golden)(packet);
+                assert_eq!(got.verdict, expected.verdict.0, "{case}: verdict of packet {}", got.index);
+                assert_eq!(got.bytes, expected.frame, "{case}: frame of packet {}", got.index);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_runs_take_the_same_cycles() {
+    let library = library();
+    let packets = packets(100, 7);
+    let memory =
+        MemoryOptions { latency: Latency::Random(1, 50), stall_percent: 30, ..MemoryOptions::default() };
+    let [a, b] = [(); 2].map(|()| run_app(&library, &APPS[0], &packets, memory.clone()));
+    assert_eq!((a.cycles, a.packets), (b.cycles, b.packets));
+    assert_eq!((a.memory, a.counters), (b.memory, b.counters));
+}
