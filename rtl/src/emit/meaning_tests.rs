@@ -293,18 +293,8 @@ impl Logic for Around {
     }
 }
 
-/// A valid/ready bus, seen from its source.
-#[derive(LogicInterface, Clone, Debug, Default)]
-#[join = "Sink"]
-pub struct Source {
-    pub valid: Signal<Out, Bit>,
-    pub data: Signal<Out, Bits<8>>,
-    pub ready: Signal<In, Bit>,
-}
-
 /// A valid/ready bus, seen from its sink.
 #[derive(LogicInterface, Clone, Debug, Default)]
-#[join = "Source"]
 pub struct Sink {
     pub valid: Signal<In, Bit>,
     pub data: Signal<In, Bits<8>>,
