@@ -21,3 +21,6 @@ pub mod memory;
 pub mod prelude;
 pub mod prim;
 pub mod top;
+
+#[cfg(test)]
+mod testing;

@@ -1,8 +1,5 @@
 //! What the native tests of this crate's control units share: the clock, and seeded random numbers.
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
 /// Propagates the inputs set with `next` to the outputs, without a clock edge.
 macro_rules! settle {
     ($unit:expr) => {
@@ -33,14 +30,5 @@ macro_rules! start {
     }};
 }
 
+pub(crate) use crate::testing::random;
 pub(crate) use {settle, start, tick};
-
-/// Random numbers from the seed in `HERMES_SEED`, or from a fixed one; prints the seed.
-pub(crate) fn random() -> ChaCha8Rng {
-    let seed = match std::env::var("HERMES_SEED") {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("HERMES_SEED: `{text}` is not a number")),
-        Err(_) => 0x4845_524d,
-    };
-    println!("HERMES_SEED={seed}");
-    ChaCha8Rng::seed_from_u64(seed)
-}

@@ -195,8 +195,7 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::{Rng, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
+    use rand::Rng;
     use rust_hdl::prelude::simulate;
 
     fn tick<const LANES: usize>(unit: &mut PathSelector<LANES>) {
@@ -207,9 +206,7 @@ mod tests {
     }
 
     fn deepest_then_lowest<const LANES: usize>() {
-        let seed = 11;
-        println!("seed {seed}");
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = crate::testing::random();
         let mut unit = PathSelector::<LANES>::default();
         unit.connect_all();
         for _ in 0..200 {

@@ -189,7 +189,7 @@ impl Logic for WarpScheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::{Rng, SeedableRng};
+    use rand::Rng;
     use rand_chacha::ChaCha8Rng;
     use rust_hdl::prelude::simulate;
 
@@ -203,15 +203,9 @@ mod tests {
         Ended { memory: bool },
     }
 
-    fn seed() -> u64 {
-        let seed = std::env::var("HERMES_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-        println!("HERMES_SEED={seed}");
-        seed
-    }
-
     #[test]
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed());
+        let mut rng = crate::testing::random();
         let mut unit = WarpScheduler::default();
         unit.connect_all();
         let mut warps = [Warp::Absent; 32];

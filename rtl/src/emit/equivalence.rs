@@ -13,6 +13,8 @@ use super::names::module_name;
 use super::scope::{literal_value, modulo};
 use super::unit::split_element;
 use super::unit_info::Drive;
+use crate::testing::seed;
+
 use super::{emit, Design, Direction, Port};
 
 /// Reads the ports of the topmost unit.
@@ -71,16 +73,6 @@ impl Ports {
         let width = self.widths[name];
         values[name].iter().rev().fold(BigUint::default(), |packed, v| (packed << width) | v)
     }
-}
-
-/// The seed from `HERMES_SEED`, or a fixed one; printed.
-pub(crate) fn seed() -> u64 {
-    let seed = match std::env::var("HERMES_SEED") {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("HERMES_SEED: `{text}` is not a number")),
-        Err(_) => 0x4845_524d,
-    };
-    println!("HERMES_SEED={seed}");
-    seed
 }
 
 /// Identifier of the port of a field.

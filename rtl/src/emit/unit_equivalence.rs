@@ -16,6 +16,22 @@ macro_rules! units {
     (@run $unit:expr, $cycles:literal, $adjust:expr) => { super::equivalence::check_with($unit, $cycles, $adjust) };
 }
 
+/// Inputs of an enum type are set by the tests: the harness knows bits only.
+const OPERATIONS: [core::AluOperation; 10] = [
+    core::AluOperation::Add,
+    core::AluOperation::Sub,
+    core::AluOperation::ShiftLeft,
+    core::AluOperation::ShiftRight,
+    core::AluOperation::ShiftRightSigned,
+    core::AluOperation::LessThan,
+    core::AluOperation::LessThanUnsigned,
+    core::AluOperation::Xor,
+    core::AluOperation::Or,
+    core::AluOperation::And,
+];
+const B_SOURCES: [core::BSource; 3] =
+    [core::BSource::Register, core::BSource::Immediate, core::BSource::LaneOffset];
+
 units! {
     core_slots: control::CoreSlots::default();
     delay_commit_queue: control::DelayCommitQueue::<4>::default();
@@ -24,13 +40,18 @@ units! {
     finish_arbiter: control::FinishArbiter::new(4);
     lookup_table: control::LookupTable::<6>::default();
     round_robin: control::RoundRobin::default();
-    task_fifo: control::TaskFifo::<3, 4>::default();
+    task_fifo: control::TaskFifo::<3, 4>::default(), 10_000, |unit, random, _| {
+        unit.push_data.next = (random() & 0xffff_ffff).into();
+    };
     warp_former: control::WarpFormer::new(8);
     warp_issue: control::WarpIssue::new(3, 8);
     core_counters: core::CoreCounters::default();
     decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::default();
-    lane: core::Lane::default();
+    lane: core::Lane::default(), 10_000, |unit, random, _| {
+        unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
+        unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
+    };
     path_selector: core::PathSelector::<4>::default();
     warp_scheduler: core::WarpScheduler::default();
     shader_core: core::ShaderCore::<4>::default();
@@ -49,7 +70,9 @@ units! {
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
     fault_encoder: core::FaultEncoder::<8>::default();
-    lane_alu: core::LaneAlu::default();
+    lane_alu: core::LaneAlu::default(), 10_000, |unit, random, _| {
+        unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
+    };
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
     thread_index: core::ThreadIndex::new(8);

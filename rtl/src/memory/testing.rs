@@ -1,18 +1,13 @@
 //! What the native tests of this folder share.
 
-use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 use std::collections::HashMap;
 
-/// A random source for the test called `name`: its seed is printed, and is taken from `HERMES_SEED` if that is set.
+/// A random source for the test called `name`, which is printed with the seed.
 pub fn random(name: &str) -> ChaCha8Rng {
-    let seed = match std::env::var("HERMES_SEED") {
-        Ok(text) => text.parse().expect("HERMES_SEED: expected a decimal number"),
-        Err(_) => rand::random(),
-    };
-    println!("{name}: HERMES_SEED={seed}");
-    ChaCha8Rng::seed_from_u64(seed)
+    println!("{name}");
+    crate::testing::random()
 }
 
 /// Lets combinational logic settle.

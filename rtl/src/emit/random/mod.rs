@@ -14,7 +14,7 @@ use rust_hdl::prelude::AtomKind;
 use verilator_sys::{Input, Model, ModelOptions, Output};
 
 use super::emit;
-use super::equivalence::seed;
+use crate::testing::seed;
 use fake::{FakeRegister, FakeUnit, Ty};
 use generator::{Generator, Targets, WIDTHS};
 use interpreter::{convert, evaluate, execute, wrap, Number, Values};
