@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure, Context};
-use hermes_rtl::config::{Config, REGISTERS_PER_LANE};
+use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::cosim::{
     self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
@@ -177,7 +177,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
 
 /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
 fn mcw(wanted: Option<u32>, config: &Config, kernel: &Kernel) -> anyhow::Result<u32> {
-    let most = config.warps.min(REGISTERS_PER_LANE / kernel.registers.registers()) as u32;
+    let most = most_warps(config.warps as u32, kernel.registers.registers() as u32);
     let mcw = wanted.unwrap_or(most);
     ensure!(
         (1..=most).contains(&mcw),

@@ -13,6 +13,13 @@ pub const LINE_BYTES: usize = 64;
 /// Where a thread returns to: jumping here ends it (the value of `ra` at its start).
 pub const EXIT_ADDRESS: u32 = 0xffff_fffc;
 
+/// Most warps that a core with `slots` warp slots can run of a kernel with `registers` registers a thread (16 or 32):
+/// its warps share the registers of the lanes.
+#[must_use]
+pub fn most_warps(slots: u32, registers: u32) -> u32 {
+    slots.min(REGISTERS_PER_LANE as u32 / registers)
+}
+
 /// Parameters of one array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {

@@ -1,6 +1,6 @@
 //! The array.
 
-use crate::config::{Config, LINE_BYTES};
+use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
 use crate::emit::{emit, Design, EmitError};
@@ -445,7 +445,6 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 /// # Panics
 /// If `config` is not valid.
 pub fn emit_top(config: &Config) -> Result<Design, EmitError> {
-    assert_eq!(LINE_BYTES, 64);
     match config.lanes {
         1 => emit(&HermesTop::<1>::new(config), TOP),
         2 => emit(&HermesTop::<2>::new(config), TOP),

@@ -254,7 +254,7 @@ impl<D: Device> Host<D> {
     /// Most warps a core can have with the loaded kernel: its slots, and its registers shared among them.
     #[must_use]
     pub fn most_warps(&self) -> u32 {
-        self.info.warps.min(hermes_rtl::config::REGISTERS_PER_LANE as u32 / self.kernel_registers)
+        hermes_rtl::config::most_warps(self.info.warps, self.kernel_registers)
     }
 
     /// Lets warps be formed and issued.
