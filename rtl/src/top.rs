@@ -259,7 +259,7 @@ impl<const LANES: usize> HermesTop<LANES> {
             dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
             faults: FaultCollector::new(config.cores),
             memory: MemoryMaster::new(config.cores),
-            core: (0..config.cores).map(|_| ShaderCore::default()).collect(),
+            core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
             _cores: config.cores,
@@ -391,6 +391,14 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].verdict_base.next = self.registers.verdict_base.val();
             self.core[i].stack_base.next = self.registers.stack_base.val();
             self.core[i].stack_bytes_log2.next = self.registers.stack_bytes_log2.val();
+            self.core[i].read_window_base[0].next = self.registers.read_window_base[0].val();
+            self.core[i].read_window_base[1].next = self.registers.read_window_base[1].val();
+            self.core[i].read_window_size[0].next = self.registers.read_window_size[0].val();
+            self.core[i].read_window_size[1].next = self.registers.read_window_size[1].val();
+            self.core[i].write_window_base[0].next = self.registers.write_window_base[0].val();
+            self.core[i].write_window_base[1].next = self.registers.write_window_base[1].val();
+            self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
+            self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
             self.core[i].invalidate.next = self.registers.invalidate.val();
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
@@ -433,6 +441,11 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.core_fetch_misses[i].next = self.core[i].fetch_misses.val();
             self.registers.core_line_reads[i].next = self.core[i].line_reads.val();
             self.registers.core_line_writes[i].next = self.core[i].line_writes.val();
+            self.registers.core_lost_memory[i].next = self.core[i].lost_memory.val();
+            self.registers.core_lost_fetch[i].next = self.core[i].lost_fetch.val();
+            self.registers.core_lost_divergence[i].next = self.core[i].lost_divergence.val();
+            self.registers.core_lost_scoreboard[i].next = self.core[i].lost_scoreboard.val();
+            self.registers.core_lost_conflict[i].next = self.core[i].lost_conflict.val();
         }
     }
 }

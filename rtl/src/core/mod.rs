@@ -5,13 +5,24 @@
 //! | stage | what happens | units |
 //! | --- | --- | --- |
 //! | S select | pick a ready warp, read its context | [`FrontEnd`], [`WarpScheduler`] |
-//! | C context | PC and masks known, look up the instruction | [`FrontEnd`], `InstructionCache` |
-//! | D decode | instruction known, read registers | [`DecodeStage`] |
+//! | C context | PC and masks known, look up the instruction | [`FrontEnd`], [`ProgramCounters`], `InstructionCache` |
+//! | D decode | instruction known, hazards checked, read registers | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
 //! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
-//! | W write | write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
+//! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 
 mod alu;
+mod scoreboard;
+mod program_counters;
+mod outstanding;
+mod lost_cycles;
+mod instruction_count;
+mod hazards;
+mod access_window;
+mod aes_unit;
+mod bit_count;
 mod boot;
+mod divider;
+mod multiplier;
 mod counters;
 mod decode_stage;
 mod decoder;
@@ -21,6 +32,7 @@ mod lane;
 mod path_selector;
 mod population_count;
 mod register_address;
+mod retire_trace;
 mod scheduler;
 mod shader_core;
 mod thread_index;
@@ -31,17 +43,29 @@ mod programs;
 #[cfg(test)]
 mod testing;
 
+pub use access_window::{AccessWindow, WINDOWS};
+pub use hazards::Hazards;
+pub use instruction_count::InstructionCount;
+pub use lost_cycles::{LostCycle, LostCycles};
+pub use outstanding::OutstandingOperations;
+pub use program_counters::ProgramCounters;
+pub use scoreboard::Scoreboard;
 pub use alu::{AluOperation, LaneAlu};
+pub use aes_unit::AesUnit;
+pub use bit_count::BitCount;
+pub use divider::{DivideControl, LaneDivider};
+pub use multiplier::Multiplier;
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
 pub use decode_stage::DecodeStage;
 pub use decoder::{BSource, Decoder};
 pub use fault_encoder::FaultEncoder;
 pub use front_end::FrontEnd;
-pub use lane::Lane;
+pub use lane::{Lane, OperandSource};
 pub use path_selector::PathSelector;
 pub use population_count::PopulationCount;
 pub use register_address::RegisterAddress;
+pub use retire_trace::RetireTrace;
 pub use scheduler::WarpScheduler;
 pub use shader_core::ShaderCore;
 pub use thread_index::ThreadIndex;

@@ -48,7 +48,7 @@ units! {
     core_counters: core::CoreCounters::default();
     decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::default();
-    lane: core::Lane::default(), 10_000, |unit, random, _| {
+    lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
     };

@@ -75,6 +75,7 @@ fn instruction_cache() {
         uut.lookup_slot.next = bits(random() % 4);
         uut.lookup_enable.next = random() % 4 != 0;
         uut.stall.next = random() % 4 == 0;
+        uut.wanted.next = random() % 8 != 0;
         uut.flush.next = random() % 128 == 0;
         uut.response_error.next = random() % 8 == 0;
     });
