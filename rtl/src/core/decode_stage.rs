@@ -296,6 +296,7 @@ impl Logic for DecodeStage {
         self.decoder.instruction.next = self.instruction.val();
         self.decoder.exit.next = self.exit.val();
         self.decoder.small_registers.next = self.small_registers.val();
+        self.decoder.aes_enabled.next = false;
         self.rs1.next = self.decoder.rs1.val();
         self.rs2.next = self.decoder.rs2.val();
 

@@ -11,6 +11,7 @@
 //! | W write | write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 
 mod alu;
+mod bit_count;
 mod boot;
 mod counters;
 mod decode_stage;
@@ -32,6 +33,7 @@ mod programs;
 mod testing;
 
 pub use alu::{AluOperation, LaneAlu};
+pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
 pub use decode_stage::DecodeStage;

@@ -17,17 +17,32 @@ macro_rules! units {
 }
 
 /// Inputs of an enum type are set by the tests: the harness knows bits only.
-const OPERATIONS: [core::AluOperation; 10] = [
+const OPERATIONS: [core::AluOperation; 25] = [
     core::AluOperation::Add,
     core::AluOperation::Sub,
-    core::AluOperation::ShiftLeft,
-    core::AluOperation::ShiftRight,
-    core::AluOperation::ShiftRightSigned,
     core::AluOperation::LessThan,
     core::AluOperation::LessThanUnsigned,
+    core::AluOperation::Min,
+    core::AluOperation::MinUnsigned,
+    core::AluOperation::Max,
+    core::AluOperation::MaxUnsigned,
+    core::AluOperation::ShiftLeft,
+    core::AluOperation::RotateLeft,
+    core::AluOperation::ShiftRight,
+    core::AluOperation::RotateRight,
+    core::AluOperation::ShiftRightSigned,
+    core::AluOperation::SignExtend,
+    core::AluOperation::OrCombine,
+    core::AluOperation::ReverseBytes,
     core::AluOperation::Xor,
+    core::AluOperation::XorNot,
     core::AluOperation::Or,
+    core::AluOperation::OrNot,
     core::AluOperation::And,
+    core::AluOperation::AndNot,
+    core::AluOperation::LeadingZeros,
+    core::AluOperation::TrailingZeros,
+    core::AluOperation::Ones,
 ];
 const B_SOURCES: [core::BSource; 3] =
     [core::BSource::Register, core::BSource::Immediate, core::BSource::LaneOffset];
@@ -67,6 +82,7 @@ units! {
     configuration_registers: host::ConfigurationRegisters::default();
     counter_registers: host::CounterRegisters::new(3);
     register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
+    bit_count: core::BitCount::default();
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
     fault_encoder: core::FaultEncoder::<8>::default();
