@@ -10,20 +10,25 @@
 //! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
 //! | W write | write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 
+mod aes_unit;
 mod alu;
 mod bit_count;
 mod boot;
 mod counters;
 mod decode_stage;
 mod decoder;
+mod divide_control;
+mod divider;
 mod fault_encoder;
 mod front_end;
 mod lane;
+mod multiplier;
 mod path_selector;
 mod population_count;
 mod register_address;
 mod scheduler;
 mod shader_core;
+mod substitution_box;
 mod thread_index;
 mod write_stage;
 
@@ -32,19 +37,24 @@ mod programs;
 #[cfg(test)]
 mod testing;
 
+pub use aes_unit::AesUnit;
 pub use alu::{AluOperation, LaneAlu};
 pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
 pub use decode_stage::DecodeStage;
 pub use decoder::{BSource, Decoder};
+pub use divide_control::DivideControl;
+pub use divider::LaneDivider;
 pub use fault_encoder::FaultEncoder;
 pub use front_end::FrontEnd;
 pub use lane::Lane;
+pub use multiplier::Multiplier;
 pub use path_selector::PathSelector;
 pub use population_count::PopulationCount;
 pub use register_address::RegisterAddress;
 pub use scheduler::WarpScheduler;
 pub use shader_core::ShaderCore;
+pub use substitution_box::SubstitutionBox;
 pub use thread_index::ThreadIndex;
 pub use write_stage::WriteStage;

@@ -82,13 +82,24 @@ units! {
     configuration_registers: host::ConfigurationRegisters::default();
     counter_registers: host::CounterRegisters::new(3);
     register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
+    aes_unit: core::AesUnit::default();
     bit_count: core::BitCount::default();
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
+    divide_control: core::DivideControl::<4>::default(), 10_000, |unit, random, _| {
+        unit.start_valid.next = random() % 4 == 0;
+    };
+    lane_divider: core::LaneDivider::default(), 10_000, |unit, random, cycle| {
+        // A division as its control runs it, and now and then a broken one.
+        unit.load.next = cycle % 40 == 3 || random() % 256 == 0;
+        unit.step.next = random() % 64 != 0;
+    };
+    multiplier: core::Multiplier::default();
     fault_encoder: core::FaultEncoder::<8>::default();
     lane_alu: core::LaneAlu::default(), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
     };
+    substitution_box: core::SubstitutionBox::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
     thread_index: core::ThreadIndex::new(8);

@@ -19,7 +19,7 @@ mod store_align;
 mod store_merge;
 mod store_path;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use coalescer::Coalescer;
 pub use instruction_cache::{FillState, InstructionCache};
