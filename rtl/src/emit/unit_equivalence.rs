@@ -73,6 +73,7 @@ units! {
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::<2, 6>::default();
+    load_extend: memory::LoadExtend::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
     memory_master: memory::MemoryMaster::new(3);
