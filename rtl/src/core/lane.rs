@@ -287,6 +287,7 @@ impl Logic for Lane {
             self.taken_w.d.next = self.alu.taken.val();
         }
         for i in 0..self._aes_units {
+            self.aes_unit[i].enable.next = self.aes.val();
             self.aes_unit[i].rs1.next = self.rs1.val();
             self.aes_unit[i].rs2.next = self.rs2.val();
             self.aes_unit[i].byte_select.next = self.byte_select.val();

@@ -540,7 +540,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
             self.lane[i].multiply.next = self.write.multiply.val();
             self.lane[i].divide.next =
-                self.write.divide_start.val() & self.divide_lanes.val().get_bit(i);
+                self.divide.load.val() & self.divide_lanes.val().get_bit(i);
             self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
             self.lane[i].divide_remainder.next = self.write.funct3.val().get_bit(1);
             self.lane[i].divide_step.next = self.divide.step.val();
