@@ -202,6 +202,7 @@ pub struct ShaderCore<const LANES: usize> {
     late_rd_now: Signal<Local, Bits<5>>,
     late_lanes_now: Signal<Local, Bits<LANES>>,
     late_now: Signal<Local, Bit>,
+    loaded: Signal<Local, Bit>,
     divided: Signal<Local, Bit>,
     divide_lanes: Signal<Local, Bits<LANES>>,
     address_value: Signal<Local, Bit>,
@@ -328,6 +329,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             late_rd_now: Signal::default(),
             late_lanes_now: Signal::default(),
             late_now: Signal::default(),
+            loaded: Signal::default(),
             divided: Signal::default(),
             divide_lanes: Signal::default(),
             address_value: Signal::default(),
@@ -346,6 +348,23 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
+        // Values that come late: loads before the division
+        self.late_now.next = self.load_store.result_valid.val() | self.divide.result_valid.val();
+        self.divide.result_ready.next = !self.load_store.result_valid.val();
+        self.divided.next = self.divide.result_valid.val() & !self.load_store.result_valid.val();
+        self.late_slot_now.next = self.divide.result_slot.val();
+        self.late_rd_now.next = self.divide.result_rd.val();
+        self.late_lanes_now.next = bits::<LANES>(0);
+        if self.divide.result_valid.val() {
+            self.late_lanes_now.next = self.divide.result_lanes.val();
+        }
+        if self.load_store.result_valid.val() {
+            self.late_slot_now.next = self.load_store.result_slot.val();
+            self.late_rd_now.next = self.load_store.result_rd.val();
+            self.late_lanes_now.next = self.load_store.result_mask.val();
+        }
+        self.loaded.next = self.load_store.result_valid.val() & self.load_store.result_last.val();
+
         // S, C
         self.front_end.advance.next = self.write.advance.val();
         self.front_end.start_valid.next = self.start_valid.val();
@@ -363,7 +382,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.ended_valid.next = self.write.ended_valid.val();
         self.front_end.path_valid.next = self.paths.valid.val();
         self.front_end.path_slot.next = self.paths.slot.val();
-        self.front_end.loaded_valid.next = self.hazards.loaded_valid.val();
+        self.front_end.loaded_valid.next = self.loaded.val();
         self.front_end.loaded_slot.next = self.load_store.result_slot.val();
         self.front_end.stored_valid.next = self.load_store.stored_valid.val();
         self.front_end.stored_slot.next = self.load_store.stored_slot.val();
@@ -442,22 +461,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.a0_address.register.next = bits::<5>(10);
         self.a0_address.small_registers.next = self.small_registers.val();
 
-        // Values that come late: loads before the division
-        self.late_now.next = self.load_store.result_valid.val() | self.divide.result_valid.val();
-        self.divide.result_ready.next = !self.load_store.result_valid.val();
-        self.divided.next = self.divide.result_valid.val() & !self.load_store.result_valid.val();
-        self.late_slot_now.next = self.divide.result_slot.val();
-        self.late_rd_now.next = self.divide.result_rd.val();
-        self.late_lanes_now.next = bits::<LANES>(0);
-        if self.divide.result_valid.val() {
-            self.late_lanes_now.next = self.divide.result_lanes.val();
-        }
-        if self.load_store.result_valid.val() {
-            self.late_slot_now.next = self.load_store.result_slot.val();
-            self.late_rd_now.next = self.load_store.result_rd.val();
-            self.late_lanes_now.next = self.load_store.result_mask.val();
-        }
-
         // Hazards
         self.hazards.slot.next = self.front_end.decode_slot.val();
         self.hazards.rs1.next = self.decode.rs1.val();
@@ -483,8 +486,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_divide.next = self.write.divide.val();
         self.hazards.memory_start.next = self.write.memory_start.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
-        self.hazards.loaded_valid.next =
-            self.load_store.result_valid.val() & self.load_store.result_last.val();
+        self.hazards.loaded_valid.next = self.loaded.val();
         self.hazards.loaded_slot.next = self.load_store.result_slot.val();
         self.hazards.loaded_rd.next = self.load_store.result_rd.val();
         self.hazards.stored_valid.next = self.load_store.stored_valid.val();
