@@ -10,6 +10,7 @@
 //! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
 //! | W write | write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 
+mod alone;
 mod alu;
 mod boot;
 mod counters;
@@ -31,6 +32,7 @@ mod programs;
 #[cfg(test)]
 mod testing;
 
+pub use alone::emit_core;
 pub use alu::{AluOperation, LaneAlu};
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
