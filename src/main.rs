@@ -1,6 +1,7 @@
 //! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels, makes traffic.
 
 mod array;
+mod bench;
 mod emit;
 mod gen_trace;
 mod kernel;
@@ -36,6 +37,8 @@ enum Command {
     Kernel(kernel::Command),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
+    /// Measure the product: every figure beside its limit and goal
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::execute(&args, cli.quiet),
         Command::Kernel(command) => kernel::execute(command),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
+        Command::Bench(args) => bench::execute(&args, cli.quiet),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

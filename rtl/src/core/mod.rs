@@ -12,6 +12,7 @@
 
 mod access_window;
 mod aes_unit;
+mod alone;
 mod alu;
 mod bit_count;
 mod boot;
@@ -47,6 +48,7 @@ mod testing;
 
 pub use access_window::{AccessWindow, WINDOWS};
 pub use aes_unit::AesUnit;
+pub use alone::emit_core;
 pub use alu::{AluOperation, LaneAlu};
 pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
