@@ -3,6 +3,7 @@
 mod array;
 mod emit;
 mod gen_trace;
+mod iss;
 mod kernel;
 mod print;
 mod run;
@@ -34,6 +35,8 @@ enum Command {
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// Run a program alone on the reference simulator of the instruction set
+    Iss(iss::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Emit(args) => emit::execute(&args),
         Command::Run(args) => run::execute(&args, cli.quiet),
         Command::Kernel(command) => kernel::execute(command),
+        Command::Iss(args) => iss::execute(&args),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
     };
     match result {
