@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_rtl::config::Config;
 use hermes_rtl::emit::Design;
 use indicatif::ProgressBar;
-use verilator_sys::{Model, ModelOptions};
+use verilator_sys::{Model, ModelLibrary, ModelOptions};
 
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
@@ -43,6 +43,11 @@ pub fn design(config: &Config) -> anyhow::Result<Design> {
 
 /// A Verilated model of the array, from the cache or built now.
 pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model> {
+    Ok(library(config, trace, quiet)?.instantiate()?)
+}
+
+/// A Verilated model of the array, from the cache or built now, of which any number of instances can be made.
+pub fn library(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
     // A core is compiled once and shared by its instances, unless its signals are to be traced.
     let core = design.modules.iter().map(|m| &m.name).find(|name| name.starts_with("shader_core"));
@@ -54,5 +59,5 @@ pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model>
         spinner.set_message(step.to_string());
     });
     spinner.finish_and_clear();
-    Ok(library?.instantiate()?)
+    Ok(library?)
 }

@@ -2,6 +2,7 @@
 
 mod array;
 mod emit;
+mod fuzz;
 mod gen_trace;
 mod iss;
 mod kernel;
@@ -37,6 +38,8 @@ enum Command {
     Kernel(kernel::Command),
     /// Run a program alone on the reference simulator of the instruction set
     Iss(iss::Args),
+    /// Run random programs on the array and compare it with the reference simulator
+    Fuzz(fuzz::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::execute(&args, cli.quiet),
         Command::Kernel(command) => kernel::execute(command),
         Command::Iss(args) => iss::execute(&args),
+        Command::Fuzz(args) => fuzz::execute(&args, cli.quiet),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
     };
     match result {

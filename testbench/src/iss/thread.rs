@@ -307,7 +307,7 @@ mod tests {
         }
         let outside = [0x8000_0537, 0x0005_0067]; // lui a0, 0x80000; jr a0
         let (_, shared, steps) = run(&MACHINE, &outside, 9);
-        assert_eq!(steps[6].outcome.unwrap_err().value, 0x8000_0000);
+        assert_eq!(steps[7].outcome.unwrap_err().value, 0x8000_0000);
         assert_eq!(shared.read_u32(0x8014).unwrap(), 0xc000_0001);
         let (_, _, steps) = run(&Machine { kernel_entry: 0x1002, ..MACHINE }, &[], 7);
         assert_eq!(steps[4].outcome, Err(Fault { cause: Cause::InstructionMisaligned, value: 0x1002 }));
