@@ -255,6 +255,9 @@ fn compare_memory(
     for address in (0..MEMORY_BYTES as u32).step_by(CHUNK) {
         expected.read(address, &mut a)?;
         got.read(address, &mut b)?;
+        if a == b {
+            continue;
+        }
         if let Some(offset) = (0..CHUNK).find(|i| a[*i] != b[*i]) {
             let address = (address + offset as u32) & !3;
             let (wanted, found) = (expected.read_u32(address)?, got.read_u32(address)?);

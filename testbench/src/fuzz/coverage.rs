@@ -210,8 +210,10 @@ impl Coverage {
         let count = |cause: Cause| {
             format!("{} ({:?}) {}", cause as u8, cause, self.faults.get(&cause).copied().unwrap_or_default())
         };
-        lines
-            .push(format!("faults by cause: {}", causes(features).map(count).collect::<Vec<_>>().join(", ")));
+        if features.faults {
+            let counts: Vec<_> = causes(features).map(count).collect();
+            lines.push(format!("threads that faulted, by cause: {}", counts.join(", ")));
+        }
         lines.join("\n")
     }
 }

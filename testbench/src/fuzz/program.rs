@@ -271,6 +271,25 @@ impl Statement {
         }
     }
 
+    /// Whether it reads or writes a register for data, apart from what the blocks in it do.
+    pub fn mentions(&self, register: u8) -> bool {
+        let uses = |code: &Instruction| [code.rd, code.rs1, code.rs2].contains(&register);
+        match self {
+            Self::Run(instructions) => instructions.iter().any(uses),
+            Self::Constant(written, _) => *written == register,
+            Self::Access(access) => access.register == register || access.index == Some(register),
+            Self::Through { target, .. } => match target {
+                Target::Load(other, _) | Target::Store(other, _) | Target::Jump(other) => *other == register,
+            },
+            Self::If { rs1, rs2, .. } => [*rs1, *rs2].contains(&register),
+            Self::Loop { trips, .. } => matches!(trips, Trips::Masked(other, _) if *other == register),
+            Self::Switch { selector, .. } => *selector == register,
+            Self::Call { .. } => false,
+            Self::Hop { link, .. } => *link == register,
+            Self::Fault { register: other, .. } => *other == register,
+        }
+    }
+
     /// The blocks in it.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let blocks: Vec<&Block> = match self {

@@ -1,7 +1,7 @@
 //! Small programs from failing ones: delta debugging on blocks and instructions.
 
 use super::generate::Case;
-use super::program::{Block, Program, Statement, Trips};
+use super::program::{Block, Program, Statement, Trips, A0};
 
 /// The smallest case found that still fails, starting from `case`, which does. `fails` is asked at most `attempts` times.
 ///
@@ -24,6 +24,8 @@ pub fn shrink(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> bool
         }
     }
     search.packets();
+    search.functions();
+    search.registers();
     search.best
 }
 
@@ -57,6 +59,36 @@ impl Search<'_> {
                 return;
             }
             count *= 2;
+        }
+    }
+
+    /// Leaves out functions that nobody calls. Only the last can go: the others keep their numbers.
+    fn functions(&mut self) {
+        while let Some(last) = self.best.program.functions.len().checked_sub(1) {
+            let called = |block: &Block| {
+                any(block, &|s| matches!(s, Statement::Call { function, .. } if *function == last))
+            };
+            let mut candidate = self.best.clone();
+            candidate.program.functions.pop();
+            let Program { main, functions, .. } = &self.best.program;
+            let mut bodies = std::iter::once(main).chain(functions.iter().map(|function| &function.body));
+            if bodies.any(called) || !self.attempt(candidate) {
+                break;
+            }
+        }
+    }
+
+    /// Leaves out registers that no statement mentions.
+    fn registers(&mut self) {
+        for register in self.best.program.registers.clone() {
+            let mentions = |block: &Block| any(block, &|statement| statement.mentions(register));
+            let Program { main, functions, .. } = &self.best.program;
+            if register == A0 || mentions(main) || functions.iter().any(|f| mentions(&f.body)) {
+                continue;
+            }
+            let mut candidate = self.best.clone();
+            candidate.program.registers.retain(|other| *other != register);
+            self.attempt(candidate);
         }
     }
 
@@ -96,6 +128,11 @@ impl Search<'_> {
             position += usize::from(!found);
         }
     }
+}
+
+/// Whether a statement of a block, or one inside it, is such.
+fn any(block: &Block, is: &dyn Fn(&Statement) -> bool) -> bool {
+    block.iter().any(|statement| is(statement) || statement.blocks().any(|inner| any(inner, is)))
 }
 
 /// What may stand for a statement, the simplest first. Every variant is smaller, so that shrinking ends.

@@ -159,6 +159,7 @@ fn failures_shrink() {
         assert!(fails(&small));
         assert!(small.program.size() <= 2, "seed {seed}: {:?}", small.program);
         assert_eq!(small.frames.len(), 1);
+        assert!(small.program.registers.len() <= 4 && small.program.functions.len() <= 4);
         shrunk += 1;
     }
     assert!(shrunk > 5);
