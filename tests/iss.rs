@@ -42,7 +42,7 @@ fn a_program_runs_to_its_end() {
 #[test]
 fn programs_that_do_not_end_well() {
     let folder = Folder::new();
-    let mut build = |name: &str, body: &str| {
+    let build = |name: &str, body: &str| {
         folder.write("k.S", format!(".globl kernel\nkernel: {body}\n"));
         folder.succeed(&format!("kernel build k.S -o {name}.elf"));
     };

@@ -14,6 +14,8 @@ const FRAME: i32 = 16;
 const LANE: i32 = 0xcc1;
 /// Number of the CSR with the warp slot.
 const SLOT: i32 = 0xcc2;
+/// Number of the CSR with the address of the argument block, a multiple of 64.
+const ARGUMENT: i32 = 0xcc5;
 /// Number of the CSR with the address of the packet's slot.
 const PACKET_SLOT: i32 = 0xcc4;
 
@@ -386,6 +388,12 @@ fn fault(kind: FaultKind) -> Code {
         // The sum is odd, the target is not.
         FaultKind::MisalignedJalr => {
             vec![code(Op::Auipc, ADDRESS, 0, 0, 0), code(Op::Jalr, LINK, ADDRESS, 0, 7)]
+        }
+        FaultKind::MisalignedCsr(gap) => {
+            let mut items = vec![code(Op::Csrrs, ADDRESS, 0, 0, ARGUMENT)];
+            items.extend((0..gap).map(|_| add_immediate(0, 0, 0)));
+            items.push(code(Op::Jalr, LINK, ADDRESS, 0, 2));
+            items
         }
         FaultKind::FetchOutside => {
             vec![code(Op::Lui, ADDRESS, 0, 0, i32::MIN), code(Op::Jalr, 0, ADDRESS, 0, 0)]

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::features::Features;
 use super::program::{
-    Access, Area, Block, FaultKind, Function, Program, Statement, Target, Trips, A0, DATA, HELP, LINK,
-    PRIVATE, PRIVATE_BYTES, RA, TABLE_BYTES,
+    Access, Area, Block, FaultKind, Function, Program, Statement, Target, Trips, A0, ADDRESS, DATA, HELP,
+    LINK, PRIVATE, PRIVATE_BYTES, RA, TABLE_BYTES,
 };
 use crate::iss::{Class, Format, Instruction, Op, ENCODINGS};
 
@@ -110,12 +110,12 @@ impl Generator {
         }
     }
 
-    /// A register to write: x0 now and then.
+    /// A register to write: now and then x0, or the one for addresses, which statements set before they use it.
     fn destination(&mut self) -> u8 {
-        if self.random.gen_ratio(1, 32) {
-            0
-        } else {
-            self.register()
+        match self.random.gen_range(0..48) {
+            0 => 0,
+            1 | 2 => ADDRESS,
+            _ => self.register(),
         }
     }
 
@@ -173,7 +173,7 @@ impl Generator {
                 *budget -= 2;
                 Statement::Hop { link: self.link(), indirect: self.random.gen() }
             }
-            96 if self.features.faults => {
+            96 | 97 if self.features.faults => {
                 *budget -= 4;
                 let (register, kind) = (self.register(), self.fault());
                 Statement::Fault { register, mask: self.pick(&[3, 7, 15, 0xff]), kind }
@@ -185,7 +185,13 @@ impl Generator {
     fn run(&mut self, budget: &mut i64) -> Statement {
         let count = self.random.gen_range(1..9);
         *budget -= i64::from(count) + 1;
-        Statement::Run((0..count).map(|_| self.instruction()).collect())
+        let mut instructions: Vec<_> = (0..count).map(|_| self.instruction()).collect();
+        // Behind the last jump of a run, nobody needs its address any more.
+        match instructions.last_mut() {
+            Some(last) if last.rd != 0 && self.random.gen_ratio(1, 6) => last.rd = HELP,
+            _ => {}
+        }
+        Statement::Run(instructions)
     }
 
     /// Any instruction that can stand in a run.
@@ -335,10 +341,12 @@ impl Generator {
         let access = self.pick(&[Op::Lh, Op::Lw, Op::Lhu, Op::Sh, Op::Sw]);
         let any_access = self.pick(&[Op::Lb, Op::Lw, Op::Sb, Op::Sw]);
         let illegal = self.illegal();
+        let gap = self.random.gen_range(0..3);
         let mut kinds = vec![
             FaultKind::MisalignedJump,
             FaultKind::MisalignedBranch,
             FaultKind::MisalignedJalr,
+            FaultKind::MisalignedCsr(gap),
             FaultKind::FetchOutside,
             FaultKind::Illegal(illegal),
             FaultKind::Illegal(illegal),

@@ -196,6 +196,8 @@ pub enum FaultKind {
     MisalignedBranch,
     /// `jalr` to no multiple of 4.
     MisalignedJalr,
+    /// `jalr` to no multiple of 4, near an address that a CSR gave so many instructions before.
+    MisalignedCsr(u8),
     /// A jump to an address without memory.
     FetchOutside,
     /// A word that is no instruction.

@@ -97,7 +97,7 @@ fn expected() -> u32 {
         sum = sum.wrapping_add(value / (i + 1) + value % (i + 3)).wrapping_add(quotient);
         let rest = (value.count_ones() + (value | 1).leading_zeros()).wrapping_add(value as i8 as u32);
         sum = sum.wrapping_add(rest);
-        sum ^= (u64::from(value) * u64::from(sum) >> 32) as u32;
+        sum ^= ((u64::from(value) * u64::from(sum)) >> 32) as u32;
         sum = sum.wrapping_add(if value > sum { value } else { sum & !value });
     }
     sum.wrapping_add(144)

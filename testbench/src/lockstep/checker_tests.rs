@@ -7,6 +7,9 @@ use crate::iss::{Class, Instruction, Isa, Machine, Op, Protection, Window, BOOT_
 
 const DATA: u32 = 0x2000;
 
+/// What is told in which cycle.
+type Cycles = Vec<(u64, TraceCycle)>;
+
 fn machine() -> Machine {
     let data = Window { base: DATA, size: 0x800 };
     Machine {
@@ -69,7 +72,7 @@ fn memory() -> MemoryImage {
 }
 
 /// The trace of one warp: an instruction every 10 cycles, late writes 3 and 6 cycles behind it, one a line.
-fn synthetic() -> Vec<(u64, TraceCycle)> {
+fn synthetic() -> Cycles {
     let (machine, mut memory) = (machine(), memory());
     let start = WarpStart { core: 1, slot: 3, first_packet: 8, count: 4 };
     let mut warp = Warp::new(start);
@@ -178,13 +181,13 @@ fn changes_of_the_order_are_found() {
     let position = |cycles: &[(u64, TraceCycle)], pc| {
         cycles.iter().position(|(_, trace)| trace.retired.iter().any(|r| r.pc == pc)).unwrap()
     };
-    let with = |change: &dyn Fn(&mut Vec<(u64, TraceCycle)>), part: &str| {
+    let with = |change: &dyn Fn(&mut Cycles), part: &str| {
         let mut cycles = synthetic();
         change(&mut cycles);
         let error = check(&cycles).unwrap_err();
         assert!(error.contains(part), "expected `{part}` in: {error}");
     };
-    let late = |cycles: &mut Vec<(u64, TraceCycle)>, number: usize| {
+    let late = |cycles: &mut Cycles, number: usize| {
         cycles.iter().enumerate().filter(|(_, c)| !c.1.late_writes.is_empty()).nth(number).unwrap().0
     };
     with(&|c| drop(c.remove(position(c, 0x1008))), "pc: expected 0x00001008, got 0x0000100c");
