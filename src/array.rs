@@ -51,7 +51,7 @@ pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model>
     Ok(library(config, trace, quiet, |_| {})?.instantiate()?)
 }
 
-/// As [`model`], not instantiated yet; `change` may change how it is built.
+/// As [`model`], of which any number of instances can be made; `change` may change how it is built.
 pub fn library(
     config: &Config,
     trace: bool,

@@ -3,7 +3,9 @@
 mod array;
 mod bench;
 mod emit;
+mod fuzz;
 mod gen_trace;
+mod iss;
 mod kernel;
 mod print;
 mod run;
@@ -35,6 +37,10 @@ enum Command {
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// Run a program alone on the reference simulator of the instruction set
+    Iss(iss::Args),
+    /// Run random programs on the array and compare it with the reference simulator
+    Fuzz(fuzz::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
     /// Measure the product: every figure beside its limit and goal
@@ -59,6 +65,8 @@ fn main() -> ExitCode {
         Command::Emit(args) => emit::execute(&args),
         Command::Run(args) => run::execute(&args, cli.quiet),
         Command::Kernel(command) => kernel::execute(command),
+        Command::Iss(args) => iss::execute(&args),
+        Command::Fuzz(args) => fuzz::execute(&args, cli.quiet),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
         Command::Bench(args) => bench::execute(&args, cli.quiet),
     };

@@ -5,6 +5,9 @@
 //! | `cosim` | the Verilated array with its memory and its host |
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
 //! | `kernel` | builds packet kernels and loads them from ELF files |
+//! | `iss` | the reference simulator of the instruction set |
+//! | `lockstep` | compares what the cores retire with the reference simulator |
+//! | `fuzz` | constrained-random programs, with shrinking and coverage |
 //! | `golden` | golden models of the known apps, and the report of a difference |
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
 //! | `verdict` | the verdict word and its names |
@@ -12,8 +15,11 @@
 //! | `output` | files that appear complete or not at all |
 
 pub mod cosim;
+pub mod fuzz;
 pub mod golden;
+pub mod iss;
 pub mod kernel;
+pub mod lockstep;
 pub mod metrics;
 pub mod output;
 pub mod slot;

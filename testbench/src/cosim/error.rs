@@ -97,6 +97,14 @@ pub enum CosimError {
         /// What was seen and what was expected.
         message: String,
     },
+    /// An observer of the simulation found an error.
+    #[error("cycle {cycle}: {message}")]
+    Observer {
+        /// Cycles since reset.
+        cycle: u64,
+        /// What it found.
+        message: String,
+    },
     /// Nothing happened for long.
     #[error("cycle {cycle}: no warp was issued, finished or committed for {quiet} cycles; {state}")]
     NoProgress {

@@ -1,5 +1,6 @@
 //! The host library: memory, kernels, set-up, tasks, results. Works on every [`Device`].
 
+use hermes_rtl::config::MAX_WARPS;
 use hermes_rtl::host::registers::{offset, ID};
 
 use super::allocator::Allocator;
@@ -230,7 +231,8 @@ impl<D: Device> Host<D> {
         )?;
 
         let ring_bytes = 1 << (setup.ring_slots_log2 + setup.slot_bytes_log2);
-        let threads = (self.info.cores * self.info.warps * self.info.lanes) as usize;
+        // A thread's stack is found by core, slot and lane, with room for all slots that a core can have.
+        let threads = self.info.cores as usize * MAX_WARPS * self.info.lanes as usize;
         let layout = Layout {
             ring_base: self.rmalloc("the packet ring", ring_bytes)?,
             verdict_base: self.rmalloc("the verdicts", 4 << setup.ring_slots_log2)?,

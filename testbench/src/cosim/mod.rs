@@ -36,5 +36,5 @@ pub use memory::{Axi4Memory, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVE
 pub use ports::{Axi4Ports, AxiLitePorts, PortError, TracePorts};
 pub use responder::Latency;
 pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};
-pub use simulation::{Event, PacketRange, Simulation, WarpSlot};
+pub use simulation::{Event, Observer, PacketRange, Simulation, WarpSlot};
 pub use tracker::PacketTimes;

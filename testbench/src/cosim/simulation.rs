@@ -42,6 +42,10 @@ pub enum Event {
     Commit(WarpSlot, PacketRange),
 }
 
+/// Looks at the design in every cycle, when its outputs have settled before the rising edge: cycles since reset, the model, the
+/// events of this cycle, the shared memory. An error ends the simulation.
+pub type Observer = Box<dyn FnMut(u64, &Model, &[(u64, Event)], &MemoryImage) -> Result<(), String>>;
+
 /// An array under simulation.
 pub struct Simulation {
     model: Model,
@@ -54,6 +58,7 @@ pub struct Simulation {
     cycle: u64,
     events: Vec<(u64, Event)>,
     access_limit: u64,
+    observer: Option<Observer>,
 }
 
 impl Simulation {
@@ -75,6 +80,7 @@ impl Simulation {
             cycle: 0,
             events: Vec::new(),
             access_limit: 100_000,
+            observer: None,
         };
         Device::reset(&mut simulation)?;
         Ok(simulation)
@@ -83,6 +89,11 @@ impl Simulation {
     /// Sets after how many cycles a register access counts as lost (100,000 unless set).
     pub fn set_access_limit(&mut self, cycles: u64) {
         self.access_limit = cycles;
+    }
+
+    /// Lets `observer` look at every cycle from now on.
+    pub fn set_observer(&mut self, observer: Observer) {
+        self.observer = Some(observer);
     }
 
     /// The model, for waveforms and ports of one's own.
@@ -153,7 +164,12 @@ impl Simulation {
         self.model.fall(self.clock)?;
         self.registers.sample(&self.model);
         self.memory.sample(&self.model, self.cycle);
+        let seen = self.events.len();
         self.sample_events();
+        if let Some(observer) = &mut self.observer {
+            observer(self.cycle, &self.model, &self.events[seen..], &self.image)
+                .map_err(|message| CosimError::Observer { cycle: self.cycle, message })?;
+        }
         self.model.rise(self.clock)?;
         self.cycle += 1;
         self.registers.drive(&mut self.model);

@@ -362,6 +362,38 @@ fn every_fault_is_recorded() {
 }
 
 #[test]
+fn an_observer_sees_every_event_and_can_end_the_run() {
+    let seen = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let mut host = array(MemoryOptions::default());
+    host.load_kernel(&KERNEL).unwrap();
+    let notes = std::rc::Rc::clone(&seen);
+    host.device_mut().set_observer(Box::new(move |cycle, _, events, image| {
+        assert!(events.iter().all(|event| event.0 == cycle) && image.size() > 0);
+        notes.borrow_mut().extend(events.iter().map(|(_, event)| *event));
+        Ok(())
+    }));
+    run_all(&mut host, &SMALL, &frames(20, |_| 0));
+    let count = |is: fn(&Event) -> bool| seen.borrow().iter().filter(|event| is(event)).count();
+    assert_eq!(count(|event| matches!(event, Event::Issue(..))), 5);
+    assert_eq!(count(|event| matches!(event, Event::Finish(..))), 5);
+    assert_eq!(count(|event| matches!(event, Event::Commit(..))), 5);
+
+    let mut host = array(MemoryOptions::default());
+    host.load_kernel(&KERNEL).unwrap();
+    let layout = host.configure(&SMALL).unwrap();
+    host.device_mut().set_observer(Box::new(|_, _, events, _| match events {
+        [] => Ok(()),
+        _ => Err("an event".to_string()),
+    }));
+    let packets = frames(20, |_| 0);
+    let error = run(&mut host, &SMALL, &layout, &packets, RunOptions::default(), &mut |_| {}).unwrap_err();
+    assert!(
+        matches!(error, super::CosimError::Observer { ref message, .. } if message == "an event"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_stuck_array_is_described() {
     let mut host = array(MemoryOptions::default());
     host.load_kernel(&KERNEL).unwrap();

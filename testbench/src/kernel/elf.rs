@@ -71,6 +71,19 @@ pub enum KernelError {
     },
 }
 
+/// A program for bare metal, as an ELF file holds it.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    /// Address of the first instruction, as the file's header has it.
+    pub entry: u32,
+    /// What goes to memory, in the order of the addresses; segments do not overlap.
+    pub segments: Vec<Segment>,
+    /// Registers of a hart.
+    pub registers: RegisterClass,
+    /// Names and addresses of the functions, objects and labels, in the order of the addresses.
+    pub symbols: Vec<(String, u32)>,
+}
+
 impl Kernel {
     /// Reads the kernel in the ELF file `path`.
     ///
@@ -85,8 +98,47 @@ impl Kernel {
 
     /// The kernel in the bytes of an ELF file.
     fn parse(data: &[u8]) -> Result<Self, String> {
+        let Executable { segments, registers, symbols, .. } = Executable::parse(data)?;
+        let entry = symbols.iter().find(|(name, _)| name == ENTRY_SYMBOL).map(|(_, address)| *address);
+        let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
+        if entry % 4 != 0 {
+            return Err(format!("symbol `kernel` is at {entry:#010x}; expected a multiple of 4"));
+        }
+        let inside = |s: &Segment| entry >= s.address && entry - s.address < s.bytes.len() as u32;
+        if !segments.iter().any(inside) {
+            return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
+        }
+        Ok(Self { entry, segments, registers, symbols })
+    }
+
+    /// Bytes in memory, over all segments.
+    pub fn size(&self) -> usize {
+        self.segments.iter().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// The address after the last byte.
+    pub fn end(&self) -> u32 {
+        self.segments.iter().map(|s| s.address + s.bytes.len() as u32).max().unwrap_or(0)
+    }
+}
+
+impl Executable {
+    /// Reads the program in the ELF file `path`.
+    ///
+    /// # Errors
+    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, or has compressed instructions.
+    pub fn read(path: &Path) -> Result<Self, KernelError> {
+        let data =
+            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        Self::parse(&data).map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
+    }
+
+    /// The program in the bytes of an ELF file.
+    fn parse(data: &[u8]) -> Result<Self, String> {
         if !data.starts_with(b"\x7fELF") {
-            return Err("not an ELF file; expected a kernel made by `hermes kernel build`".into());
+            return Err(
+                "not an ELF file; expected one for 32-bit RISC-V, as `hermes kernel build` makes it".into()
+            );
         }
         match (data.get(4), data.get(5)) {
             (Some(1), Some(1)) => {}
@@ -156,26 +208,7 @@ impl Kernel {
             }
         }
         symbols.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
-        let entry = symbols.iter().find(|(name, _)| name == ENTRY_SYMBOL).map(|(_, address)| *address);
-        let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
-        if entry % 4 != 0 {
-            return Err(format!("symbol `kernel` is at {entry:#010x}; expected a multiple of 4"));
-        }
-        let inside = |s: &Segment| entry >= s.address && entry - s.address < s.bytes.len() as u32;
-        if !segments.iter().any(inside) {
-            return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
-        }
-        Ok(Self { entry, segments, registers, symbols })
-    }
-
-    /// Bytes in memory, over all segments.
-    pub fn size(&self) -> usize {
-        self.segments.iter().map(|segment| segment.bytes.len()).sum()
-    }
-
-    /// The address after the last byte.
-    pub fn end(&self) -> u32 {
-        self.segments.iter().map(|s| s.address + s.bytes.len() as u32).max().unwrap_or(0)
+        Ok(Self { entry: header.e_entry(endian), segments, registers, symbols })
     }
 }
 

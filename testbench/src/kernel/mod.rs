@@ -8,4 +8,4 @@ mod interpreter;
 
 pub use apps::{App, APPS};
 pub use build::{build, build_source, BuildError, HERMES_H, PACKET_INC};
-pub use elf::{Kernel, KernelError, RegisterClass, Segment};
+pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};

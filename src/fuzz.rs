@@ -1,0 +1,200 @@
+//! `hermes fuzz`
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Instant;
+
+use anyhow::{bail, ensure};
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{Latency, MemoryOptions};
+use hermes_testbench::fuzz::{assemble, generate, shrink, Bench, Case, Coverage, Failure, Features};
+use hermes_testbench::iss::{disassemble, Isa};
+use hermes_testbench::output::OutputFile;
+
+use crate::array::{self, ArrayArgs};
+use crate::print;
+
+/// Runs that shrinking a failure may take.
+const SHRINK_RUNS: usize = 600;
+/// Where the listing of a failing program starts.
+const CODE_BASE: u32 = 0x1000;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Programs to run
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    seeds: u64,
+    /// Seed of the first program; the others follow
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    first_seed: u64,
+    #[command(flatten)]
+    array: ArrayArgs,
+    /// Cycles from a memory request to its response: a number, or the least and the most of random ones
+    #[arg(long, value_name = "CYCLES|MIN-MAX", default_value = "1-60")]
+    latency: LatencyArg,
+    /// Chance in percent that the memory does not take a request in a cycle: 0 to 90
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90))]
+    stalls: u8,
+    /// Instructions that a thread executes, about, at most
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(20..=20_000))]
+    instructions: u32,
+    /// Packets of a program; by default twice as many as run at once, at most 512
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    packets: Option<u32>,
+    /// Programs for 16 registers (RV32E) instead of 32
+    #[arg(long)]
+    rv32e: bool,
+    /// Programs whose threads do not fault
+    #[arg(long)]
+    no_faults: bool,
+    /// Counts of instructions, hazards and faults as JSON
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+}
+
+/// A latency as it is given on the command line.
+#[derive(Clone, Copy, Debug)]
+struct LatencyArg(Latency);
+
+impl FromStr for LatencyArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=100_000).contains(n));
+        let latency = match text.split_once('-') {
+            None => number(text).map(Latency::Fixed),
+            Some((low, high)) => {
+                number(low).zip(number(high)).filter(|(l, h)| l <= h).map(|(l, h)| Latency::Random(l, h))
+            }
+        };
+        latency
+            .map(Self)
+            .ok_or("expected cycles such as 60, or a range such as 1-60; 1 to 100000".to_string())
+    }
+}
+
+/// What a program may use on an array whose decoder knows these extensions.
+fn features(args: &Args, isa: Isa, trace: bool) -> Features {
+    Features {
+        m: isa.m,
+        zbb: isa.zbb,
+        aes: isa.aes,
+        embedded: args.rv32e,
+        cycle: trace,
+        faults: !args.no_faults,
+        ..Features::RV32I
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let config = args.array.config()?;
+    ensure!(args.first_seed.checked_add(args.seeds).is_some(), "--first-seed {}: too large", args.first_seed);
+    let mut output = args.coverage.as_deref().map(OutputFile::create).transpose()?;
+    let memory =
+        MemoryOptions { latency: args.latency.0, stall_percent: args.stalls, ..MemoryOptions::default() };
+    let bench = Bench::new(array::library(&config, false, quiet)?, config.clone(), memory);
+    let features = features(args, Isa::RV32I, bench.has_trace());
+    let lanes_log2 = config.lanes.trailing_zeros();
+    let at_once = (config.cores * config.lanes * config.warps) as u32;
+    let packets = args.packets.unwrap_or((2 * at_once).clamp(1, 512));
+
+    let began = Instant::now();
+    let bar = print::progress(args.seeds, quiet);
+    let mut coverage = Coverage::default();
+    let (mut retired, mut lanes, mut compared, mut cycles) = (0, 0, 0, 0);
+    for seed in args.first_seed..args.first_seed + args.seeds {
+        let case = generate(seed, features, lanes_log2, packets, Bench::frame_bytes(), args.instructions);
+        match bench.run(&case, seed) {
+            Ok(outcome) => {
+                retired += outcome.warp_instructions;
+                lanes += outcome.lane_instructions;
+                compared += outcome.compared;
+                cycles += outcome.cycles;
+                coverage.merge(&outcome.coverage);
+            }
+            Err(failure) => {
+                bar.finish_and_clear();
+                return report(args, &config, &bench, &case, seed, &failure);
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(output) = &mut output {
+        serde_json::to_writer_pretty(&mut *output, &coverage.to_json(&features))?;
+        std::io::Write::write_all(output, b"\n")?;
+    }
+    output.map(OutputFile::commit).transpose()?;
+    let how = match compared {
+        0 => "memory, verdicts, fault records and counters after each program".to_string(),
+        _ => format!("{compared} warp-instructions lane by lane (boot sequence and EXIT included), and the memory after each program"),
+    };
+    print::line(format!(
+        "programs             {}, seeds {} to {}\n\
+         warp-instructions    {retired} retired ({lanes} lane-instructions, SIMD efficiency {:.3}) in {cycles} cycles\n\
+         compared             {how}\n\
+         differences          0\n\
+         time                 {:.1} s\n\
+         {}",
+        args.seeds,
+        args.first_seed,
+        args.first_seed + args.seeds.saturating_sub(1),
+        lanes as f64 / (retired.max(1) * config.lanes as u64) as f64,
+        began.elapsed().as_secs_f64(),
+        coverage.table(&features)
+    ))
+}
+
+/// Shrinks a failing program and prints it.
+fn report(
+    args: &Args,
+    config: &Config,
+    bench: &Bench,
+    case: &Case,
+    seed: u64,
+    failure: &Failure,
+) -> anyhow::Result<()> {
+    log::warn!("seed {seed} fails, shrinking it: {failure}");
+    let mut smallest = None;
+    let small = shrink(case, SHRINK_RUNS, |candidate| match bench.run(candidate, seed) {
+        Err(found) if found.is_like(failure) => {
+            smallest = Some(found.to_string());
+            true
+        }
+        _ => false,
+    });
+    let words = assemble(&small.program, CODE_BASE);
+    let isa = small.program.features.isa();
+    let listing = (CODE_BASE..).step_by(4).zip(&words);
+    let listing: String = listing
+        .map(|(pc, word)| format!("{pc:8x}:  {word:08x}  {}\n", disassemble(pc, *word, &isa)))
+        .collect();
+    print::line(format!(
+        "smallest program found ({} packets, {} statements):\n{listing}\n{}\n",
+        small.frames.len(),
+        small.program.size(),
+        smallest.unwrap_or_else(|| failure.to_string())
+    ))?;
+    bail!("seed {seed}: {failure}\nrepeat it with: {}", command(args, config, case, seed))
+}
+
+/// The command that runs this seed alone.
+fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
+    let latency = match args.latency.0 {
+        Latency::Fixed(cycles) => cycles.to_string(),
+        Latency::Random(low, high) => format!("{low}-{high}"),
+    };
+    format!(
+        "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --latency {latency} \
+         --stalls {} --instructions {} --packets {}{}{}",
+        config.preset,
+        config.cores,
+        config.lanes,
+        config.warps,
+        args.stalls,
+        args.instructions,
+        case.program.packets,
+        if args.rv32e { " --rv32e" } else { "" },
+        if args.no_faults { " --no-faults" } else { "" },
+    )
+}

@@ -1,0 +1,323 @@
+//! Runs programs on a Verilated array and compares what it does with the reference.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hermes_rtl::config::Config;
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use verilator_sys::ModelLibrary;
+
+use super::assemble::assemble;
+use super::coverage::Coverage;
+use super::generate::Case;
+use super::program::Program;
+use super::reference::{warps_of, Reference};
+use crate::cosim::{
+    self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, MemoryImage, MemoryOptions, Packet,
+    RunOptions, RunResult, Simulation,
+};
+use crate::iss::Machine;
+use crate::lockstep::{Checker, Mismatch, RetirePorts, TraceCycle, WarpStart};
+use crate::slot::{SlotPacket, FRAME_OFFSET};
+
+/// Where programs stand.
+const CODE_BASE: u32 = 0x1000;
+/// Bytes of the shared memory.
+const MEMORY_BYTES: u64 = 64 << 20;
+/// Bytes of a ring slot, as a power of two: descriptor, frame, private bytes, dump of the registers.
+const SLOT_BYTES_LOG2: u32 = 8;
+/// Stack bytes of a thread, as a power of two: more than the deepest calls and loops need.
+const STACK_BYTES_LOG2: u32 = 10;
+/// Cycles without an event after which a run is given up.
+const WATCHDOG: u64 = 200_000;
+
+/// Why a program failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The array broke a rule, or got stuck.
+    #[error(transparent)]
+    Array(#[from] CosimError),
+    /// A retired instruction differs.
+    #[error(transparent)]
+    Retired(#[from] Box<Mismatch>),
+    /// What the run left behind differs.
+    #[error("{0}")]
+    Result(String),
+}
+
+impl Failure {
+    /// Whether two failures are of one kind, so that shrinking does not wander from one to the other.
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// What a program that passed did.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Warp-instructions retired, those of the topmost 256 bytes not counted.
+    pub warp_instructions: u64,
+    /// Lane-instructions retired, counted alike.
+    pub lane_instructions: u64,
+    /// Cycles.
+    pub cycles: u64,
+    /// Retired warp-instructions that were compared one by one; 0 without trace.
+    pub compared: u64,
+    /// What ran.
+    pub coverage: Coverage,
+}
+
+/// An array on which programs run.
+pub struct Bench {
+    library: ModelLibrary,
+    config: Config,
+    memory: MemoryOptions,
+}
+
+/// What is compared in every cycle.
+struct Lockstep {
+    checker: Checker,
+    ports: RetirePorts,
+    trace: TraceCycle,
+    coverage: Coverage,
+    mismatch: Option<Box<Mismatch>>,
+}
+
+impl Bench {
+    /// A bench with a model of an array of this configuration. The seed of `memory` is replaced by that of the case.
+    pub fn new(library: ModelLibrary, config: Config, memory: MemoryOptions) -> Self {
+        Self { library, config, memory }
+    }
+
+    /// Whether every retired instruction is compared, else only what a run leaves behind.
+    pub fn has_trace(&self) -> bool {
+        self.library.ports().iter().any(|port| port.name == "retire_valid")
+    }
+
+    /// Bytes of the frames that fill a slot.
+    pub const fn frame_bytes() -> usize {
+        (1 << SLOT_BYTES_LOG2) - FRAME_OFFSET
+    }
+
+    /// Runs a case. `seed` decides on warps per core, time-outs, and the memory's latencies.
+    ///
+    /// # Errors
+    /// The first difference between array and reference.
+    pub fn run(&self, case: &Case, seed: u64) -> Result<Outcome, Failure> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
+        let Case { program, table, frames } = case;
+        let words = assemble(program, CODE_BASE);
+        let kernel = KernelImage {
+            segments: vec![(CODE_BASE, words.iter().flat_map(|word| word.to_le_bytes()).collect())],
+            entry: CODE_BASE,
+            registers: u32::from(program.features.isa().registers()),
+        };
+        let memory = MemoryOptions { seed, ..self.memory.clone() };
+        let mut host = Host::new(Simulation::new(
+            self.library.instantiate().map_err(CosimError::from)?,
+            MEMORY_BYTES,
+            memory,
+        )?)?;
+        host.load_kernel(&kernel)?;
+        let mut argument = table.clone();
+        argument.resize(program.argument_bytes() as usize, 0);
+        let setup = ArraySetup {
+            ring_slots_log2: program.packets.next_power_of_two().trailing_zeros(),
+            slot_bytes_log2: SLOT_BYTES_LOG2,
+            mcw: random.gen_range(1..=host.most_warps()),
+            timeout: random.gen_range(16..256),
+            eager: random.gen(),
+            stack_bytes_log2: STACK_BYTES_LOG2,
+            argument,
+        };
+        let layout = host.configure(&setup)?;
+        let features = program.features;
+        let machine = Machine {
+            scratchpad: features.scratchpad,
+            instret: features.instret,
+            ..Machine::new(features.isa(), self.config.lanes as u32, &kernel, &setup, &layout)
+        };
+        let before = host.device_mut().image().clone();
+        let lockstep = self.attach(&mut host, &machine, &before)?;
+
+        let packet = |frame: &Vec<u8>| Packet { frame: frame.clone(), port: 0, flags: 0, arrival: 0 };
+        let packets: Vec<Packet> = frames.iter().map(packet).collect();
+        let options = RunOptions { watchdog: WATCHDOG, ..RunOptions::default() };
+        let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |_| {});
+        if let Some(mismatch) = lockstep.as_ref().and_then(|l| l.borrow_mut().mismatch.take()) {
+            return Err(mismatch.into());
+        }
+        let result = result?;
+        let after = host.device_mut().image().clone();
+        let cycle = host.device_mut().cycle();
+
+        // What the run left behind
+        let mut expected = before;
+        write_packets(&mut expected, &after, &machine, frames)?;
+        let warps = warps_of(&result.packets);
+        let mut outcome = Outcome { cycles: result.simulated_cycles, ..Outcome::default() };
+        if let Some(lockstep) = lockstep {
+            let lockstep = lockstep.borrow();
+            lockstep.checker.finish(cycle)?;
+            outcome.compared = lockstep.checker.statistics().warp_instructions;
+            outcome.coverage.merge(&lockstep.coverage);
+            compare_memory(lockstep.checker.memory(), &after, &machine, program)?;
+            outcome.warp_instructions = result.counters.iter().map(|c| u64::from(c.instructions)).sum();
+            outcome.lane_instructions = result.counters.iter().map(|c| u64::from(c.lane_instructions)).sum();
+        } else {
+            let reference = Reference::run(&machine, self.config.cores, &mut expected, &warps)
+                .map_err(Failure::Result)?;
+            compare_memory(&expected, &after, &machine, program)?;
+            compare_counts(&reference, &result)?;
+            outcome.warp_instructions = reference.instructions.iter().sum();
+            outcome.lane_instructions = reference.lane_instructions.iter().sum();
+            outcome.coverage = reference.coverage;
+        }
+        Ok(outcome)
+    }
+
+    /// Compares every cycle from now on, if the model has trace ports.
+    fn attach(
+        &self,
+        host: &mut Host<Simulation>,
+        machine: &Machine,
+        memory: &MemoryImage,
+    ) -> Result<Option<Rc<RefCell<Lockstep>>>, Failure> {
+        if !self.has_trace() {
+            return Ok(None);
+        }
+        let Config { cores, lanes, .. } = self.config;
+        let ports =
+            RetirePorts::bind(host.device_mut().model_mut(), cores, lanes).map_err(CosimError::from)?;
+        let lockstep = Rc::new(RefCell::new(Lockstep {
+            checker: Checker::new(machine.clone(), cores, memory.clone()),
+            ports,
+            trace: TraceCycle::default(),
+            coverage: Coverage::default(),
+            mismatch: None,
+        }));
+        let observer = Rc::clone(&lockstep);
+        host.device_mut().set_observer(Box::new(move |cycle, model, events, image| {
+            let Lockstep { checker, ports, trace, coverage, mismatch } = &mut *observer.borrow_mut();
+            trace.clear();
+            ports.sample(model, trace);
+            trace.starts.extend(events.iter().filter_map(|(_, event)| match event {
+                Event::Issue(slot, packets) => Some(WarpStart {
+                    core: slot.core,
+                    slot: slot.slot,
+                    first_packet: packets.first,
+                    count: packets.count,
+                }),
+                _ => None,
+            }));
+            if *trace == TraceCycle::default() {
+                return Ok(());
+            }
+            let result = checker.cycle(cycle, trace, image, |expected| coverage.observe(expected));
+            result.map_err(|found| {
+                let text = found.what.clone();
+                *mismatch = Some(found);
+                text
+            })
+        }));
+        Ok(Some(lockstep))
+    }
+}
+
+/// Writes the packets to their slots, as the host did; the array's memory has the times of arrival.
+fn write_packets(
+    memory: &mut MemoryImage,
+    after: &MemoryImage,
+    machine: &Machine,
+    frames: &[Vec<u8>],
+) -> Result<(), CosimError> {
+    for (index, frame) in (0..).zip(frames) {
+        let address = machine.slot_address(index);
+        let packet = SlotPacket { frame: frame.clone(), cut: 0, port: 0 };
+        let words = packet.descriptor(after.read_u32(address + 12)?);
+        let descriptor: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        memory.write(address, &descriptor)?;
+        memory.write(address + FRAME_OFFSET as u32, frame)?;
+    }
+    Ok(())
+}
+
+/// Compares all of the memory.
+fn compare_memory(
+    expected: &MemoryImage,
+    got: &MemoryImage,
+    machine: &Machine,
+    program: &Program,
+) -> Result<(), Failure> {
+    const CHUNK: usize = 1 << 16;
+    let (mut a, mut b) = (vec![0; CHUNK], vec![0; CHUNK]);
+    for address in (0..MEMORY_BYTES as u32).step_by(CHUNK) {
+        expected.read(address, &mut a)?;
+        got.read(address, &mut b)?;
+        if a == b {
+            continue;
+        }
+        if let Some(offset) = (0..CHUNK).find(|i| a[*i] != b[*i]) {
+            let address = (address + offset as u32) & !3;
+            let (wanted, found) = (expected.read_u32(address)?, got.read_u32(address)?);
+            let place = place(address, machine, program);
+            return Err(Failure::Result(format!(
+                "memory at {address:#010x} ({place}): expected {wanted:#010x}, got {found:#010x}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What is at an address.
+fn place(address: u32, machine: &Machine, program: &Program) -> String {
+    let ring = address.wrapping_sub(machine.ring_base);
+    let verdict = address.wrapping_sub(machine.verdict_base);
+    let argument = address.wrapping_sub(machine.argument);
+    if ring >> SLOT_BYTES_LOG2 < program.packets {
+        let offset = ring % (1 << SLOT_BYTES_LOG2);
+        format!("slot of packet {}, byte {offset}", ring >> SLOT_BYTES_LOG2)
+    } else if verdict < 4 * program.packets {
+        format!("verdict of packet {}", verdict / 4)
+    } else if argument < program.argument_bytes() {
+        format!("argument block, byte {argument}")
+    } else if address >= machine.stack_base {
+        "stacks".to_string()
+    } else {
+        "no area of the program".to_string()
+    }
+}
+
+/// Compares counters and fault records.
+fn compare_counts(reference: &Reference, result: &RunResult) -> Result<(), Failure> {
+    let differ = |what: &str, expected: &dyn std::fmt::Debug, got: &dyn std::fmt::Debug| {
+        Err(Failure::Result(format!("{what}: expected {expected:?}, got {got:?}")))
+    };
+    for (core, counters) in result.counters.iter().enumerate() {
+        let wanted = [reference.instructions[core], reference.lane_instructions[core]];
+        let found = [counters.instructions, counters.lane_instructions].map(u64::from);
+        if wanted != found {
+            return differ(&format!("warp- and lane-instructions of core {core}"), &wanted, &found);
+        }
+    }
+    let key = |fault: &FaultRecord| (fault.packet, fault.pc, fault.cause);
+    let (mut wanted, mut found) = (reference.faults.clone(), result.faults.clone());
+    wanted.sort_by_key(key);
+    found.sort_by_key(key);
+    let threads: u32 = wanted.iter().map(|fault| u32::from(fault.threads)).sum();
+    if threads != result.fault_count {
+        return differ("threads that faulted", &threads, &result.fault_count);
+    }
+    // Records that the FIFO could not hold are only counted.
+    if found.len() as u32 + result.lost_faults != wanted.len() as u32 {
+        return differ("fault records and those lost", &wanted.len(), &(found.len(), result.lost_faults));
+    }
+    match found.iter().find(|fault| !wanted.contains(fault)) {
+        None => Ok(()),
+        Some(fault) => {
+            let near = wanted.iter().find(|other| other.packet == fault.packet);
+            differ("a fault record", &near, fault)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What programs may use.
+
+use crate::iss::Isa;
+
+/// What the array has and what a program may use of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Multiplication and division.
+    pub m: bool,
+    /// Basic bit manipulation.
+    pub zbb: bool,
+    /// AES rounds.
+    pub aes: bool,
+    /// 16 registers instead of 32.
+    pub embedded: bool,
+    /// The cores have scratchpads.
+    pub scratchpad: bool,
+    /// Loads and stores are confined to windows.
+    pub windows: bool,
+    /// The CSR `instret`.
+    pub instret: bool,
+    /// The CSR `cycle`, whose value only a trace can tell.
+    pub cycle: bool,
+    /// Threads that fault.
+    pub faults: bool,
+}
+
+impl Features {
+    /// An array that executes RV32I, with faults.
+    pub const RV32I: Self = Self {
+        m: false,
+        zbb: false,
+        aes: false,
+        embedded: false,
+        scratchpad: false,
+        windows: false,
+        instret: false,
+        cycle: false,
+        faults: true,
+    };
+    /// Everything but RV32E.
+    pub const ALL: Self = Self {
+        m: true,
+        zbb: true,
+        aes: true,
+        embedded: false,
+        scratchpad: true,
+        windows: true,
+        instret: true,
+        cycle: true,
+        faults: true,
+    };
+
+    /// The instruction set.
+    pub const fn isa(&self) -> Isa {
+        Isa { m: self.m, zbb: self.zbb, aes: self.aes, embedded: self.embedded }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a hart sees of memory, and protection.
+
+use super::hart::Cause;
+use crate::cosim::MemoryImage;
+
+/// First byte of the scratchpad in the address space of its core.
+pub const SCRATCHPAD_BASE: u32 = 0xfffe_0000;
+/// Bytes of a core's scratchpad.
+pub const SCRATCHPAD_BYTES: usize = 16 << 10;
+
+/// Memory as a hart sees it. Addresses of loads and stores are aligned to their size.
+pub trait Memory {
+    /// The instruction word at `address`, a multiple of 4.
+    ///
+    /// # Errors
+    /// [`Cause::InstructionAccess`].
+    fn fetch(&mut self, address: u32) -> Result<u32, Cause>;
+
+    /// `bytes` (1, 2 or 4) from `address`, in the low bits of the result.
+    ///
+    /// # Errors
+    /// [`Cause::LoadAccess`].
+    fn load(&mut self, address: u32, bytes: u32) -> Result<u32, Cause>;
+
+    /// Stores the low `bytes` (1, 2 or 4) of `value` at `address`.
+    ///
+    /// # Errors
+    /// [`Cause::StoreAccess`].
+    fn store(&mut self, address: u32, bytes: u32, value: u32) -> Result<(), Cause>;
+}
+
+/// A part of the address space that a kernel may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// First byte; a multiple of 64.
+    pub base: u32,
+    /// Bytes, a multiple of 64; 0: closed.
+    pub size: u32,
+}
+
+impl Window {
+    /// Whether `address` is inside.
+    pub const fn contains(&self, address: u32) -> bool {
+        address.wrapping_sub(self.base) < self.size && address >= self.base
+    }
+}
+
+/// What a kernel's loads and stores may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Everything: arrays without windows.
+    Off,
+    /// Loads inside one of the read windows, stores inside one of the write windows.
+    Windows {
+        /// Where loads are allowed.
+        read: [Window; 2],
+        /// Where stores are allowed.
+        write: [Window; 2],
+    },
+}
+
+impl Protection {
+    /// Whether a load from `address` is allowed.
+    pub fn allows_load(&self, address: u32) -> bool {
+        match self {
+            Self::Off => true,
+            Self::Windows { read, .. } => read.iter().any(|window| window.contains(address)),
+        }
+    }
+
+    /// Whether a store to `address` is allowed.
+    pub fn allows_store(&self, address: u32) -> bool {
+        match self {
+            Self::Off => true,
+            Self::Windows { write, .. } => write.iter().any(|window| window.contains(address)),
+        }
+    }
+}
+
+/// The shared memory and the scratchpad of a core, behind a kernel's protection. A load from an address without memory
+/// gives 0, a store to one is lost: only the bus tells, and no thread faults by it.
+pub struct CoreMemory<'a> {
+    /// The shared memory.
+    pub shared: &'a mut MemoryImage,
+    /// The core's scratchpad, if it has one: [`SCRATCHPAD_BYTES`] bytes.
+    pub scratchpad: Option<&'a mut [u8]>,
+    /// The windows of the kernel.
+    pub protection: &'a Protection,
+}
+
+impl CoreMemory<'_> {
+    /// The bytes of the scratchpad at `address`, if it is there.
+    fn scratchpad(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        let offset = address.checked_sub(SCRATCHPAD_BASE)? as usize;
+        self.scratchpad.as_deref_mut()?.get_mut(offset..offset + bytes as usize)
+    }
+}
+
+impl Memory for CoreMemory<'_> {
+    fn fetch(&mut self, address: u32) -> Result<u32, Cause> {
+        self.shared.read_u32(address).map_err(|_| Cause::InstructionAccess)
+    }
+
+    fn load(&mut self, address: u32, bytes: u32) -> Result<u32, Cause> {
+        let mut value = [0; 4];
+        let target = &mut value[..bytes as usize];
+        if let Some(source) = self.scratchpad(address, bytes) {
+            target.copy_from_slice(source);
+        } else if !self.protection.allows_load(address) {
+            return Err(Cause::LoadAccess);
+        } else if self.shared.contains(address, bytes as usize) {
+            self.shared.read(address, target).map_err(|_| Cause::LoadAccess)?;
+        }
+        Ok(u32::from_le_bytes(value))
+    }
+
+    fn store(&mut self, address: u32, bytes: u32, value: u32) -> Result<(), Cause> {
+        let value = &value.to_le_bytes()[..bytes as usize];
+        if let Some(target) = self.scratchpad(address, bytes) {
+            target.copy_from_slice(value);
+        } else if !self.protection.allows_store(address) {
+            return Err(Cause::StoreAccess);
+        } else if self.shared.contains(address, bytes as usize) {
+            self.shared.write(address, value).map_err(|_| Cause::StoreAccess)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_half_open() {
+        let window = Window { base: 0x1000, size: 64 };
+        assert!(!window.contains(0xfff) && window.contains(0x1000));
+        assert!(window.contains(0x103f) && !window.contains(0x1040));
+        assert!(!Window::default().contains(0));
+        let top = Window { base: 0xffff_ffc0, size: 64 };
+        assert!(top.contains(0xffff_ffff) && !top.contains(0));
+    }
+
+    #[test]
+    fn protection_and_scratchpad() {
+        let mut shared = MemoryImage::new(1 << 16);
+        let mut pad = vec![0; SCRATCHPAD_BYTES];
+        let window = Window { base: 0x400, size: 128 };
+        let protection =
+            Protection::Windows { read: [window, Window::default()], write: [Window::default(); 2] };
+        let mut memory =
+            CoreMemory { shared: &mut shared, scratchpad: Some(&mut pad), protection: &protection };
+        assert_eq!(memory.load(0x400, 4), Ok(0));
+        assert_eq!(memory.load(0x3fc, 4), Err(Cause::LoadAccess));
+        assert_eq!(memory.store(0x400, 4, 1), Err(Cause::StoreAccess));
+        memory.store(0xfffe_3ffe, 2, 0xabcd_1234).unwrap();
+        assert_eq!(memory.load(0xfffe_3ffc, 4), Ok(0x1234_0000));
+        assert_eq!(memory.load(0xfffe_4000, 4), Err(Cause::LoadAccess));
+        assert_eq!(memory.fetch(0x8000), Ok(0));
+        assert_eq!(memory.fetch(0x1_0000), Err(Cause::InstructionAccess));
+        memory.scratchpad = None;
+        assert_eq!(memory.load(0xfffe_0000, 1), Err(Cause::LoadAccess));
+    }
+}

@@ -1,0 +1,55 @@
+//! Random programs on the real array: they agree with the reference, and a fault of the array's surroundings is found and
+//! shrunk. `HERMES_SEED` repeats a run.
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{Latency, MemoryOptions};
+use hermes_testbench::fuzz::{generate, shrink, Bench, Case, Failure, Features};
+use verilator_sys::{Model, ModelLibrary, ModelOptions};
+
+fn seed() -> u64 {
+    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    println!("HERMES_SEED={seed}");
+    seed
+}
+
+fn config() -> Config {
+    Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() }
+}
+
+fn library() -> ModelLibrary {
+    let design = hermes_rtl::top::emit_top(&config()).unwrap();
+    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+}
+
+fn case(seed: u64, features: Features) -> Case {
+    generate(seed, features, 2, 40, Bench::frame_bytes(), 300)
+}
+
+#[test]
+fn programs_agree_with_the_reference() {
+    let first = seed();
+    let memory =
+        MemoryOptions { latency: Latency::Random(1, 40), stall_percent: 20, ..MemoryOptions::default() };
+    let bench = Bench::new(library(), config(), memory);
+    for seed in first..first + 6 {
+        let features = Features { embedded: seed % 2 == 0, faults: false, ..Features::RV32I };
+        let outcome = bench.run(&case(seed, features), seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(outcome.warp_instructions > 300 && outcome.cycles > outcome.warp_instructions / 2);
+    }
+}
+
+/// The bus answers fetches of one line of code with errors: its threads fault, which the reference does not expect.
+#[test]
+fn a_difference_is_found_and_shrunk() {
+    let failing = vec![(0x1080, 0x10bf)];
+    let memory = MemoryOptions { latency: Latency::Fixed(3), failing, ..MemoryOptions::default() };
+    let bench = Bench::new(library(), config(), memory);
+    let features = Features { faults: false, ..Features::RV32I };
+    let case = case(1, features);
+    let failure = bench.run(&case, 1).unwrap_err();
+    assert!(matches!(failure, Failure::Result(_)), "{failure}");
+    let small = shrink(&case, 200, |candidate| bench.run(candidate, 1).is_err_and(|e| e.is_like(&failure)));
+    assert!(small.program.size() * 4 < case.program.size(), "{:?}", small.program);
+    assert_eq!(small.frames.len(), 1);
+    assert!(bench.run(&small, 1).is_err());
+}
