@@ -1,7 +1,10 @@
 //! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels, makes traffic.
 
+mod apps;
 mod array;
 mod emit;
+mod gen_routes;
+mod gen_rules;
 mod gen_trace;
 mod kernel;
 mod print;
@@ -34,6 +37,12 @@ enum Command {
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// List the apps with the inputs that they take
+    Apps,
+    /// Make a routing table with the prefix lengths of a BGP table
+    GenRoutes(gen_routes::Args),
+    /// Make filters with the statistics of ClassBench
+    GenRules(gen_rules::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
 }
@@ -56,6 +65,9 @@ fn main() -> ExitCode {
         Command::Emit(args) => emit::execute(&args),
         Command::Run(args) => run::execute(&args, cli.quiet),
         Command::Kernel(command) => kernel::execute(command),
+        Command::Apps => apps::execute(),
+        Command::GenRoutes(args) => gen_routes::execute(&args),
+        Command::GenRules(args) => gen_rules::execute(&args),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
     };
     match result {

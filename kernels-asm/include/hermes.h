@@ -31,5 +31,9 @@ struct packet_slot {
 #define DROP_CHECKSUM      6u /* header checksum is wrong */
 #define DROP_SOURCE        7u /* source address that no host may have */
 #define DROP_TTL           8u /* time to live ran out */
+#define DROP_NO_ROUTE      9u /* no prefix holds the destination */
+#define DROP_NO_RULE      10u /* no rule matches */
+#define DROP_FRAGMENT     11u /* larger than the MTU, and not to be fragmented: ICMP is needed */
+#define DROP_RULE    0x10000u /* by this rule: plus its number, counted from 0 */
 
 #endif

@@ -6,6 +6,7 @@ use super::allocator::Allocator;
 use super::device::Device;
 use super::error::CosimError;
 use super::image::LINE;
+use crate::apps::App;
 
 /// A kernel as it goes into the shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,6 +201,17 @@ impl<D: Device> Host<D> {
         self.write("KERNEL_ENTRY", kernel.entry)?;
         self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
         self.write("INVALIDATE", 1)
+    }
+
+    /// Writes the tables of `app` to the shared memory. Gives the kernel's argument block, for [`ArraySetup::argument`].
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`].
+    pub fn load_tables(&mut self, app: &dyn App) -> Result<Vec<u8>, CosimError> {
+        let bytes = app.table_bytes();
+        let address = if bytes == 0 { 0 } else { self.rmalloc("the app's tables", bytes)? };
+        self.device.write_memory(address, &app.tables(address))?;
+        Ok(app.argument(address).iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 
     /// Allocates ring, verdicts, stacks and argument block, and sets every register of the set-up. The array does not

@@ -5,6 +5,8 @@ use etherparse::{
 };
 use rand::Rng;
 
+use crate::tables::FiveTuple;
+
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 /// Smallest Ethernet frame without FCS.
@@ -75,6 +77,47 @@ pub fn udp(random: &mut impl Rng, bytes: usize) -> Vec<u8> {
     let (source, destination) = (ends.0.address, ends.1.address);
     header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
     frame(ends, IpNumber::UDP, options, random.gen_range(2..=255), &header.to_bytes(), &payload)
+}
+
+/// A packet of this 5-tuple in a frame of `bytes` bytes (at least [`MIN_FRAME`]); `fill` may change the payload, which
+/// is random. Protocols other than TCP and UDP have no transport header.
+pub fn of_tuple<R: Rng>(
+    random: &mut R,
+    tuple: &FiveTuple,
+    bytes: usize,
+    fill: impl FnOnce(&mut R, &mut [u8]),
+) -> Vec<u8> {
+    let (source, destination) = (tuple.source.octets(), tuple.destination.octets());
+    let ends = (
+        Endpoint { address: source, port: tuple.source_port },
+        Endpoint { address: destination, port: tuple.destination_port },
+    );
+    let protocol = IpNumber(tuple.protocol);
+    let header_bytes = match protocol {
+        IpNumber::TCP => TcpHeader::MIN_LEN,
+        IpNumber::UDP => UdpHeader::LEN,
+        _ => 0,
+    };
+    let mut payload = vec![0; bytes - ETHERNET - Ipv4Header::MIN_LEN - header_bytes];
+    random.fill(&mut payload[..]);
+    fill(random, &mut payload);
+    let transport = match protocol {
+        IpNumber::TCP => {
+            let mut header = TcpHeader::new(ends.0.port, ends.1.port, random.gen(), 64_240);
+            (header.psh, header.ack, header.acknowledgment_number) = (true, true, random.gen());
+            header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
+            header.to_bytes().to_vec()
+        }
+        IpNumber::UDP => {
+            let length = (UdpHeader::LEN + payload.len()) as u16;
+            let mut header =
+                UdpHeader { source_port: ends.0.port, destination_port: ends.1.port, length, checksum: 0 };
+            header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
+            header.to_bytes().to_vec()
+        }
+        _ => Vec::new(),
+    };
+    frame(ends, protocol, false, random.gen_range(2..=255), &transport, &payload)
 }
 
 /// A TCP segment from `ends.0` to `ends.1`.

@@ -1,0 +1,148 @@
+//! Every app's kernel, run instruction by instruction, against its golden model.
+
+use super::*;
+use crate::kernel::interpreter::Thread;
+use crate::slot::MAX_BYTES_LOG2;
+use crate::tables::{generate_filters, generate_routes, FilterKind};
+use crate::traffic::{correct_checksum, Frame, Generator, Traffic};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Generated inputs for an app, in a folder that must live as long as they do.
+fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut inputs = Inputs::default();
+    for input in entry.inputs {
+        match input {
+            Input::Filters => {
+                let path = folder.path().join("filters.txt");
+                std::fs::write(&path, generate_filters(FilterKind::Firewall, 200, 20, seed).to_text())
+                    .unwrap();
+                inputs.rules = Some(path);
+            }
+            Input::Routes => {
+                let path = folder.path().join("routes.txt");
+                std::fs::write(&path, generate_routes(3000, 32, seed).to_text()).unwrap();
+                inputs.routes = Some(path);
+            }
+        }
+    }
+    (folder, inputs)
+}
+
+/// An app with its inputs and its kernel.
+struct Fixture {
+    entry: &'static AppEntry,
+    app: Box<dyn App>,
+    thread: Thread,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new(entry: &'static AppEntry, seed: u64) -> Self {
+        let (folder, inputs) = inputs(entry, seed);
+        let app = entry.load(&inputs).unwrap();
+        let thread = Thread::new(&entry.kernel().unwrap(), app.as_ref());
+        Self { entry, app, thread, _folder: folder }
+    }
+
+    /// Runs a packet; its verdict and the instructions that it took.
+    fn compare(&mut self, index: u64, frame: &Frame) -> (crate::verdict::Verdict, usize) {
+        let packet = SlotPacket::new(frame, MAX_BYTES_LOG2);
+        let (got, steps) = self.thread.run(index, &packet);
+        let verdict = got.verdict;
+        if let Some(difference) = self.app.check(index, &packet, got) {
+            panic!("{}: {difference}", self.entry.name);
+        }
+        (verdict, steps)
+    }
+}
+
+fn traffic(kind: &str, seed: u64, bad_share: f64) -> Generator {
+    Generator::new(Traffic { kind: kind.parse().unwrap(), seed, bad_share, rate: 100.0 })
+}
+
+/// Good and bad packets, headers of random bytes that are nearly right, frames cut anywhere.
+#[test]
+fn apps_agree_with_their_golden_models() {
+    let seed = crate::test_seed();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    for entry in APPS {
+        let mut fixture = Fixture::new(entry, seed);
+        for kind in ["imix", "tcp-mix", "fixed:60"] {
+            for (index, mut frame) in (0..).zip(traffic(kind, seed, 40.0).take(100)) {
+                frame.data.truncate(200);
+                fixture.compare(index, &frame);
+                let original = frame.clone();
+                let length = frame.data.len();
+                for _ in 0..2 {
+                    let position = random.gen_range(12..40_usize).min(length - 1);
+                    frame.data[position] = random.gen();
+                    fixture.compare(index, &frame);
+                }
+                frame = original;
+                frame.data.truncate(random.gen_range(0..=length));
+                if random.gen() {
+                    frame.wire_length = frame.data.len() as u32;
+                }
+                fixture.compare(index, &frame);
+            }
+        }
+    }
+}
+
+/// Every checksum passes through the incremental update as RFC 1624 says, and every first byte of a source
+/// address and every header length is judged rightly.
+#[test]
+fn every_value_of_the_fields_that_are_looked_at() {
+    let good = traffic("fixed:90", 5, 0.0).find(|frame| frame.data[14] == 0x45).unwrap();
+    for entry in APPS {
+        let mut fixture = Fixture::new(entry, 5);
+        for checksum in (0..0x1_0000_u32).step_by(251).chain(0xfff0..0x1_0000).chain(0..16) {
+            let mut frame = good.clone();
+            frame.data[24..26].copy_from_slice(&(checksum as u16).to_be_bytes());
+            fixture.compare(0, &frame);
+            frame.data[24..26].copy_from_slice(&(checksum as u16).to_le_bytes());
+            fixture.compare(0, &frame);
+        }
+        for position in [14, 22, 26] {
+            for value in 0..=255 {
+                let mut frame = good.clone();
+                frame.data[position] = value;
+                correct_checksum(&mut frame.data);
+                fixture.compare(0, &frame);
+            }
+        }
+    }
+}
+
+/// The hot path is short: what a good packet costs.
+#[test]
+fn instructions_of_a_good_packet() {
+    let frame = traffic("fixed:90", 5, 0.0).find(|f| f.data[14] == 0x45).unwrap();
+    let count = |name| Fixture::new(AppEntry::find(name).unwrap(), 5).compare(0, &frame).1;
+    assert_eq!(count("dec-ttl"), 24);
+    assert_eq!(count("check-ip-header"), 63);
+}
+
+#[test]
+fn inputs_that_are_missing_or_superfluous() {
+    let route_lookup = AppEntry::find("route-lookup").unwrap();
+    let error = route_lookup.load(&Inputs::default()).unwrap_err().to_string();
+    assert_eq!(error, "--app route-lookup needs --routes FILE");
+    let (_folder, given) = inputs(route_lookup, 1);
+    let error = AppEntry::find("dec-ttl").unwrap().load(&given).unwrap_err().to_string();
+    assert_eq!(error, "--app dec-ttl does not take --routes FILE");
+    let error = AppEntry::find("nat").unwrap_err().to_string();
+    assert!(error.starts_with("--app nat: not known; expected one of dec-ttl, check-ip-header"), "{error}");
+}
+
+/// Apps for up to 32 warps a core keep to 16 registers.
+#[test]
+fn every_app_builds() {
+    for entry in APPS {
+        let kernel = entry.kernel().unwrap();
+        assert_eq!((kernel.entry, kernel.registers), (0x1000, entry.source.registers), "{}", entry.name);
+        assert!(kernel.size() < 4096, "{}: {} bytes", entry.name, kernel.size());
+    }
+}
