@@ -2,15 +2,17 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use hermes_testbench::output::OutputFile;
-use hermes_testbench::tables::{generate_filters, FilterKind};
+use hermes_testbench::tables::{generate_filters, generate_rules, FilterKind};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// acl, fw or ipc: 5-tuple filters with the statistics of the ClassBench sets of that name
+    /// acl, fw or ipc: 5-tuple filters with the statistics of the ClassBench sets of that name; snort: rules with the
+    /// statistics of the Snort community rules
     #[arg(long)]
-    kind: FilterKind,
+    kind: Kind,
     /// Rules to make
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
@@ -25,9 +27,31 @@ pub struct Args {
     output: PathBuf,
 }
 
+/// What kind of rules.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Filters(FilterKind),
+    Snort,
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "snort" => Ok(Self::Snort),
+            _ => text.parse().map(Self::Filters).map_err(|error: String| error + ", or snort"),
+        }
+    }
+}
+
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut file = OutputFile::create(&args.output)?;
-    let set = generate_filters(args.kind, args.count as usize, args.deny, args.seed);
-    file.write_all(set.to_text().as_bytes())?;
+    let count = args.count as usize;
+    let text = match args.kind {
+        Kind::Filters(kind) => generate_filters(kind, count, args.deny, args.seed).to_text(),
+        Kind::Snort => generate_rules(count, args.seed),
+    };
+    file.write_all(text.as_bytes())?;
     Ok(file.commit()?)
 }

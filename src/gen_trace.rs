@@ -1,9 +1,9 @@
 //! `hermes gen-trace`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use hermes_testbench::tables::{FilterSet, RouteTable};
+use hermes_testbench::tables::{FilterSet, InputError, PatternSet, RouteTable};
 use hermes_testbench::traffic::{self, Aim, CaptureWriter, Generator, Kind, Traffic};
 
 use crate::print;
@@ -28,6 +28,9 @@ pub struct Args {
     /// Routing table: most destinations have a route
     #[arg(long, value_name = "FILE")]
     routes: Option<PathBuf>,
+    /// Snort rules: half of the payloads hold a pattern of theirs
+    #[arg(long, value_name = "FILE")]
+    patterns: Option<PathBuf>,
     /// Header trace of ClassBench: the packets have its headers, in turn
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rules", "routes"])]
     headers: Option<PathBuf>,
@@ -46,9 +49,14 @@ impl Args {
             headers: self.headers.as_deref().map(traffic::read_headers).transpose()?.unwrap_or_default(),
             filters: self.rules.as_deref().map(FilterSet::read).transpose()?.unwrap_or_default().filters,
             routes: self.routes.as_deref().map(RouteTable::read).transpose()?.unwrap_or_default().routes,
-            ..Aim::default()
+            patterns: self.patterns.as_deref().map(patterns).transpose()?.unwrap_or_default(),
         })
     }
+}
+
+/// The patterns of Snort rules.
+fn patterns(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
+    Ok(PatternSet::read(path, 1)?.patterns.into_iter().map(|pattern| pattern.bytes).collect())
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {

@@ -41,7 +41,7 @@ enum Command {
     Apps,
     /// Make a routing table with the prefix lengths of a BGP table
     GenRoutes(gen_routes::Args),
-    /// Make filters with the statistics of ClassBench
+    /// Make filters with the statistics of ClassBench, or rules with those of Snort
     GenRules(gen_rules::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),

@@ -74,7 +74,7 @@ struct What {
 /// Inputs of the apps.
 #[derive(clap::Args)]
 struct InputArgs {
-    /// Filters in the format of ClassBench
+    /// Filters in the format of ClassBench, or Snort rules: what the app takes
     #[arg(long, value_name = "FILE", requires = "app")]
     rules: Option<PathBuf>,
     /// Routing table: lines `PREFIX NEXT-HOP`, or an MRT dump of a BGP router

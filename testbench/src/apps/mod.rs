@@ -6,7 +6,9 @@
 mod check_ip_header;
 mod classifier;
 mod dec_ttl;
+mod patterns;
 mod route_lookup;
+mod router;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +26,9 @@ pub const APPS: &[AppEntry] = &[
     route_lookup::ENTRY,
     classifier::LINEAR,
     classifier::BIT_VECTOR,
+    router::ENTRY,
+    patterns::NIDS,
+    patterns::DPI,
 ];
 
 /// What is known of an app before its inputs are read.
@@ -100,18 +105,20 @@ pub trait App: fmt::Debug {
 pub enum Input {
     /// 5-tuple filters.
     Filters,
+    /// Snort rules with patterns.
+    Patterns,
     /// A routing table.
     Routes,
 }
 
 impl Input {
     /// Every input.
-    pub const ALL: [Self; 2] = [Self::Filters, Self::Routes];
+    pub const ALL: [Self; 3] = [Self::Filters, Self::Patterns, Self::Routes];
 
     /// The option with its value, as a user writes it.
     pub const fn option(self) -> &'static str {
         match self {
-            Self::Filters => "--rules FILE",
+            Self::Filters | Self::Patterns => "--rules FILE",
             Self::Routes => "--routes FILE",
         }
     }
@@ -120,7 +127,7 @@ impl Input {
 /// The inputs that were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
-    /// [`Input::Filters`].
+    /// [`Input::Filters`] or [`Input::Patterns`].
     pub rules: Option<PathBuf>,
     /// [`Input::Routes`].
     pub routes: Option<PathBuf>,
@@ -129,7 +136,7 @@ pub struct Inputs {
 impl Inputs {
     fn has(&self, input: Input) -> bool {
         match input {
-            Input::Filters => self.rules.is_some(),
+            Input::Filters | Input::Patterns => self.rules.is_some(),
             Input::Routes => self.routes.is_some(),
         }
     }

@@ -3,31 +3,52 @@
 use super::*;
 use crate::kernel::interpreter::Thread;
 use crate::slot::MAX_BYTES_LOG2;
-use crate::tables::{generate_filters, generate_routes, FilterKind};
-use crate::traffic::{correct_checksum, Frame, Generator, Traffic};
+use crate::tables::{generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet};
+use crate::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
+use crate::verdict::Verdict;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Generated inputs for an app, in a folder that must live as long as they do.
-fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs) {
+/// Generated inputs for an app, in a folder that must live as long as they do, and what packets for them are aimed at.
+fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs, Aim) {
     let folder = tempfile::tempdir().unwrap();
-    let mut inputs = Inputs::default();
+    let (mut inputs, mut aim) = (Inputs::default(), Aim::default());
+    let file = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Some(path)
+    };
     for input in entry.inputs {
         match input {
             Input::Filters => {
-                let path = folder.path().join("filters.txt");
-                std::fs::write(&path, generate_filters(FilterKind::Firewall, 200, 20, seed).to_text())
-                    .unwrap();
-                inputs.rules = Some(path);
+                let set = generate_filters(FilterKind::Firewall, 200, 20, seed);
+                inputs.rules = file("filters", set.to_text());
+                aim.filters = set.filters;
+            }
+            Input::Patterns => {
+                let text = generate_rules(150, seed);
+                let patterns = PatternSet::parse(&text, 4).unwrap().patterns;
+                aim.patterns = patterns.into_iter().map(|pattern| mixed_case(&pattern)).collect();
+                inputs.rules = file("rules", text);
             }
             Input::Routes => {
-                let path = folder.path().join("routes.txt");
-                std::fs::write(&path, generate_routes(3000, 32, seed).to_text()).unwrap();
-                inputs.routes = Some(path);
+                let table = generate_routes(3000, 32, seed);
+                inputs.routes = file("routes", table.to_text());
+                aim.routes = table.routes;
             }
         }
     }
-    (folder, inputs)
+    (folder, inputs, aim)
+}
+
+/// What a packet has of a pattern: where case does not count, another case.
+fn mixed_case(pattern: &Pattern) -> Vec<u8> {
+    let upper = |(place, byte): (usize, &u8)| if place % 3 == 0 { byte.to_ascii_uppercase() } else { *byte };
+    if pattern.nocase {
+        pattern.bytes.iter().enumerate().map(upper).collect()
+    } else {
+        pattern.bytes.clone()
+    }
 }
 
 /// An app with its inputs and its kernel.
@@ -35,19 +56,20 @@ struct Fixture {
     entry: &'static AppEntry,
     app: Box<dyn App>,
     thread: Thread,
+    aim: Aim,
     _folder: tempfile::TempDir,
 }
 
 impl Fixture {
     fn new(entry: &'static AppEntry, seed: u64) -> Self {
-        let (folder, inputs) = inputs(entry, seed);
+        let (folder, inputs, aim) = inputs(entry, seed);
         let app = entry.load(&inputs).unwrap();
         let thread = Thread::new(&entry.kernel().unwrap(), app.as_ref());
-        Self { entry, app, thread, _folder: folder }
+        Self { entry, app, thread, aim, _folder: folder }
     }
 
     /// Runs a packet; its verdict and the instructions that it took.
-    fn compare(&mut self, index: u64, frame: &Frame) -> (crate::verdict::Verdict, usize) {
+    fn compare(&mut self, index: u64, frame: &Frame) -> (Verdict, usize) {
         let packet = SlotPacket::new(frame, MAX_BYTES_LOG2);
         let (got, steps) = self.thread.run(index, &packet);
         let verdict = got.verdict;
@@ -69,8 +91,12 @@ fn apps_agree_with_their_golden_models() {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for entry in APPS {
         let mut fixture = Fixture::new(entry, seed);
+        let mut verdicts = std::collections::HashSet::new();
         for kind in ["imix", "tcp-mix", "fixed:60"] {
-            for (index, mut frame) in (0..).zip(traffic(kind, seed, 40.0).take(100)) {
+            let traffic = Traffic { kind: kind.parse().unwrap(), seed, bad_share: 40.0, rate: 100.0 };
+            let traffic = Generator::aimed(traffic, fixture.aim.clone());
+            for (index, mut frame) in (0..).zip(traffic.take(100)) {
+                verdicts.insert(fixture.compare(index, &frame).0);
                 frame.data.truncate(200);
                 fixture.compare(index, &frame);
                 let original = frame.clone();
@@ -87,6 +113,12 @@ fn apps_agree_with_their_golden_models() {
                 }
                 fixture.compare(index, &frame);
             }
+        }
+        // Packets that are aimed at tables find them.
+        assert!(verdicts.len() >= 4, "{}: {verdicts:?}", entry.name);
+        if entry.inputs.iter().any(|input| input.option() == "--rules FILE") {
+            let by_rule = verdicts.iter().filter(|verdict| verdict.0 >= Verdict::drop_by_rule(0).0);
+            assert!(by_rule.count() >= 3, "{}: {verdicts:?}", entry.name);
         }
     }
 }
@@ -130,7 +162,7 @@ fn inputs_that_are_missing_or_superfluous() {
     let route_lookup = AppEntry::find("route-lookup").unwrap();
     let error = route_lookup.load(&Inputs::default()).unwrap_err().to_string();
     assert_eq!(error, "--app route-lookup needs --routes FILE");
-    let (_folder, given) = inputs(route_lookup, 1);
+    let (_folder, given, _) = inputs(route_lookup, 1);
     let error = AppEntry::find("dec-ttl").unwrap().load(&given).unwrap_err().to_string();
     assert_eq!(error, "--app dec-ttl does not take --routes FILE");
     let error = AppEntry::find("nat").unwrap_err().to_string();

@@ -5,13 +5,17 @@ mod check_ip_header;
 mod classifier;
 mod dec_ttl;
 mod difference;
+mod patterns;
 mod route_lookup;
+mod router;
 
 pub use check_ip_header::check_ip_header;
 pub use classifier::classify;
 pub use dec_ttl::dec_ttl;
 pub use difference::Difference;
+pub use patterns::PatternModel;
 pub use route_lookup::RouteModel;
+pub use router::router;
 
 use etherparse::{EtherType, Ethernet2HeaderSlice};
 

@@ -11,9 +11,10 @@ pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.i
 /// Include file of kernels in C.
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
 /// Include files of the apps' kernels, with their names.
-const APP_INCLUDES: [(&str, &str); 4] = [
+const APP_INCLUDES: [(&str, &str); 5] = [
     ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
     ("classify.inc", include_str!("../../../kernels-asm/include/classify.inc")),
+    ("payload.inc", include_str!("../../../kernels-asm/include/payload.inc")),
     ("route.inc", include_str!("../../../kernels-asm/include/route.inc")),
     ("ttl.inc", include_str!("../../../kernels-asm/include/ttl.inc")),
 ];

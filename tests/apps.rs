@@ -1,0 +1,109 @@
+//! `hermes run --app`: every app on the array, on generated tables, rules and traffic; every packet is compared with the
+//! app's golden model. One model, that of `tests/run.rs`, serves all.
+
+mod common;
+
+use common::{check_order, rows, Folder};
+
+const ARRAY: &str = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
+
+/// A folder with tables, rules and patterns.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.succeed("gen-routes --count 3000 --ports 30 --seed 1 -o routes.txt");
+    folder.succeed("gen-rules --kind acl --count 40 --deny 20 --seed 1 -o acl.rules");
+    folder.succeed("gen-rules --kind fw --count 200 --deny 20 --seed 2 -o fw.rules");
+    folder.succeed("gen-rules --kind snort --count 60 --seed 3 -o snort.rules");
+    folder
+}
+
+/// Runs an app on traffic that is made for its inputs; gives the verdicts, after their names in the report.
+fn run(folder: &Folder, app: &str, inputs: &str, traffic: &str) -> Vec<(String, u64)> {
+    folder.succeed(&format!("gen-trace {traffic} --seed 7 -o in.pcap"));
+    let text = folder.succeed(&format!(
+        "run --app {app} {inputs} --pcap in.pcap --json out.json --verdicts out.csv {ARRAY}"
+    ));
+    assert!(text.contains("every packet and verdict agrees"), "{text}");
+    check_order(&rows(&folder.text("out.csv")));
+    let report: serde_json::Value = serde_json::from_str(&folder.text("out.json")).expect("JSON");
+    assert_eq!(report["faults"], 0);
+    let verdicts = report["verdicts"].as_object().expect("verdicts");
+    verdicts.iter().map(|(name, count)| (name.clone(), count.as_u64().expect("a count"))).collect()
+}
+
+/// How many verdicts begin with `name`, and of how many packets.
+fn count(verdicts: &[(String, u64)], name: &str) -> (usize, u64) {
+    let found = || verdicts.iter().filter(|(verdict, _)| verdict.starts_with(name));
+    (found().count(), found().map(|(_, count)| count).sum())
+}
+
+#[test]
+fn route_lookup() {
+    let folder = folder();
+    let traffic = "--kind imix --packets 300 --bad-share 10 --routes routes.txt";
+    let verdicts = run(&folder, "route-lookup", "--routes routes.txt", traffic);
+    assert!(count(&verdicts, "forward").0 > 20 && count(&verdicts, "drop: no route").1 > 5, "{verdicts:?}");
+}
+
+#[test]
+fn classifiers_agree() {
+    let folder = folder();
+    for rules in ["acl.rules", "fw.rules"] {
+        let traffic = format!("--kind tcp-mix --packets 150 --bad-share 10 --rules {rules}");
+        let inputs = format!("--rules {rules}");
+        let linear = run(&folder, "classifier", &inputs, &traffic);
+        assert_eq!(linear, run(&folder, "classifier-bv", &inputs, &traffic));
+        let by_rule = count(&linear, "drop: rule").0;
+        assert!(count(&linear, "forward").0 > 5 && by_rule > 3, "{linear:?}");
+        assert!(count(&linear, "drop: no rule").1 > 0, "{linear:?}");
+    }
+}
+
+#[test]
+fn router() {
+    let folder = folder();
+    let inputs = "--rules fw.rules --routes routes.txt";
+    let traffic = format!("--kind imix --packets 300 --bad-share 20 {inputs}");
+    let verdicts = run(&folder, "router", inputs, &traffic);
+    assert!(count(&verdicts, "forward").0 > 5 && count(&verdicts, "drop: rule").0 > 5, "{verdicts:?}");
+    for reason in ["no rule", "no route", "TTL ran out", "checksum", "source address"] {
+        assert!(count(&verdicts, &format!("drop: {reason}")).1 > 0, "{reason}: {verdicts:?}");
+    }
+}
+
+#[test]
+fn patterns() {
+    let folder = folder();
+    let inputs = "--rules snort.rules";
+    for app in ["nids", "dpi"] {
+        let traffic = "--kind imix --packets 120 --bad-share 5 --patterns snort.rules";
+        let verdicts = run(&folder, app, inputs, traffic);
+        assert!(count(&verdicts, "drop: rule").0 > 10, "{app}: {verdicts:?}");
+        assert!(count(&verdicts, "forward: port 0").1 > 20, "{app}: {verdicts:?}");
+    }
+}
+
+/// The inputs that an app takes are those that it needs, and errors name the file and the line.
+#[test]
+fn inputs() {
+    let folder = folder();
+    folder.succeed("gen-trace --kind fixed:60 --packets 2 -o in.pcap");
+    let run = "run --pcap in.pcap --app";
+    folder.fail(&format!("{run} route-lookup"), &["--app route-lookup needs --routes FILE"]);
+    folder.fail(&format!("{run} router --rules fw.rules"), &["--app router needs --routes FILE"]);
+    folder.fail(&format!("{run} nids --rules a --routes b"), &["--app nids does not take --routes FILE"]);
+    folder.fail(&format!("{run} nids --rules none"), &["none: No such file"]);
+    folder.write("bad", "10.0.0.0/8 1\n10.0.0.0/99 1\n");
+    folder.fail(&format!("{run} route-lookup --routes bad"), &["bad:2: `10.0.0.0/99`: prefix length 99"]);
+    folder.fail(&format!("{run} classifier --rules bad"), &["bad:1: 2 fields; expected a filter such as"]);
+    folder.fail(&format!("{run} dpi --rules bad"), &["bad:1: `10.0.0.0/8`: expected a rule"]);
+    folder.succeed("gen-rules --kind ipc --count 300 -o many.rules");
+    let most = "many.rules: 300 filters; bit vectors hold 256";
+    folder.fail(&format!("{run} classifier-bv --rules many.rules"), &[most]);
+    folder.fail(
+        "gen-trace --kind imix --packets 1 --headers bad -o x.pcap",
+        &["bad:1: `10.0.0.0/8 1`: expected"],
+    );
+    let list = folder.succeed("apps");
+    assert!(list.contains("router") && list.contains("--rules FILE --routes FILE"), "{list}");
+}
