@@ -80,11 +80,14 @@ struct InputArgs {
     /// Routing table: lines `PREFIX NEXT-HOP`, or an MRT dump of a BGP router
     #[arg(long, value_name = "FILE", requires = "app")]
     routes: Option<PathBuf>,
+    /// Largest IPv4 packet that may leave, in bytes: 68 to 65535
+    #[arg(long, value_name = "BYTES", requires = "app")]
+    mtu: Option<u16>,
 }
 
 impl InputArgs {
     fn inputs(&self) -> Inputs {
-        Inputs { rules: self.rules.clone(), routes: self.routes.clone() }
+        Inputs { rules: self.rules.clone(), routes: self.routes.clone(), mtu: self.mtu }
     }
 }
 
@@ -137,8 +140,15 @@ impl Outputs {
         let Self { mut out, mut json, mut verdicts } = self;
         if let Some(out) = &mut out {
             for (packet, frame) in result.packets.iter().zip(frames) {
-                if Verdict(packet.verdict).is_forward() {
+                if !Verdict(packet.verdict).is_forward() {
+                    continue;
+                }
+                if packet.egress.is_empty() {
                     out.write(&Frame { data: packet.bytes.clone(), ..frame.clone() })?;
+                }
+                for sent in &packet.egress {
+                    let wire_length = sent.len() as u32;
+                    out.write(&Frame { data: sent.clone(), wire_length, ..frame.clone() })?;
                 }
             }
         }
@@ -247,7 +257,7 @@ fn simulate(
         registers: kernel.registers.registers() as u32,
     })?;
     if let Some(app) = &program.app {
-        setup.argument = host.load_tables(app.as_ref())?;
+        host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
     let bar = print::progress(packets.len() as u64, quiet);
@@ -320,8 +330,12 @@ fn records(result: &RunResult, packets: usize) -> anyhow::Result<Vec<PacketRecor
 /// Compares every packet and verdict with the app's golden model.
 fn compare(app: &dyn App, name: &str, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
     let differences = packets.iter().zip(&result.packets).filter_map(|(packet, got)| {
-        let frame = got.bytes.clone();
-        app.check(got.index, packet, Golden { verdict: Verdict(got.verdict), frame })
+        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
+        if let Some(difference) = app.check(got.index, packet, golden) {
+            return Some(difference.to_string());
+        }
+        let error = app.check_egress(packet, &got.egress).err()?;
+        Some(format!("packet {} (number {} of the capture): {error:#}", got.index, got.index + 1))
     });
     let mut differences = differences.peekable();
     match differences.next() {
@@ -376,7 +390,13 @@ mod tests {
         let record = |(index, packet): (usize, &SlotPacket)| {
             let golden = app.golden(index as u64, packet);
             let times = cosim::PacketTimes { commit: 100 + index as u64, ..cosim::PacketTimes::default() };
-            cosim::PacketRecord { index: index as u64, verdict: golden.verdict.0, times, bytes: golden.frame }
+            cosim::PacketRecord {
+                index: index as u64,
+                verdict: golden.verdict.0,
+                times,
+                bytes: golden.frame,
+                egress: Vec::new(),
+            }
         };
         let result = RunResult {
             packets: packets.iter().enumerate().map(record).collect(),

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{check_order, rows, Folder};
+use common::{check_order, frames, rows, Folder};
 
 const ARRAY: &str = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
 
@@ -62,6 +62,9 @@ fn classifiers_agree() {
 #[test]
 fn router() {
     let folder = folder();
+    // Half of the addresses have a route.
+    let routes = folder.text("routes.txt") + "0.0.0.0/1 40\n";
+    folder.write("routes.txt", routes);
     let inputs = "--rules fw.rules --routes routes.txt";
     let traffic = format!("--kind imix --packets 300 --bad-share 20 {inputs}");
     let verdicts = run(&folder, "router", inputs, &traffic);
@@ -81,6 +84,19 @@ fn patterns() {
         assert!(count(&verdicts, "drop: rule").0 > 10, "{app}: {verdicts:?}");
         assert!(count(&verdicts, "forward: port 0").1 > 20, "{app}: {verdicts:?}");
     }
+}
+
+#[test]
+fn fragments() {
+    let folder = folder();
+    let traffic = "--kind imix --packets 200 --bad-share 10";
+    let verdicts = run(&folder, "fragment", "--mtu 400 --out out.pcap", traffic);
+    assert!(count(&verdicts, "drop: fragmentation needed").1 > 10, "{verdicts:?}");
+    let forwarded = count(&verdicts, "forward").1 as usize;
+    let frames = frames(folder.path("out.pcap"));
+    assert!(frames.len() > forwarded + 30, "{} frames of {forwarded} packets", frames.len());
+    assert!(frames.iter().all(|frame| frame.len() <= 414), "no frame is larger than the MTU");
+    folder.fail("run --app fragment --mtu 67 --pcap in.pcap", &["--mtu 67: expected 68 to 65535"]);
 }
 
 /// The inputs that an app takes are those that it needs, and errors name the file and the line.

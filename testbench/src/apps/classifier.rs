@@ -1,7 +1,7 @@
 //! `classifier` and `classifier-bv`: the same filters, two kernels. The argument block: word 0 = address of the
 //! table ([`rule_list`] or [`bit_vectors`]), word 1 = number of filters.
 
-use super::{kernel_source, App, AppEntry, Input};
+use super::{kernel_source, App, AppEntry, Input, Placement};
 use crate::golden::{self, Golden};
 use crate::slot::SlotPacket;
 use crate::tables::{bit_vectors, rule_list, FilterSet, InputError};
@@ -54,8 +54,8 @@ impl App for Classifier {
         self.table.clone()
     }
 
-    fn argument(&self, tables: u32) -> Vec<u32> {
-        vec![tables, self.set.filters.len() as u32]
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        vec![placement.tables, self.set.filters.len() as u32]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {

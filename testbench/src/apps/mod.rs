@@ -6,6 +6,7 @@
 mod check_ip_header;
 mod classifier;
 mod dec_ttl;
+mod fragment;
 mod patterns;
 mod route_lookup;
 mod router;
@@ -15,6 +16,7 @@ mod tests;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::cosim::EgressLists;
 use crate::golden::{Difference, Golden};
 use crate::kernel::{build_source, BuildError, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
@@ -29,6 +31,7 @@ pub const APPS: &[AppEntry] = &[
     router::ENTRY,
     patterns::NIDS,
     patterns::DPI,
+    fragment::ENTRY,
 ];
 
 /// What is known of an app before its inputs are read.
@@ -80,10 +83,17 @@ pub trait App: fmt::Debug {
         Vec::new()
     }
 
-    /// The kernel's argument block when the tables lie at `tables`.
-    fn argument(&self, tables: u32) -> Vec<u32> {
-        let _ = tables;
+    /// The kernel's argument block.
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        let _ = placement;
         Vec::new()
+    }
+
+    /// Most frames that leave for a packet whose frame has at most `frame_bytes` bytes, if the kernel sends others than that in the
+    /// slot; otherwise 0.
+    fn egress_entries(&self, frame_bytes: usize) -> usize {
+        let _ = frame_bytes;
+        0
     }
 
     /// What must come out for `packet`, the packet number `index` of the run.
@@ -94,10 +104,31 @@ pub trait App: fmt::Debug {
         Difference::find(index, self.golden(index, packet), got)
     }
 
+    /// Checks the frames that leave in place of a packet with a right verdict.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn check_egress(&self, packet: &SlotPacket, frames: &[Vec<u8>]) -> anyhow::Result<()> {
+        let _ = packet;
+        anyhow::ensure!(frames.is_empty(), "{} frames leave instead of the packet", frames.len());
+        Ok(())
+    }
+
     /// What the user should know of the inputs: how much was read, and what was left out.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Where things are in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The app's tables.
+    pub tables: u32,
+    /// The egress lists, if the app has any.
+    pub egress: EgressLists,
+    /// Slots of the packet ring, a power of two.
+    pub ring_slots: u32,
 }
 
 /// An input of an app: an option of the command.
@@ -109,17 +140,20 @@ pub enum Input {
     Patterns,
     /// A routing table.
     Routes,
+    /// Largest IPv4 packet that may leave, in bytes.
+    Mtu,
 }
 
 impl Input {
     /// Every input.
-    pub const ALL: [Self; 3] = [Self::Filters, Self::Patterns, Self::Routes];
+    pub const ALL: [Self; 4] = [Self::Filters, Self::Patterns, Self::Routes, Self::Mtu];
 
     /// The option with its value, as a user writes it.
     pub const fn option(self) -> &'static str {
         match self {
             Self::Filters | Self::Patterns => "--rules FILE",
             Self::Routes => "--routes FILE",
+            Self::Mtu => "--mtu BYTES",
         }
     }
 }
@@ -131,6 +165,8 @@ pub struct Inputs {
     pub rules: Option<PathBuf>,
     /// [`Input::Routes`].
     pub routes: Option<PathBuf>,
+    /// [`Input::Mtu`].
+    pub mtu: Option<u16>,
 }
 
 impl Inputs {
@@ -138,6 +174,7 @@ impl Inputs {
         match input {
             Input::Filters | Input::Patterns => self.rules.is_some(),
             Input::Routes => self.routes.is_some(),
+            Input::Mtu => self.mtu.is_some(),
         }
     }
 
@@ -149,6 +186,11 @@ impl Inputs {
     /// The routing table, alike.
     fn routes(&self) -> &Path {
         self.routes.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// The MTU, alike.
+    fn mtu(&self) -> u16 {
+        self.mtu.unwrap_or(u16::MAX)
     }
 }
 

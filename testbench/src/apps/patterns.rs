@@ -1,7 +1,7 @@
 //! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of two
 //! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`bloom_table`].
 
-use super::{kernel_source, App, AppEntry, Input, Inputs};
+use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
 use crate::golden::{Golden, PatternModel};
 use crate::slot::SlotPacket;
 use crate::tables::{bloom_table, bloom_table_bytes, Automaton, PatternSet, BLOOM_WINDOW};
@@ -67,21 +67,9 @@ struct Nids {
     automata: [Option<Automaton>; 2],
 }
 
-impl App for Nids {
-    fn table_bytes(&self) -> usize {
-        self.automata.iter().flatten().map(Automaton::size).sum()
-    }
-
-    fn tables(&self, address: u32) -> Vec<u8> {
-        let starts = self.argument(address);
-        let automata = self.automata.iter().zip(starts);
-        automata
-            .filter_map(|(automaton, start)| Some(automaton.as_ref()?.to_bytes(start)))
-            .flatten()
-            .collect()
-    }
-
-    fn argument(&self, tables: u32) -> Vec<u32> {
+impl Nids {
+    /// Addresses of the automata's start rows when the tables lie at `tables`; 0 for none.
+    fn starts(&self, tables: u32) -> Vec<u32> {
         let mut next = tables;
         let start = |automaton: &Option<Automaton>| {
             let Some(automaton) = automaton else { return 0 };
@@ -90,6 +78,25 @@ impl App for Nids {
             start
         };
         self.automata.iter().map(start).collect()
+    }
+}
+
+impl App for Nids {
+    fn table_bytes(&self) -> usize {
+        self.automata.iter().flatten().map(Automaton::size).sum()
+    }
+
+    fn tables(&self, address: u32) -> Vec<u8> {
+        let starts = self.starts(address);
+        let automata = self.automata.iter().zip(starts);
+        automata
+            .filter_map(|(automaton, start)| Some(automaton.as_ref()?.to_bytes(start)))
+            .flatten()
+            .collect()
+    }
+
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        self.starts(placement.tables)
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
@@ -118,8 +125,8 @@ impl App for Dpi {
         bloom_table(&self.rules.set.patterns, address)
     }
 
-    fn argument(&self, tables: u32) -> Vec<u32> {
-        vec![tables]
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        vec![placement.tables]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {

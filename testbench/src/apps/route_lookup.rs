@@ -1,6 +1,6 @@
 //! `route-lookup`: the argument block is the address of the [`Dir248`] table.
 
-use super::{kernel_source, App, AppEntry, Input};
+use super::{kernel_source, App, AppEntry, Input, Placement};
 use crate::golden::{Golden, RouteModel};
 use crate::slot::SlotPacket;
 use crate::tables::{Dir248, InputError, RouteTable};
@@ -55,8 +55,8 @@ impl App for Routing {
         self.table.to_bytes()
     }
 
-    fn argument(&self, tables: u32) -> Vec<u32> {
-        vec![tables]
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        vec![placement.tables]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {

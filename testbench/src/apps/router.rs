@@ -2,7 +2,7 @@
 
 use super::classifier;
 use super::route_lookup::Routing;
-use super::{kernel_source, App, AppEntry, Input};
+use super::{kernel_source, App, AppEntry, Input, Placement};
 use crate::golden::{self, Golden};
 use crate::slot::SlotPacket;
 use crate::tables::{rule_list, FilterSet};
@@ -36,8 +36,8 @@ impl App for Router {
         [self.routing.table.to_bytes(), self.rules.clone()].concat()
     }
 
-    fn argument(&self, tables: u32) -> Vec<u32> {
-        vec![tables, tables + self.routing.table.size() as u32]
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        vec![placement.tables, placement.tables + self.routing.table.size() as u32]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {

@@ -31,6 +31,7 @@ fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs, Aim) {
                 aim.patterns = patterns.into_iter().map(|pattern| mixed_case(&pattern)).collect();
                 inputs.rules = file("rules", text);
             }
+            Input::Mtu => inputs.mtu = Some(300),
             Input::Routes => {
                 let table = generate_routes(3000, 32, seed);
                 inputs.routes = file("routes", table.to_text());
@@ -71,10 +72,14 @@ impl Fixture {
     /// Runs a packet; its verdict and the instructions that it took.
     fn compare(&mut self, index: u64, frame: &Frame) -> (Verdict, usize) {
         let packet = SlotPacket::new(frame, MAX_BYTES_LOG2);
-        let (got, steps) = self.thread.run(index, &packet);
+        let (got, egress, steps) = self.thread.run(index, &packet);
         let verdict = got.verdict;
         if let Some(difference) = self.app.check(index, &packet, got) {
             panic!("{}: {difference}", self.entry.name);
+        }
+        if verdict.is_forward() {
+            let checked = self.app.check_egress(&packet, &egress);
+            checked.unwrap_or_else(|error| panic!("{}, packet {index}: {error:#}", self.entry.name));
         }
         (verdict, steps)
     }
@@ -145,6 +150,38 @@ fn every_value_of_the_fields_that_are_looked_at() {
                 fixture.compare(0, &frame);
             }
         }
+    }
+}
+
+/// Headers with options of every kind, right and wrong, are split; also packets that are fragments themselves.
+#[test]
+fn fragments_of_packets_with_options() {
+    let seed = crate::test_seed();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let entry = AppEntry::find("fragment").unwrap();
+    for mtu in [68, 69, 300, 1500] {
+        let app = entry.load(&Inputs { mtu: Some(mtu), ..Inputs::default() }).unwrap();
+        let thread = Thread::new(&entry.kernel().unwrap(), app.as_ref());
+        let folder = tempfile::tempdir().unwrap();
+        let mut fixture = Fixture { entry, app, thread, aim: Aim::default(), _folder: folder };
+        let mut split = 0;
+        for index in 0..150 {
+            let bytes = random.gen_range(80..3000);
+            let mut frame = traffic(&format!("fixed:{bytes}"), index, 0.0).next().unwrap();
+            let words = random.gen_range(5..=15_u8);
+            frame.data[14] = 0x40 | words;
+            for position in 34..14 + 4 * usize::from(words) {
+                frame.data[position] = [0, 1, 2, 3, 4, 7, 0x83, 0x94, random.gen()][random.gen_range(0..9)];
+            }
+            if random.gen_ratio(1, 4) {
+                frame.data[20] |= 0x20;
+                frame.data[21] = random.gen();
+            }
+            correct_checksum(&mut frame.data);
+            split +=
+                u32::from(fixture.compare(index, &frame).0.is_forward() && bytes > usize::from(mtu) + 14);
+        }
+        assert!(split > 20, "MTU {mtu}: {split} packets were split");
     }
 }
 

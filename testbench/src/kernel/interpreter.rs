@@ -2,10 +2,10 @@
 //! RV32I as in the unprivileged specification (20191213), chapter 2.
 
 use super::Kernel;
-use crate::apps::App;
-use crate::cosim::MemoryImage;
+use crate::apps::{App, Placement};
+use crate::cosim::{EgressLists, MemoryImage};
 use crate::golden::Golden;
-use crate::slot::{SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
+use crate::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
 use crate::verdict::Verdict;
 use hermes_rtl::config::EXIT_ADDRESS;
 
@@ -13,6 +13,8 @@ const STACK: u32 = 0x8_0000;
 const ARGUMENT: u32 = 0x9_0000;
 const SLOT: u32 = 0x10_0000;
 const TABLES: u32 = 0x100_0000;
+const EGRESS: u32 = 0x2000_0000;
+const RING_SLOTS: u32 = 4;
 const SLOT_BYTES: usize = 1 << MAX_BYTES_LOG2;
 /// More than any kernel of the tests needs.
 const MAX_STEPS: usize = 3_000_000;
@@ -20,6 +22,7 @@ const MAX_STEPS: usize = 3_000_000;
 /// A thread with its kernel, its tables, its slot and its stack in one memory.
 pub struct Thread {
     memory: MemoryImage,
+    egress: EgressLists,
     entry: u32,
     registers: [u32; 32],
     pc: u32,
@@ -35,14 +38,18 @@ impl Thread {
         let tables = app.tables(TABLES);
         assert_eq!(tables.len(), app.table_bytes());
         memory.write(TABLES, &tables).unwrap();
-        let argument: Vec<u8> = app.argument(TABLES).iter().flat_map(|word| word.to_le_bytes()).collect();
+        let bytes_log2 = EgressLists::bytes_log2_for(app.egress_entries(capacity(MAX_BYTES_LOG2)));
+        let egress = EgressLists { address: EGRESS, bytes_log2 };
+        let placement = Placement { tables: TABLES, egress, ring_slots: RING_SLOTS };
+        let argument: Vec<u8> = app.argument(&placement).iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.write(ARGUMENT, &argument).unwrap();
-        Self { memory, entry: kernel.entry, registers: [0; 32], pc: 0 }
+        Self { memory, egress, entry: kernel.entry, registers: [0; 32], pc: 0 }
     }
 
-    /// What the kernel makes of `packet`, the packet number `index`, and the instructions that it took. The slot's bytes
+    /// What the kernel makes of `packet`, the packet number `index`, the frames that it sends instead, and the instructions that it
+    /// took. The slot's bytes
     /// behind the frame hold rubbish, which must not matter.
-    pub fn run(&mut self, index: u64, packet: &SlotPacket) -> (Golden, usize) {
+    pub fn run(&mut self, index: u64, packet: &SlotPacket) -> (Golden, Vec<Vec<u8>>, usize) {
         let mut slot = vec![0xa5; SLOT_BYTES];
         for (word, value) in packet.descriptor(0).iter().enumerate() {
             slot[4 * word..][..4].copy_from_slice(&value.to_le_bytes());
@@ -69,7 +76,10 @@ impl Thread {
         let kept = end.max(FRAME_OFFSET + packet.frame.len());
         assert_eq!(after[kept..], slot[kept..], "bytes behind the frame were changed");
         let frame = after[FRAME_OFFSET..end].to_vec();
-        (Golden { verdict: Verdict(self.registers[10]), frame }, steps.expect("the kernel ends"))
+        let verdict = Verdict(self.registers[10]);
+        let slot = index as u32 & (RING_SLOTS - 1);
+        let egress = self.egress.frames(&self.memory, slot, &frame).unwrap();
+        (Golden { verdict, frame }, egress, steps.expect("the kernel ends"))
     }
 
     fn load(&self, address: u32, bytes: usize) -> u32 {
