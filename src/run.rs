@@ -83,11 +83,19 @@ struct InputArgs {
     /// Largest IPv4 packet that may leave, in bytes: 68 to 65535
     #[arg(long, value_name = "BYTES", requires = "app")]
     mtu: Option<u16>,
+    /// Keys of an ESP tunnel
+    #[arg(long, value_name = "FILE", requires = "app")]
+    keys: Option<PathBuf>,
 }
 
 impl InputArgs {
     fn inputs(&self) -> Inputs {
-        Inputs { rules: self.rules.clone(), routes: self.routes.clone(), mtu: self.mtu }
+        Inputs {
+            rules: self.rules.clone(),
+            routes: self.routes.clone(),
+            mtu: self.mtu,
+            keys: self.keys.clone(),
+        }
     }
 }
 
@@ -173,7 +181,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let capture = traffic::read(&args.pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
 
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames);
+    let growth = program.app.as_ref().map_or(0, |app| app.growth());
+    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
     let setup = ArraySetup { slot_bytes_log2, mcw, ..ArraySetup::default() };

@@ -99,6 +99,48 @@ fn fragments() {
     folder.fail("run --app fragment --mtu 67 --pcap in.pcap", &["--mtu 67: expected 68 to 65535"]);
 }
 
+#[test]
+fn ipsec() {
+    let folder = folder();
+    let keys = "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\nnonce 00a00b30\n\
+                aes-128-ctr 2b7e151628aed2a6abf7158809cf4f3c\n\
+                hmac-sha1-96 0102030405060708090a0b0c0d0e0f1011121314\n";
+    folder.write("keys", keys);
+    let traffic = "--kind imix --packets 60 --bad-share 10";
+    let verdicts = run(&folder, "ipsec", "--keys keys --out out.pcap", traffic);
+    let forwarded = count(&verdicts, "forward").1 as usize;
+    let frames = frames(folder.path("out.pcap"));
+    assert!(forwarded > 40 && frames.len() == forwarded, "{verdicts:?}");
+    assert!(
+        frames.iter().all(|frame| frame[23] == 50 && frame[34..38] == [0, 0, 0x10, 1]),
+        "ESP with the SPI"
+    );
+    folder.write("keys", keys.replace("nonce 00", "nonce "));
+    folder.fail(
+        "run --app ipsec --keys keys --pcap in.pcap",
+        &["keys:4: `a00b30`: expected 4 bytes in hexadecimal"],
+    );
+}
+
+/// A kernel of one's own takes the place of the app's: same tables, same golden model.
+#[test]
+fn own_kernels_for_an_app() {
+    let folder = folder();
+    folder.write("route.c", include_str!("../kernels-asm/c/route-lookup.c"));
+    folder.succeed("kernel build route.c -o route.elf --rv32e");
+    let traffic = "--kind imix --packets 100 --bad-share 10 --routes routes.txt";
+    let own = run(&folder, "route-lookup", "--routes routes.txt --kernel route.elf", traffic);
+    assert_eq!(own, run(&folder, "route-lookup", "--routes routes.txt", traffic));
+    folder.write("wrong.S", "    .globl kernel\nkernel:\n    li a0, 0x12345\n    ret\n");
+    folder.succeed("kernel build wrong.S -o wrong.elf");
+    let command =
+        format!("run --app route-lookup --routes routes.txt --kernel wrong.elf --pcap in.pcap {ARRAY}");
+    folder.fail(
+        &command,
+        &["packets differ from the golden model of wrong.elf; the first:", "forward: port 74565"],
+    );
+}
+
 /// The inputs that an app takes are those that it needs, and errors name the file and the line.
 #[test]
 fn inputs() {

@@ -7,6 +7,7 @@ mod check_ip_header;
 mod classifier;
 mod dec_ttl;
 mod fragment;
+mod ipsec;
 mod patterns;
 mod route_lookup;
 mod router;
@@ -32,6 +33,7 @@ pub const APPS: &[AppEntry] = &[
     patterns::NIDS,
     patterns::DPI,
     fragment::ENTRY,
+    ipsec::ENTRY,
 ];
 
 /// What is known of an app before its inputs are read.
@@ -52,18 +54,18 @@ pub struct AppEntry {
 /// The source of a kernel.
 #[derive(Clone, Copy, Debug)]
 struct Source {
-    /// File name; its extension tells the language.
-    name: &'static str,
+    /// Path in `kernels-asm`; its extension tells the language.
+    path: &'static str,
     text: &'static str,
     registers: RegisterClass,
 }
 
 /// The source of a kernel in `kernels-asm`, with the registers that it uses.
 macro_rules! kernel_source {
-    ($name:literal, $registers:ident) => {
+    ($path:literal, $registers:ident) => {
         $crate::apps::Source {
-            name: $name,
-            text: include_str!(concat!("../../../kernels-asm/", $name)),
+            path: $path,
+            text: include_str!(concat!("../../../kernels-asm/", $path)),
             registers: $crate::kernel::RegisterClass::$registers,
         }
     };
@@ -87,6 +89,16 @@ pub trait App: fmt::Debug {
     fn argument(&self, placement: &Placement) -> Vec<u32> {
         let _ = placement;
         Vec::new()
+    }
+
+    /// Stack bytes that a thread needs, as a power of two.
+    fn stack_bytes_log2(&self) -> u32 {
+        8
+    }
+
+    /// Most bytes by which a frame grows in its slot.
+    fn growth(&self) -> usize {
+        0
     }
 
     /// Most frames that leave for a packet whose frame has at most `frame_bytes` bytes, if the kernel sends others than that in the
@@ -142,11 +154,13 @@ pub enum Input {
     Routes,
     /// Largest IPv4 packet that may leave, in bytes.
     Mtu,
+    /// Keys of an ESP tunnel.
+    Keys,
 }
 
 impl Input {
     /// Every input.
-    pub const ALL: [Self; 4] = [Self::Filters, Self::Patterns, Self::Routes, Self::Mtu];
+    pub const ALL: [Self; 5] = [Self::Filters, Self::Patterns, Self::Routes, Self::Mtu, Self::Keys];
 
     /// The option with its value, as a user writes it.
     pub const fn option(self) -> &'static str {
@@ -154,6 +168,7 @@ impl Input {
             Self::Filters | Self::Patterns => "--rules FILE",
             Self::Routes => "--routes FILE",
             Self::Mtu => "--mtu BYTES",
+            Self::Keys => "--keys FILE",
         }
     }
 }
@@ -167,6 +182,8 @@ pub struct Inputs {
     pub routes: Option<PathBuf>,
     /// [`Input::Mtu`].
     pub mtu: Option<u16>,
+    /// [`Input::Keys`].
+    pub keys: Option<PathBuf>,
 }
 
 impl Inputs {
@@ -175,6 +192,7 @@ impl Inputs {
             Input::Filters | Input::Patterns => self.rules.is_some(),
             Input::Routes => self.routes.is_some(),
             Input::Mtu => self.mtu.is_some(),
+            Input::Keys => self.keys.is_some(),
         }
     }
 
@@ -191,6 +209,11 @@ impl Inputs {
     /// The MTU, alike.
     fn mtu(&self) -> u16 {
         self.mtu.unwrap_or(u16::MAX)
+    }
+
+    /// The key file, alike.
+    fn keys(&self) -> &Path {
+        self.keys.as_deref().unwrap_or(Path::new(""))
     }
 }
 
@@ -255,7 +278,8 @@ impl AppEntry {
     /// # Errors
     /// [`BuildError`], for example when the assembler is not installed.
     pub fn build(&self, output: &Path) -> Result<(), BuildError> {
-        build_source(self.source.name, self.source.text, self.source.registers, output)
+        let name = self.source.path.rsplit('/').next().unwrap_or(self.name);
+        build_source(name, self.source.text, self.source.registers, output)
     }
 
     /// Builds the kernel and loads it.

@@ -32,6 +32,7 @@ fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs, Aim) {
                 inputs.rules = file("rules", text);
             }
             Input::Mtu => inputs.mtu = Some(300),
+            Input::Keys => inputs.keys = file("keys", KEYS.to_string()),
             Input::Routes => {
                 let table = generate_routes(3000, 32, seed);
                 inputs.routes = file("routes", table.to_text());
@@ -41,6 +42,11 @@ fn inputs(entry: &AppEntry, seed: u64) -> (tempfile::TempDir, Inputs, Aim) {
     }
     (folder, inputs, aim)
 }
+
+/// A tunnel.
+const KEYS: &str = "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\n\
+    aes-128-ctr 2b7e151628aed2a6abf7158809cf4f3c\nnonce 00a00b30\n\
+    hmac-sha1-96 0102030405060708090a0b0c0d0e0f1011121314\n";
 
 /// What a packet has of a pattern: where case does not count, another case.
 fn mixed_case(pattern: &Pattern) -> Vec<u8> {
@@ -185,6 +191,31 @@ fn fragments_of_packets_with_options() {
     }
 }
 
+/// The kernels in C give the same verdicts and packets.
+#[test]
+fn kernels_in_c() {
+    let seed = crate::test_seed();
+    for (name, text) in [
+        ("dec-ttl", include_str!("../../../kernels-asm/c/dec-ttl.c")),
+        ("route-lookup", include_str!("../../../kernels-asm/c/route-lookup.c")),
+        ("classifier", include_str!("../../../kernels-asm/c/classifier.c")),
+    ] {
+        let mut fixture = Fixture::new(AppEntry::find(name).unwrap(), seed);
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("kernel.elf");
+        build_source(&format!("{name}.c"), text, RegisterClass::Rv32e, &output).unwrap();
+        fixture.thread = Thread::new(&Kernel::read(&output).unwrap(), fixture.app.as_ref());
+        for kind in ["imix", "tcp-mix"] {
+            let traffic = Traffic { kind: kind.parse().unwrap(), seed, bad_share: 40.0, rate: 100.0 };
+            for (index, mut frame) in (0..).zip(Generator::aimed(traffic, fixture.aim.clone()).take(150)) {
+                fixture.compare(index, &frame);
+                frame.data.truncate((index as usize).max(8));
+                fixture.compare(index, &frame);
+            }
+        }
+    }
+}
+
 /// The hot path is short: what a good packet costs.
 #[test]
 fn instructions_of_a_good_packet() {
@@ -211,7 +242,7 @@ fn inputs_that_are_missing_or_superfluous() {
 fn every_app_builds() {
     for entry in APPS {
         let kernel = entry.kernel().unwrap();
-        assert_eq!((kernel.entry, kernel.registers), (0x1000, entry.source.registers), "{}", entry.name);
-        assert!(kernel.size() < 4096, "{}: {} bytes", entry.name, kernel.size());
+        assert_eq!(kernel.registers, entry.source.registers, "{}", entry.name);
+        assert!(kernel.size() < 8192, "{}: {} bytes", entry.name, kernel.size());
     }
 }

@@ -217,6 +217,7 @@ impl<D: Device> Host<D> {
         let (bytes, entries) = (app.table_bytes(), app.egress_entries(frame_capacity(setup)));
         let tables = if bytes == 0 { 0 } else { self.rmalloc("the app's tables", bytes)? };
         self.device.write_memory(tables, &app.tables(tables))?;
+        setup.stack_bytes_log2 = setup.stack_bytes_log2.max(app.stack_bytes_log2());
         let ring_slots = 1 << setup.ring_slots_log2;
         let mut egress = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(entries) };
         if entries > 0 {

@@ -20,7 +20,12 @@ pub const IPSEC_GROWTH: usize = 20 + 8 + 8 + 3 + 2 + AUTHENTICATOR;
 /// ESP in tunnel mode (RFC 4303): every IPv4 packet becomes the payload of one from the tunnel's source to its destination. The packet
 /// number `index` of the run has the sequence number `index` + 1, which is also its IV. EtherType, version, header length and total length
 /// are checked; a packet that grows beyond `frame_bytes`, what the slot holds, is dropped as too large.
-pub fn ipsec(association: &SecurityAssociation, index: u64, packet: &SlotPacket, frame_bytes: usize) -> Golden {
+pub fn ipsec(
+    association: &SecurityAssociation,
+    index: u64,
+    packet: &SlotPacket,
+    frame_bytes: usize,
+) -> Golden {
     match encapsulate(association, index, packet) {
         Ok(frame) if frame.len() <= frame_bytes && frame.len() <= ETHERNET + usize::from(u16::MAX) => {
             Golden { verdict: Verdict::forward(0), frame }
@@ -32,7 +37,11 @@ pub fn ipsec(association: &SecurityAssociation, index: u64, packet: &SlotPacket,
     }
 }
 
-fn encapsulate(association: &SecurityAssociation, index: u64, packet: &SlotPacket) -> Result<Vec<u8>, Reason> {
+fn encapsulate(
+    association: &SecurityAssociation,
+    index: u64,
+    packet: &SlotPacket,
+) -> Result<Vec<u8>, Reason> {
     ipv4_header(packet)?;
     let datagram = &packet.frame[ETHERNET..];
     let header = Ipv4HeaderSlice::from_slice(datagram).map_err(|_| Reason::HeaderLength)?;

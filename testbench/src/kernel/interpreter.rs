@@ -23,6 +23,7 @@ const MAX_STEPS: usize = 3_000_000;
 pub struct Thread {
     memory: MemoryImage,
     egress: EgressLists,
+    stack_bytes: u32,
     entry: u32,
     registers: [u32; 32],
     pc: u32,
@@ -43,7 +44,14 @@ impl Thread {
         let placement = Placement { tables: TABLES, egress, ring_slots: RING_SLOTS };
         let argument: Vec<u8> = app.argument(&placement).iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.write(ARGUMENT, &argument).unwrap();
-        Self { memory, egress, entry: kernel.entry, registers: [0; 32], pc: 0 }
+        Self {
+            memory,
+            egress,
+            stack_bytes: 1 << app.stack_bytes_log2(),
+            entry: kernel.entry,
+            registers: [0; 32],
+            pc: 0,
+        }
     }
 
     /// What the kernel makes of `packet`, the packet number `index`, the frames that it sends instead, and the instructions that it
@@ -76,6 +84,9 @@ impl Thread {
         let kept = end.max(FRAME_OFFSET + packet.frame.len());
         assert_eq!(after[kept..], slot[kept..], "bytes behind the frame were changed");
         let frame = after[FRAME_OFFSET..end].to_vec();
+        let mut below = [0; 512];
+        self.memory.read(STACK - self.stack_bytes - 512, &mut below).unwrap();
+        assert_eq!(below, [0; 512], "the kernel uses more stack than a thread has");
         let verdict = Verdict(self.registers[10]);
         let slot = index as u32 & (RING_SLOTS - 1);
         let egress = self.egress.frames(&self.memory, slot, &frame).unwrap();

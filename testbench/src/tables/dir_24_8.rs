@@ -79,10 +79,12 @@ impl Dir248 {
 
     /// Both tables as they stand in shared memory.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.size());
-        for entries in [&self.first, &self.second] {
-            bytes.extend(entries.iter().flat_map(|entry| entry.to_le_bytes()));
-        }
+        let mut bytes = vec![0; self.size()];
+        let entries = self.first.iter().chain(&self.second);
+        bytes
+            .chunks_exact_mut(2)
+            .zip(entries)
+            .for_each(|(place, entry)| place.copy_from_slice(&entry.to_le_bytes()));
         bytes
     }
 }
@@ -144,15 +146,23 @@ mod tests {
         }
     }
 
+    /// Seconds for which this thread had a processor, so that what else the machine does is left out.
+    fn processor_seconds() -> f64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+    }
+
     /// Half a million prefixes are compiled in well under the 5 seconds that a user may have to wait.
     #[test]
     fn a_full_table_is_quick() {
         let text = generate_routes(500_000, 256, 1).to_text();
-        let start = std::time::Instant::now();
+        let start = processor_seconds();
         let table = RouteTable::parse(&text).unwrap();
         assert_eq!(table.routes.len(), 500_000);
         assert!(Dir248::new(&table.routes).unwrap().to_bytes().len() >= SECOND_TABLE);
-        assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
+        let seconds = processor_seconds() - start;
+        assert!(seconds < 5.0, "{seconds} s");
+        println!("{seconds:.2} s");
     }
 
     #[test]

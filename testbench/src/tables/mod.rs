@@ -9,6 +9,7 @@
 //! | `rule_list`, `bit_vector` | what the kernels search for a filter |
 //! | `snort` | patterns from rules in the syntax of Snort |
 //! | `automaton`, `bloom` | what the kernels search for patterns |
+//! | `security_association` | keys of an ESP tunnel |
 //! | `generate_routes`, `generate_filters`, `generate_patterns` | all of these from a seed |
 
 mod automaton;
@@ -23,6 +24,7 @@ mod input;
 mod mrt;
 mod routes;
 mod rule_list;
+mod security_association;
 mod snort;
 
 pub use automaton::Automaton;
@@ -37,4 +39,5 @@ pub(crate) use input::read_text;
 pub use input::InputError;
 pub use routes::{Route, RouteTable, MAX_PORTS};
 pub use rule_list::{rule_list, rule_verdict};
+pub use security_association::{SecurityAssociation, SECURITY_ASSOCIATION_BYTES};
 pub use snort::{Pattern, PatternSet};

@@ -14,7 +14,7 @@ pub(super) fn is_mrt(bytes: &[u8]) -> bool {
 
 /// The table in a dump: the route of a prefix is the first of its entries that has a next hop.
 pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
-    let mut builder = Builder::new();
+    let mut builder = Builder::default();
     for number in 1_usize.. {
         let raw = match chunk_mrt_record(&mut bytes) {
             Ok(raw) => raw,
@@ -88,7 +88,7 @@ mod tests {
         dump.extend(route(2, &[], 0, [192, 0, 2, 1]));
         assert!(is_mrt(&dump));
         let table = parse(&dump).unwrap();
-        assert_eq!(table.to_text(), "10.0.0.0/8 0\n10.1.128.0/17 1\n0.0.0.0/0 0\n");
+        assert_eq!(table.to_text(), "0.0.0.0/0 0\n10.0.0.0/8 0\n10.1.128.0/17 1\n");
         let error = parse(&dump[..dump.len() - 3]).unwrap_err();
         assert!(error.starts_with("MRT record 4"), "{error}");
         dump.extend(record(16, 4, &[0; 40]));

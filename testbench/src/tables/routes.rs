@@ -24,7 +24,7 @@ pub struct Route {
 /// A routing table: at most one route a prefix.
 #[derive(Clone, Debug, Default)]
 pub struct RouteTable {
-    /// The routes in the order of the file.
+    /// The routes, in the order of their prefixes.
     pub routes: Vec<Route>,
     /// Distinct next hops; more than [`MAX_PORTS`] share ports.
     pub next_hops: usize,
@@ -35,55 +35,46 @@ pub struct RouteTable {
 }
 
 /// Collects routes: numbers the next hops, and lets the last route of a prefix count.
+#[derive(Default)]
 pub(super) struct Builder {
-    places: HashMap<Ipv4Net, usize>,
     hops: HashMap<String, usize>,
-    /// Index of the next hop of every route.
+    /// Every route with the number of its next hop.
     routes: Vec<(Ipv4Net, usize)>,
     pub(super) table: RouteTable,
 }
 
 impl Builder {
-    pub(super) fn new() -> Self {
-        Self {
-            places: HashMap::new(),
-            hops: HashMap::new(),
-            routes: Vec::new(),
-            table: RouteTable::default(),
-        }
-    }
-
     pub(super) fn add(&mut self, prefix: Ipv4Net, next_hop: &str) {
         let number = self.hops.len();
         let hop = match self.hops.get(next_hop) {
             Some(hop) => *hop,
             None => *self.hops.entry(next_hop.to_string()).or_insert(number),
         };
-        match self.places.entry(prefix) {
-            std::collections::hash_map::Entry::Occupied(place) => {
-                self.routes[*place.get()].1 = hop;
-                self.table.repeated += 1;
-            }
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(self.routes.len());
-                self.routes.push((prefix, hop));
-            }
-        }
+        self.routes.push((prefix, hop));
     }
 
     /// Next hops that are all decimal numbers below [`MAX_PORTS`] are the port numbers; others are numbered in the order
     /// in which they first appear, modulo [`MAX_PORTS`].
     pub(super) fn finish(self) -> RouteTable {
-        let Self { hops, routes, mut table, .. } = self;
+        let Self { hops, mut routes, mut table } = self;
+        let count = routes.len();
+        // The sort keeps the order of routes of one prefix; the last of them stays.
+        routes.sort_by_key(|(prefix, _)| *prefix);
+        routes.reverse();
+        routes.dedup_by_key(|(prefix, _)| *prefix);
+        routes.reverse();
+        table.repeated = count - routes.len();
+
+        let mut ports: Vec<usize> = (0..hops.len()).map(|hop| hop % MAX_PORTS).collect();
         let number = |name: &String| name.parse().ok().filter(|port| *port < MAX_PORTS);
-        let numbers: Option<HashMap<usize, usize>> =
+        let numbers: Option<Vec<(usize, usize)>> =
             hops.iter().map(|(name, hop)| Some((*hop, number(name)?))).collect();
-        let port = |hop: usize| match &numbers {
-            Some(numbers) => numbers[&hop] as u16,
-            None => (hop % MAX_PORTS) as u16,
-        };
+        for (hop, port) in numbers.into_iter().flatten() {
+            ports[hop] = port;
+        }
         table.next_hops = hops.len();
-        table.routes = routes.into_iter().map(|(prefix, hop)| Route { prefix, port: port(hop) }).collect();
+        table.routes =
+            routes.into_iter().map(|(prefix, hop)| Route { prefix, port: ports[hop] as u16 }).collect();
         table
     }
 }
@@ -116,7 +107,7 @@ impl RouteTable {
     /// # Errors
     /// The number of the first bad line, and what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, (usize, String)> {
-        let mut builder = Builder::new();
+        let mut builder = Builder::default();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {
@@ -163,14 +154,16 @@ mod tests {
     fn next_hops_are_ports_or_get_numbers() {
         let table = parse("# ports\n10.0.0.0/8 7\n\n;c\n0.0.0.0/0\t32766\n");
         let ports: Vec<_> = table.routes.iter().map(|route| route.port).collect();
-        assert_eq!((ports, table.next_hops), (vec![7, 32766], 2));
+        assert_eq!((ports, table.next_hops), (vec![32766, 7], 2));
         let named = parse("10.0.0.0/8 veth9\n11.0.0.0/8 7\n12.0.0.0/8 veth9\n10.0.0.0/8 1.2.3.4");
         let ports: Vec<_> = named.routes.iter().map(|route| route.port).collect();
         assert_eq!((ports, named.next_hops, named.repeated), (vec![2, 1, 0], 3, 1), "the last route counts");
         // AS numbers are larger than a port can be.
         assert_eq!(parse("10.0.0.0/8 15169\n11.0.0.0/8 40000").routes[0].port, 0);
         let many: String = (0..40_000).map(|n| format!("10.{}.{}.0/24 as{n}\n", n >> 8, n & 255)).collect();
-        assert_eq!(parse(&many).routes[MAX_PORTS].port, 0, "more next hops than ports");
+        let prefix: Ipv4Net = "10.127.255.0/24".parse().unwrap();
+        let folded = parse(&many).routes.into_iter().find(|route| route.prefix == prefix);
+        assert_eq!(folded.map(|route| route.port), Some(0), "more next hops than ports");
         assert_eq!(parse(&table.to_text()).routes, table.routes);
     }
 

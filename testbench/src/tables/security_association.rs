@@ -137,7 +137,10 @@ fn spi(value: &str) -> Result<u32, String> {
         Some(digits) => u32::from_str_radix(digits, 16),
         None => value.parse(),
     };
-    number.ok().filter(|spi| *spi >= 256).ok_or_else(|| format!("`{value}`: expected a number from 256 to 4294967295"))
+    number
+        .ok()
+        .filter(|spi| *spi >= 256)
+        .ok_or_else(|| format!("`{value}`: expected a number from 256 to 4294967295"))
 }
 
 fn address(value: &str) -> Result<Ipv4Addr, String> {
@@ -169,7 +172,8 @@ fn s_box() -> [u8; 256] {
     // p runs through all elements but 0 as powers of 3, q through their inverses as powers of 1/3 = 0xf6.
     let (mut p, mut q) = (1_u8, 1_u8);
     for _ in 0..255 {
-        s_box[usize::from(p)] = q ^ q.rotate_left(1) ^ q.rotate_left(2) ^ q.rotate_left(3) ^ q.rotate_left(4) ^ 0x63;
+        s_box[usize::from(p)] =
+            q ^ q.rotate_left(1) ^ q.rotate_left(2) ^ q.rotate_left(3) ^ q.rotate_left(4) ^ 0x63;
         p ^= double(p);
         q = multiply(q, 0xf6);
     }
