@@ -92,7 +92,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut output = args.coverage.as_deref().map(OutputFile::create).transpose()?;
     let memory =
         MemoryOptions { latency: args.latency.0, stall_percent: args.stalls, ..MemoryOptions::default() };
-    let bench = Bench::new(array::library(&config, false, quiet)?, config.clone(), memory);
+    let bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
     let features = features(args, Isa::RV32I, bench.has_trace());
     let lanes_log2 = config.lanes.trailing_zeros();
     let at_once = (config.cores * config.lanes * config.warps) as u32;
