@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 /// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the loaded values.
 ///
-/// 1. Up to 16 loads and any number of stores are in flight, several of one warp slot among them; but a slot's load is
+/// 1. Up to 16 loads that wait for memory and any number of stores are in flight, several of one warp slot among them; but a slot's load is
 ///    offered only after `stored_valid` of all its stores, and its store after `result_last` of all its loads, because
 ///    reads and writes may overtake each other in memory. Loads complete in the order of acceptance, and so do stores. The
 ///    mask is never empty and addresses are multiples of the size.
@@ -27,7 +27,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers and on the line being served, not on `request_valid`. Low while 16
-    /// loads are in flight.
+    /// loads wait for memory.
     pub request_ready: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,

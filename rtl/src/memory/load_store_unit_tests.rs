@@ -295,7 +295,8 @@ fn random_operations<const LANES: usize>(pace: f64, cycles: usize) {
     }
     bench.drain();
     assert!(bench.completed > 20, "only {} operations", bench.completed);
-    assert!(bench.most_loads <= 16, "{} loads in flight", bench.most_loads);
+    // 16 that wait for memory, and one whose last result waits.
+    assert!(bench.most_loads <= 17, "{} loads in flight", bench.most_loads);
 }
 
 #[test]
