@@ -7,7 +7,9 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
-use hermes_testbench::fuzz::{assemble, generate, shrink, Bench, Case, Coverage, Failure, Features};
+use hermes_testbench::fuzz::{
+    assemble, generate, shrink, Bench, Case, Coverage, Failure, Features, CODE_BASE,
+};
 use hermes_testbench::iss::{disassemble, Isa};
 use hermes_testbench::output::OutputFile;
 
@@ -16,8 +18,6 @@ use crate::print;
 
 /// Runs that shrinking a failure may take.
 const SHRINK_RUNS: usize = 600;
-/// Where the listing of a failing program starts.
-const CODE_BASE: u32 = 0x1000;
 
 #[derive(clap::Args)]
 pub struct Args {

@@ -41,7 +41,7 @@ fn programs_agree_with_the_reference() {
 /// The bus answers fetches of one line of code with errors: its threads fault, which the reference does not expect.
 #[test]
 fn a_difference_is_found_and_shrunk() {
-    let failing = vec![(0x1080, 0x10bf)];
+    let failing = vec![(0xc0, 0xff)];
     let memory = MemoryOptions { latency: Latency::Fixed(3), failing, ..MemoryOptions::default() };
     let bench = Bench::new(library(), config(), memory);
     let features = Features { faults: false, ..Features::RV32I };

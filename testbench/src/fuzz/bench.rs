@@ -14,15 +14,15 @@ use super::generate::Case;
 use super::program::Program;
 use super::reference::{warps_of, Reference};
 use crate::cosim::{
-    self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, MemoryImage, MemoryOptions, Packet,
-    RunOptions, RunResult, Simulation,
+    self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, Layout, MemoryImage, MemoryOptions,
+    Packet, RunOptions, RunResult, Simulation, LINE,
 };
-use crate::iss::Machine;
+use crate::iss::{Machine, Protection, Window};
 use crate::lockstep::{Checker, Mismatch, RetirePorts, TraceCycle, WarpStart};
 use crate::slot::{SlotPacket, FRAME_OFFSET};
 
-/// Where programs stand.
-const CODE_BASE: u32 = 0x1000;
+/// Where programs stand: the lowest address that is given out, so that all else comes behind, in the order of allocation.
+pub const CODE_BASE: u32 = LINE as u32;
 /// Bytes of the shared memory.
 const MEMORY_BYTES: u64 = 64 << 20;
 /// Bytes of a ring slot, as a power of two: descriptor, frame, private bytes, dump of the registers.
@@ -92,7 +92,7 @@ impl Bench {
 
     /// Whether every retired instruction is compared, else only what a run leaves behind.
     pub fn has_trace(&self) -> bool {
-        self.library.ports().iter().any(|port| port.name == "retire_valid")
+        RetirePorts::present(self.library.ports())
     }
 
     /// Bytes of the frames that fill a slot.
@@ -133,7 +133,10 @@ impl Bench {
         };
         let layout = host.configure(&setup)?;
         let features = program.features;
+        let protection =
+            if features.windows { open_windows(&mut host, &setup, &layout)? } else { Protection::Off };
         let machine = Machine {
+            protection,
             scratchpad: features.scratchpad,
             instret: features.instret,
             ..Machine::new(features.isa(), self.config.lanes as u32, &kernel, &setup, &layout)
@@ -223,6 +226,26 @@ impl Bench {
         }));
         Ok(Some(lockstep))
     }
+}
+
+/// Lets kernels load their code, the packets, the stacks and the argument block, and store to all of these but their code.
+fn open_windows(
+    host: &mut Host<Simulation>,
+    setup: &ArraySetup,
+    layout: &Layout,
+) -> Result<Protection, CosimError> {
+    let ring_end = layout.ring_base + (1 << (setup.ring_slots_log2 + setup.slot_bytes_log2));
+    let argument_end = (layout.argument + setup.argument.len() as u32).next_multiple_of(LINE as u32);
+    let window = |base: u32, end: u32| Window { base, size: end - base };
+    let read = [window(CODE_BASE, ring_end), window(layout.stack_base, argument_end)];
+    let write = [window(layout.ring_base, ring_end), window(layout.stack_base, argument_end)];
+    for (kind, windows) in [("READ", read), ("WRITE", write)] {
+        for (number, window) in windows.iter().enumerate() {
+            host.write(&format!("{kind}_WINDOW_{number}_BASE"), window.base)?;
+            host.write(&format!("{kind}_WINDOW_{number}_SIZE"), window.size)?;
+        }
+    }
+    Ok(Protection::Windows { read, write })
 }
 
 /// Writes the packets to their slots, as the host did; the array's memory has the times of arrival.

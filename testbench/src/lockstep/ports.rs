@@ -1,12 +1,17 @@
 //! The trace ports of a model: outputs for verification only, there when the array was emitted with trace.
 //!
-//! Every port packs the elements of all cores, core 0 in the lowest bits; of ports with a value for every lane, lane 0 of
-//! core 0 comes first, then its other lanes, then the next core.
+//! Every port packs the elements of all cores, core 0 in the lowest bits. Elements with something for every lane have
+//! room for 32 lanes, lane 0 lowest.
 
-use verilator_sys::{Model, Output};
+use verilator_sys::{Model, Output, Port};
 
 use super::trace::{LateWrite, Retired, TraceCycle};
 use crate::cosim::PortError;
+
+/// The port that tells whether there are trace ports.
+const PRESENT: &str = "trace_retire_valid";
+/// Lanes that there is room for.
+const MOST_LANES: usize = 32;
 
 /// A port with elements side by side.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +58,9 @@ pub struct RetirePorts {
 }
 
 impl RetirePorts {
-    /// Whether a model was emitted with trace.
-    pub fn present(model: &Model) -> bool {
-        model.ports().iter().any(|port| port.name == "retire_valid")
+    /// Whether a design with these ports was emitted with trace.
+    pub fn present(ports: &[Port]) -> bool {
+        ports.iter().any(|port| port.name == PRESENT)
     }
 
     /// Finds the trace ports of a model of so many cores and lanes.
@@ -64,7 +69,7 @@ impl RetirePorts {
     /// Names every port that is missing, is no output or has another width.
     pub fn bind(model: &Model, cores: usize, lanes: usize) -> Result<Self, PortError> {
         let mut problems = Vec::new();
-        let mut find = |name: &str, width: usize| match model.output(name, width) {
+        let mut find = |name: &str, width: usize| match model.output(&format!("trace_{name}"), width) {
             Ok(port) => Some(Packed { port, width }),
             Err(error) => {
                 problems.push(error.to_string());
@@ -72,7 +77,7 @@ impl RetirePorts {
             }
         };
         let (valid, slot, word) = (cores, 5 * cores, 32 * cores);
-        let (set, values) = (cores * lanes, 32 * cores * lanes);
+        let (set, values) = (MOST_LANES * cores, 32 * MOST_LANES * cores);
         let ports = [
             find("retire_valid", valid),
             find("retire_slot", slot),
@@ -91,7 +96,7 @@ impl RetirePorts {
             find("late_lanes", set),
             find("late_value", values),
         ];
-        let error = PortError { prefix: "retire, late".to_string(), problems };
+        let error = PortError { prefix: "trace_retire, trace_late".to_string(), problems };
         let ports: Option<Vec<Packed>> = ports.into_iter().collect();
         let mut ports = ports.ok_or(error)?.into_iter();
         let mut next = || ports.next().expect("as many ports as fields");
@@ -125,10 +130,10 @@ impl RetirePorts {
             return;
         }
         let values = |port: Packed, core: usize| {
-            let first = core * self.lanes;
+            let first = core * MOST_LANES;
             (first..first + self.lanes).map(|element| field(port, 32 * element, 32)).collect()
         };
-        let set = |port: Packed, core: usize| field(port, core * self.lanes, self.lanes);
+        let set = |port: Packed, core: usize| field(port, core * MOST_LANES, self.lanes);
         let small = |port: Packed, core: usize| field(port, 5 * core, 5) as u8;
         for core in (0..self.cores).filter(|core| retired >> core & 1 != 0) {
             trace.retired.push(Retired {
@@ -164,20 +169,23 @@ mod tests {
 
     /// Two cores of two lanes tell constants that depend on core and lane.
     const DESIGN: &str = "module trace(input wire clk,
-            output wire [1:0] retire_valid, output wire [9:0] retire_slot, output wire [63:0] retire_pc,
-            output wire [63:0] retire_instruction, output wire [3:0] retire_active, output wire [3:0] retire_faulting,
-            output wire [9:0] retire_cause, output wire [9:0] retire_rd, output wire [1:0] retire_late,
-            output wire [127:0] retire_value, output wire [127:0] retire_store_data, output wire [1:0] late_valid,
-            output wire [9:0] late_slot, output wire [9:0] late_rd, output wire [3:0] late_lanes,
-            output wire [127:0] late_value);
-        assign retire_valid = clk ? 2'b10 : 2'b11; assign retire_slot = {5'd31, 5'd2};
-        assign retire_pc = {32'h2000, 32'h1000}; assign retire_instruction = {32'd7, 32'd6};
-        assign retire_active = 4'b1101; assign retire_faulting = 4'b0100; assign retire_cause = {5'd4, 5'd0};
-        assign retire_rd = {5'd17, 5'd3}; assign retire_late = 2'b01;
-        assign retire_value = {32'd13, 32'd12, 32'd11, 32'hffff_fff0};
-        assign retire_store_data = {32'd23, 32'd22, 32'd21, 32'd20};
-        assign late_valid = clk ? 2'b00 : 2'b10; assign late_slot = {5'd9, 5'd0}; assign late_rd = {5'd8, 5'd0};
-        assign late_lanes = 4'b1000; assign late_value = {32'd33, 32'd32, 32'd31, 32'd30};
+            output wire [1:0] trace_retire_valid, output wire [9:0] trace_retire_slot,
+            output wire [63:0] trace_retire_pc, output wire [63:0] trace_retire_instruction,
+            output wire [63:0] trace_retire_active, output wire [63:0] trace_retire_faulting,
+            output wire [9:0] trace_retire_cause, output wire [9:0] trace_retire_rd, output wire [1:0] trace_retire_late,
+            output wire [2047:0] trace_retire_value, output wire [2047:0] trace_retire_store_data,
+            output wire [1:0] trace_late_valid, output wire [9:0] trace_late_slot, output wire [9:0] trace_late_rd,
+            output wire [63:0] trace_late_lanes, output wire [2047:0] trace_late_value);
+        assign trace_retire_valid = clk ? 2'b10 : 2'b11; assign trace_retire_slot = {5'd31, 5'd2};
+        assign trace_retire_pc = {32'h2000, 32'h1000}; assign trace_retire_instruction = {32'd7, 32'd6};
+        assign trace_retire_active = {32'd3, 32'd1}; assign trace_retire_faulting = {32'd1, 32'd0};
+        assign trace_retire_cause = {5'd4, 5'd0}; assign trace_retire_rd = {5'd17, 5'd3};
+        assign trace_retire_late = 2'b01;
+        assign trace_retire_value = {960'd0, 32'd13, 32'd12, 960'd0, 32'd11, 32'hffff_fff0};
+        assign trace_retire_store_data = {960'd0, 32'd23, 32'd22, 960'd0, 32'd21, 32'd20};
+        assign trace_late_valid = clk ? 2'b00 : 2'b10; assign trace_late_slot = {5'd9, 5'd0};
+        assign trace_late_rd = {5'd8, 5'd0}; assign trace_late_lanes = {32'd2, 32'd0};
+        assign trace_late_value = {960'd0, 32'd33, 32'd32, 960'd0, 32'd31, 32'd30};
         endmodule";
 
     #[test]
@@ -185,7 +193,7 @@ mod tests {
         let library = Model::build(DESIGN, &ModelOptions::new("trace")).unwrap();
         let mut model = library.instantiate().unwrap();
         let clock = model.input("clk", 1).unwrap();
-        assert!(RetirePorts::present(&model));
+        assert!(RetirePorts::present(model.ports()));
         let ports = RetirePorts::bind(&model, 2, 2).unwrap();
         let mut trace = TraceCycle::default();
         model.fall(clock).unwrap();
@@ -203,7 +211,7 @@ mod tests {
         ports.sample(&model, &mut trace);
         assert_eq!((trace.retired.len(), trace.late_writes.len()), (1, 0));
 
-        let error = RetirePorts::bind(&model, 2, 4).unwrap_err();
-        assert_eq!(error.problems.len(), 6, "{error}");
+        let error = RetirePorts::bind(&model, 3, 2).unwrap_err();
+        assert_eq!(error.problems.len(), 16, "{error}");
     }
 }
