@@ -7,26 +7,30 @@ use crate::prelude::*;
 ///
 /// `instructions` answers `slot` combinationally: what the warp retired and has in stages X and W in front of the instruction in stage D,
 /// which reads it. If one of these faults, the reader is flushed and reads again. `retire` counts from the next cycle on;
-/// instructions of the boot sequence set the counter of their warp to zero.
+/// the first instruction of a warp, which belongs to the boot sequence, sets its counter to zero.
 #[derive(LogicBlock, Default)]
 pub struct InstructionCount {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
+    /// A warp starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Its slot.
+    pub start_slot: Signal<In, Bits<5>>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<In, Bit>,
     /// Stage X: warp slot.
     pub execute_slot: Signal<In, Bits<5>>,
-    /// Stage X: part of the boot sequence.
+    /// Stage X: in the boot region, EXIT included.
     pub execute_boot: Signal<In, Bit>,
     /// Stage W holds an instruction.
     pub write_valid: Signal<In, Bit>,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
-    /// Stage W: part of the boot sequence.
+    /// Stage W: in the boot region, EXIT included.
     pub write_boot: Signal<In, Bit>,
     /// The instruction in stage W retires.
     pub retire: Signal<In, Bit>,
@@ -34,6 +38,11 @@ pub struct InstructionCount {
     pub instructions: Signal<Out, Bits<32>>,
     asked: RamAsync<Bits<32>, 5>,
     changed: RamAsync<Bits<32>, 5>,
+    fresh: Register<Bits<32>>,
+    started: Signal<Local, Bits<32>>,
+    cleared: Signal<Local, Bits<32>>,
+    first: Signal<Local, Bit>,
+    writes: Signal<Local, Bit>,
     count: Signal<Local, Bits<32>>,
     flying: Signal<Local, Bits<32>>,
 }
@@ -41,17 +50,29 @@ pub struct InstructionCount {
 impl Logic for InstructionCount {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, fresh);
         self.asked.clock.next = self.clock.val();
         self.changed.clock.next = self.clock.val();
         self.changed.read_address.next = self.write_slot.val();
+        self.started.next = bits::<32>(0);
+        if self.start_valid.val() {
+            self.started.next = bits::<32>(1) << self.start_slot.val();
+        }
+        self.cleared.next = bits::<32>(0);
+        if self.retire.val() {
+            self.cleared.next = bits::<32>(1) << self.write_slot.val();
+        }
+        self.fresh.d.next = (self.fresh.q.val() & !self.cleared.val()) | self.started.val();
+        self.first.next = self.fresh.q.val().get_bit(self.write_slot.val().index());
         self.count.next = self.changed.read_data.val() + bits::<32>(1);
-        if self.write_boot.val() {
+        if self.first.val() {
             self.count.next = bits::<32>(0);
         }
-        self.changed.write_enable.next = self.retire.val();
+        self.writes.next = self.retire.val() & (self.first.val() | !self.write_boot.val());
+        self.changed.write_enable.next = self.writes.val();
         self.changed.write_address.next = self.write_slot.val();
         self.changed.write_data.next = self.count.val();
-        self.asked.write_enable.next = self.retire.val();
+        self.asked.write_enable.next = self.writes.val();
         self.asked.write_address.next = self.write_slot.val();
         self.asked.write_data.next = self.count.val();
         self.asked.read_address.next = self.slot.val();
@@ -71,10 +92,23 @@ mod tests {
     use super::*;
     use rust_hdl::prelude::simulate;
 
+    fn tick(unit: &mut InstructionCount) {
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(unit, 10));
+        unit.clock.next = Clock { clk: false };
+        assert!(simulate(unit, 10));
+    }
+
     #[test]
     fn counts_from_the_end_of_the_boot_sequence() {
         let mut unit = InstructionCount::default();
         unit.connect_all();
+        for slot in [3, 5] {
+            unit.start_valid.next = true;
+            unit.start_slot.next = u64::into(slot);
+            tick(&mut unit);
+        }
+        unit.start_valid.next = false;
         let mut retire = |slot: u64, boot: bool| {
             unit.write_valid.next = true;
             unit.retire.next = true;
@@ -85,19 +119,19 @@ mod tests {
             unit.slot.next = 3.into();
             assert!(simulate(&mut unit, 10));
             let before = unit.instructions.val().index();
-            unit.clock.next = Clock { clk: true };
-            assert!(simulate(&mut unit, 10));
-            unit.clock.next = Clock { clk: false };
-            assert!(simulate(&mut unit, 10));
+            tick(&mut unit);
             before
         };
         retire(3, true);
-        // One in stage X, and the retiring one if it is of the same warp.
+        // One in stage X, and the retiring one if it is of the same warp and of its kernel.
         assert_eq!(retire(3, true), 1);
         assert_eq!(retire(3, false), 2);
         assert_eq!(retire(3, false), 3);
         assert_eq!(retire(5, true), 3);
         assert_eq!(retire(5, false), 3);
+        // EXIT of some lanes does not count, and does not start anew.
+        assert_eq!(retire(3, true), 3);
         assert_eq!(retire(3, false), 4);
+        assert_eq!(retire(5, false), 4);
     }
 }

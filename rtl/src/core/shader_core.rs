@@ -495,6 +495,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.divide_slot.next = self.divide.result_slot.val();
         self.hazards.divided_valid.next = self.divided.val();
         self.hazards.divided_rd.next = self.divide.result_rd.val();
+        self.instruction_count.start_valid.next = self.start_valid.val();
+        self.instruction_count.start_slot.next = self.start_slot.val();
         self.instruction_count.slot.next = self.front_end.decode_slot.val();
         self.instruction_count.execute_valid.next = self.decode.execute_valid.val();
         self.instruction_count.execute_slot.next = self.write.execute_slot.val();
