@@ -75,7 +75,7 @@ impl FromStr for LatencyArg {
 
 /// What a program may use.
 fn features(args: &Args) -> Features {
-    Features { embedded: args.rv32e, faults: !args.no_faults, scratchpad: false, ..Features::ALL }
+    Features { embedded: args.rv32e, faults: !args.no_faults, ..Features::ALL }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {

@@ -50,10 +50,14 @@ pub struct FrontEnd<const LANES: usize> {
     pub path_valid: Signal<In, Bit>,
     /// From path selection.
     pub path_slot: Signal<In, Bits<5>>,
-    /// A load completes.
-    pub loaded_valid: Signal<In, Bit>,
+    /// A load or the division completes.
+    pub late_valid: Signal<In, Bit>,
     /// Its slot.
-    pub loaded_slot: Signal<In, Bits<5>>,
+    pub late_slot: Signal<In, Bits<5>>,
+    /// A store to the scratchpad completes.
+    pub scratchpad_stored: Signal<In, Bit>,
+    /// Its slot.
+    pub scratchpad_slot: Signal<In, Bits<5>>,
     /// A store completes.
     pub stored_valid: Signal<In, Bit>,
     /// Its slot.
@@ -176,8 +180,10 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             ended_valid: Signal::default(),
             path_valid: Signal::default(),
             path_slot: Signal::default(),
-            loaded_valid: Signal::default(),
-            loaded_slot: Signal::default(),
+            late_valid: Signal::default(),
+            late_slot: Signal::default(),
+            scratchpad_stored: Signal::default(),
+            scratchpad_slot: Signal::default(),
             stored_valid: Signal::default(),
             stored_slot: Signal::default(),
             divided_valid: Signal::default(),
@@ -296,8 +302,10 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.ended_valid.next = self.ended_valid.val();
         self.scheduler.path_valid.next = self.path_valid.val();
         self.scheduler.path_slot.next = self.path_slot.val();
-        self.scheduler.loaded_valid.next = self.loaded_valid.val();
-        self.scheduler.loaded_slot.next = self.loaded_slot.val();
+        self.scheduler.late_valid.next = self.late_valid.val();
+        self.scheduler.late_slot.next = self.late_slot.val();
+        self.scheduler.scratchpad_stored.next = self.scratchpad_stored.val();
+        self.scheduler.scratchpad_slot.next = self.scratchpad_slot.val();
         self.scheduler.stored_valid.next = self.stored_valid.val();
         self.scheduler.stored_slot.next = self.stored_slot.val();
         self.scheduler.divided_valid.next = self.divided_valid.val();

@@ -10,7 +10,8 @@ use crate::prelude::*;
 /// - one of its registers waits for a load or division (in stage X or W, or marked on the [`Scoreboard`]);
 /// - it needs a product that is still in stage X (a product is known at the end of stage W only);
 /// - it is a load and a store of its warp is not acknowledged, or the other way round, so that memory sees the accesses of a
-///   thread in their order; a `fence` waits for both, and so does EXIT for loads and divisions;
+///   thread in their order (the scratchpad keeps it by itself); a `fence` waits for both, and EXIT for all
+///   values that are still to come;
 /// - it is a division and the divider is taken.
 ///
 /// A blocked instruction is fetched again: at once, or (`waits`) after a load, store or division of its warp completed. A completion in
@@ -68,15 +69,27 @@ pub struct Hazards {
     pub write_divide: Signal<In, Bit>,
     /// The load or store in stage W is taken by the load/store unit.
     pub memory_start: Signal<In, Bit>,
+    /// The load or store in stage W is taken by the scratchpad.
+    pub scratchpad_start: Signal<In, Bit>,
     /// The division in stage W starts.
     pub divide_start: Signal<In, Bit>,
-    /// A load completes.
+    /// A load from the shared memory completes.
     pub loaded_valid: Signal<In, Bit>,
+    /// A load from the scratchpad completes.
+    pub scratchpad_loaded: Signal<In, Bit>,
+    /// A store to the scratchpad completes.
+    pub scratchpad_stored: Signal<In, Bit>,
     /// Its warp slot.
-    pub loaded_slot: Signal<In, Bits<5>>,
+    pub scratchpad_slot: Signal<In, Bits<5>>,
+    /// The division completes.
+    pub divided_valid: Signal<In, Bit>,
+    /// A load, from wherever, or a division writes its last value.
+    pub late_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub late_slot: Signal<In, Bits<5>>,
     /// Its register.
-    pub loaded_rd: Signal<In, Bits<5>>,
-    /// A store completes.
+    pub late_rd: Signal<In, Bits<5>>,
+    /// A store to the shared memory completes.
     pub stored_valid: Signal<In, Bit>,
     /// Its warp slot.
     pub stored_slot: Signal<In, Bits<5>>,
@@ -84,10 +97,6 @@ pub struct Hazards {
     pub divide_busy: Signal<In, Bit>,
     /// Warp slot of the division.
     pub divide_slot: Signal<In, Bits<5>>,
-    /// The division completes; never in the cycle of `loaded_valid`.
-    pub divided_valid: Signal<In, Bit>,
-    /// Its register.
-    pub divided_rd: Signal<In, Bits<5>>,
     /// The instruction in stage D cannot be executed yet.
     pub blocked: Signal<Out, Bit>,
     /// Nor before an operation of its warp completes.
@@ -102,11 +111,12 @@ pub struct Hazards {
     pub rs2_in_write: Signal<Out, Bit>,
     /// Slots with stores under way.
     pub stores_busy: Signal<Out, Bits<32>>,
-    /// The warp in stage W has loads or a division under way.
+    /// The warp in stage W has loads, accesses of the scratchpad or a division under way.
     pub write_warp_late: Signal<Out, Bit>,
     scoreboard: Scoreboard,
     loads: OutstandingOperations,
     stores: OutstandingOperations,
+    scratchpad: OutstandingOperations,
     execute_mine: Signal<Local, Bit>,
     write_mine: Signal<Local, Bit>,
     uses_execute: Signal<Local, Bit>,
@@ -115,6 +125,7 @@ pub struct Hazards {
     loading: Signal<Local, Bit>,
     storing: Signal<Local, Bit>,
     dividing: Signal<Local, Bit>,
+    scratching: Signal<Local, Bit>,
     order: Signal<Local, Bit>,
     transient: Signal<Local, Bit>,
     waiting: Signal<Local, Bit>,
@@ -124,21 +135,15 @@ pub struct Hazards {
 impl Logic for Hazards {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, scoreboard, loads, stores);
+        clock!(self, clock, scoreboard, loads, stores, scratchpad);
         self.scoreboard.set_valid.next = (self.divide_start.val()
-            | (self.memory_start.val() & self.write_load.val()))
+            | ((self.memory_start.val() | self.scratchpad_start.val()) & self.write_load.val()))
             & self.write_rd.val().any();
         self.scoreboard.set_slot.next = self.write_slot.val();
         self.scoreboard.set_register.next = self.write_rd.val();
-        if self.loaded_valid.val() {
-            self.scoreboard.clear_valid.next = self.loaded_rd.val().any();
-            self.scoreboard.clear_slot.next = self.loaded_slot.val();
-            self.scoreboard.clear_register.next = self.loaded_rd.val();
-        } else {
-            self.scoreboard.clear_valid.next = self.divided_valid.val() & self.divided_rd.val().any();
-            self.scoreboard.clear_slot.next = self.divide_slot.val();
-            self.scoreboard.clear_register.next = self.divided_rd.val();
-        }
+        self.scoreboard.clear_valid.next = self.late_valid.val() & self.late_rd.val().any();
+        self.scoreboard.clear_slot.next = self.late_slot.val();
+        self.scoreboard.clear_register.next = self.late_rd.val();
         self.scoreboard.slot.next = self.slot.val();
         self.scoreboard.rs1.next = self.rs1.val();
         self.scoreboard.rs2.next = self.rs2.val();
@@ -146,16 +151,19 @@ impl Logic for Hazards {
         self.loads.start_valid.next = self.memory_start.val() & self.write_load.val();
         self.loads.start_slot.next = self.write_slot.val();
         self.loads.done_valid.next = self.loaded_valid.val();
-        self.loads.done_slot.next = self.loaded_slot.val();
+        self.loads.done_slot.next = self.late_slot.val();
         self.stores.start_valid.next = self.memory_start.val() & self.write_store.val();
         self.stores.start_slot.next = self.write_slot.val();
         self.stores.done_valid.next = self.stored_valid.val();
         self.stores.done_slot.next = self.stored_slot.val();
+        self.scratchpad.start_valid.next = self.scratchpad_start.val() & self.write_load.val();
+        self.scratchpad.start_slot.next = self.write_slot.val();
+        self.scratchpad.done_valid.next = self.scratchpad_loaded.val();
+        self.scratchpad.done_slot.next = self.late_slot.val();
         self.stores_busy.next = self.stores.busy.val();
 
         // What the warp has in stages X and W
-        self.execute_mine.next =
-            self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
+        self.execute_mine.next = self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
         self.write_mine.next = self.write_valid.val() & (self.write_slot.val() == self.slot.val());
         self.rs1_in_execute.next =
             self.execute_mine.val() & self.rs1.val().any() & (self.execute_rd.val() == self.rs1.val());
@@ -184,9 +192,10 @@ impl Logic for Hazards {
         self.dividing.next = (self.divide_busy.val() & (self.divide_slot.val() == self.slot.val()))
             | (self.execute_mine.val() & self.execute_divide.val())
             | (self.write_mine.val() & self.write_divide.val());
+        self.scratching.next = self.scratchpad.busy.val().get_bit(self.slot.val().index());
         self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
             | ((self.store.val() | self.fence.val()) & self.loading.val())
-            | (self.exit.val() & self.dividing.val());
+            | (self.exit.val() & (self.dividing.val() | self.scratching.val()));
 
         // A division in stage X or W may still be flushed, and then no completion comes.
         self.transient.next = ((self.rs1_in_execute.val() | self.rs2_in_execute.val())
@@ -199,11 +208,13 @@ impl Logic for Hazards {
             | self.order.val()
             | (self.divide.val() & self.divide_busy.val());
         self.woken.next = self.divided_valid.val()
-            | (self.loaded_valid.val() & (self.loaded_slot.val() == self.slot.val()))
+            | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
+            | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))
             | (self.stored_valid.val() & (self.stored_slot.val() == self.slot.val()));
         self.blocked.next = self.waiting.val() | self.transient.val();
         self.waits.next = self.waiting.val() & !self.transient.val() & !self.woken.val();
         self.write_warp_late.next = self.loads.busy.val().get_bit(self.write_slot.val().index())
+            | self.scratchpad.busy.val().get_bit(self.write_slot.val().index())
             | (self.divide_busy.val() & (self.divide_slot.val() == self.write_slot.val()));
     }
 }
@@ -295,12 +306,14 @@ mod tests {
             assert!(unit.write_warp_late.val());
             // The completion wakes in its own cycle, and the register is free in the next one.
             unit.loaded_valid.next = true;
-            unit.loaded_slot.next = slot.into();
-            unit.loaded_rd.next = u64::into(rd);
+            unit.late_valid.next = true;
+            unit.late_slot.next = slot.into();
+            unit.late_rd.next = u64::into(rd);
             assert!(simulate(&mut unit, 20));
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
             tick(&mut unit);
             unit.loaded_valid.next = false;
+            unit.late_valid.next = false;
             assert!(simulate(&mut unit, 20));
             assert!(!unit.blocked.val() && !unit.write_warp_late.val());
         }

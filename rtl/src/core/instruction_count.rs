@@ -77,7 +77,8 @@ impl Logic for InstructionCount {
         self.asked.write_data.next = self.count.val();
         self.asked.read_address.next = self.slot.val();
         self.flying.next = bits::<32>(0);
-        if self.execute_valid.val() & !self.execute_boot.val() & (self.execute_slot.val() == self.slot.val()) {
+        if self.execute_valid.val() & !self.execute_boot.val() & (self.execute_slot.val() == self.slot.val())
+        {
             self.flying.next = bits::<32>(1);
         }
         if self.write_valid.val() & !self.write_boot.val() & (self.write_slot.val() == self.slot.val()) {

@@ -110,8 +110,8 @@ mod tests {
             unit.clock.next = Clock { clk: false };
             assert!(simulate(&mut unit, 10));
         }
-        let counts =
-            [unit.memory, unit.fetch, unit.divergence, unit.scoreboard, unit.conflict].map(|c| c.val().index());
+        let counts = [unit.memory, unit.fetch, unit.divergence, unit.scoreboard, unit.conflict]
+            .map(|c| c.val().index());
         assert_eq!(counts, [1, 1, 2, 1, 3]);
     }
 }

@@ -303,9 +303,10 @@ fn accesses_outside_the_windows_are_faults_of_their_lanes() {
         }
         program.addi(A0, ZERO, 5).ret();
         let mut bench = Bench::<4>::new(&program, 4);
-        for (base, size) in
-            [(&mut bench.core.read_window_base, &mut bench.core.read_window_size), (&mut bench.core.write_window_base, &mut bench.core.write_window_size)]
-        {
+        for (base, size) in [
+            (&mut bench.core.read_window_base, &mut bench.core.read_window_size),
+            (&mut bench.core.write_window_base, &mut bench.core.write_window_size),
+        ] {
             base[0].next = 0.into();
             size[0].next = 1.into();
             base[1].next = (u64::from(ARGUMENT) >> 6).into();

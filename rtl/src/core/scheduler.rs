@@ -58,10 +58,14 @@ pub struct WarpScheduler {
     pub path_valid: Signal<In, Bit>,
     /// From path selection: the slot.
     pub path_slot: Signal<In, Bits<5>>,
-    /// A load completes.
-    pub loaded_valid: Signal<In, Bit>,
+    /// A load or the division completes.
+    pub late_valid: Signal<In, Bit>,
     /// Its slot.
-    pub loaded_slot: Signal<In, Bits<5>>,
+    pub late_slot: Signal<In, Bits<5>>,
+    /// A store to the scratchpad completes.
+    pub scratchpad_stored: Signal<In, Bit>,
+    /// Its slot.
+    pub scratchpad_slot: Signal<In, Bits<5>>,
     /// A store completes.
     pub stored_valid: Signal<In, Bit>,
     /// Its slot.
@@ -184,8 +188,11 @@ impl Logic for WarpScheduler {
             self.selected.next = bits::<32>(1) << self.path_slot.val();
         }
         self.woken.next = bits::<32>(0);
-        if self.loaded_valid.val() {
-            self.woken.next = bits::<32>(1) << self.loaded_slot.val();
+        if self.late_valid.val() {
+            self.woken.next = bits::<32>(1) << self.late_slot.val();
+        }
+        if self.scratchpad_stored.val() {
+            self.woken.next = self.woken.val() | (bits::<32>(1) << self.scratchpad_slot.val());
         }
         if self.stored_valid.val() {
             self.woken.next = self.woken.val() | (bits::<32>(1) << self.stored_slot.val());
@@ -284,10 +291,8 @@ mod tests {
             // Stage W: the next path is known, or to be selected, or the warp ended, or lanes of any warp fault.
             let resolved = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: true });
             let what = rng.gen_range(0..4);
-            let flush = choose(&mut rng, &warps, |w| {
-                matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting)
-            })
-            .filter(|&s| resolved.is_none() && hold != Some(s));
+            let flush = choose(&mut rng, &warps, |w| matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting))
+                .filter(|&s| resolved.is_none() && hold != Some(s));
             unit.write_slot.next = (resolved.or(flush).unwrap_or(0) as u64).into();
             unit.resume_valid.next = resolved.is_some() && what != 2;
             unit.ended_valid.next = resolved.is_some() && what == 3;
@@ -321,11 +326,13 @@ mod tests {
                 }
             }
             let woken = choose(&mut rng, &warps, |w| w == Warp::Waiting).filter(|&s| flush != Some(s));
-            let by_load = rng.gen();
-            unit.loaded_valid.next = woken.is_some() && by_load;
-            unit.stored_valid.next = woken.is_some() && !by_load;
-            unit.loaded_slot.next = (woken.unwrap_or(0) as u64).into();
+            let by = rng.gen_range(0..3);
+            unit.late_valid.next = woken.is_some() && by == 0;
+            unit.stored_valid.next = woken.is_some() && by == 1;
+            unit.scratchpad_stored.next = woken.is_some() && by == 2;
+            unit.late_slot.next = (woken.unwrap_or(0) as u64).into();
             unit.stored_slot.next = (woken.unwrap_or(0) as u64).into();
+            unit.scratchpad_slot.next = (woken.unwrap_or(0) as u64).into();
             unit.divided_valid.next = rng.gen_bool(0.02);
             for (slot, warp) in warps.iter().enumerate() {
                 let wakes = woken == Some(slot) || unit.divided_valid.next;

@@ -67,8 +67,7 @@ impl Logic for Scoreboard {
         self.wiping.next = !self.wiped.q.val().get_bit(5);
         self.set_enable.next = self.set_valid.val();
         self.set_address.next = self.set_slot.val();
-        self.set_row.next =
-            self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register.val());
+        self.set_row.next = self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register.val());
         self.clear_enable.next = self.clear_valid.val();
         self.clear_address.next = self.clear_slot.val();
         self.clear_row.next =
@@ -99,8 +98,8 @@ impl Logic for Scoreboard {
         self.clear_asked.write_address.next = self.clear_address.val();
         self.clear_asked.write_data.next = self.clear_row.val();
 
-        self.marks.next = (self.set_asked.read_data.val() ^ self.clear_asked.read_data.val())
-            & bits::<32>(0xffff_fffe_u64);
+        self.marks.next =
+            (self.set_asked.read_data.val() ^ self.clear_asked.read_data.val()) & bits::<32>(0xffff_fffe_u64);
         self.pending.next = self.marks.val().get_bit(self.rs1.val().index())
             | self.marks.val().get_bit(self.rs2.val().index())
             | self.marks.val().get_bit(self.rd.val().index());

@@ -5,7 +5,7 @@ use super::{
     LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
-use crate::memory::{InstructionCache, LoadStoreUnit};
+use crate::memory::{InstructionCache, LoadStoreUnit, Scratchpad};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
@@ -183,6 +183,7 @@ pub struct ShaderCore<const LANES: usize> {
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
     load_store: LoadStoreUnit<LANES>,
+    scratchpad: Scratchpad<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
     rs2_address: RegisterAddress,
@@ -202,7 +203,10 @@ pub struct ShaderCore<const LANES: usize> {
     late_rd_now: Signal<Local, Bits<5>>,
     late_lanes_now: Signal<Local, Bits<LANES>>,
     late_now: Signal<Local, Bit>,
+    late_last: Signal<Local, Bit>,
     loaded: Signal<Local, Bit>,
+    scratchpad_writes: Signal<Local, Bit>,
+    scratchpad_loaded: Signal<Local, Bit>,
     divided: Signal<Local, Bit>,
     divide_lanes: Signal<Local, Bits<LANES>>,
     address_value: Signal<Local, Bit>,
@@ -310,6 +314,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write: WriteStage::default(),
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
+            scratchpad: Scratchpad::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
             rs2_address: RegisterAddress::default(),
@@ -329,7 +334,10 @@ impl<const LANES: usize> ShaderCore<LANES> {
             late_rd_now: Signal::default(),
             late_lanes_now: Signal::default(),
             late_now: Signal::default(),
+            late_last: Signal::default(),
             loaded: Signal::default(),
+            scratchpad_writes: Signal::default(),
+            scratchpad_loaded: Signal::default(),
             divided: Signal::default(),
             divide_lanes: Signal::default(),
             address_value: Signal::default(),
@@ -343,27 +351,45 @@ impl<const LANES: usize> ShaderCore<LANES> {
 impl<const LANES: usize> Logic for ShaderCore<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, front_end, cache, decode, hazards, write, paths, load_store, divide, counters);
+        clock!(
+            self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
+            counters
+        );
         clock!(self, clock, lost);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
-        // Values that come late: loads before the division
-        self.late_now.next = self.load_store.result_valid.val() | self.divide.result_valid.val();
-        self.divide.result_ready.next = !self.load_store.result_valid.val();
-        self.divided.next = self.divide.result_valid.val() & !self.load_store.result_valid.val();
-        self.late_slot_now.next = self.divide.result_slot.val();
-        self.late_rd_now.next = self.divide.result_rd.val();
+        // Values that come late: loads go before the scratchpad, and that before the division.
+        self.loaded.next = self.load_store.result_valid.val() & self.load_store.result_last.val();
+        self.scratchpad_writes.next =
+            self.scratchpad.result_valid.val() & !self.load_store.result_valid.val();
+        self.divided.next = self.divide.result_valid.val()
+            & !self.load_store.result_valid.val()
+            & !self.scratchpad.result_valid.val();
+        self.scratchpad.result_ready.next = !self.load_store.result_valid.val();
+        self.divide.result_ready.next =
+            !self.load_store.result_valid.val() & !self.scratchpad.result_valid.val();
+        self.late_slot_now.next = self.load_store.result_slot.val();
+        self.late_rd_now.next = self.load_store.result_rd.val();
         self.late_lanes_now.next = bits::<LANES>(0);
-        if self.divide.result_valid.val() {
-            self.late_lanes_now.next = self.divide.result_lanes.val();
-        }
         if self.load_store.result_valid.val() {
-            self.late_slot_now.next = self.load_store.result_slot.val();
-            self.late_rd_now.next = self.load_store.result_rd.val();
             self.late_lanes_now.next = self.load_store.result_mask.val();
         }
-        self.loaded.next = self.load_store.result_valid.val() & self.load_store.result_last.val();
+        if self.scratchpad_writes.val() {
+            self.late_slot_now.next = self.scratchpad.result_slot.val();
+            self.late_rd_now.next = self.scratchpad.result_rd.val();
+            self.late_lanes_now.next = self.scratchpad.result_mask.val();
+        }
+        if self.divided.val() {
+            self.late_slot_now.next = self.divide.result_slot.val();
+            self.late_rd_now.next = self.divide.result_rd.val();
+            self.late_lanes_now.next = self.divide.result_lanes.val();
+        }
+        self.late_now.next = self.load_store.result_valid.val()
+            | self.scratchpad.result_valid.val()
+            | self.divide.result_valid.val();
+        self.scratchpad_loaded.next = self.scratchpad_writes.val() & self.scratchpad.result_last.val();
+        self.late_last.next = self.loaded.val() | self.scratchpad_loaded.val() | self.divided.val();
 
         // S, C
         self.front_end.advance.next = self.write.advance.val();
@@ -382,8 +408,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.ended_valid.next = self.write.ended_valid.val();
         self.front_end.path_valid.next = self.paths.valid.val();
         self.front_end.path_slot.next = self.paths.slot.val();
-        self.front_end.loaded_valid.next = self.loaded.val();
-        self.front_end.loaded_slot.next = self.load_store.result_slot.val();
+        self.front_end.late_valid.next = self.late_last.val();
+        self.front_end.late_slot.next = self.late_slot_now.val();
+        self.front_end.scratchpad_stored.next = self.scratchpad.stored_valid.val();
+        self.front_end.scratchpad_slot.next = self.scratchpad.stored_slot.val();
         self.front_end.stored_valid.next = self.load_store.stored_valid.val();
         self.front_end.stored_slot.next = self.load_store.stored_slot.val();
         self.front_end.divided_valid.next = self.divided.val();
@@ -484,17 +512,22 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_load.next = self.write.load.val();
         self.hazards.write_store.next = self.write.store.val();
         self.hazards.write_divide.next = self.write.divide.val();
-        self.hazards.memory_start.next = self.write.memory_start.val();
+        self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request_scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
         self.hazards.loaded_valid.next = self.loaded.val();
-        self.hazards.loaded_slot.next = self.load_store.result_slot.val();
-        self.hazards.loaded_rd.next = self.load_store.result_rd.val();
+        self.hazards.late_valid.next = self.late_last.val();
+        self.hazards.late_slot.next = self.late_slot_now.val();
+        self.hazards.late_rd.next = self.late_rd_now.val();
+        self.hazards.scratchpad_start.next =
+            self.write.memory_start.val() & self.write.request_scratchpad.val();
+        self.hazards.scratchpad_loaded.next = self.scratchpad_loaded.val();
+        self.hazards.scratchpad_stored.next = self.scratchpad.stored_valid.val();
+        self.hazards.scratchpad_slot.next = self.scratchpad.stored_slot.val();
         self.hazards.stored_valid.next = self.load_store.stored_valid.val();
         self.hazards.stored_slot.next = self.load_store.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
         self.hazards.divided_valid.next = self.divided.val();
-        self.hazards.divided_rd.next = self.divide.result_rd.val();
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
         self.instruction_count.slot.next = self.front_end.decode_slot.val();
@@ -543,8 +576,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].aes_decrypt.next = self.decode.execute_aes_decrypt.val();
             self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
             self.lane[i].multiply.next = self.write.multiply.val();
-            self.lane[i].divide.next =
-                self.divide.load.val() & self.divide_lanes.val().get_bit(i);
+            self.lane[i].divide.next = self.divide.load.val() & self.divide_lanes.val().get_bit(i);
             self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
             self.lane[i].divide_remainder.next = self.write.funct3.val().get_bit(1);
             self.lane[i].divide_step.next = self.divide.step.val();
@@ -569,6 +601,11 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].late_address.next = self.late_address.address.val();
             self.lane[i].late_division.next = self.divided.val();
             self.lane[i].load_data.next = self.load_store.result_data[i].val();
+            if self.scratchpad_writes.val() {
+                self.lane[i].load_data.next = self.scratchpad.result_data[i].val();
+            }
+            self.scratchpad.request_address[i].next = self.lane[i].result.val().get_bits::<14>(0);
+            self.scratchpad.request_data[i].next = self.lane[i].store_data.val();
             self.lane[i].path_write.next = self.write.path_lanes.val().get_bit(i);
             self.lane[i].path_write_slot.next = self.write.slot.val();
             self.lane[i].path_depth.next = self.write.path_depth.val();
@@ -635,14 +672,26 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.fault_slot.next = self.write.slot.val();
 
         // Data memory
-        self.load_store.request_valid.next = self.write.request_valid.val();
+        self.load_store.request_valid.next =
+            self.write.request_valid.val() & !self.write.request_scratchpad.val();
         self.load_store.request_store.next = self.write.request_store.val();
         self.load_store.request_size.next = self.write.request_size.val();
         self.load_store.request_signed.next = self.write.request_signed.val();
         self.load_store.request_mask.next = self.write.request_mask.val();
         self.load_store.request_slot.next = self.write.slot.val();
         self.load_store.request_rd.next = self.write.rd.val();
+        self.scratchpad.request_valid.next =
+            self.write.request_valid.val() & self.write.request_scratchpad.val();
+        self.scratchpad.request_store.next = self.write.request_store.val();
+        self.scratchpad.request_size.next = self.write.request_size.val();
+        self.scratchpad.request_signed.next = self.write.request_signed.val();
+        self.scratchpad.request_mask.next = self.write.request_mask.val();
+        self.scratchpad.request_slot.next = self.write.slot.val();
+        self.scratchpad.request_rd.next = self.write.rd.val();
         self.write.request_ready.next = self.load_store.request_ready.val();
+        if self.write.request_scratchpad.val() {
+            self.write.request_ready.next = self.scratchpad.request_ready.val();
+        }
         self.read_valid.next = self.load_store.read_valid.val();
         self.load_store.read_ready.next = self.read_ready.val();
         self.read_line.next = self.load_store.read_line.val();
@@ -691,7 +740,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.line_writes.next = self.counters.line_writes.val();
 
         // Trace
-        self.address_value.next = self.write.load.val() | self.write.store.val() | self.write.jump_register.val();
+        self.address_value.next =
+            self.write.load.val() | self.write.store.val() | self.write.jump_register.val();
         for i in 0..32 {
             self.trace_values.x[i].next = bits::<32>(0);
             self.trace_store_data.x[i].next = bits::<32>(0);

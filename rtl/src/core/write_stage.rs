@@ -18,8 +18,9 @@ use crate::prelude::*;
 /// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
 /// fault, the younger instructions of the warp are flushed.
 ///
-/// All lanes of a warp-instruction fault with the same cause: where some are misaligned and others outside the windows, the latter
-/// stay at the instruction and execute it again.
+/// All lanes of a warp-instruction fault with the same cause and go to the same memory: where some are misaligned and others outside
+/// the windows, the latter stay at the instruction and execute it again, and so do those that access the shared
+/// memory where others access the scratchpad.
 #[derive(LogicBlock)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
@@ -142,7 +143,7 @@ pub struct WriteStage<const LANES: usize> {
     pub resume_valid: Signal<Out, Bit>,
     /// To the scheduler: all threads of the warp ended.
     pub ended_valid: Signal<Out, Bit>,
-    /// To the stages before: younger instructions of the warp are dropped.
+    /// To the stages before: lanes fault or stay, and younger instructions of the warp are dropped.
     pub flush_valid: Signal<Out, Bit>,
     /// To the hazard check: the load/store unit takes the load or store.
     pub memory_start: Signal<Out, Bit>,
@@ -184,10 +185,12 @@ pub struct WriteStage<const LANES: usize> {
     pub context_alive: Signal<Out, Bits<LANES>>,
     /// To the contexts: key of the best path on which lanes wait.
     pub context_waiting: Signal<Out, Bits<36>>,
-    /// To the load/store unit; address and data come from the lanes.
+    /// To the load/store unit or scratchpad; address and data come from the lanes.
     pub request_valid: Signal<Out, Bit>,
-    /// From the load/store unit.
+    /// From the one of them that `request_scratchpad` names.
     pub request_ready: Signal<In, Bit>,
+    /// The request is for the scratchpad, not for the load/store unit.
+    pub request_scratchpad: Signal<Out, Bit>,
     /// To the load/store unit: store, else load.
     pub request_store: Signal<Out, Bit>,
     /// To the load/store unit: bytes as a power of two.
@@ -259,12 +262,16 @@ pub struct WriteStage<const LANES: usize> {
     fault_taken: Register<Bit>,
     misaligned: Pack<Bit, 1, LANES>,
     outside: Pack<Bit, 1, LANES>,
+    private: Pack<Bit, 1, LANES>,
     conditions: Pack<Bit, 1, LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
     line: Vec<Signal<Local, Bits<26>>>,
     access: Signal<Local, Bit>,
     crooked: Signal<Local, Bits<LANES>>,
+    allowed: Signal<Local, Bits<LANES>>,
+    scratching: Signal<Local, Bits<LANES>>,
+    split: Signal<Local, Bit>,
     staying: Signal<Local, Bits<LANES>>,
     sound: Signal<Local, Bits<LANES>>,
     branching: Signal<Local, Bits<LANES>>,
@@ -370,6 +377,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             context_waiting: Signal::default(),
             request_valid: Signal::default(),
             request_ready: Signal::default(),
+            request_scratchpad: Signal::default(),
             request_store: Signal::default(),
             request_size: Signal::default(),
             request_signed: Signal::default(),
@@ -423,12 +431,16 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             fault_taken: Register::default(),
             misaligned: Pack::new(LANES),
             outside: Pack::new(LANES),
+            private: Pack::new(LANES),
             conditions: Pack::new(LANES),
             encoder: FaultEncoder::default(),
             active_count: PopulationCount::default(),
             line: (0..LANES).map(|_| Signal::default()).collect(),
             access: Signal::default(),
             crooked: Signal::default(),
+            allowed: Signal::default(),
+            scratching: Signal::default(),
+            split: Signal::default(),
             staying: Signal::default(),
             sound: Signal::default(),
             branching: Signal::default(),
@@ -497,6 +509,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.conditions.x[i].next = self.taken[i].val();
             self.misaligned.x[i].next = false;
             self.line[i].next = self.result[i].val().get_bits::<26>(6);
+            // SCRATCHPAD_ADDRESS
+            self.private.x[i].next = self.result[i].val().get_bits::<18>(14) == bits::<18>(0x3_fff8);
             self.outside.x[i].next = !(self.window_open[0].val()
                 & (self.line[i].val() >= self.window_base[0].val())
                 & (self.line[i].val() <= self.window_last[0].val()))
@@ -524,18 +538,25 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         self.crooked.next = self.active_w.q.val() & self.misaligned.y.val();
         self.faulting.next = self.crooked.val();
+        self.allowed.next =
+            self.active_w.q.val() & !self.misaligned.y.val() & (self.private.y.val() | !self.outside.y.val());
+        self.scratching.next = self.allowed.val() & self.private.y.val();
         self.staying.next = bits::<LANES>(0);
         if self.access.val() {
             if self.crooked.val().any() {
-                self.staying.next = self.active_w.q.val() & self.outside.y.val() & !self.misaligned.y.val();
+                self.staying.next = self.active_w.q.val() & !self.misaligned.y.val() & !self.allowed.val();
             } else {
-                self.faulting.next = self.active_w.q.val() & self.outside.y.val();
+                self.faulting.next = self.active_w.q.val() & !self.allowed.val();
+            }
+            if self.scratching.val().any() {
+                self.staying.next = self.staying.val() | (self.allowed.val() & !self.private.y.val());
             }
         }
         if self.fault_w.q.val() {
             self.faulting.next = self.active_w.q.val();
         }
         self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
+        self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.staying.val().any());
         self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
         self.executed.next = self.active_w.q.val() & !self.staying.val();
 
@@ -564,19 +585,19 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.direct_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.direct_pc.val());
         self.direct.next = self.together.val()
-            & !self.any_fault.val()
+            & !self.split.val()
             & ((self.active_w.q.val() == self.alive_w.q.val())
                 | (self.direct_key.val() < self.waiting_w.q.val()));
         self.selects.next = self.valid_w.q.val()
-            & (self.any_fault.val() | (self.control_w.q.val() & !self.direct.val()))
+            & (self.split.val() | (self.control_w.q.val() & !self.direct.val()))
             & !self.all_ended.val();
 
         // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word.
         self.held_back.next = self.any_fault.val() & self.warp_late.val() & !self.request_taken.q.val();
         self.memory.next =
             self.valid_w.q.val() & (self.load_w.q.val() | self.store_w.q.val()) & self.sound.val().any();
-        self.needs_port.next = (self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val())
-            | self.any_fault.val();
+        self.needs_port.next =
+            (self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val()) | self.any_fault.val();
         self.blocked.next = (self.needs_port.val() & self.late_write.val())
             | (self.memory.val() & !self.request_ready.val() & !self.request_taken.q.val())
             | (self.divide_w.q.val() & !self.divide_ready.val())
@@ -586,14 +607,14 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             | (self.control_w.q.val() & self.path_valid.val());
         self.fire.next = self.valid_w.q.val() & !self.blocked.val();
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
-        self.flush.next = self.fire.val() & self.any_fault.val();
+        self.flush.next = self.fire.val() & self.split.val();
         self.flush_valid.next = self.flush.val();
         self.divide_start.next = self.fire.val() & self.divide_w.q.val();
 
         // Memory request and fault record, each sent once
-        self.request_offered.next =
-            self.memory.val() & !self.request_taken.q.val() & !self.held_back.val();
+        self.request_offered.next = self.memory.val() & !self.request_taken.q.val() & !self.held_back.val();
         self.request_valid.next = self.request_offered.val();
+        self.request_scratchpad.next = self.access.val() & self.scratching.val().any();
         self.request_store.next = self.store_w.q.val();
         self.request_size.next = self.funct3_w.q.val().get_bits::<2>(0);
         self.request_signed.next = !self.funct3_w.q.val().get_bit(2);

@@ -164,7 +164,9 @@ fn configuration_reaches_its_outputs() {
     assert_eq!(unit.read_window_size[0].val().to_u64(), 0x3ff_ffff);
     assert_eq!(unit.write_window_size[1].val().to_u64(), 0);
     for (value, name) in
-        ["READ_WINDOW_0_BASE", "READ_WINDOW_1_SIZE", "WRITE_WINDOW_1_BASE", "WRITE_WINDOW_0_SIZE"].iter().enumerate()
+        ["READ_WINDOW_0_BASE", "READ_WINDOW_1_SIZE", "WRITE_WINDOW_1_BASE", "WRITE_WINDOW_0_SIZE"]
+            .iter()
+            .enumerate()
     {
         set(&mut unit, name, (value as u32 + 1) << 6);
     }
