@@ -10,9 +10,9 @@ use verilator_sys::{Model, ModelLibrary, ModelOptions};
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
 pub struct ArrayArgs {
-    /// Configuration to start from: paper, default or fpga
-    #[arg(long, default_value = "default")]
-    preset: String,
+    /// Configuration to start from: paper, default or fpga; if not given, `paper` for benches and `default` otherwise
+    #[arg(long)]
+    preset: Option<String>,
     /// Shader cores, instead of the preset's: 1 to 32
     #[arg(long)]
     cores: Option<usize>,
@@ -27,7 +27,12 @@ pub struct ArrayArgs {
 impl ArrayArgs {
     /// The configuration; checked.
     pub fn config(&self) -> anyhow::Result<Config> {
-        let mut config = Config::preset(&self.preset)?;
+        self.config_or("default")
+    }
+
+    /// As [`Self::config`], from another preset if none is named.
+    pub fn config_or(&self, preset: &str) -> anyhow::Result<Config> {
+        let mut config = Config::preset(self.preset.as_deref().unwrap_or(preset))?;
         config.cores = self.cores.unwrap_or(config.cores);
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);
@@ -43,16 +48,22 @@ pub fn design(config: &Config) -> anyhow::Result<Design> {
 
 /// A Verilated model of the array, from the cache or built now.
 pub fn model(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<Model> {
-    Ok(library(config, trace, quiet)?.instantiate()?)
+    Ok(library(config, trace, quiet, |_| {})?.instantiate()?)
 }
 
-/// A Verilated model of the array, from the cache or built now, of which any number of instances can be made.
-pub fn library(config: &Config, trace: bool, quiet: bool) -> anyhow::Result<ModelLibrary> {
+/// As [`model`], of which any number of instances can be made; `change` may change how it is built.
+pub fn library(
+    config: &Config,
+    trace: bool,
+    quiet: bool,
+    change: impl FnOnce(&mut ModelOptions),
+) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
     // A core is compiled once and shared by its instances, unless its signals are to be traced.
     let core = design.modules.iter().map(|m| &m.name).find(|name| name.starts_with("shader_core"));
     let hierarchical = core.filter(|_| config.cores > 1 && !trace).cloned().into_iter().collect();
-    let options = ModelOptions { trace, hierarchical, ..ModelOptions::new(&design.top) };
+    let mut options = ModelOptions { trace, hierarchical, ..ModelOptions::new(&design.top) };
+    change(&mut options);
     let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     spinner.enable_steady_tick(Duration::from_millis(200));
     let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {

@@ -10,7 +10,7 @@ use hermes_testbench::cosim::{Latency, MemoryOptions};
 use hermes_testbench::fuzz::{
     assemble, generate, shrink, Bench, Case, Coverage, Failure, Features, CODE_BASE,
 };
-use hermes_testbench::iss::{disassemble, Isa};
+use hermes_testbench::iss::disassemble;
 use hermes_testbench::output::OutputFile;
 
 use crate::array::{self, ArrayArgs};
@@ -73,27 +73,20 @@ impl FromStr for LatencyArg {
     }
 }
 
-/// What a program may use on an array whose decoder knows these extensions.
-fn features(args: &Args, isa: Isa, trace: bool) -> Features {
-    Features {
-        m: isa.m,
-        zbb: isa.zbb,
-        aes: isa.aes,
-        embedded: args.rv32e,
-        cycle: trace,
-        faults: !args.no_faults,
-        ..Features::RV32I
-    }
+/// What a program may use.
+fn features(args: &Args) -> Features {
+    Features { embedded: args.rv32e, faults: !args.no_faults, scratchpad: false, ..Features::ALL }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let config = args.array.config()?;
+    // Everything that programs may use, and the trace that the checker needs.
+    let config = Config { aes: true, trace: true, ..args.array.config()? };
     ensure!(args.first_seed.checked_add(args.seeds).is_some(), "--first-seed {}: too large", args.first_seed);
     let mut output = args.coverage.as_deref().map(OutputFile::create).transpose()?;
     let memory =
         MemoryOptions { latency: args.latency.0, stall_percent: args.stalls, ..MemoryOptions::default() };
-    let bench = Bench::new(array::library(&config, false, quiet)?, config.clone(), memory);
-    let features = features(args, Isa::RV32I, bench.has_trace());
+    let bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
+    let features = features(args);
     let lanes_log2 = config.lanes.trailing_zeros();
     let at_once = (config.cores * config.lanes * config.warps) as u32;
     let packets = args.packets.unwrap_or((2 * at_once).clamp(1, 512));

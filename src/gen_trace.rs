@@ -1,9 +1,10 @@
 //! `hermes gen-trace`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use hermes_testbench::traffic::{CaptureWriter, Generator, Kind, Traffic};
+use hermes_testbench::tables::{FilterSet, InputError, PatternSet, RouteTable};
+use hermes_testbench::traffic::{self, Aim, CaptureWriter, Generator, Kind, Traffic};
 
 use crate::print;
 
@@ -21,12 +22,41 @@ pub struct Args {
     /// Share of packets with a bad header, in percent; the kinds of defects take turns
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     bad_share: f64,
+    /// Filters in the format of ClassBench: most packets match one of them
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Routing table: most destinations have a route
+    #[arg(long, value_name = "FILE")]
+    routes: Option<PathBuf>,
+    /// Snort rules: half of the payloads hold a pattern of theirs
+    #[arg(long, value_name = "FILE")]
+    patterns: Option<PathBuf>,
+    /// Header trace of ClassBench: the packets have its headers, in turn
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rules", "routes"])]
+    headers: Option<PathBuf>,
     /// Line rate of the timestamps in Gbit/s; packets stand back to back
     #[arg(long, value_name = "GBPS", default_value_t = 100.0)]
     line_rate: f64,
     /// Capture to write (pcap, nanoseconds)
     #[arg(short, long, value_name = "OUT.pcap")]
     output: PathBuf,
+}
+
+impl Args {
+    /// What the packets are aimed at.
+    fn aim(&self) -> anyhow::Result<Aim> {
+        Ok(Aim {
+            headers: self.headers.as_deref().map(traffic::read_headers).transpose()?.unwrap_or_default(),
+            filters: self.rules.as_deref().map(FilterSet::read).transpose()?.unwrap_or_default().filters,
+            routes: self.routes.as_deref().map(RouteTable::read).transpose()?.unwrap_or_default().routes,
+            patterns: self.patterns.as_deref().map(patterns).transpose()?.unwrap_or_default(),
+        })
+    }
+}
+
+/// The patterns of Snort rules.
+fn patterns(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
+    Ok(PatternSet::read(path, 1)?.patterns.into_iter().map(|pattern| pattern.bytes).collect())
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
@@ -42,9 +72,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     );
     let traffic =
         Traffic { kind: args.kind, seed: args.seed, bad_share: args.bad_share, rate: args.line_rate };
+    let aim = args.aim()?;
     let mut writer = CaptureWriter::create(&args.output)?;
     let bar = print::progress(args.packets, quiet);
-    let mut generator = Generator::new(traffic);
+    let mut generator = Generator::aimed(traffic, aim);
     for frame in bar.wrap_iter(generator.by_ref().take(usize::try_from(args.packets)?)) {
         writer.write(&frame)?;
     }

@@ -1,8 +1,12 @@
 //! The `hermes` command: emits the array as Verilog, runs captures through it, builds kernels, makes traffic.
 
+mod apps;
 mod array;
+mod bench;
 mod emit;
 mod fuzz;
+mod gen_routes;
+mod gen_rules;
 mod gen_trace;
 mod iss;
 mod kernel;
@@ -40,8 +44,16 @@ enum Command {
     Iss(iss::Args),
     /// Run random programs on the array and compare it with the reference simulator
     Fuzz(fuzz::Args),
+    /// List the apps with the inputs that they take
+    Apps,
+    /// Make a routing table with the prefix lengths of a BGP table
+    GenRoutes(gen_routes::Args),
+    /// Make filters with the statistics of ClassBench, or rules with those of Snort
+    GenRules(gen_rules::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
+    /// Measure the product: every figure beside its limit and goal
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -64,7 +76,11 @@ fn main() -> ExitCode {
         Command::Kernel(command) => kernel::execute(command),
         Command::Iss(args) => iss::execute(&args),
         Command::Fuzz(args) => fuzz::execute(&args, cli.quiet),
+        Command::Apps => apps::execute(),
+        Command::GenRoutes(args) => gen_routes::execute(&args),
+        Command::GenRules(args) => gen_rules::execute(&args),
         Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
+        Command::Bench(args) => bench::execute(&args, cli.quiet),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

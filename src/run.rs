@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::{most_warps, Config};
+use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
-use hermes_testbench::golden::{Difference, Golden};
-use hermes_testbench::kernel::{App, Kernel, APPS};
+use hermes_testbench::golden::Golden;
+use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{self, CoreWork, Counted, PacketRecord, Report, RunFacts};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
@@ -25,6 +26,8 @@ const MEMORY_BYTES: u64 = 1 << 30;
 pub struct Args {
     #[command(flatten)]
     what: What,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Capture to process: pcap or pcapng, Ethernet
     #[arg(long, value_name = "IN")]
     pcap: PathBuf,
@@ -58,30 +61,63 @@ pub struct Args {
 }
 
 #[derive(clap::Args)]
-#[group(required = true, multiple = false)]
+#[group(required = true, multiple = true)]
 struct What {
-    /// Known app, whose results are compared with its golden model: dec-ttl or check-ip-header
+    /// App, whose results are compared with its golden model; `hermes apps` lists them
     #[arg(long, value_name = "NAME")]
     app: Option<String>,
-    /// Kernel of your own
+    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and its golden model
     #[arg(long, value_name = "FILE.elf")]
     kernel: Option<PathBuf>,
 }
 
-impl What {
-    /// The kernel, its name for the report, and the app if it is a known one.
-    fn load(&self) -> anyhow::Result<(Kernel, String, Option<&'static App>)> {
-        match (&self.app, &self.kernel) {
-            (Some(name), _) => {
-                let app = App::find(name).with_context(|| {
-                    let names: Vec<_> = APPS.iter().map(|app| app.name).collect();
-                    format!("--app {name}: not known; expected one of {}", names.join(", "))
-                })?;
-                Ok((app.kernel()?, name.clone(), Some(app)))
-            }
-            (_, Some(path)) => Ok((Kernel::read(path)?, path.display().to_string(), None)),
-            _ => bail!("expected --app or --kernel"),
+/// Inputs of the apps.
+#[derive(clap::Args)]
+struct InputArgs {
+    /// Filters in the format of ClassBench, or Snort rules: what the app takes
+    #[arg(long, value_name = "FILE", requires = "app")]
+    rules: Option<PathBuf>,
+    /// Routing table: lines `PREFIX NEXT-HOP`, or an MRT dump of a BGP router
+    #[arg(long, value_name = "FILE", requires = "app")]
+    routes: Option<PathBuf>,
+    /// Largest IPv4 packet that may leave, in bytes: 68 to 65535
+    #[arg(long, value_name = "BYTES", requires = "app")]
+    mtu: Option<u16>,
+    /// Keys of an ESP tunnel
+    #[arg(long, value_name = "FILE", requires = "app")]
+    keys: Option<PathBuf>,
+}
+
+impl InputArgs {
+    fn inputs(&self) -> Inputs {
+        Inputs {
+            rules: self.rules.clone(),
+            routes: self.routes.clone(),
+            mtu: self.mtu,
+            keys: self.keys.clone(),
         }
+    }
+}
+
+/// What is to be run.
+struct Program {
+    kernel: Kernel,
+    /// Name for the report.
+    name: String,
+    app: Option<Box<dyn App>>,
+}
+
+impl Args {
+    fn program(&self) -> anyhow::Result<Program> {
+        let entry = self.what.app.as_deref().map(AppEntry::find).transpose()?;
+        let app = entry.map(|entry| entry.load(&self.inputs.inputs())).transpose()?;
+        let own = self.what.kernel.as_deref();
+        let (kernel, name) = match (entry, own) {
+            (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
+            (Some(entry), None) => (entry.kernel()?, entry.name.to_string()),
+            (None, None) => bail!("expected --app or --kernel"),
+        };
+        Ok(Program { kernel, name, app })
     }
 }
 
@@ -112,8 +148,15 @@ impl Outputs {
         let Self { mut out, mut json, mut verdicts } = self;
         if let Some(out) = &mut out {
             for (packet, frame) in result.packets.iter().zip(frames) {
-                if Verdict(packet.verdict).is_forward() {
+                if !Verdict(packet.verdict).is_forward() {
+                    continue;
+                }
+                if packet.egress.is_empty() {
                     out.write(&Frame { data: packet.bytes.clone(), ..frame.clone() })?;
+                }
+                for sent in &packet.egress {
+                    let wire_length = sent.len() as u32;
+                    out.write(&Frame { data: sent.clone(), wire_length, ..frame.clone() })?;
                 }
             }
         }
@@ -133,30 +176,32 @@ impl Outputs {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let config = args.array.config()?;
-    let (kernel, name, app) = args.what.load()?;
-    let mcw = mcw(args.mcw, &config, &kernel)?;
+    let program = args.program()?;
+    let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(&args.pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
 
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames);
+    let growth = program.app.as_ref().map_or(0, |app| app.growth());
+    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
     let setup = ArraySetup { slot_bytes_log2, mcw, ..ArraySetup::default() };
     let result = simulate(
         args,
         &config,
-        &kernel,
-        &setup,
+        &program,
+        setup,
         arriving(&packets, args.line_rate.arrivals(&capture.frames)),
         quiet,
     )?;
 
     let records = records(&result, packets.len())?;
-    if let Some(app) = app {
-        compare(app, &packets, &result)?;
+    if let Some(app) = &program.app {
+        compare(app.as_ref(), &program.name, &packets, &result)?;
     }
     let facts = RunFacts {
-        kernel: name,
+        kernel: program.name,
+        inputs: program.app.as_ref().map(|app| app.notes()).unwrap_or_default(),
         capture: args.pcap.display().to_string(),
         preset: config.preset.clone(),
         cores: config.cores,
@@ -170,7 +215,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
     let counted = counted(&capture, slot_bytes_log2);
-    let report = Report::new(facts, &records, lengths, core_work(&result), faults, counted, app.is_some());
+    let report =
+        Report::new(facts, &records, lengths, core_work(&result), faults, counted, program.app.is_some());
     outputs.write(&capture.frames, &result, &records, &report)?;
     print::line(report)
 }
@@ -201,8 +247,8 @@ fn arriving(packets: &[SlotPacket], arrivals: Vec<u64>) -> Vec<Packet> {
 fn simulate(
     args: &Args,
     config: &Config,
-    kernel: &Kernel,
-    setup: &ArraySetup,
+    program: &Program,
+    mut setup: ArraySetup,
     packets: Vec<Packet>,
     quiet: bool,
 ) -> anyhow::Result<RunResult> {
@@ -213,14 +259,18 @@ fn simulate(
     }
     let memory = MemoryOptions { latency: Latency::Fixed(args.mem_latency), ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    let kernel = &program.kernel;
     host.load_kernel(&KernelImage {
         segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
         entry: kernel.entry,
         registers: kernel.registers.registers() as u32,
     })?;
-    let layout = host.configure(setup)?;
+    if let Some(app) = &program.app {
+        host.load_app(app.as_ref(), &mut setup)?;
+    }
+    let layout = host.configure(&setup)?;
     let bar = print::progress(packets.len() as u64, quiet);
-    let result = cosim::run(&mut host, setup, &layout, &packets, RunOptions::default(), &mut |progress| {
+    let result = cosim::run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |progress| {
         bar.set_position(progress.committed);
     });
     bar.finish_and_clear();
@@ -287,10 +337,14 @@ fn records(result: &RunResult, packets: usize) -> anyhow::Result<Vec<PacketRecor
 }
 
 /// Compares every packet and verdict with the app's golden model.
-fn compare(app: &App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
+fn compare(app: &dyn App, name: &str, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
     let differences = packets.iter().zip(&result.packets).filter_map(|(packet, got)| {
-        let frame = got.bytes.clone();
-        Difference::find(got.index, (app.golden)(packet), Golden { verdict: Verdict(got.verdict), frame })
+        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
+        if let Some(difference) = app.check(got.index, packet, golden) {
+            return Some(difference.to_string());
+        }
+        let error = app.check_egress(packet, &got.egress).err()?;
+        Some(format!("packet {} (number {} of the capture): {error:#}", got.index, got.index + 1))
     });
     let mut differences = differences.peekable();
     match differences.next() {
@@ -298,9 +352,8 @@ fn compare(app: &App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Res
         Some(first) => {
             let count = 1 + differences.count();
             bail!(
-                "{count} of {} packets differ from the golden model of {}; the first:\n{first}",
-                packets.len(),
-                app.name
+                "{count} of {} packets differ from the golden model of {name}; the first:\n{first}",
+                packets.len()
             )
         }
     }
@@ -334,15 +387,25 @@ mod tests {
     use super::*;
     use hermes_testbench::traffic::{Generator, Traffic};
 
+    fn app(name: &str) -> Box<dyn App> {
+        AppEntry::find(name).unwrap().load(&Inputs::default()).unwrap()
+    }
+
     /// Packets and what an array without a fault gives for them.
-    fn run(app: &App, count: usize) -> (Vec<SlotPacket>, RunResult) {
+    fn run(app: &dyn App, count: usize) -> (Vec<SlotPacket>, RunResult) {
         let traffic = Traffic { kind: "imix".parse().unwrap(), seed: 1, bad_share: 30.0, rate: 100.0 };
         let packets: Vec<_> =
             Generator::new(traffic).take(count).map(|frame| SlotPacket::new(&frame, 11)).collect();
         let record = |(index, packet): (usize, &SlotPacket)| {
-            let golden = (app.golden)(packet);
+            let golden = app.golden(index as u64, packet);
             let times = cosim::PacketTimes { commit: 100 + index as u64, ..cosim::PacketTimes::default() };
-            cosim::PacketRecord { index: index as u64, verdict: golden.verdict.0, times, bytes: golden.frame }
+            cosim::PacketRecord {
+                index: index as u64,
+                verdict: golden.verdict.0,
+                times,
+                bytes: golden.frame,
+                egress: Vec::new(),
+            }
         };
         let result = RunResult {
             packets: packets.iter().enumerate().map(record).collect(),
@@ -363,13 +426,14 @@ mod tests {
 
     #[test]
     fn one_wrong_byte_or_verdict_fails_the_run() {
-        for app in APPS {
-            let (packets, good) = run(app, 40);
-            compare(app, &packets, &good).unwrap();
+        for name in ["dec-ttl", "check-ip-header"] {
+            let app = app(name);
+            let (packets, good) = run(app.as_ref(), 40);
+            compare(app.as_ref(), name, &packets, &good).unwrap();
             let mut wrong = good.clone();
             wrong.packets[7].bytes[33] ^= 1;
             wrong.packets[9].verdict ^= 4;
-            let error = compare(app, &packets, &wrong).unwrap_err().to_string();
+            let error = compare(app.as_ref(), name, &packets, &wrong).unwrap_err().to_string();
             assert!(error.starts_with("2 of 40 packets differ from the golden model of"), "{error}");
             assert!(
                 error.contains("packet 7 (number 8 of the capture)") && error.contains("<-- differs"),
@@ -380,7 +444,7 @@ mod tests {
 
     #[test]
     fn lost_and_swapped_packets_fail_the_run() {
-        let (_, good) = run(&APPS[0], 10);
+        let (_, good) = run(app("dec-ttl").as_ref(), 10);
         assert_eq!(records(&good, 10).unwrap().len(), 10);
         assert!(records(&good, 11).unwrap_err().to_string().contains("10 of 11 packets were committed"));
         let mut swapped = good.clone();

@@ -31,5 +31,29 @@ struct packet_slot {
 #define DROP_CHECKSUM      6u /* header checksum is wrong */
 #define DROP_SOURCE        7u /* source address that no host may have */
 #define DROP_TTL           8u /* time to live ran out */
+#define DROP_NO_ROUTE      9u /* no prefix holds the destination */
+#define DROP_NO_RULE      10u /* no rule matches */
+#define DROP_FRAGMENT     11u /* larger than the MTU, and not to be fragmented: ICMP is needed */
+#define DROP_RULE    0x10000u /* by this rule: plus its number, counted from 0 */
+
+/* What every app asks of a packet first: an IPv4 packet with bytes for an Ethernet and an IPv4 header.
+ * Gives 0, or the reason to drop it. */
+static inline uint32_t require_ipv4(const struct packet_slot *slot)
+{
+    int is_ipv4 = slot->ethernet[12] == 0x08 && slot->ethernet[13] == 0x00;
+    if (slot->length < 14)
+        return DROP_SHORT;
+    if (!is_ipv4)
+        return DROP_NOT_IPV4;
+    if (slot->length < 34)
+        return DROP_SHORT;
+    return slot->ipv4[0] >> 4 == 4 ? 0 : DROP_VERSION;
+}
+
+/* The bytes of a word in the other order: a field of the packet in host order. */
+static inline uint32_t swap_bytes(uint32_t word)
+{
+    return word << 24 | (word & 0xff00u) << 8 | (word >> 8 & 0xff00u) | word >> 24;
+}
 
 #endif

@@ -31,6 +31,19 @@ pub struct Config {
     pub lanes: usize,
     /// Warp slots of a core, 1 to [`MAX_WARPS`].
     pub warps: usize,
+    /// The cores have the AES instructions of RISC-V (Zkne and Zknd).
+    pub aes: bool,
+    /// The top has the ports of the retire trace, for verification.
+    pub trace: bool,
+}
+
+/// Parts of a core that are there on request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreOptions {
+    /// AES instructions.
+    pub aes: bool,
+    /// Retire trace.
+    pub trace: bool,
 }
 
 /// A parameter that no array can have.
@@ -67,7 +80,12 @@ impl Config {
             "fpga" => (1, 8, 8),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
-        Ok(Self { preset: name.to_string(), cores, lanes, warps })
+        Ok(Self { preset: name.to_string(), cores, lanes, warps, aes: false, trace: false })
+    }
+
+    /// The optional parts of its cores.
+    pub fn core_options(&self) -> CoreOptions {
+        CoreOptions { aes: self.aes, trace: self.trace }
     }
 
     /// Checks every field against its range.

@@ -165,6 +165,40 @@ pub struct HermesTop<const LANES: usize> {
     /// Its packets.
     pub trace_commit_count: Signal<Out, Bits<6>>,
 
+    // Retire trace: only if the configuration has it; one element for each core, core 0 in the lowest bits
+    /// Of each core: a warp-instruction retires.
+    pub trace_retire_valid: Vec<Signal<Out, Bit>>,
+    /// Of each core: its warp slot.
+    pub trace_retire_slot: Vec<Signal<Out, Bits<5>>>,
+    /// Of each core: its PC.
+    pub trace_retire_pc: Vec<Signal<Out, Bits<32>>>,
+    /// Of each core: its word.
+    pub trace_retire_instruction: Vec<Signal<Out, Bits<32>>>,
+    /// Of each core: lanes that execute it.
+    pub trace_retire_active: Vec<Signal<Out, Bits<32>>>,
+    /// Of each core: those of them that fault.
+    pub trace_retire_faulting: Vec<Signal<Out, Bits<32>>>,
+    /// Of each core: cause of the fault.
+    pub trace_retire_cause: Vec<Signal<Out, Bits<5>>>,
+    /// Of each core: destination register, 0 for none.
+    pub trace_retire_rd: Vec<Signal<Out, Bits<5>>>,
+    /// Of each core: the destination is written later.
+    pub trace_retire_late: Vec<Signal<Out, Bit>>,
+    /// Of each core: values written, addresses of loads and stores, targets of `jalr`: 32 bits for each of 32 lanes.
+    pub trace_retire_value: Vec<Signal<Out, Bits<1024>>>,
+    /// Of each core: values of `rs2`, 32 bits for each of 32 lanes.
+    pub trace_retire_store_data: Vec<Signal<Out, Bits<1024>>>,
+    /// Of each core: values of loads or divisions are written.
+    pub trace_late_valid: Vec<Signal<Out, Bit>>,
+    /// Of each core: their warp slot.
+    pub trace_late_slot: Vec<Signal<Out, Bits<5>>>,
+    /// Of each core: their register.
+    pub trace_late_rd: Vec<Signal<Out, Bits<5>>>,
+    /// Of each core: their lanes.
+    pub trace_late_lanes: Vec<Signal<Out, Bits<32>>>,
+    /// Of each core: the values, 32 bits for each of 32 lanes.
+    pub trace_late_value: Vec<Signal<Out, Bits<1024>>>,
+
     registers: RegisterFile,
     dispatch: Dispatch<10, 11>,
     faults: FaultCollector,
@@ -173,6 +207,7 @@ pub struct HermesTop<const LANES: usize> {
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
     _cores: usize,
+    _traces: usize,
 }
 
 impl<const LANES: usize> HermesTop<LANES> {
@@ -183,6 +218,7 @@ impl<const LANES: usize> HermesTop<LANES> {
     pub fn new(config: &Config) -> Self {
         assert_eq!(config.validate(), Ok(()));
         assert_eq!(config.lanes, LANES);
+        let traced = if config.trace { config.cores } else { 0 };
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -255,14 +291,31 @@ impl<const LANES: usize> HermesTop<LANES> {
             trace_commit_slot: Signal::default(),
             trace_commit_packet: Signal::default(),
             trace_commit_count: Signal::default(),
+            trace_retire_valid: vec![Signal::default(); traced],
+            trace_retire_slot: vec![Signal::default(); traced],
+            trace_retire_pc: vec![Signal::default(); traced],
+            trace_retire_instruction: vec![Signal::default(); traced],
+            trace_retire_active: vec![Signal::default(); traced],
+            trace_retire_faulting: vec![Signal::default(); traced],
+            trace_retire_cause: vec![Signal::default(); traced],
+            trace_retire_rd: vec![Signal::default(); traced],
+            trace_retire_late: vec![Signal::default(); traced],
+            trace_retire_value: vec![Signal::default(); traced],
+            trace_retire_store_data: vec![Signal::default(); traced],
+            trace_late_valid: vec![Signal::default(); traced],
+            trace_late_slot: vec![Signal::default(); traced],
+            trace_late_rd: vec![Signal::default(); traced],
+            trace_late_lanes: vec![Signal::default(); traced],
+            trace_late_value: vec![Signal::default(); traced],
             registers: RegisterFile::new(config),
             dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
             faults: FaultCollector::new(config.cores),
             memory: MemoryMaster::new(config.cores),
-            core: (0..config.cores).map(|_| ShaderCore::default()).collect(),
+            core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
             _cores: config.cores,
+            _traces: traced,
         }
     }
 }
@@ -391,6 +444,14 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].verdict_base.next = self.registers.verdict_base.val();
             self.core[i].stack_base.next = self.registers.stack_base.val();
             self.core[i].stack_bytes_log2.next = self.registers.stack_bytes_log2.val();
+            self.core[i].read_window_base[0].next = self.registers.read_window_base[0].val();
+            self.core[i].read_window_base[1].next = self.registers.read_window_base[1].val();
+            self.core[i].read_window_size[0].next = self.registers.read_window_size[0].val();
+            self.core[i].read_window_size[1].next = self.registers.read_window_size[1].val();
+            self.core[i].write_window_base[0].next = self.registers.write_window_base[0].val();
+            self.core[i].write_window_base[1].next = self.registers.write_window_base[1].val();
+            self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
+            self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
             self.core[i].invalidate.next = self.registers.invalidate.val();
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
@@ -433,6 +494,31 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.core_fetch_misses[i].next = self.core[i].fetch_misses.val();
             self.registers.core_line_reads[i].next = self.core[i].line_reads.val();
             self.registers.core_line_writes[i].next = self.core[i].line_writes.val();
+            self.registers.core_lost_memory[i].next = self.core[i].lost_memory.val();
+            self.registers.core_lost_fetch[i].next = self.core[i].lost_fetch.val();
+            self.registers.core_lost_divergence[i].next = self.core[i].lost_divergence.val();
+            self.registers.core_lost_scoreboard[i].next = self.core[i].lost_scoreboard.val();
+            self.registers.core_lost_conflict[i].next = self.core[i].lost_conflict.val();
+        }
+
+        // Retire trace
+        for i in 0..self._traces {
+            self.trace_retire_valid[i].next = self.core[i].retire_valid[0].val();
+            self.trace_retire_slot[i].next = self.core[i].retire_slot[0].val();
+            self.trace_retire_pc[i].next = self.core[i].retire_pc[0].val();
+            self.trace_retire_instruction[i].next = self.core[i].retire_instruction[0].val();
+            self.trace_retire_active[i].next = self.core[i].retire_active[0].val();
+            self.trace_retire_faulting[i].next = self.core[i].retire_faulting[0].val();
+            self.trace_retire_cause[i].next = self.core[i].retire_cause[0].val();
+            self.trace_retire_rd[i].next = self.core[i].retire_rd[0].val();
+            self.trace_retire_late[i].next = self.core[i].retire_late[0].val();
+            self.trace_retire_value[i].next = self.core[i].retire_value[0].val();
+            self.trace_retire_store_data[i].next = self.core[i].retire_store_data[0].val();
+            self.trace_late_valid[i].next = self.core[i].late_valid[0].val();
+            self.trace_late_slot[i].next = self.core[i].late_slot[0].val();
+            self.trace_late_rd[i].next = self.core[i].late_rd[0].val();
+            self.trace_late_lanes[i].next = self.core[i].late_lanes[0].val();
+            self.trace_late_value[i].next = self.core[i].late_value[0].val();
         }
     }
 }

@@ -1,4 +1,7 @@
-//! The emitted array through the tools of its users: lint, parse, elaborate, and the speed of emission.
+//! The emitted array through the tools of its users: lint, parse, elaborate, synthesize, and the speed of emission.
+//!
+//! `VERILATOR` names another Verilator than the one on the search path. The ignored tests need the Python packages `fusesoc`
+//! and `systemrdl-compiler`; `HERMES_PYTHON` names the Python that has them, such as that of a virtual environment.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,8 +11,8 @@ use hermes_rtl::emit::artefacts;
 use hermes_rtl::host::registers::REGISTERS;
 use hermes_rtl::top::emit_top;
 
-/// Runs a tool, which must succeed without a word.
-fn silent(folder: &Path, program: &str, arguments: &[&str]) {
+/// Runs a tool; returns what it says.
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(folder)
@@ -17,7 +20,21 @@ fn silent(folder: &Path, program: &str, arguments: &[&str]) {
         .unwrap_or_else(|e| panic!("cannot run {program}: {e}; it must be installed for this test"));
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}:\n{text}");
+    text.into_owned()
+}
+
+/// Runs a tool, which must succeed without a word.
+fn silent(folder: &Path, program: &str, arguments: &[&str]) {
+    let text = run(folder, program, arguments);
     assert!(text.trim().is_empty(), "{program} {arguments:?} says:\n{text}");
+}
+
+fn verilator() -> String {
+    std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into())
+}
+
+fn python() -> String {
+    std::env::var("HERMES_PYTHON").unwrap_or_else(|_| "python3".into())
 }
 
 /// Emits a preset with everything beside it into a new folder.
@@ -32,11 +49,11 @@ fn emit(preset: &str) -> tempfile::TempDir {
 }
 
 fn lint_and_parse(folder: &Path) {
-    silent(
-        folder,
-        "verilator",
-        &["--lint-only", "-Wall", "--top-module", "hermes_top", "-f", "hermes_top.f"],
-    );
+    let arguments = ["--lint-only", "-Wall", "--top-module", "hermes_top", "-f", "hermes_top.f"];
+    let said = run(folder, &verilator(), &arguments);
+    // Newer Verilators print statistics, in lines that begin with a dash.
+    let messages: Vec<&str> = said.lines().filter(|l| !l.starts_with("- ") && !l.trim().is_empty()).collect();
+    assert!(messages.is_empty(), "Verilator says:\n{said}");
     silent(folder, "iverilog", &["-Wall", "-t", "null", "-g2005", "-s", "hermes_top", "hermes_top.v"]);
 }
 
@@ -100,4 +117,52 @@ fn header_compiles_as_c() {
     let source = "#include \"hermes_top_registers.h\"\nint offset = HERMES_COMMITTED_PACKETS;\n";
     std::fs::write(folder.path().join("use.c"), source).unwrap();
     silent(folder.path(), "cc", &["-std=c99", "-Wall", "-Wextra", "-pedantic", "-fsyntax-only", "use.c"]);
+}
+
+/// Synthesizes the smallest preset down to the cells of an ECP5-85F, on which it fits with its surroundings.
+#[test]
+#[ignore = "long: three minutes of synthesis"]
+fn fpga_preset_maps_to_cells_of_the_board() {
+    let folder = emit("fpga");
+    let script =
+        "read_verilog hermes_top.v; synth_ecp5 -top hermes_top; select -assert-none t:$* t:TRELLIS_LATCH; \
+                  tee -q -o statistics.txt stat";
+    silent(folder.path(), "yosys", &["-q", "-p", script]);
+    let statistics = std::fs::read_to_string(folder.path().join("statistics.txt")).unwrap();
+    let count = |cell: &str| -> usize {
+        let mut counts = statistics.lines().filter_map(|line| line.trim().strip_prefix(cell));
+        counts.next_back().map_or(0, |count| count.trim().parse().unwrap())
+    };
+    // Carries take two LUTs each, distributed memories of 16 x 4 bits four.
+    let luts = count("LUT4 ") + 2 * count("CCU2C ") + 4 * count("TRELLIS_DPR16X4 ");
+    let (flip_flops, blocks) = (count("TRELLIS_FF "), count("DP16KD "));
+    println!("{luts} LUTs, {flip_flops} flip-flops, {blocks} block RAMs");
+    assert!((1..84_000).contains(&luts), "{luts} LUTs");
+    assert!((1..84_000).contains(&flip_flops), "{flip_flops} flip-flops");
+    assert!((1..208).contains(&blocks), "{blocks} block RAMs");
+}
+
+/// FuseSoC finds the core, lints it and makes ready to synthesize it.
+#[test]
+#[ignore = "needs the Python package fusesoc"]
+fn fusesoc_takes_the_core() {
+    let folder = emit("fpga");
+    let main = ["-c", "from fusesoc.main import main; main()", "--cores-root", "."];
+    for (arguments, wanted) in [
+        (["run", "--target", "lint", "hermes"].as_slice(), "verilator -f"),
+        (&["run", "--target", "synth", "--setup", "hermes"], "Preparing"),
+    ] {
+        let said = run(folder.path(), &python(), &[&main[..], arguments].concat());
+        assert!(said.contains(wanted), "{said}");
+        assert!(!said.contains("%Warning") && !said.contains("WARNING"), "{said}");
+    }
+}
+
+/// A SystemRDL compiler reads from the map what the manifest says.
+#[test]
+#[ignore = "needs the Python package systemrdl-compiler"]
+fn register_map_compiles_as_rdl() {
+    let folder = emit("fpga");
+    std::fs::write(folder.path().join("compare.py"), include_str!("compare_rdl.py")).unwrap();
+    silent(folder.path(), &python(), &["compare.py", "hermes_top_registers.rdl", "hermes_top.json"]);
 }

@@ -4,16 +4,19 @@
 //! | --- | --- |
 //! | `cosim` | the Verilated array with its memory and its host |
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
+//! | `apps` | the apps: kernel, inputs, golden model |
+//! | `tables` | routing tables, rules and patterns: their files, and what kernels read in shared memory |
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `iss` | the reference simulator of the instruction set |
 //! | `lockstep` | compares what the cores retire with the reference simulator |
 //! | `fuzz` | constrained-random programs, with shrinking and coverage |
-//! | `golden` | golden models of the known apps, and the report of a difference |
+//! | `golden` | golden models of the apps, and the report of a difference |
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
 //! | `verdict` | the verdict word and its names |
 //! | `slot` | the packet slot in shared memory |
 //! | `output` | files that appear complete or not at all |
 
+pub mod apps;
 pub mod cosim;
 pub mod fuzz;
 pub mod golden;
@@ -23,6 +26,7 @@ pub mod lockstep;
 pub mod metrics;
 pub mod output;
 pub mod slot;
+pub mod tables;
 pub mod traffic;
 pub mod verdict;
 

@@ -16,9 +16,9 @@ pub const fn capacity(bytes_log2: u32) -> usize {
 }
 
 /// The slot size, as a power of two, that holds every frame whole, if the largest slot does; at least
-/// [`MIN_BYTES_LOG2`].
-pub fn bytes_log2_for(frames: &[Frame]) -> u32 {
-    let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0);
+/// [`MIN_BYTES_LOG2`]. Frames may grow by `growth` bytes.
+pub fn bytes_log2_for(frames: &[Frame], growth: usize) -> u32 {
+    let longest = frames.iter().map(|frame| frame.data.len()).max().unwrap_or(0) + growth;
     (MIN_BYTES_LOG2..MAX_BYTES_LOG2).find(|log2| capacity(*log2) >= longest).unwrap_or(MAX_BYTES_LOG2)
 }
 
@@ -67,9 +67,9 @@ mod tests {
         for (bytes, log2) in
             [(0, 7), (110, 7), (111, 8), (1518, 11), (2030, 11), (2031, 12), (16_366, 14), (16_367, 14)]
         {
-            assert_eq!(bytes_log2_for(&[frame(60, 60), frame(bytes, 60)]), log2, "{bytes} bytes");
+            assert_eq!(bytes_log2_for(&[frame(60, 60), frame(bytes, 60)], 0), log2, "{bytes} bytes");
         }
-        assert_eq!(bytes_log2_for(&[]), 7);
+        assert_eq!((bytes_log2_for(&[], 0), bytes_log2_for(&[frame(100, 100)], 11)), (7, 8));
     }
 
     #[test]

@@ -34,11 +34,20 @@ pub enum Reason {
     Source = 7,
     /// The time to live ran out.
     Ttl = 8,
+    /// No prefix of the routing table holds the destination.
+    NoRoute = 9,
+    /// No rule matches.
+    NoRule = 10,
+    /// Larger than the MTU, and not to be fragmented: the sender is to be told with ICMP.
+    Fragment = 11,
 }
+
+/// Reason of the packets that rule 0 drops; rule n has this plus n.
+pub const DROP_RULE: u32 = 0x1_0000;
 
 impl Reason {
     /// Every reason with its name in the kernels' include file and the words of the reports.
-    pub const ALL: [(Self, &'static str, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::NotIpv4, "DROP_NOT_IPV4", "not IPv4"),
         (Self::Short, "DROP_SHORT", "frame too short"),
         (Self::Version, "DROP_VERSION", "version"),
@@ -47,6 +56,9 @@ impl Reason {
         (Self::Checksum, "DROP_CHECKSUM", "checksum"),
         (Self::Source, "DROP_SOURCE", "source address"),
         (Self::Ttl, "DROP_TTL", "TTL ran out"),
+        (Self::NoRoute, "DROP_NO_ROUTE", "no route"),
+        (Self::NoRule, "DROP_NO_RULE", "no rule"),
+        (Self::Fragment, "DROP_FRAGMENT", "fragmentation needed"),
     ];
 }
 
@@ -74,6 +86,11 @@ impl Verdict {
         Self(DROP | reason as u32)
     }
 
+    /// Drop by rule number `rule`, counted from 0.
+    pub const fn drop_by_rule(rule: u32) -> Self {
+        Self(DROP | DROP_RULE + rule)
+    }
+
     /// Whether the packet leaves through a port.
     pub const fn is_forward(self) -> bool {
         self.0 & DROP == 0
@@ -99,6 +116,7 @@ impl fmt::Display for Verdict {
         } else {
             match Reason::ALL.iter().find(|(reason, ..)| *reason as u32 == low) {
                 Some((.., name)) => write!(f, "drop: {name}"),
+                None if low >= DROP_RULE => write!(f, "drop: rule {}", low - DROP_RULE),
                 None => write!(f, "drop: reason {low}"),
             }
         }
@@ -116,7 +134,8 @@ mod tests {
             (0x7fff_ffff, "forward: port 2147483647"),
             (0x8000_0006, "drop: checksum"),
             (0x8000_0063, "drop: reason 99"),
-            (0xbfff_ffff, "drop: reason 1073741823"),
+            (0x8000_ffff, "drop: reason 65535"),
+            (0x8001_0007, "drop: rule 7"),
             (0xc000_0002, "fault: illegal instruction"),
             (0xc000_0009, "fault: cause 9"),
         ] {
@@ -140,6 +159,7 @@ mod tests {
         for text in [crate::kernel::PACKET_INC, crate::kernel::HERMES_H] {
             assert_eq!(number(text, "VERDICT_DROP"), DROP);
             assert_eq!(number(text, "VERDICT_FORWARD"), Verdict::forward(0).0);
+            assert_eq!(number(text, "DROP_RULE"), DROP_RULE);
             for (reason, name, _) in Reason::ALL {
                 assert_eq!(number(text, name), reason as u32, "{name}");
             }

@@ -1,5 +1,6 @@
 //! The arithmetic unit of a lane.
 
+use super::BitCount;
 use crate::prelude::*;
 
 /// What [`LaneAlu`] computes.
@@ -9,30 +10,62 @@ pub enum AluOperation {
     Add,
     /// `a - b`.
     Sub,
-    /// `a` shifted left by `b[4:0]`.
-    ShiftLeft,
-    /// `a` shifted right by `b[4:0]`, zeros from the left.
-    ShiftRight,
-    /// `a` shifted right by `b[4:0]`, copies of the sign from the left.
-    ShiftRightSigned,
     /// 1 if `a < b` as signed numbers, else 0.
     LessThan,
     /// 1 if `a < b` as unsigned numbers, else 0.
     LessThanUnsigned,
-    /// Bitwise exclusive or.
+    /// The smaller of `a` and `b` as signed numbers.
+    Min,
+    /// The smaller of `a` and `b` as unsigned numbers.
+    MinUnsigned,
+    /// The larger of `a` and `b` as signed numbers.
+    Max,
+    /// The larger of `a` and `b` as unsigned numbers.
+    MaxUnsigned,
+    /// `a` shifted left by `b[4:0]`.
+    ShiftLeft,
+    /// `a` rotated left by `b[4:0]`.
+    RotateLeft,
+    /// `a` shifted right by `b[4:0]`, zeros from the left.
+    ShiftRight,
+    /// `a` rotated right by `b[4:0]`.
+    RotateRight,
+    /// `a` shifted right by `b[4:0]`, copies of the sign from the left.
+    ShiftRightSigned,
+    /// The low byte (`b[4:0]` = 24) or half word (`b[4:0]` = 16) of `a`, extended by its sign.
+    SignExtend,
+    /// Every byte of `a` that is not zero becomes 0xff.
+    OrCombine,
+    /// The bytes of `a` in reverse order; `b[4:0]` must be 24.
+    ReverseBytes,
+    /// `a ^ b`.
     Xor,
-    /// Bitwise or.
+    /// `a ^ !b`.
+    XorNot,
+    /// `a | b`.
     Or,
-    /// Bitwise and.
+    /// `a | !b`.
+    OrNot,
+    /// `a & b`.
     And,
+    /// `a & !b`.
+    AndNot,
+    /// Number of zeros above the highest one of `a`; 32 if there is none.
+    LeadingZeros,
+    /// Number of zeros below the lowest one of `a`; 32 if there is none.
+    TrailingZeros,
+    /// Number of ones of `a`.
+    Ones,
 }
 
-/// RV32I arithmetic and branch conditions of one lane (RISC-V unprivileged specification, chapter 2).
+/// RV32I and Zbb arithmetic and branch conditions of one lane (RISC-V unprivileged specification).
 ///
-/// Combinational: `y` and `taken` answer the operands in the same cycle.
+/// Combinational: `y` and `taken` answer the operands in the same cycle. One adder serves addition, subtraction and all
+/// comparisons, one rotator with a mask all shifts, rotations and extensions; so a branch needs an `operation` that makes
+/// its comparison.
 #[derive(LogicBlock, Default)]
 pub struct LaneAlu {
-    /// What `y` is.
+    /// What `y` is. For a branch: `Xor` (eq, ne), `LessThan` (lt, ge) or `LessThanUnsigned` (ltu, geu).
     pub operation: Signal<In, AluOperation>,
     /// `funct3` of a branch: which comparison `taken` is (0 eq, 1 ne, 4 lt, 5 ge, 6 ltu, 7 geu).
     pub condition: Signal<In, Bits<3>>,
@@ -44,87 +77,294 @@ pub struct LaneAlu {
     pub y: Signal<Out, Bits<32>>,
     /// The branch condition holds.
     pub taken: Signal<Out, Bit>,
-    amount: Signal<Local, Bits<5>>,
-    signed: Signal<Local, Bit>,
+
+    counter: BitCount,
+    invert: Signal<Local, Bit>,
+    add: Signal<Local, Bit>,
+    both: Signal<Local, Bit>,
+    either: Signal<Local, Bit>,
+    compare: Signal<Local, Bit>,
+    unsigned: Signal<Local, Bit>,
+    minimum: Signal<Local, Bit>,
+    maximum: Signal<Local, Bit>,
+    left: Signal<Local, Bit>,
+    shift: Signal<Local, Bit>,
+    whole: Signal<Local, Bit>,
+    extend: Signal<Local, Bit>,
+    reverse: Signal<Local, Bit>,
+    operand: Signal<Local, Bits<32>>,
+    total: Signal<Local, Bits<34>>,
     less: Signal<Local, Bit>,
     met: Signal<Local, Bit>,
+    logic: Signal<Local, Bits<32>>,
+    amount: Signal<Local, Bits<5>>,
+    turn: Signal<Local, Bits<5>>,
+    within: Signal<Local, Bits<32>>,
+    swapped: Signal<Local, Bits<32>>,
+    even: Signal<Local, Bits<32>>,
+    odd: Signal<Local, Bits<32>>,
+    edge: Signal<Local, Bits<5>>,
+    ones: Signal<Local, Bits<32>>,
+    keep: Signal<Local, Bits<32>>,
+    fill: Signal<Local, Bits<32>>,
+    shifted: Signal<Local, Bits<32>>,
+    sum: Signal<Local, Bits<32>>,
+    picked: Signal<Local, Bits<32>>,
+    flags: Signal<Local, Bits<32>>,
 }
 
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
+        // Controls of the parts. What is not selected gives 0, and the results are or-ed together.
+        self.invert.next = true;
+        self.add.next = false;
+        self.both.next = false;
+        self.either.next = false;
+        self.compare.next = false;
+        self.unsigned.next = false;
+        self.minimum.next = false;
+        self.maximum.next = false;
+        self.left.next = false;
+        self.shift.next = false;
+        self.whole.next = false;
+        self.extend.next = false;
+        self.reverse.next = false;
+        self.fill.next = bits::<32>(0);
+        self.counter.enable.next = false;
+        self.counter.ones.next = false;
+        self.counter.trailing.next = false;
+        self.counter.a.next = self.a.val();
         self.amount.next = self.b.val().get_bits::<5>(0);
-        self.signed.next = !self.condition.val().get_bit(1);
-        if self.operation.val() == AluOperation::LessThan {
-            self.signed.next = true;
+        match self.operation.val() {
+            AluOperation::Add => {
+                self.invert.next = false;
+                self.add.next = true;
+            }
+            AluOperation::Sub => self.add.next = true,
+            AluOperation::LessThan => self.compare.next = true,
+            AluOperation::LessThanUnsigned => {
+                self.compare.next = true;
+                self.unsigned.next = true;
+            }
+            AluOperation::Min => self.minimum.next = true,
+            AluOperation::MinUnsigned => {
+                self.minimum.next = true;
+                self.unsigned.next = true;
+            }
+            AluOperation::Max => self.maximum.next = true,
+            AluOperation::MaxUnsigned => {
+                self.maximum.next = true;
+                self.unsigned.next = true;
+            }
+            AluOperation::ShiftLeft => {
+                self.shift.next = true;
+                self.left.next = true;
+            }
+            AluOperation::RotateLeft => {
+                self.whole.next = true;
+                self.left.next = true;
+            }
+            AluOperation::ShiftRight => self.shift.next = true,
+            AluOperation::RotateRight => self.whole.next = true,
+            AluOperation::ShiftRightSigned => {
+                self.shift.next = true;
+                if self.a.val().get_bit(31) {
+                    self.fill.next = bits::<32>(0xffff_ffff_u64);
+                }
+            }
+            AluOperation::SignExtend => {
+                self.shift.next = true;
+                self.extend.next = true;
+                if self.amount.val().get_bit(3) {
+                    if self.a.val().get_bit(7) {
+                        self.fill.next = bits::<32>(0xffff_ffff_u64);
+                    }
+                } else if self.a.val().get_bit(15) {
+                    self.fill.next = bits::<32>(0xffff_ffff_u64);
+                }
+            }
+            AluOperation::OrCombine => {
+                if self.a.val().get_bits::<8>(0).any() {
+                    self.fill.next = self.fill.val() | 0xff;
+                }
+                if self.a.val().get_bits::<8>(8).any() {
+                    self.fill.next = self.fill.val() | 0xff00;
+                }
+                if self.a.val().get_bits::<8>(16).any() {
+                    self.fill.next = self.fill.val() | 0xff_0000;
+                }
+                if self.a.val().get_bits::<8>(24).any() {
+                    self.fill.next = self.fill.val() | 0xff00_0000_u64;
+                }
+            }
+            AluOperation::ReverseBytes => {
+                self.whole.next = true;
+                self.reverse.next = true;
+            }
+            AluOperation::Xor => {
+                self.invert.next = false;
+                self.either.next = true;
+            }
+            AluOperation::XorNot => self.either.next = true,
+            AluOperation::Or => {
+                self.invert.next = false;
+                self.both.next = true;
+                self.either.next = true;
+            }
+            AluOperation::OrNot => {
+                self.both.next = true;
+                self.either.next = true;
+            }
+            AluOperation::And => {
+                self.invert.next = false;
+                self.both.next = true;
+            }
+            AluOperation::AndNot => self.both.next = true,
+            AluOperation::LeadingZeros => self.counter.enable.next = true,
+            AluOperation::TrailingZeros => {
+                self.counter.enable.next = true;
+                self.counter.trailing.next = true;
+            }
+            _ => {
+                self.counter.enable.next = true;
+                self.counter.ones.next = true;
+            }
         }
-        if self.operation.val() == AluOperation::LessThanUnsigned {
-            self.signed.next = false;
+
+        // Sum or difference. Bit 0 of the wide sum makes the carry into bit 1; bit 33 is the carry out.
+        self.operand.next = self.b.val();
+        if self.invert.val() {
+            self.operand.next = !self.b.val();
         }
-        // Numbers of different sign compare the other way round when they are signed.
-        self.less.next = (self.a.val() < self.b.val())
-            ^ (self.signed.val() & (self.a.val().get_bit(31) ^ self.b.val().get_bit(31)));
+        self.total.next = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
+            + ((bit_cast::<34, 32>(self.operand.val()) << 1) | bit_cast::<34, 1>(self.invert.val().into()));
+        self.sum.next = bits::<32>(0);
+        if self.add.val() {
+            self.sum.next = self.total.val().get_bits::<32>(1);
+        }
+
+        // Bitwise logic
+        self.logic.next = bits::<32>(0);
+        if self.both.val() {
+            self.logic.next = self.a.val() & self.operand.val();
+        }
+        if self.either.val() {
+            self.logic.next = self.logic.val() | (self.a.val() ^ self.operand.val());
+        }
+
+        // Comparisons. Numbers of different sign compare the other way round when they are signed.
+        self.less.next = !self.total.val().get_bit(33)
+            ^ (!self.unsigned.val() & (self.a.val().get_bit(31) ^ self.b.val().get_bit(31)));
         self.met.next = self.less.val();
         if !self.condition.val().get_bit(2) {
-            self.met.next = self.a.val() == self.b.val();
+            self.met.next = !self.logic.val().any();
         }
         self.taken.next = self.met.val() ^ self.condition.val().get_bit(0);
-        match self.operation.val() {
-            AluOperation::Sub => self.y.next = self.a.val() - self.b.val(),
-            AluOperation::ShiftLeft => self.y.next = self.a.val() << self.amount.val(),
-            AluOperation::ShiftRight => self.y.next = self.a.val() >> self.amount.val(),
-            AluOperation::ShiftRightSigned => {
-                self.y.next = self.a.val() >> self.amount.val();
-                if self.a.val().get_bit(31) {
-                    self.y.next = (self.a.val() >> self.amount.val())
-                        | !(bits::<32>(0xffff_ffff_u64) >> self.amount.val());
-                }
-            }
-            AluOperation::LessThan => {
-                self.y.next = bits::<32>(0);
-                if self.less.val() {
-                    self.y.next = bits::<32>(1);
-                }
-            }
-            AluOperation::LessThanUnsigned => {
-                self.y.next = bits::<32>(0);
-                if self.less.val() {
-                    self.y.next = bits::<32>(1);
-                }
-            }
-            AluOperation::Xor => self.y.next = self.a.val() ^ self.b.val(),
-            AluOperation::Or => self.y.next = self.a.val() | self.b.val(),
-            AluOperation::And => self.y.next = self.a.val() & self.b.val(),
-            _ => self.y.next = self.a.val() + self.b.val(),
+        self.picked.next = bits::<32>(0);
+        if (self.minimum.val() & self.less.val()) | (self.maximum.val() & !self.less.val()) {
+            self.picked.next = self.a.val();
         }
+        if (self.minimum.val() & !self.less.val()) | (self.maximum.val() & self.less.val()) {
+            self.picked.next = self.picked.val() | self.b.val();
+        }
+
+        // Rotation to the right: within 16 bits, then by a half word. Reversed bytes are bytes 0 and 2 rotated by 24
+        // and bytes 1 and 3 rotated by 8.
+        self.turn.next = self.amount.val();
+        if self.left.val() {
+            self.turn.next = bits::<5>(0) - self.amount.val();
+        }
+        self.edge.next = self.turn.val();
+        if self.extend.val() {
+            self.turn.next = bits::<5>(0);
+        }
+        self.within.next = (((bit_cast::<64, 32>(self.a.val()) << 32) | bit_cast::<64, 32>(self.a.val()))
+            >> self.turn.val().get_bits::<4>(0))
+        .get_bits::<32>(0);
+        self.swapped.next = (self.within.val() << 16) | (self.within.val() >> 16);
+        self.even.next = self.within.val();
+        if self.turn.val().get_bit(4) {
+            self.even.next = self.swapped.val();
+        }
+        self.odd.next = self.within.val();
+        if self.turn.val().get_bit(4) & !self.reverse.val() {
+            self.odd.next = self.swapped.val();
+        }
+
+        // A shift is a rotation of which a part is kept.
+        self.ones.next = bits::<32>(0xffff_ffff_u64) >> self.edge.val();
+        self.keep.next = bits::<32>(0);
+        if self.shift.val() {
+            self.keep.next = self.ones.val();
+            if self.left.val() {
+                self.keep.next = !self.ones.val();
+            }
+        }
+        if self.whole.val() | (self.shift.val() & !self.edge.val().any()) {
+            self.keep.next = bits::<32>(0xffff_ffff_u64);
+        }
+        self.shifted.next = (((self.even.val() & 0x00ff_00ff) | (self.odd.val() & 0xff00_ff00_u64))
+            & self.keep.val())
+            | (self.fill.val() & !self.keep.val());
+
+        self.flags.next = bit_cast::<32, 6>(self.counter.count.val())
+            | bit_cast::<32, 1>((self.compare.val() & self.less.val()).into());
+        self.y.next =
+            self.sum.val() | self.logic.val() | self.picked.val() | self.shifted.val() | self.flags.val();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::Rng;
     use rust_hdl::prelude::simulate;
 
-    const CORNERS: [u32; 9] = [0, 1, 2, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1234_5678];
+    /// Corner operands and a few random ones.
+    fn operands() -> Vec<u32> {
+        let mut random = crate::testing::random();
+        let corners =
+            [0, 1, 2, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1234_5678, 0x0080_ff00, 0x8000_7f80];
+        corners.into_iter().chain((0..8).map(|_| random.gen())).collect()
+    }
 
     #[test]
-    fn operations_match_the_specification_on_corner_operands() {
+    fn operations_match_the_specification() {
         let mut alu = LaneAlu::default();
         alu.connect_all();
-        for a in CORNERS {
-            for b in CORNERS {
+        let operands = operands();
+        for &a in &operands {
+            for &b in &operands {
                 let amount = b & 31;
+                let (signed_a, signed_b) = (a as i32, b as i32);
                 let expected = [
                     (AluOperation::Add, a.wrapping_add(b)),
                     (AluOperation::Sub, a.wrapping_sub(b)),
-                    (AluOperation::ShiftLeft, a << amount),
-                    (AluOperation::ShiftRight, a >> amount),
-                    (AluOperation::ShiftRightSigned, ((a as i32) >> amount) as u32),
-                    (AluOperation::LessThan, u32::from((a as i32) < (b as i32))),
+                    (AluOperation::LessThan, u32::from(signed_a < signed_b)),
                     (AluOperation::LessThanUnsigned, u32::from(a < b)),
+                    (AluOperation::Min, signed_a.min(signed_b) as u32),
+                    (AluOperation::MinUnsigned, a.min(b)),
+                    (AluOperation::Max, signed_a.max(signed_b) as u32),
+                    (AluOperation::MaxUnsigned, a.max(b)),
+                    (AluOperation::ShiftLeft, a << amount),
+                    (AluOperation::RotateLeft, a.rotate_left(amount)),
+                    (AluOperation::ShiftRight, a >> amount),
+                    (AluOperation::RotateRight, a.rotate_right(amount)),
+                    (AluOperation::ShiftRightSigned, (signed_a >> amount) as u32),
+                    (
+                        AluOperation::OrCombine,
+                        u32::from_le_bytes(a.to_le_bytes().map(|x| if x == 0 { 0 } else { 255 })),
+                    ),
                     (AluOperation::Xor, a ^ b),
+                    (AluOperation::XorNot, !(a ^ b)),
                     (AluOperation::Or, a | b),
+                    (AluOperation::OrNot, a | !b),
                     (AluOperation::And, a & b),
+                    (AluOperation::AndNot, a & !b),
+                    (AluOperation::LeadingZeros, a.leading_zeros()),
+                    (AluOperation::TrailingZeros, a.trailing_zeros()),
+                    (AluOperation::Ones, a.count_ones()),
                 ];
                 alu.a.next = u64::from(a).into();
                 alu.b.next = u64::from(b).into();
@@ -134,27 +374,41 @@ mod tests {
                     assert_eq!(alu.y.val().to_u32(), y, "{operation:?} of {a:#x}, {b:#x}");
                 }
             }
+            // These take their kind or amount from the second operand.
+            let expected = [
+                (AluOperation::SignExtend, 24, a as i8 as u32),
+                (AluOperation::SignExtend, 16, a as i16 as u32),
+                (AluOperation::ReverseBytes, 0x698, a.swap_bytes()),
+            ];
+            for (operation, b, y) in expected {
+                alu.b.next = b.into();
+                alu.operation.next = operation;
+                assert!(simulate(&mut alu, 10));
+                assert_eq!(alu.y.val().to_u32(), y, "{operation:?} of {a:#x}, {b}");
+            }
         }
     }
 
     #[test]
-    fn conditions_match_the_specification_on_corner_operands() {
+    fn conditions_match_the_specification() {
         let mut alu = LaneAlu::default();
         alu.connect_all();
-        for a in CORNERS {
-            for b in CORNERS {
+        let operands = operands();
+        for &a in &operands {
+            for &b in &operands {
                 alu.a.next = u64::from(a).into();
                 alu.b.next = u64::from(b).into();
                 let expected = [
-                    (0, a == b),
-                    (1, a != b),
-                    (4, (a as i32) < (b as i32)),
-                    (5, (a as i32) >= (b as i32)),
-                    (6, a < b),
-                    (7, a >= b),
+                    (0, AluOperation::Xor, a == b),
+                    (1, AluOperation::Xor, a != b),
+                    (4, AluOperation::LessThan, (a as i32) < (b as i32)),
+                    (5, AluOperation::LessThan, (a as i32) >= (b as i32)),
+                    (6, AluOperation::LessThanUnsigned, a < b),
+                    (7, AluOperation::LessThanUnsigned, a >= b),
                 ];
-                for (condition, taken) in expected {
+                for (condition, operation, taken) in expected {
                     alu.condition.next = bits::<3>(condition);
+                    alu.operation.next = operation;
                     assert!(simulate(&mut alu, 10));
                     assert_eq!(alu.taken.val(), taken, "condition {condition} of {a:#x}, {b:#x}");
                 }

@@ -1,13 +1,15 @@
 //! Stage D: from the instruction to the controls of stage X.
 
-use super::{AluOperation, BSource, BootRom, Decoder, ThreadIndex};
+use super::{AluOperation, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::prelude::*;
 
-/// Decodes the instruction of stage D and holds the controls of stage X.
+/// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage X.
 ///
-/// All `execute_*` outputs are registers that take the instruction of stage D at the edge at which `advance` is high.
-/// An instruction that missed in the cache becomes a bubble and is reported as `miss_valid`, in the cycle in which it
-/// leaves stage D.
+/// All `execute_*` outputs are registers that take the instruction of stage D at the edge at which `advance` is high. In the
+/// cycle before that edge the stage says what becomes of the warp: an instruction that missed in the cache (`miss_valid`) or is blocked
+/// by a hazard leaves as a bubble and is fetched again (`replay_valid`), later if `wait_valid` is high; behind one on which the next
+/// path depends (`control_valid`) the warp does not issue until stage W knows the path. If stage W flushes the warp, the instruction leaves
+/// as a bubble and nothing is said.
 #[derive(LogicBlock)]
 pub struct DecodeStage {
     /// Rising-edge clock.
@@ -24,14 +26,36 @@ pub struct DecodeStage {
     pub pc: Signal<In, Bits<30>>,
     /// It stands in the boot region.
     pub boot: Signal<In, Bit>,
+    /// Lanes wait at the instruction after it.
+    pub meets: Signal<In, Bit>,
     /// packetIdx of lane 0.
     pub packet: Signal<In, Bits<32>>,
+    /// Warp-instructions that the warp retired before it.
+    pub instructions: Signal<In, Bits<32>>,
+    /// From the hazard check: it cannot be executed yet.
+    pub blocked: Signal<In, Bit>,
+    /// From the hazard check: nor before an operation of its warp completes.
+    pub waits: Signal<In, Bit>,
+    /// From the hazard check: `rs1` is the result in stage X.
+    pub rs1_in_execute: Signal<In, Bit>,
+    /// From the hazard check: `rs1` is the result in stage W.
+    pub rs1_in_write: Signal<In, Bit>,
+    /// From the hazard check: `rs2` is the result in stage X.
+    pub rs2_in_execute: Signal<In, Bit>,
+    /// From the hazard check: `rs2` is the result in stage W.
+    pub rs2_in_write: Signal<In, Bit>,
+    /// From stage W: the younger instructions of a warp are dropped.
+    pub flush_valid: Signal<In, Bit>,
+    /// From stage W: that warp.
+    pub flush_slot: Signal<In, Bits<5>>,
     /// From the instruction cache: the line is there.
     pub hit: Signal<In, Bit>,
     /// From the instruction cache: the instruction.
     pub fetched: Signal<In, Bits<32>>,
     /// From the instruction cache: the line came with a bus error.
     pub fetch_error: Signal<In, Bit>,
+    /// AES instructions are there; constant.
+    pub aes_enabled: Signal<In, Bit>,
     /// Number of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.
@@ -54,18 +78,40 @@ pub struct DecodeStage {
     pub stack_base: Signal<In, Bits<32>>,
     /// STACK_BYTES_LOG2 register.
     pub stack_bytes_log2: Signal<In, Bits<5>>,
-    /// The instruction missed in the cache and leaves stage D as a bubble.
+    /// The instruction missed in the cache.
     pub miss_valid: Signal<Out, Bit>,
+    /// The instruction is blocked until an operation of its warp completes.
+    pub wait_valid: Signal<Out, Bit>,
+    /// The instruction is fetched again.
+    pub replay_valid: Signal<Out, Bit>,
+    /// The next path depends on the instruction.
+    pub control_valid: Signal<Out, Bit>,
+    /// The instruction goes on to stage X.
+    pub leaves: Signal<Out, Bit>,
     /// To the lanes: register `rs1`, in stage D.
     pub rs1: Signal<Out, Bits<5>>,
     /// To the lanes: register `rs2`, in stage D.
     pub rs2: Signal<Out, Bits<5>>,
+    /// To the hazard check: destination register, in stage D; `a0` for instructions that fault.
+    pub rd: Signal<Out, Bits<5>>,
+    /// To the hazard check: load, in stage D.
+    pub load: Signal<Out, Bit>,
+    /// To the hazard check: store, in stage D.
+    pub store: Signal<Out, Bit>,
+    /// To the hazard check: EXIT, in stage D.
+    pub exit: Signal<Out, Bit>,
+    /// To the hazard check: `fence`, in stage D.
+    pub fence: Signal<Out, Bit>,
+    /// To the hazard check: division, in stage D.
+    pub divide: Signal<Out, Bit>,
+    /// The instruction word, in stage D.
+    pub word: Signal<Out, Bits<32>>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<Out, Bit>,
-    /// `rs1` is x0.
-    pub execute_rs1_zero: Signal<Out, Bit>,
-    /// `rs2` is x0.
-    pub execute_rs2_zero: Signal<Out, Bit>,
+    /// Where the value of `rs1` is.
+    pub execute_rs1_source: Signal<Out, OperandSource>,
+    /// Where the value of `rs2` is.
+    pub execute_rs2_source: Signal<Out, OperandSource>,
     /// Destination register, 0 for none.
     pub execute_rd: Signal<Out, Bits<5>>,
     /// Arithmetic operation.
@@ -86,6 +132,20 @@ pub struct DecodeStage {
     pub execute_offset_shift: Signal<Out, Bits<5>>,
     /// Bits of the lane offset that count.
     pub execute_offset_mask: Signal<Out, Bits<32>>,
+    /// Multiplication.
+    pub execute_multiply: Signal<Out, Bit>,
+    /// Division.
+    pub execute_divide: Signal<Out, Bit>,
+    /// AES step.
+    pub execute_aes: Signal<Out, Bit>,
+    /// Byte of `rs2` that an AES step takes.
+    pub execute_byte_select: Signal<Out, Bits<2>>,
+    /// The AES step decrypts.
+    pub execute_aes_decrypt: Signal<Out, Bit>,
+    /// The AES step mixes columns.
+    pub execute_aes_middle: Signal<Out, Bit>,
+    /// The next path depends on the instruction.
+    pub execute_control: Signal<Out, Bit>,
     /// Conditional branch.
     pub execute_branch: Signal<Out, Bit>,
     /// `jal`.
@@ -118,8 +178,8 @@ pub struct DecodeStage {
     decoder: Decoder,
     thread_index: ThreadIndex,
     valid_q: Register<Bit>,
-    rs1_zero_q: Register<Bit>,
-    rs2_zero_q: Register<Bit>,
+    rs1_source_q: Register<OperandSource>,
+    rs2_source_q: Register<OperandSource>,
     rd_q: Register<Bits<5>>,
     operation_q: Register<AluOperation>,
     funct3_q: Register<Bits<3>>,
@@ -130,6 +190,13 @@ pub struct DecodeStage {
     offset_base_q: Register<Bits<32>>,
     offset_shift_q: Register<Bits<5>>,
     offset_mask_q: Register<Bits<32>>,
+    multiply_q: Register<Bit>,
+    divide_q: Register<Bit>,
+    aes_q: Register<Bit>,
+    byte_select_q: Register<Bits<2>>,
+    aes_decrypt_q: Register<Bit>,
+    aes_middle_q: Register<Bit>,
+    control_q: Register<Bit>,
     branch_q: Register<Bit>,
     jump_q: Register<Bit>,
     jump_register_q: Register<Bit>,
@@ -145,8 +212,12 @@ pub struct DecodeStage {
     next_q: Register<Bits<30>>,
     pc_q: Register<Bits<30>>,
     instruction: Signal<Local, Bits<32>>,
-    exit: Signal<Local, Bit>,
+    at_exit: Signal<Local, Bit>,
+    at_end_of_boot: Signal<Local, Bit>,
+    here: Signal<Local, Bit>,
     missed: Signal<Local, Bit>,
+    stopped: Signal<Local, Bit>,
+    control: Signal<Local, Bit>,
     fault: Signal<Local, Bit>,
     cause: Signal<Local, Bits<5>>,
     byte_pc: Signal<Local, Bits<32>>,
@@ -163,10 +234,21 @@ impl DecodeStage {
             slot: Signal::default(),
             pc: Signal::default(),
             boot: Signal::default(),
+            meets: Signal::default(),
             packet: Signal::default(),
+            instructions: Signal::default(),
+            blocked: Signal::default(),
+            waits: Signal::default(),
+            rs1_in_execute: Signal::default(),
+            rs1_in_write: Signal::default(),
+            rs2_in_execute: Signal::default(),
+            rs2_in_write: Signal::default(),
+            flush_valid: Signal::default(),
+            flush_slot: Signal::default(),
             hit: Signal::default(),
             fetched: Signal::default(),
             fetch_error: Signal::default(),
+            aes_enabled: Signal::default(),
             core: Signal::default(),
             cycle: Signal::default(),
             small_registers: Signal::default(),
@@ -179,11 +261,22 @@ impl DecodeStage {
             stack_base: Signal::default(),
             stack_bytes_log2: Signal::default(),
             miss_valid: Signal::default(),
+            wait_valid: Signal::default(),
+            replay_valid: Signal::default(),
+            control_valid: Signal::default(),
+            leaves: Signal::default(),
             rs1: Signal::default(),
             rs2: Signal::default(),
+            rd: Signal::default(),
+            load: Signal::default(),
+            store: Signal::default(),
+            exit: Signal::default(),
+            fence: Signal::default(),
+            divide: Signal::default(),
+            word: Signal::default(),
             execute_valid: Signal::default(),
-            execute_rs1_zero: Signal::default(),
-            execute_rs2_zero: Signal::default(),
+            execute_rs1_source: Signal::default(),
+            execute_rs2_source: Signal::default(),
             execute_rd: Signal::default(),
             execute_operation: Signal::default(),
             execute_funct3: Signal::default(),
@@ -194,6 +287,13 @@ impl DecodeStage {
             execute_offset_base: Signal::default(),
             execute_offset_shift: Signal::default(),
             execute_offset_mask: Signal::default(),
+            execute_multiply: Signal::default(),
+            execute_divide: Signal::default(),
+            execute_aes: Signal::default(),
+            execute_byte_select: Signal::default(),
+            execute_aes_decrypt: Signal::default(),
+            execute_aes_middle: Signal::default(),
+            execute_control: Signal::default(),
             execute_branch: Signal::default(),
             execute_jump: Signal::default(),
             execute_jump_register: Signal::default(),
@@ -212,8 +312,8 @@ impl DecodeStage {
             decoder: Decoder::default(),
             thread_index: ThreadIndex::new(lanes),
             valid_q: Register::default(),
-            rs1_zero_q: Register::default(),
-            rs2_zero_q: Register::default(),
+            rs1_source_q: Register::default(),
+            rs2_source_q: Register::default(),
             rd_q: Register::default(),
             operation_q: Register::default(),
             funct3_q: Register::default(),
@@ -224,6 +324,13 @@ impl DecodeStage {
             offset_base_q: Register::default(),
             offset_shift_q: Register::default(),
             offset_mask_q: Register::default(),
+            multiply_q: Register::default(),
+            divide_q: Register::default(),
+            aes_q: Register::default(),
+            byte_select_q: Register::default(),
+            aes_decrypt_q: Register::default(),
+            aes_middle_q: Register::default(),
+            control_q: Register::default(),
             branch_q: Register::default(),
             jump_q: Register::default(),
             jump_register_q: Register::default(),
@@ -239,8 +346,12 @@ impl DecodeStage {
             next_q: Register::default(),
             pc_q: Register::default(),
             instruction: Signal::default(),
-            exit: Signal::default(),
+            at_exit: Signal::default(),
+            at_end_of_boot: Signal::default(),
+            here: Signal::default(),
             missed: Signal::default(),
+            stopped: Signal::default(),
+            control: Signal::default(),
             fault: Signal::default(),
             cause: Signal::default(),
             byte_pc: Signal::default(),
@@ -255,8 +366,8 @@ impl Logic for DecodeStage {
             self,
             clock,
             valid_q,
-            rs1_zero_q,
-            rs2_zero_q,
+            rs1_source_q,
+            rs2_source_q,
             rd_q,
             operation_q,
             funct3_q,
@@ -267,6 +378,13 @@ impl Logic for DecodeStage {
             offset_base_q,
             offset_shift_q,
             offset_mask_q,
+            multiply_q,
+            divide_q,
+            aes_q,
+            byte_select_q,
+            aes_decrypt_q,
+            aes_middle_q,
+            control_q,
             branch_q,
             jump_q,
             jump_register_q,
@@ -284,26 +402,33 @@ impl Logic for DecodeStage {
         );
         self.rom.word.next = self.pc.val().get_bits::<6>(0);
         self.instruction.next = self.fetched.val();
-        self.exit.next = false;
+        self.at_exit.next = false;
         if self.boot.val() {
             self.instruction.next = self.rom.instruction.val();
-            self.exit.next = self.rom.exit.val();
+            self.at_exit.next = self.rom.exit.val();
         }
         self.byte_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
-        self.missed.next = self.valid.val() & !self.boot.val() & !self.hit.val();
-        self.miss_valid.next = self.missed.val() & self.advance.val();
+        self.word.next = self.instruction.val();
+        self.at_end_of_boot.next = self.boot.val() & self.rom.last.val();
 
         self.decoder.instruction.next = self.instruction.val();
-        self.decoder.exit.next = self.exit.val();
+        self.decoder.exit.next = self.at_exit.val();
+        self.decoder.aes_enabled.next = self.aes_enabled.val();
         self.decoder.small_registers.next = self.small_registers.val();
         self.rs1.next = self.decoder.rs1.val();
         self.rs2.next = self.decoder.rs2.val();
+        self.load.next = self.decoder.load.val();
+        self.store.next = self.decoder.store.val();
+        self.exit.next = self.at_exit.val();
+        self.fence.next = self.decoder.fence.val();
+        self.divide.next = self.decoder.divide.val();
 
         self.thread_index.number.next = self.instruction.val().get_bits::<12>(20);
-        self.thread_index.exit.next = self.exit.val();
+        self.thread_index.exit.next = self.at_exit.val();
         self.thread_index.packet.next = self.packet.val();
         self.thread_index.core.next = self.core.val();
         self.thread_index.slot.next = self.slot.val();
+        self.thread_index.instructions.next = self.instructions.val();
         self.thread_index.cycle.next = self.cycle.val();
         self.thread_index.ring_base.next = self.ring_base.val();
         self.thread_index.ring_slots_log2.next = self.ring_slots_log2.val();
@@ -320,14 +445,39 @@ impl Logic for DecodeStage {
             self.fault.next = true;
             self.cause.next = bits::<5>(1);
         }
-        if self.boot.val() & self.rom.last.val() & self.kernel_entry.val().get_bits::<2>(0).any() {
+        if self.at_end_of_boot.val() & self.kernel_entry.val().get_bits::<2>(0).any() {
             self.fault.next = true;
             self.cause.next = bits::<5>(0);
         }
 
+        self.rd.next = self.decoder.rd.val();
+        if self.fault.val() {
+            // A fault writes its verdict to a0.
+            self.rd.next = bits::<5>(10);
+        }
+
+        // What becomes of the instruction and its warp
+        self.control.next = self.fault.val()
+            | self.decoder.branch.val()
+            | self.decoder.jump.val()
+            | self.decoder.jump_register.val()
+            | self.at_exit.val()
+            | self.at_end_of_boot.val()
+            | self.meets.val();
+        self.here.next = self.valid.val()
+            & self.advance.val()
+            & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
+        self.missed.next = !self.boot.val() & !self.hit.val();
+        self.stopped.next = self.missed.val() | self.blocked.val();
+        self.miss_valid.next = self.here.val() & self.missed.val();
+        self.wait_valid.next = self.here.val() & !self.missed.val() & self.waits.val();
+        self.replay_valid.next = self.here.val() & self.stopped.val();
+        self.control_valid.next = self.here.val() & !self.stopped.val() & self.control.val();
+        self.leaves.next = self.here.val() & !self.stopped.val();
+
         self.execute_valid.next = self.valid_q.q.val();
-        self.execute_rs1_zero.next = self.rs1_zero_q.q.val();
-        self.execute_rs2_zero.next = self.rs2_zero_q.q.val();
+        self.execute_rs1_source.next = self.rs1_source_q.q.val();
+        self.execute_rs2_source.next = self.rs2_source_q.q.val();
         self.execute_rd.next = self.rd_q.q.val();
         self.execute_operation.next = self.operation_q.q.val();
         self.execute_funct3.next = self.funct3_q.q.val();
@@ -338,6 +488,13 @@ impl Logic for DecodeStage {
         self.execute_offset_base.next = self.offset_base_q.q.val();
         self.execute_offset_shift.next = self.offset_shift_q.q.val();
         self.execute_offset_mask.next = self.offset_mask_q.q.val();
+        self.execute_multiply.next = self.multiply_q.q.val();
+        self.execute_divide.next = self.divide_q.q.val();
+        self.execute_aes.next = self.aes_q.q.val();
+        self.execute_byte_select.next = self.byte_select_q.q.val();
+        self.execute_aes_decrypt.next = self.aes_decrypt_q.q.val();
+        self.execute_aes_middle.next = self.aes_middle_q.q.val();
+        self.execute_control.next = self.control_q.q.val();
         self.execute_branch.next = self.branch_q.q.val();
         self.execute_jump.next = self.jump_q.q.val();
         self.execute_jump_register.next = self.jump_register_q.q.val();
@@ -353,9 +510,23 @@ impl Logic for DecodeStage {
         self.execute_next.next = self.next_q.q.val();
         self.execute_pc.next = self.pc_q.q.val();
         if self.advance.val() {
-            self.valid_q.d.next = self.valid.val() & !self.missed.val();
-            self.rs1_zero_q.d.next = !self.decoder.rs1.val().any();
-            self.rs2_zero_q.d.next = !self.decoder.rs2.val().any();
+            self.valid_q.d.next = self.here.val() & !self.stopped.val();
+            self.rs1_source_q.d.next = OperandSource::Registers;
+            if self.rs1_in_execute.val() {
+                self.rs1_source_q.d.next = OperandSource::Result;
+            } else if self.rs1_in_write.val() {
+                self.rs1_source_q.d.next = OperandSource::Written;
+            } else if !self.decoder.rs1.val().any() {
+                self.rs1_source_q.d.next = OperandSource::Zero;
+            }
+            self.rs2_source_q.d.next = OperandSource::Registers;
+            if self.rs2_in_execute.val() {
+                self.rs2_source_q.d.next = OperandSource::Result;
+            } else if self.rs2_in_write.val() {
+                self.rs2_source_q.d.next = OperandSource::Written;
+            } else if !self.decoder.rs2.val().any() {
+                self.rs2_source_q.d.next = OperandSource::Zero;
+            }
             self.rd_q.d.next = self.decoder.rd.val();
             self.operation_q.d.next = self.decoder.operation.val();
             self.funct3_q.d.next = self.decoder.funct3.val();
@@ -372,6 +543,18 @@ impl Logic for DecodeStage {
             self.offset_base_q.d.next = self.thread_index.offset_base.val();
             self.offset_shift_q.d.next = self.thread_index.shift.val();
             self.offset_mask_q.d.next = self.thread_index.mask.val();
+            if self.decoder.divide.val() {
+                // Stage W takes the operands as result and store data: the result is rs1 + 0.
+                self.b_source_q.d.next = BSource::Immediate;
+                self.immediate_q.d.next = bits::<32>(0);
+            }
+            self.multiply_q.d.next = self.decoder.multiply.val();
+            self.divide_q.d.next = self.decoder.divide.val();
+            self.aes_q.d.next = self.decoder.aes.val();
+            self.byte_select_q.d.next = self.decoder.byte_select.val();
+            self.aes_decrypt_q.d.next = self.decoder.aes_decrypt.val();
+            self.aes_middle_q.d.next = self.decoder.aes_middle.val();
+            self.control_q.d.next = self.control.val();
             self.branch_q.d.next = self.decoder.branch.val();
             self.jump_q.d.next = self.decoder.jump.val();
             self.jump_register_q.d.next = self.decoder.jump_register.val();
@@ -379,7 +562,7 @@ impl Logic for DecodeStage {
             self.store_q.d.next = self.decoder.store.val();
             self.call_q.d.next = self.decoder.call.val();
             self.ret_q.d.next = self.decoder.ret.val();
-            self.exit_q.d.next = self.exit.val();
+            self.exit_q.d.next = self.at_exit.val();
             self.boot_q.d.next = self.boot.val();
             self.fault_q.d.next = self.fault.val();
             self.cause_q.d.next = self.cause.val();
@@ -394,7 +577,7 @@ impl Logic for DecodeStage {
                 self.fault_value_q.d.next = self.byte_pc.val();
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
-            if self.boot.val() & self.rom.last.val() {
+            if self.at_end_of_boot.val() {
                 self.next_q.d.next = self.kernel_entry.val().get_bits::<30>(2);
             }
             self.pc_q.d.next = self.pc.val();

@@ -14,7 +14,7 @@ pub enum BSource {
     LaneOffset,
 }
 
-/// Decodes RV32I base instructions (all but `fence.i` and CSR writes) for all lanes of a warp.
+/// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a warp.
 ///
 /// Combinational. Fields that an instruction does not have are zero. What the core does not know, including
 /// registers above x15 when `small_registers` is on (RV32E), is `illegal`.
@@ -26,6 +26,8 @@ pub struct Decoder {
     pub exit: Signal<In, Bit>,
     /// The kernel has 16 registers (RV32E).
     pub small_registers: Signal<In, Bit>,
+    /// The core has AES units: `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` are legal.
+    pub aes_enabled: Signal<In, Bit>,
     /// First source register; 0 when the instruction has none.
     pub rs1: Signal<Out, Bits<5>>,
     /// Second source register; 0 when the instruction has none.
@@ -44,7 +46,7 @@ pub struct Decoder {
     pub b_source: Signal<Out, BSource>,
     /// Immediate, sign-extended.
     pub immediate: Signal<Out, Bits<32>>,
-    /// `funct3`: branch condition, size and sign of a load or store.
+    /// `funct3`: branch condition, size and sign of a load or store, which multiplication or division.
     pub funct3: Signal<Out, Bits<3>>,
     /// Conditional branch.
     pub branch: Signal<Out, Bit>,
@@ -56,6 +58,20 @@ pub struct Decoder {
     pub load: Signal<Out, Bit>,
     /// Store, including the verdict store of EXIT.
     pub store: Signal<Out, Bit>,
+    /// Multiplication: `funct3` 0 mul, 1 mulh, 2 mulhsu, 3 mulhu.
+    pub multiply: Signal<Out, Bit>,
+    /// Division: `funct3` 4 div, 5 divu, 6 rem, 7 remu.
+    pub divide: Signal<Out, Bit>,
+    /// `fence`, of any kind.
+    pub fence: Signal<Out, Bit>,
+    /// An AES instruction.
+    pub aes: Signal<Out, Bit>,
+    /// AES: decryption, else encryption.
+    pub aes_decrypt: Signal<Out, Bit>,
+    /// AES: a middle round, which mixes columns.
+    pub aes_middle: Signal<Out, Bit>,
+    /// AES: byte of `rs2` that is substituted.
+    pub byte_select: Signal<Out, Bits<2>>,
     /// A jump that links to `ra` or `t0`: one level deeper.
     pub call: Signal<Out, Bit>,
     /// A jump through `ra` or `t0` that links to no register: one level up.
@@ -123,6 +139,13 @@ impl Logic for Decoder {
         self.jump_register.next = false;
         self.load.next = false;
         self.store.next = false;
+        self.multiply.next = false;
+        self.divide.next = false;
+        self.fence.next = false;
+        self.aes.next = false;
+        self.aes_decrypt.next = self.instruction.val().get_bit(27);
+        self.aes_middle.next = self.instruction.val().get_bit(26);
+        self.byte_select.next = self.instruction.val().get_bits::<2>(30);
         self.call.next = false;
         self.ret.next = false;
         self.illegal.next = false;
@@ -164,6 +187,14 @@ impl Logic for Decoder {
             self.b_source.next = BSource::Register;
             self.branch.next = true;
             self.immediate.next = self.immediate_b.val();
+            // The operation that makes the comparison.
+            self.operation.next = AluOperation::Xor;
+            if self.field_funct3.val().get_bit(2) {
+                self.operation.next = AluOperation::LessThan;
+                if self.field_funct3.val().get_bit(1) {
+                    self.operation.next = AluOperation::LessThanUnsigned;
+                }
+            }
             self.illegal.next = self.field_funct3.val().get_bits::<2>(1) == bits::<2>(1);
         } else if self.opcode.val() == bits::<7>(0x03) {
             self.rs1.next = self.field_rs1.val();
@@ -179,27 +210,46 @@ impl Logic for Decoder {
             self.store.next = true;
             self.immediate.next = self.immediate_s.val();
             self.illegal.next = self.field_funct3.val() > bits::<3>(2);
-        } else if (self.opcode.val() == bits::<7>(0x13)) | (self.opcode.val() == bits::<7>(0x33)) {
+        } else if self.opcode.val() == bits::<7>(0x13) {
             self.rs1.next = self.field_rs1.val();
             self.rd.next = self.field_rd.val();
             self.a_is_register.next = true;
-            if self.opcode.val().get_bit(5) {
-                self.rs2.next = self.field_rs2.val();
-                self.b_source.next = BSource::Register;
-            }
-            // funct7 is 0 but for subtraction and the signed right shift; immediates have no funct7
-            // unless they are shift amounts.
-            if self.opcode.val().get_bit(5) | (self.field_funct3.val().get_bits::<2>(0) == bits::<2>(1)) {
-                self.illegal.next = self.field_funct7.val() != bits::<7>(0);
-            }
             match self.field_funct3.val().index() {
-                0 => {
-                    if self.opcode.val().get_bit(5) & (self.field_funct7.val() == bits::<7>(0x20)) {
-                        self.operation.next = AluOperation::Sub;
+                0 => self.operation.next = AluOperation::Add,
+                1 => {
+                    self.illegal.next = true;
+                    if self.field_funct7.val() == bits::<7>(0) {
+                        self.operation.next = AluOperation::ShiftLeft;
                         self.illegal.next = false;
+                    } else if self.field_funct7.val() == bits::<7>(0x30) {
+                        match self.field_rs2.val().index() {
+                            0 => {
+                                self.operation.next = AluOperation::LeadingZeros;
+                                self.illegal.next = false;
+                            }
+                            1 => {
+                                self.operation.next = AluOperation::TrailingZeros;
+                                self.illegal.next = false;
+                            }
+                            2 => {
+                                self.operation.next = AluOperation::Ones;
+                                self.illegal.next = false;
+                            }
+                            4 => {
+                                // sext.b; the second operand tells the number of bits to fill.
+                                self.operation.next = AluOperation::SignExtend;
+                                self.immediate.next = bits::<32>(24);
+                                self.illegal.next = false;
+                            }
+                            5 => {
+                                self.operation.next = AluOperation::SignExtend;
+                                self.immediate.next = bits::<32>(16);
+                                self.illegal.next = false;
+                            }
+                            _ => {}
+                        }
                     }
                 }
-                1 => self.operation.next = AluOperation::ShiftLeft,
                 2 => self.operation.next = AluOperation::LessThan,
                 3 => self.operation.next = AluOperation::LessThanUnsigned,
                 4 => self.operation.next = AluOperation::Xor,
@@ -207,14 +257,79 @@ impl Logic for Decoder {
                     self.operation.next = AluOperation::ShiftRight;
                     if self.field_funct7.val() == bits::<7>(0x20) {
                         self.operation.next = AluOperation::ShiftRightSigned;
-                        self.illegal.next = false;
+                    } else if self.field_funct7.val() == bits::<7>(0x30) {
+                        self.operation.next = AluOperation::RotateRight;
+                    } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(0x287) {
+                        self.operation.next = AluOperation::OrCombine;
+                    } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(0x698) {
+                        // The low 5 bits of the immediate are the 24 that the ALU wants.
+                        self.operation.next = AluOperation::ReverseBytes;
+                    } else {
+                        self.illegal.next = self.field_funct7.val() != bits::<7>(0);
                     }
                 }
                 6 => self.operation.next = AluOperation::Or,
                 _ => self.operation.next = AluOperation::And,
             }
+        } else if self.opcode.val() == bits::<7>(0x33) {
+            self.rs1.next = self.field_rs1.val();
+            self.rs2.next = self.field_rs2.val();
+            self.rd.next = self.field_rd.val();
+            self.a_is_register.next = true;
+            self.b_source.next = BSource::Register;
+            if self.field_funct7.val() == bits::<7>(0) {
+                match self.field_funct3.val().index() {
+                    0 => self.operation.next = AluOperation::Add,
+                    1 => self.operation.next = AluOperation::ShiftLeft,
+                    2 => self.operation.next = AluOperation::LessThan,
+                    3 => self.operation.next = AluOperation::LessThanUnsigned,
+                    4 => self.operation.next = AluOperation::Xor,
+                    5 => self.operation.next = AluOperation::ShiftRight,
+                    6 => self.operation.next = AluOperation::Or,
+                    _ => self.operation.next = AluOperation::And,
+                }
+            } else if self.field_funct7.val() == bits::<7>(1) {
+                self.multiply.next = !self.field_funct3.val().get_bit(2);
+                self.divide.next = self.field_funct3.val().get_bit(2);
+            } else if self.field_funct7.val() == bits::<7>(4) {
+                // zext.h: the mask is the immediate.
+                self.operation.next = AluOperation::And;
+                self.b_source.next = BSource::Immediate;
+                self.immediate.next = bits::<32>(0xffff);
+                self.illegal.next = (self.field_funct3.val() != bits::<3>(4)) | self.field_rs2.val().any();
+            } else if self.field_funct7.val() == bits::<7>(5) {
+                match self.field_funct3.val().index() {
+                    4 => self.operation.next = AluOperation::Min,
+                    5 => self.operation.next = AluOperation::MinUnsigned,
+                    6 => self.operation.next = AluOperation::Max,
+                    7 => self.operation.next = AluOperation::MaxUnsigned,
+                    _ => self.illegal.next = true,
+                }
+            } else if self.field_funct7.val() == bits::<7>(0x20) {
+                match self.field_funct3.val().index() {
+                    0 => self.operation.next = AluOperation::Sub,
+                    4 => self.operation.next = AluOperation::XorNot,
+                    5 => self.operation.next = AluOperation::ShiftRightSigned,
+                    6 => self.operation.next = AluOperation::OrNot,
+                    7 => self.operation.next = AluOperation::AndNot,
+                    _ => self.illegal.next = true,
+                }
+            } else if self.field_funct7.val() == bits::<7>(0x30) {
+                match self.field_funct3.val().index() {
+                    1 => self.operation.next = AluOperation::RotateLeft,
+                    5 => self.operation.next = AluOperation::RotateRight,
+                    _ => self.illegal.next = true,
+                }
+            } else if (self.field_funct7.val() & bits::<7>(0x19)) == bits::<7>(0x11) {
+                // AES: bits 31:30 select the byte, bit 27 decryption, bit 26 a middle round.
+                self.aes.next = true;
+                self.illegal.next = !self.aes_enabled.val() | self.field_funct3.val().any();
+            } else {
+                self.illegal.next = true;
+            }
         } else if self.opcode.val() == bits::<7>(0x0f) {
-            // fence: every store of a warp is acknowledged before its next instruction.
+            // fence.i is illegal.
+            self.fence.next = true;
             self.illegal.next = self.field_funct3.val() != bits::<3>(0);
         } else if self.opcode.val() == bits::<7>(0x73) {
             if self.field_funct3.val() == bits::<3>(0) {
@@ -250,6 +365,10 @@ impl Logic for Decoder {
             self.jump_register.next = false;
             self.load.next = false;
             self.store.next = false;
+            self.multiply.next = false;
+            self.divide.next = false;
+            self.fence.next = false;
+            self.aes.next = false;
         }
     }
 }
@@ -287,7 +406,13 @@ mod tests {
             0xffff_ffff,
             0x0000_100f, // fence.i
             0x4000_1033, // sll with funct7 0x20
-            0x0200_0033, // mul
+            0x0600_0033, // funct7 3
+            0x2200_0033, // aes32esi without AES units
+            0x0810_4033, // zext.h with rs2 1
+            0x0a00_0033, // funct7 5 with funct3 0
+            0x6000_0033, // funct7 0x30 with funct3 0
+            0x6031_1093, // between cpop and sext.b
+            0x2861_5093, // beside orc.b
             0x0000_2063, // branch with funct3 2
             0x0000_3003, // load with funct3 3
             0x0000_3023, // store with funct3 3
@@ -317,5 +442,137 @@ mod tests {
         assert!(decode(0x0000_8067, false).ret.val()); // ret
         assert!(decode(0x0005_00e7, false).call.val()); // jalr ra, a0
         assert!(!decode(0x0005_0067, false).ret.val()); // jr a0
+    }
+
+    /// An instruction of the register form.
+    fn register_form(funct7: u32, rs2: u32, funct3: u32) -> u32 {
+        funct7 << 25 | rs2 << 20 | 6 << 15 | funct3 << 12 | 7 << 7 | 0x33
+    }
+
+    #[test]
+    fn register_operations() {
+        for (funct7, funct3, operation) in [
+            (0x00, 0, AluOperation::Add),
+            (0x00, 1, AluOperation::ShiftLeft),
+            (0x00, 2, AluOperation::LessThan),
+            (0x00, 3, AluOperation::LessThanUnsigned),
+            (0x00, 4, AluOperation::Xor),
+            (0x00, 5, AluOperation::ShiftRight),
+            (0x00, 6, AluOperation::Or),
+            (0x00, 7, AluOperation::And),
+            (0x05, 4, AluOperation::Min),
+            (0x05, 5, AluOperation::MinUnsigned),
+            (0x05, 6, AluOperation::Max),
+            (0x05, 7, AluOperation::MaxUnsigned),
+            (0x20, 0, AluOperation::Sub),
+            (0x20, 4, AluOperation::XorNot),
+            (0x20, 5, AluOperation::ShiftRightSigned),
+            (0x20, 6, AluOperation::OrNot),
+            (0x20, 7, AluOperation::AndNot),
+            (0x30, 1, AluOperation::RotateLeft),
+            (0x30, 5, AluOperation::RotateRight),
+        ] {
+            let decoder = decode(register_form(funct7, 8, funct3), false);
+            assert!(!decoder.fault.val(), "{operation:?}");
+            assert_eq!(decoder.operation.val(), operation);
+            assert_eq!(decoder.b_source.val(), BSource::Register);
+            assert!(decoder.a_is_register.val());
+            let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+            assert_eq!(registers.map(|r| r.index()), [6, 8, 7], "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn immediate_operations() {
+        for (word, operation, immediate) in [
+            (0x6003_1393, AluOperation::LeadingZeros, None),   // clz t2, t1
+            (0x6013_1393, AluOperation::TrailingZeros, None),  // ctz t2, t1
+            (0x6023_1393, AluOperation::Ones, None),           // cpop t2, t1
+            (0x6043_1393, AluOperation::SignExtend, Some(24)), // sext.b t2, t1
+            (0x6053_1393, AluOperation::SignExtend, Some(16)), // sext.h t2, t1
+            (0x0803_43b3, AluOperation::And, Some(0xffff)),    // zext.h t2, t1
+            (0x6053_5393, AluOperation::RotateRight, Some(0x605)), // rori t2, t1, 5
+            (0x2873_5393, AluOperation::OrCombine, None),      // orc.b t2, t1
+            (0x6983_5393, AluOperation::ReverseBytes, Some(0x698)), // rev8 t2, t1
+            (0x0053_1393, AluOperation::ShiftLeft, Some(5)),   // slli t2, t1, 5
+            (0x0053_5393, AluOperation::ShiftRight, Some(5)),  // srli t2, t1, 5
+            (0x4053_5393, AluOperation::ShiftRightSigned, Some(0x405)), // srai t2, t1, 5
+        ] {
+            let decoder = decode(word, false);
+            assert!(!decoder.fault.val(), "{word:#010x}");
+            assert_eq!(decoder.operation.val(), operation, "{word:#010x}");
+            assert_eq!(decoder.b_source.val(), BSource::Immediate);
+            assert_eq!((decoder.rs1.val().index(), decoder.rd.val().index()), (6, 7));
+            if let Some(value) = immediate {
+                assert_eq!(decoder.immediate.val().to_u32(), value, "{word:#010x}");
+            }
+        }
+    }
+
+    #[test]
+    fn branches_compare() {
+        for (funct3, operation) in [
+            (0, AluOperation::Xor),
+            (1, AluOperation::Xor),
+            (4, AluOperation::LessThan),
+            (5, AluOperation::LessThan),
+            (6, AluOperation::LessThanUnsigned),
+            (7, AluOperation::LessThanUnsigned),
+        ] {
+            let decoder = decode(0x0000_0063 | funct3 << 12, false);
+            assert!(decoder.branch.val() && !decoder.fault.val());
+            assert_eq!(decoder.operation.val(), operation);
+        }
+    }
+
+    #[test]
+    fn multiplications_and_divisions() {
+        for funct3 in 0..8 {
+            let decoder = decode(register_form(1, 8, funct3), false);
+            assert!(!decoder.fault.val());
+            assert_eq!((decoder.multiply.val(), decoder.divide.val()), (funct3 < 4, funct3 >= 4));
+            assert_eq!(decoder.funct3.val().to_u32(), funct3);
+            let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+            assert_eq!(registers.map(|r| r.index()), [6, 8, 7]);
+        }
+        assert!(decode(register_form(1, 16, 0), true).fault.val());
+        assert!(!decode(register_form(1, 16, 0), true).multiply.val());
+    }
+
+    #[test]
+    fn fences_of_any_kind() {
+        for word in [0x0000_000f, 0x0ff0_000f, 0x8330_000f, 0x0ffa_8f8f] {
+            let decoder = decode(word, false);
+            assert!(decoder.fence.val() && !decoder.fault.val(), "{word:#010x}");
+            let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+            assert_eq!(registers.map(|r| r.index()), [0; 3]);
+        }
+        assert!(!decode(0x0000_100f, false).fence.val());
+    }
+
+    #[test]
+    fn aes_where_enabled() {
+        for byte in 0..4 {
+            // esi, esmi, dsi, dsmi
+            for (funct5, decrypt, middle) in
+                [(0x11, false, false), (0x13, false, true), (0x15, true, false), (0x17, true, true)]
+            {
+                let word = register_form(byte << 5 | funct5, 8, 0);
+                for enabled in [false, true] {
+                    let mut decoder = Decoder::default();
+                    decoder.connect_all();
+                    decoder.instruction.next = u64::from(word).into();
+                    decoder.aes_enabled.next = enabled;
+                    assert!(simulate(&mut decoder, 10));
+                    assert_eq!((decoder.aes.val(), decoder.fault.val()), (enabled, !enabled));
+                    if enabled {
+                        assert_eq!((decoder.aes_decrypt.val(), decoder.aes_middle.val()), (decrypt, middle));
+                        assert_eq!(decoder.byte_select.val().to_u32(), byte);
+                        let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+                        assert_eq!(registers.map(|r| r.index()), [6, 8, 7]);
+                    }
+                }
+            }
+        }
     }
 }

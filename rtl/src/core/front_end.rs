@@ -1,14 +1,17 @@
 //! Stages S and C: choose a warp and fetch its context.
 
-use super::WarpScheduler;
+use super::{LostCycle, ProgramCounters, WarpScheduler};
 use crate::prelude::*;
 
-/// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes, first packetIdx.
+/// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes, the best waiting path and
+/// the first packetIdx.
 ///
-/// Stage S chooses a warp and addresses the context memories; stage C looks up the instruction; the outputs
-/// `decode_*` are the registers of stage D. A warp's context is written by `context_write` when the path of its next
-/// instruction is known; that of a fresh warp follows from its start alone. The ports of [`WarpScheduler`] that have
-/// the same names here are passed through.
+/// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the instruction and moves the PC of
+/// the warp on; the outputs `decode_*` are the registers of stage D. So a warp can issue in every cycle, on the assumption that
+/// it goes on in sequence. Stage D takes this back (`replay_*`, `control_valid`), and stage W (`flush_valid`): then the younger
+/// instructions of the warp in stages S and C are dropped. Everything but the PC changes only while
+/// the warp has nothing in stages S to D; that of a fresh warp follows from its start alone. The ports of
+/// [`WarpScheduler`] that have the same names here are passed through.
 #[derive(LogicBlock)]
 pub struct FrontEnd<const LANES: usize> {
     /// Rising-edge clock.
@@ -25,30 +28,40 @@ pub struct FrontEnd<const LANES: usize> {
     pub start_packet: Signal<In, Bits<32>>,
     /// From warp issue: number of threads, 1 to `LANES`.
     pub start_count: Signal<In, Bits<6>>,
-    /// From stage D: the instruction in stage D missed in the cache.
+    /// From stage D: the instruction missed in the cache.
     pub miss_valid: Signal<In, Bit>,
+    /// From stage D: the instruction is blocked and waits.
+    pub wait_valid: Signal<In, Bit>,
+    /// From stage D: the next path depends on the instruction.
+    pub control_valid: Signal<In, Bit>,
+    /// From stage D: the instruction is fetched again.
+    pub replay_valid: Signal<In, Bit>,
     /// From the instruction cache.
     pub filled: Signal<In, Bit>,
+    /// From stage W: warp slot of the instruction.
+    pub write_slot: Signal<In, Bits<5>>,
     /// From stage W.
     pub resume_valid: Signal<In, Bit>,
     /// From stage W.
-    pub resume_slot: Signal<In, Bits<5>>,
-    /// From stage W.
-    pub memory_valid: Signal<In, Bit>,
+    pub flush_valid: Signal<In, Bit>,
     /// From stage W.
     pub ended_valid: Signal<In, Bit>,
     /// From path selection.
     pub path_valid: Signal<In, Bit>,
     /// From path selection.
     pub path_slot: Signal<In, Bits<5>>,
-    /// From the load/store unit.
+    /// A load completes.
     pub loaded_valid: Signal<In, Bit>,
-    /// From the load/store unit.
+    /// Its slot.
     pub loaded_slot: Signal<In, Bits<5>>,
-    /// From the load/store unit.
+    /// A store completes.
     pub stored_valid: Signal<In, Bit>,
-    /// From the load/store unit.
+    /// Its slot.
     pub stored_slot: Signal<In, Bits<5>>,
+    /// The division completes.
+    pub divided_valid: Signal<In, Bit>,
+    /// Slots with stores under way.
+    pub stores_busy: Signal<In, Bits<32>>,
     /// A context is written at this edge.
     pub context_write: Signal<In, Bit>,
     /// Its slot.
@@ -61,6 +74,8 @@ pub struct FrontEnd<const LANES: usize> {
     pub context_active: Signal<In, Bits<LANES>>,
     /// Lanes that have not ended.
     pub context_alive: Signal<In, Bits<LANES>>,
+    /// Key of the best path on which lanes wait (see `Lane::path_key`); all ones if none wait.
+    pub context_waiting: Signal<In, Bits<36>>,
     /// To the instruction cache: look up (stage C).
     pub lookup_enable: Signal<Out, Bit>,
     /// To the instruction cache: slot of the lookup.
@@ -75,14 +90,20 @@ pub struct FrontEnd<const LANES: usize> {
     pub decode_pc: Signal<Out, Bits<30>>,
     /// It stands in the boot region and does not come from the cache.
     pub decode_boot: Signal<Out, Bit>,
+    /// Lanes wait at the instruction after it.
+    pub decode_meets: Signal<Out, Bit>,
     /// Its call depth.
     pub decode_depth: Signal<Out, Bits<6>>,
     /// Lanes that run it.
     pub decode_active: Signal<Out, Bits<LANES>>,
     /// Lanes of the warp that have not ended.
     pub decode_alive: Signal<Out, Bits<LANES>>,
+    /// Key of the best path on which lanes wait.
+    pub decode_waiting: Signal<Out, Bits<36>>,
     /// packetIdx of lane 0.
     pub decode_packet: Signal<Out, Bits<32>>,
+    /// Why stage D holds no instruction.
+    pub decode_reason: Signal<Out, LostCycle>,
     /// To the DCQ: a warp finished.
     pub finish_valid: Signal<Out, Bit>,
     /// From the DCQ.
@@ -91,30 +112,46 @@ pub struct FrontEnd<const LANES: usize> {
     pub finish_slot: Signal<Out, Bits<5>>,
     /// At least one warp is on the core.
     pub occupied: Signal<Out, Bit>,
-    /// A warp issues in this cycle.
-    pub issued: Signal<Out, Bit>,
     scheduler: WarpScheduler,
+    counters: ProgramCounters,
     start: RamSync<Bits<38>, 5>,
-    path: RamSync<Bits<36>, 5>,
+    depth: RamSync<Bits<6>, 5>,
     active: RamSync<Bits<LANES>, 5>,
     alive: RamSync<Bits<LANES>, 5>,
+    waiting: RamSync<Bits<36>, 5>,
+    /// Slots whose context is still that of their start.
+    initial: Register<Bits<32>>,
     context_valid: Register<Bit>,
     context_held_slot: Register<Bits<5>>,
     context_fresh: Register<Bit>,
+    context_initial: Register<Bit>,
+    context_reason: Register<LostCycle>,
     decode_valid_q: Register<Bit>,
     decode_slot_q: Register<Bits<5>>,
     decode_pc_q: Register<Bits<30>>,
     decode_boot_q: Register<Bit>,
+    decode_meets_q: Register<Bit>,
     decode_depth_q: Register<Bits<6>>,
     decode_active_q: Register<Bits<LANES>>,
     decode_alive_q: Register<Bits<LANES>>,
+    decode_waiting_q: Register<Bits<36>>,
     decode_packet_q: Register<Bits<32>>,
+    decode_reason_q: Register<LostCycle>,
     all_lanes: Constant<Bits<LANES>>,
     lanes: Constant<Bits<6>>,
+    started: Signal<Local, Bits<32>>,
+    written: Signal<Local, Bits<32>>,
+    hold: Signal<Local, Bit>,
+    drop_issued: Signal<Local, Bit>,
+    drop_context: Signal<Local, Bit>,
+    drop_reason: Signal<Local, LostCycle>,
+    moves: Signal<Local, Bit>,
     pc: Signal<Local, Bits<30>>,
-    depth: Signal<Local, Bits<6>>,
+    after: Signal<Local, Bits<30>>,
+    call_depth: Signal<Local, Bits<6>>,
     running: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
+    best_waiting: Signal<Local, Bits<36>>,
     boot: Signal<Local, Bit>,
 }
 
@@ -129,10 +166,13 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             start_packet: Signal::default(),
             start_count: Signal::default(),
             miss_valid: Signal::default(),
+            wait_valid: Signal::default(),
+            control_valid: Signal::default(),
+            replay_valid: Signal::default(),
             filled: Signal::default(),
+            write_slot: Signal::default(),
             resume_valid: Signal::default(),
-            resume_slot: Signal::default(),
-            memory_valid: Signal::default(),
+            flush_valid: Signal::default(),
             ended_valid: Signal::default(),
             path_valid: Signal::default(),
             path_slot: Signal::default(),
@@ -140,12 +180,15 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             loaded_slot: Signal::default(),
             stored_valid: Signal::default(),
             stored_slot: Signal::default(),
+            divided_valid: Signal::default(),
+            stores_busy: Signal::default(),
             context_write: Signal::default(),
             context_slot: Signal::default(),
             context_pc: Signal::default(),
             context_depth: Signal::default(),
             context_active: Signal::default(),
             context_alive: Signal::default(),
+            context_waiting: Signal::default(),
             lookup_enable: Signal::default(),
             lookup_slot: Signal::default(),
             lookup_word: Signal::default(),
@@ -153,37 +196,56 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             decode_slot: Signal::default(),
             decode_pc: Signal::default(),
             decode_boot: Signal::default(),
+            decode_meets: Signal::default(),
             decode_depth: Signal::default(),
             decode_active: Signal::default(),
             decode_alive: Signal::default(),
+            decode_waiting: Signal::default(),
             decode_packet: Signal::default(),
+            decode_reason: Signal::default(),
             finish_valid: Signal::default(),
             finish_ready: Signal::default(),
             finish_slot: Signal::default(),
             occupied: Signal::default(),
-            issued: Signal::default(),
             scheduler: WarpScheduler::default(),
+            counters: ProgramCounters::default(),
             start: RamSync::default(),
-            path: RamSync::default(),
+            depth: RamSync::default(),
             active: RamSync::default(),
             alive: RamSync::default(),
+            waiting: RamSync::default(),
+            initial: Register::default(),
             context_valid: Register::default(),
             context_held_slot: Register::default(),
             context_fresh: Register::default(),
+            context_initial: Register::default(),
+            context_reason: Register::default(),
             decode_valid_q: Register::default(),
             decode_slot_q: Register::default(),
             decode_pc_q: Register::default(),
             decode_boot_q: Register::default(),
+            decode_meets_q: Register::default(),
             decode_depth_q: Register::default(),
             decode_active_q: Register::default(),
             decode_alive_q: Register::default(),
+            decode_waiting_q: Register::default(),
             decode_packet_q: Register::default(),
+            decode_reason_q: Register::default(),
             all_lanes: Constant::new(Bits::<LANES>::mask()),
             lanes: Constant::new((LANES as u64).into()),
+            started: Signal::default(),
+            written: Signal::default(),
+            hold: Signal::default(),
+            drop_issued: Signal::default(),
+            drop_context: Signal::default(),
+            drop_reason: Signal::default(),
+            moves: Signal::default(),
             pc: Signal::default(),
-            depth: Signal::default(),
+            after: Signal::default(),
+            call_depth: Signal::default(),
             running: Signal::default(),
             living: Signal::default(),
+            best_waiting: Signal::default(),
             boot: Signal::default(),
         }
     }
@@ -195,33 +257,42 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         dff_setup!(
             self,
             clock,
+            initial,
             context_valid,
             context_held_slot,
             context_fresh,
+            context_initial,
+            context_reason,
             decode_valid_q,
             decode_slot_q,
             decode_pc_q,
             decode_boot_q,
+            decode_meets_q,
             decode_depth_q,
             decode_active_q,
             decode_alive_q,
-            decode_packet_q
+            decode_waiting_q,
+            decode_packet_q,
+            decode_reason_q
         );
-        clock!(self, clock, scheduler);
+        clock!(self, clock, scheduler, counters);
         self.start.clock.next = self.clock.val();
-        self.path.clock.next = self.clock.val();
+        self.depth.clock.next = self.clock.val();
         self.active.clock.next = self.clock.val();
         self.alive.clock.next = self.clock.val();
+        self.waiting.clock.next = self.clock.val();
 
         self.scheduler.start_valid.next = self.start_valid.val();
         self.scheduler.start_slot.next = self.start_slot.val();
         self.scheduler.advance.next = self.advance.val();
+        self.scheduler.hold_slot.next = self.decode_slot_q.q.val();
         self.scheduler.miss_valid.next = self.miss_valid.val();
-        self.scheduler.miss_slot.next = self.decode_slot_q.q.val();
+        self.scheduler.wait_valid.next = self.wait_valid.val();
+        self.scheduler.control_valid.next = self.control_valid.val();
         self.scheduler.filled.next = self.filled.val();
+        self.scheduler.write_slot.next = self.write_slot.val();
         self.scheduler.resume_valid.next = self.resume_valid.val();
-        self.scheduler.resume_slot.next = self.resume_slot.val();
-        self.scheduler.memory_valid.next = self.memory_valid.val();
+        self.scheduler.flush_valid.next = self.flush_valid.val();
         self.scheduler.ended_valid.next = self.ended_valid.val();
         self.scheduler.path_valid.next = self.path_valid.val();
         self.scheduler.path_slot.next = self.path_slot.val();
@@ -229,11 +300,28 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.loaded_slot.next = self.loaded_slot.val();
         self.scheduler.stored_valid.next = self.stored_valid.val();
         self.scheduler.stored_slot.next = self.stored_slot.val();
+        self.scheduler.divided_valid.next = self.divided_valid.val();
+        self.scheduler.stores_busy.next = self.stores_busy.val();
         self.finish_valid.next = self.scheduler.finish_valid.val();
         self.finish_slot.next = self.scheduler.finish_slot.val();
         self.scheduler.finish_ready.next = self.finish_ready.val();
         self.occupied.next = self.scheduler.occupied.val();
-        self.issued.next = self.scheduler.issue_valid.val() & self.advance.val();
+
+        // Instructions behind one that does not go on in sequence are dropped.
+        self.hold.next = self.replay_valid.val() | self.control_valid.val();
+        self.drop_issued.next = (self.hold.val()
+            & (self.scheduler.issue_slot.val() == self.decode_slot_q.q.val()))
+            | (self.flush_valid.val() & (self.scheduler.issue_slot.val() == self.write_slot.val()));
+        self.drop_context.next = (self.hold.val()
+            & (self.context_held_slot.q.val() == self.decode_slot_q.q.val()))
+            | (self.flush_valid.val() & (self.context_held_slot.q.val() == self.write_slot.val()));
+        self.drop_reason.next = LostCycle::Divergence;
+        if self.replay_valid.val() {
+            self.drop_reason.next = LostCycle::Scoreboard;
+        }
+        if self.miss_valid.val() {
+            self.drop_reason.next = LostCycle::Fetch;
+        }
 
         // S: context memories
         self.start.write_enable.next = self.start_valid.val();
@@ -242,12 +330,11 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             | bit_cast::<38, 32>(self.start_packet.val());
         self.start.read_enable.next = self.advance.val();
         self.start.read_address.next = self.scheduler.issue_slot.val();
-        self.path.write_enable.next = self.context_write.val();
-        self.path.write_address.next = self.context_slot.val();
-        self.path.write_data.next = (bit_cast::<36, 6>(self.context_depth.val()) << bits::<6>(30))
-            | bit_cast::<36, 30>(self.context_pc.val());
-        self.path.read_enable.next = self.advance.val();
-        self.path.read_address.next = self.scheduler.issue_slot.val();
+        self.depth.write_enable.next = self.context_write.val();
+        self.depth.write_address.next = self.context_slot.val();
+        self.depth.write_data.next = self.context_depth.val();
+        self.depth.read_enable.next = self.advance.val();
+        self.depth.read_address.next = self.scheduler.issue_slot.val();
         self.active.write_enable.next = self.context_write.val();
         self.active.write_address.next = self.context_slot.val();
         self.active.write_data.next = self.context_active.val();
@@ -258,38 +345,85 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.alive.write_data.next = self.context_alive.val();
         self.alive.read_enable.next = self.advance.val();
         self.alive.read_address.next = self.scheduler.issue_slot.val();
+        self.waiting.write_enable.next = self.context_write.val();
+        self.waiting.write_address.next = self.context_slot.val();
+        self.waiting.write_data.next = self.context_waiting.val();
+        self.waiting.read_enable.next = self.advance.val();
+        self.waiting.read_address.next = self.scheduler.issue_slot.val();
+        self.started.next = bits::<32>(0);
+        if self.start_valid.val() {
+            self.started.next = bits::<32>(1) << self.start_slot.val();
+        }
+        self.written.next = bits::<32>(0);
+        if self.context_write.val() {
+            self.written.next = bits::<32>(1) << self.context_slot.val();
+        }
+        self.initial.d.next = (self.initial.q.val() & !self.written.val()) | self.started.val();
         if self.advance.val() {
-            self.context_valid.d.next = self.scheduler.issue_valid.val();
+            self.context_valid.d.next = self.scheduler.issue_valid.val() & !self.drop_issued.val();
             self.context_held_slot.d.next = self.scheduler.issue_slot.val();
             self.context_fresh.d.next = self.scheduler.issue_fresh.val();
+            self.context_initial.d.next =
+                self.initial.q.val().get_bit(self.scheduler.issue_slot.val().index());
+            self.context_reason.d.next = self.drop_reason.val();
+            if !self.scheduler.issue_valid.val() {
+                self.context_reason.d.next = self.scheduler.idle_reason.val();
+            }
         }
 
         // C: context and instruction lookup
-        self.pc.next = self.path.read_data.val().get_bits::<30>(0);
-        self.depth.next = self.path.read_data.val().get_bits::<6>(30);
-        self.running.next = self.active.read_data.val();
-        self.living.next = self.alive.read_data.val();
+        self.counters.slot.next = self.context_held_slot.q.val();
+        self.pc.next = self.counters.pc.val();
         if self.context_fresh.q.val() {
             // BOOT_ADDRESS
             self.pc.next = bits::<30>(0x3fff_ffc0);
-            self.depth.next = bits::<6>(0);
+        }
+        self.after.next = self.pc.val() + bits::<30>(1);
+        self.call_depth.next = self.depth.read_data.val();
+        self.running.next = self.active.read_data.val();
+        self.living.next = self.alive.read_data.val();
+        self.best_waiting.next = self.waiting.read_data.val();
+        if self.context_initial.q.val() {
+            self.call_depth.next = bits::<6>(0);
             self.running.next =
                 self.all_lanes.val() >> (self.lanes.val() - self.start.read_data.val().get_bits::<6>(32));
             self.living.next = self.running.val();
+            self.best_waiting.next = bits::<36>(0xf_ffff_ffff_u64);
         }
         self.boot.next = self.pc.val().get_bits::<24>(6) == bits::<24>(0xff_ffff);
         self.lookup_enable.next = self.context_valid.q.val() & !self.boot.val() & self.advance.val();
         self.lookup_slot.next = self.context_held_slot.q.val();
         self.lookup_word.next = self.pc.val();
+        self.moves.next = self.context_valid.q.val() & !self.drop_context.val() & self.advance.val();
+        self.counters.sequential_valid.next = self.moves.val();
+        self.counters.sequential_pc.next = self.after.val();
+        self.counters.replay_valid.next = self.replay_valid.val();
+        self.counters.replay_slot.next = self.decode_slot_q.q.val();
+        self.counters.replay_pc.next = self.decode_pc_q.q.val();
+        self.counters.jump_valid.next = self.context_write.val();
+        self.counters.jump_slot.next = self.context_slot.val();
+        self.counters.jump_pc.next = self.context_pc.val();
         if self.advance.val() {
-            self.decode_valid_q.d.next = self.context_valid.q.val();
+            self.decode_valid_q.d.next = self.moves.val();
             self.decode_slot_q.d.next = self.context_held_slot.q.val();
             self.decode_pc_q.d.next = self.pc.val();
             self.decode_boot_q.d.next = self.boot.val();
-            self.decode_depth_q.d.next = self.depth.val();
+            // A path that waits at a shallower call cannot be met in sequence, nor can one at a lower PC.
+            self.decode_meets_q.d.next = (self.running.val() != self.living.val())
+                & (self.best_waiting.val().get_bits::<30>(0) == self.after.val())
+                & (self.best_waiting.val().get_bits::<6>(30) == !self.call_depth.val());
+            self.decode_depth_q.d.next = self.call_depth.val();
             self.decode_active_q.d.next = self.running.val();
             self.decode_alive_q.d.next = self.living.val();
+            self.decode_waiting_q.d.next = self.best_waiting.val();
             self.decode_packet_q.d.next = self.start.read_data.val().get_bits::<32>(0);
+            self.decode_reason_q.d.next = self.context_reason.q.val();
+            if self.context_valid.q.val() {
+                self.decode_reason_q.d.next = LostCycle::None;
+                if self.drop_context.val() {
+                    self.decode_reason_q.d.next = self.drop_reason.val();
+                }
+            }
         }
 
         // D
@@ -297,9 +431,12 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.decode_slot.next = self.decode_slot_q.q.val();
         self.decode_pc.next = self.decode_pc_q.q.val();
         self.decode_boot.next = self.decode_boot_q.q.val();
+        self.decode_meets.next = self.decode_meets_q.q.val();
         self.decode_depth.next = self.decode_depth_q.q.val();
         self.decode_active.next = self.decode_active_q.q.val();
         self.decode_alive.next = self.decode_alive_q.q.val();
+        self.decode_waiting.next = self.decode_waiting_q.q.val();
         self.decode_packet.next = self.decode_packet_q.q.val();
+        self.decode_reason.next = self.decode_reason_q.q.val();
     }
 }

@@ -1,19 +1,33 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
-use super::{AluOperation, BSource, LaneAlu};
+use super::{AesUnit, AluOperation, BSource, LaneAlu, LaneDivider, Multiplier};
 use crate::prelude::*;
+
+/// Where the value of a source register is in stage X.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum OperandSource {
+    /// In the register file.
+    Registers,
+    /// The result in stage W.
+    Result,
+    /// The value that left stage W last.
+    Written,
+    /// The register is x0.
+    Zero,
+}
 
 /// The part of a core that exists once for each lane.
 ///
 /// 1. `rs1_address`/`rs2_address` in stage D give the operands in stage X.
 /// 2. The operands of stage X give `result`, `store_data` and `taken` in stage W.
-/// 3. A register write in stage W (`write`, `fault` or `load`; at most one of `write` and `load` a lane and cycle) is
-///    seen by reads from the next cycle on.
-/// 4. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one cycle after
+/// 3. A register write in stage W (`write`, `fault` or `late`; at most one of `write` and `late` a lane and cycle) is
+///    seen by reads from the next cycle on; `rs1_source` and `rs2_source` take results that are younger.
+/// 4. A division starts with the operands in stage W (`divide`) and is stepped by the core; its value is written with `late`.
+/// 5. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one cycle after
 ///    `path_read_slot`.
 ///
-/// Nothing but the registers between X and W moves while `advance` is low; writes are gated by the core.
-#[derive(LogicBlock, Default)]
+/// The registers between X and W stand still while `advance` is low; writes are gated by the core.
+#[derive(LogicBlock)]
 pub struct Lane {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -27,13 +41,21 @@ pub struct Lane {
     pub rs1_address: Signal<In, Bits<9>>,
     /// Stage D: register file address of `rs2`.
     pub rs2_address: Signal<In, Bits<9>>,
-    /// Stage X: `rs1` is x0.
-    pub rs1_zero: Signal<In, Bit>,
-    /// Stage X: `rs2` is x0.
-    pub rs2_zero: Signal<In, Bit>,
+    /// Stage X: where the value of `rs1` is.
+    pub rs1_source: Signal<In, OperandSource>,
+    /// Stage X: where the value of `rs2` is.
+    pub rs2_source: Signal<In, OperandSource>,
     /// Stage X: arithmetic operation.
     pub operation: Signal<In, AluOperation>,
-    /// Stage X: branch condition.
+    /// Stage X: the instruction is an AES step, not `operation`.
+    pub aes: Signal<In, Bit>,
+    /// Stage X: byte of `rs2` that an AES step takes.
+    pub byte_select: Signal<In, Bits<2>>,
+    /// Stage X: an AES step decrypts.
+    pub aes_decrypt: Signal<In, Bit>,
+    /// Stage X: an AES step mixes columns.
+    pub aes_middle: Signal<In, Bit>,
+    /// Stage X: branch condition, kind of product.
     pub condition: Signal<In, Bits<3>>,
     /// Stage X: the first operand is `rs1`, else `a_value`.
     pub a_is_register: Signal<In, Bit>,
@@ -59,6 +81,16 @@ pub struct Lane {
     pub write: Signal<In, Bit>,
     /// Stage W: register file address of the destination.
     pub write_address: Signal<In, Bits<9>>,
+    /// Stage W: the value written is the product, not `result`.
+    pub multiply: Signal<In, Bit>,
+    /// Stage W: a division of `result` by `store_data` starts.
+    pub divide: Signal<In, Bit>,
+    /// Stage W: it is signed.
+    pub divide_signed: Signal<In, Bit>,
+    /// Stage W: its remainder is wanted.
+    pub divide_remainder: Signal<In, Bit>,
+    /// The division takes a step at this edge.
+    pub divide_step: Signal<In, Bit>,
     /// Stage W: the value written is `link_value`, not `result`.
     pub link: Signal<In, Bit>,
     /// Stage W: return address.
@@ -69,12 +101,16 @@ pub struct Lane {
     pub fault_address: Signal<In, Bits<9>>,
     /// Stage W: verdict of a faulting lane.
     pub verdict: Signal<In, Bits<32>>,
-    /// The lane takes loaded data.
-    pub load: Signal<In, Bit>,
-    /// Register file address of the loaded register.
-    pub load_address: Signal<In, Bits<9>>,
+    /// The lane takes loaded data or the result of its division.
+    pub late: Signal<In, Bit>,
+    /// Register file address for it.
+    pub late_address: Signal<In, Bits<9>>,
+    /// It is the result of the division, not `load_data`.
+    pub late_division: Signal<In, Bit>,
     /// Loaded data, sized and extended.
     pub load_data: Signal<In, Bits<32>>,
+    /// Value that a register write takes in this cycle.
+    pub written: Signal<Out, Bits<32>>,
     /// Stage W: the lane stores its next PC.
     pub path_write: Signal<In, Bit>,
     /// Stage W: warp slot of the stored PC.
@@ -87,6 +123,8 @@ pub struct Lane {
     pub branch: Signal<In, Bit>,
     /// Stage W: branch target, bits 31:2.
     pub target: Signal<In, Bits<30>>,
+    /// Stage W: the lane stays at this instruction, whose PC is `target`.
+    pub stay: Signal<In, Bit>,
     /// Stage W: next PC of all other instructions, bits 31:2.
     pub next_pc: Signal<In, Bits<30>>,
     /// Warp slot whose PC is read.
@@ -98,9 +136,13 @@ pub struct Lane {
     registers_2: RamSync<Bits<32>, 9>,
     paths: RamSync<Bits<36>, 5>,
     alu: LaneAlu,
+    multiplier: Multiplier,
+    divider: LaneDivider,
+    aes_unit: Vec<AesUnit>,
     result_w: Register<Bits<32>>,
     store_data_w: Register<Bits<32>>,
     taken_w: Register<Bit>,
+    written_q: Register<Bits<32>>,
     rs1: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<32>>,
@@ -110,12 +152,94 @@ pub struct Lane {
     register_data: Signal<Local, Bits<32>>,
     thread_pc: Signal<Local, Bits<30>>,
     thread_depth: Signal<Local, Bits<6>>,
+    _aes_units: usize,
+}
+
+impl Lane {
+    /// A lane, with AES instructions or without.
+    pub fn new(aes: bool) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            number: Signal::default(),
+            advance: Signal::default(),
+            rs1_address: Signal::default(),
+            rs2_address: Signal::default(),
+            rs1_source: Signal::default(),
+            rs2_source: Signal::default(),
+            operation: Signal::default(),
+            aes: Signal::default(),
+            byte_select: Signal::default(),
+            aes_decrypt: Signal::default(),
+            aes_middle: Signal::default(),
+            condition: Signal::default(),
+            a_is_register: Signal::default(),
+            a_value: Signal::default(),
+            b_source: Signal::default(),
+            immediate: Signal::default(),
+            offset_base: Signal::default(),
+            offset_shift: Signal::default(),
+            offset_mask: Signal::default(),
+            result: Signal::default(),
+            store_data: Signal::default(),
+            taken: Signal::default(),
+            write: Signal::default(),
+            write_address: Signal::default(),
+            multiply: Signal::default(),
+            divide: Signal::default(),
+            divide_signed: Signal::default(),
+            divide_remainder: Signal::default(),
+            divide_step: Signal::default(),
+            link: Signal::default(),
+            link_value: Signal::default(),
+            fault: Signal::default(),
+            fault_address: Signal::default(),
+            verdict: Signal::default(),
+            late: Signal::default(),
+            late_address: Signal::default(),
+            late_division: Signal::default(),
+            load_data: Signal::default(),
+            written: Signal::default(),
+            path_write: Signal::default(),
+            path_write_slot: Signal::default(),
+            path_depth: Signal::default(),
+            jump_register: Signal::default(),
+            branch: Signal::default(),
+            target: Signal::default(),
+            stay: Signal::default(),
+            next_pc: Signal::default(),
+            path_read_slot: Signal::default(),
+            path_key: Signal::default(),
+            registers_1: RamSync::default(),
+            registers_2: RamSync::default(),
+            paths: RamSync::default(),
+            alu: LaneAlu::default(),
+            multiplier: Multiplier::default(),
+            divider: LaneDivider::default(),
+            aes_unit: (0..usize::from(aes)).map(|_| AesUnit::default()).collect(),
+            result_w: Register::default(),
+            store_data_w: Register::default(),
+            taken_w: Register::default(),
+            written_q: Register::default(),
+            rs1: Signal::default(),
+            rs2: Signal::default(),
+            offset: Signal::default(),
+            b: Signal::default(),
+            register_write: Signal::default(),
+            register_address: Signal::default(),
+            register_data: Signal::default(),
+            thread_pc: Signal::default(),
+            thread_depth: Signal::default(),
+            _aes_units: usize::from(aes),
+        }
+    }
 }
 
 impl Logic for Lane {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, result_w, store_data_w, taken_w);
+        dff_setup!(self, clock, result_w, store_data_w, taken_w, written_q);
+        clock!(self, clock, multiplier, divider);
         self.registers_1.clock.next = self.clock.val();
         self.registers_2.clock.next = self.clock.val();
         self.paths.clock.next = self.clock.val();
@@ -127,13 +251,17 @@ impl Logic for Lane {
         self.registers_2.read_address.next = self.rs2_address.val();
 
         // X: operands
-        self.rs1.next = self.registers_1.read_data.val();
-        if self.rs1_zero.val() {
-            self.rs1.next = bits::<32>(0);
+        match self.rs1_source.val() {
+            OperandSource::Registers => self.rs1.next = self.registers_1.read_data.val(),
+            OperandSource::Result => self.rs1.next = self.result_w.q.val(),
+            OperandSource::Written => self.rs1.next = self.written_q.q.val(),
+            _ => self.rs1.next = bits::<32>(0),
         }
-        self.rs2.next = self.registers_2.read_data.val();
-        if self.rs2_zero.val() {
-            self.rs2.next = bits::<32>(0);
+        match self.rs2_source.val() {
+            OperandSource::Registers => self.rs2.next = self.registers_2.read_data.val(),
+            OperandSource::Result => self.rs2.next = self.result_w.q.val(),
+            OperandSource::Written => self.rs2.next = self.written_q.q.val(),
+            _ => self.rs2.next = bits::<32>(0),
         }
         self.offset.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
             & self.offset_mask.val();
@@ -149,19 +277,43 @@ impl Logic for Lane {
         self.alu.b.next = self.b.val();
         self.alu.operation.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
+        self.multiplier.advance.next = self.advance.val();
+        self.multiplier.a.next = self.rs1.val();
+        self.multiplier.b.next = self.rs2.val();
+        self.multiplier.funct3.next = self.condition.val();
         if self.advance.val() {
             self.result_w.d.next = self.alu.y.val();
             self.store_data_w.d.next = self.rs2.val();
             self.taken_w.d.next = self.alu.taken.val();
+        }
+        for i in 0..self._aes_units {
+            self.aes_unit[i].enable.next = self.aes.val();
+            self.aes_unit[i].rs1.next = self.rs1.val();
+            self.aes_unit[i].rs2.next = self.rs2.val();
+            self.aes_unit[i].byte_select.next = self.byte_select.val();
+            self.aes_unit[i].decrypt.next = self.aes_decrypt.val();
+            self.aes_unit[i].middle.next = self.aes_middle.val();
+            if self.advance.val() & self.aes.val() {
+                self.result_w.d.next = self.aes_unit[i].result.val();
+            }
         }
 
         // W: write back
         self.result.next = self.result_w.q.val();
         self.store_data.next = self.store_data_w.q.val();
         self.taken.next = self.taken_w.q.val();
-        self.register_write.next = self.write.val() | self.fault.val() | self.load.val();
+        self.divider.load.next = self.divide.val();
+        self.divider.a.next = self.result_w.q.val();
+        self.divider.b.next = self.store_data_w.q.val();
+        self.divider.signed.next = self.divide_signed.val();
+        self.divider.remainder.next = self.divide_remainder.val();
+        self.divider.step.next = self.divide_step.val();
+        self.register_write.next = self.write.val() | self.fault.val() | self.late.val();
         self.register_address.next = self.write_address.val();
         self.register_data.next = self.result_w.q.val();
+        if self.multiply.val() {
+            self.register_data.next = self.multiplier.product.val();
+        }
         if self.link.val() {
             self.register_data.next = self.link_value.val();
         }
@@ -169,9 +321,16 @@ impl Logic for Lane {
             self.register_address.next = self.fault_address.val();
             self.register_data.next = self.verdict.val();
         }
-        if self.load.val() {
-            self.register_address.next = self.load_address.val();
+        if self.late.val() {
+            self.register_address.next = self.late_address.val();
             self.register_data.next = self.load_data.val();
+            if self.late_division.val() {
+                self.register_data.next = self.divider.result.val();
+            }
+        }
+        self.written.next = self.register_data.val();
+        if self.advance.val() {
+            self.written_q.d.next = self.register_data.val();
         }
         self.registers_1.write_enable.next = self.register_write.val();
         self.registers_1.write_address.next = self.register_address.val();
@@ -188,6 +347,9 @@ impl Logic for Lane {
         }
         if self.jump_register.val() {
             self.thread_pc.next = self.result_w.q.val().get_bits::<30>(2);
+        }
+        if self.stay.val() {
+            self.thread_pc.next = self.target.val();
         }
         if self.fault.val() {
             // EXIT, outside all calls

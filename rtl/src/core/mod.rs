@@ -5,24 +5,39 @@
 //! | stage | what happens | units |
 //! | --- | --- | --- |
 //! | S select | pick a ready warp, read its context | [`FrontEnd`], [`WarpScheduler`] |
-//! | C context | PC and masks known, look up the instruction | [`FrontEnd`], `InstructionCache` |
-//! | D decode | instruction known, read registers | [`DecodeStage`] |
+//! | C context | PC and masks known, look up the instruction | [`FrontEnd`], [`ProgramCounters`], `InstructionCache` |
+//! | D decode | instruction known, hazards checked, read registers | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
 //! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
-//! | W write | write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
+//! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 
+mod access_window;
+mod aes_unit;
+mod alone;
 mod alu;
+mod bit_count;
 mod boot;
 mod counters;
 mod decode_stage;
 mod decoder;
+mod divide_control;
+mod divider;
 mod fault_encoder;
 mod front_end;
+mod hazards;
+mod instruction_count;
 mod lane;
+mod lost_cycles;
+mod multiplier;
+mod outstanding;
 mod path_selector;
 mod population_count;
+mod program_counters;
 mod register_address;
+mod retire_trace;
 mod scheduler;
+mod scoreboard;
 mod shader_core;
+mod substitution_box;
 mod thread_index;
 mod write_stage;
 
@@ -31,18 +46,33 @@ mod programs;
 #[cfg(test)]
 mod testing;
 
+pub use access_window::{AccessWindow, WINDOWS};
+pub use aes_unit::AesUnit;
+pub use alone::emit_core;
 pub use alu::{AluOperation, LaneAlu};
+pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
 pub use decode_stage::DecodeStage;
 pub use decoder::{BSource, Decoder};
+pub use divide_control::DivideControl;
+pub use divider::LaneDivider;
 pub use fault_encoder::FaultEncoder;
 pub use front_end::FrontEnd;
-pub use lane::Lane;
+pub use hazards::Hazards;
+pub use instruction_count::InstructionCount;
+pub use lane::{Lane, OperandSource};
+pub use lost_cycles::{LostCycle, LostCycles};
+pub use multiplier::Multiplier;
+pub use outstanding::OutstandingOperations;
 pub use path_selector::PathSelector;
 pub use population_count::PopulationCount;
+pub use program_counters::ProgramCounters;
 pub use register_address::RegisterAddress;
+pub use retire_trace::RetireTrace;
 pub use scheduler::WarpScheduler;
+pub use scoreboard::Scoreboard;
 pub use shader_core::ShaderCore;
+pub use substitution_box::SubstitutionBox;
 pub use thread_index::ThreadIndex;
 pub use write_stage::WriteStage;

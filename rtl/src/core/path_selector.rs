@@ -5,16 +5,20 @@ use crate::prelude::*;
 /// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC: deepest call
 /// first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
 ///
-/// 1. `start_valid` in cycle 0 names the slot and its living lanes (at least one); their PCs are in the lanes' memories
-///    from cycle 1 on.
-/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2.
-/// 3. `valid` is high in cycle 3, with the chosen PC and lanes. A selection can start every cycle.
+/// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at least one); their PCs are in the lanes'
+///    memories from cycle 1 on.
+/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key is found in
+///    cycle 2, the lanes that have it in cycle 3, the smallest key of the others in cycle 4.
+/// 3. `valid` is high in cycle 5, with the chosen PC and lanes and the best path on which lanes wait. A selection can start
+///    every third cycle.
 #[derive(LogicBlock)]
 pub struct PathSelector<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
+    /// A selection can start.
+    pub ready: Signal<Out, Bit>,
     /// A selection starts.
     pub start_valid: Signal<In, Bit>,
     /// Warp slot.
@@ -37,6 +41,8 @@ pub struct PathSelector<const LANES: usize> {
     pub pc: Signal<Out, Bits<30>>,
     /// Their call depth.
     pub depth: Signal<Out, Bits<6>>,
+    /// The smallest key of the other living lanes; all ones if there are none.
+    pub waiting: Signal<Out, Bits<36>>,
     read_valid: Register<Bit>,
     read_slot_held: Register<Bits<5>>,
     read_alive: Register<Bits<LANES>>,
@@ -46,7 +52,16 @@ pub struct PathSelector<const LANES: usize> {
     choose_valid: Register<Bit>,
     choose_slot: Register<Bits<5>>,
     choose_alive: Register<Bits<LANES>>,
+    second_valid: Register<Bit>,
+    second_slot: Register<Bits<5>>,
+    second_alive: Register<Bits<LANES>>,
+    second_active: Register<Bits<LANES>>,
+    done_valid: Register<Bit>,
+    done_slot: Register<Bits<5>>,
+    done_alive: Register<Bits<LANES>>,
+    done_active: Register<Bits<LANES>>,
     best: Register<Bits<36>>,
+    second_best: Register<Bits<36>>,
     held: Vec<Register<Bits<36>>>,
     smallest: Vec<Signal<Local, Bits<36>>>,
     stands: Pack<Bit, 1, LANES>,
@@ -62,6 +77,7 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
+            ready: Signal::default(),
             start_valid: Signal::default(),
             start_slot: Signal::default(),
             start_alive: Signal::default(),
@@ -73,6 +89,7 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             active: Signal::default(),
             pc: Signal::default(),
             depth: Signal::default(),
+            waiting: Signal::default(),
             read_valid: Register::default(),
             read_slot_held: Register::default(),
             read_alive: Register::default(),
@@ -82,7 +99,16 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             choose_valid: Register::default(),
             choose_slot: Register::default(),
             choose_alive: Register::default(),
+            second_valid: Register::default(),
+            second_slot: Register::default(),
+            second_alive: Register::default(),
+            second_active: Register::default(),
+            done_valid: Register::default(),
+            done_slot: Register::default(),
+            done_alive: Register::default(),
+            done_active: Register::default(),
             best: Register::default(),
+            second_best: Register::default(),
             held: vec![Register::default(); LANES],
             smallest: vec![Signal::default(); LANES],
             stands: Pack::new(LANES),
@@ -110,7 +136,16 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             choose_valid,
             choose_slot,
             choose_alive,
-            best
+            second_valid,
+            second_slot,
+            second_alive,
+            second_active,
+            done_valid,
+            done_slot,
+            done_alive,
+            done_active,
+            best,
+            second_best
         );
         self.read_valid.d.next = self.start_valid.val();
         self.read_slot_held.d.next = self.start_slot.val();
@@ -121,6 +156,10 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         self.compare_slot.d.next = self.read_slot_held.q.val();
         self.compare_alive.d.next = self.read_alive.q.val();
 
+        // The tournament is for the first choice in cycle 2, for the second in cycle 4: a selection that starts in cycle 3 has it
+        // in cycle 5.
+        self.ready.next = !(self.read_valid.q.val() | self.compare_valid.q.val());
+
         // Tournament: every round halves the keys, in place.
         for i in 0..LANES {
             self.held[i].clock.next = self.clock.val();
@@ -128,11 +167,15 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.held[i].d.next = self.held[i].q.val();
             self.smallest[i].next = bits::<36>(0xf_ffff_ffff_u64);
         }
-        if self.compare_valid.q.val() {
+        if self.compare_valid.q.val() | self.second_valid.q.val() {
             for i in 0..LANES {
-                self.held[i].d.next = self.key[i].val();
-                if self.compare_alive.q.val().get_bit(i) {
-                    self.smallest[i].next = self.key[i].val();
+                if self.compare_valid.q.val() {
+                    self.held[i].d.next = self.key[i].val();
+                    if self.compare_alive.q.val().get_bit(i) {
+                        self.smallest[i].next = self.key[i].val();
+                    }
+                } else if self.second_alive.q.val().get_bit(i) & !self.second_active.q.val().get_bit(i) {
+                    self.smallest[i].next = self.held[i].q.val();
                 }
             }
             for i in 0..self._halves {
@@ -171,7 +214,12 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                 }
             }
         }
-        self.best.d.next = self.smallest[0].val();
+        if self.compare_valid.q.val() {
+            self.best.d.next = self.smallest[0].val();
+        }
+        if self.second_valid.q.val() {
+            self.second_best.d.next = self.smallest[0].val();
+        }
         self.choose_valid.d.next = self.compare_valid.q.val();
         self.choose_slot.d.next = self.compare_slot.q.val();
         self.choose_alive.d.next = self.compare_alive.q.val();
@@ -183,12 +231,21 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                     self.choose_alive.q.val().get_bit(i) & (self.held[i].q.val() == self.best.q.val());
             }
         }
-        self.valid.next = self.choose_valid.q.val();
-        self.slot.next = self.choose_slot.q.val();
-        self.alive.next = self.choose_alive.q.val();
-        self.active.next = self.stands.y.val();
+        self.second_valid.d.next = self.choose_valid.q.val();
+        self.second_slot.d.next = self.choose_slot.q.val();
+        self.second_alive.d.next = self.choose_alive.q.val();
+        self.second_active.d.next = self.stands.y.val();
+        self.done_valid.d.next = self.second_valid.q.val();
+        self.done_slot.d.next = self.second_slot.q.val();
+        self.done_alive.d.next = self.second_alive.q.val();
+        self.done_active.d.next = self.second_active.q.val();
+        self.valid.next = self.done_valid.q.val();
+        self.slot.next = self.done_slot.q.val();
+        self.alive.next = self.done_alive.q.val();
+        self.active.next = self.done_active.q.val();
         self.pc.next = self.best.q.val().get_bits::<30>(0);
         self.depth.next = !self.best.q.val().get_bits::<6>(30);
+        self.waiting.next = self.second_best.q.val();
     }
 }
 
@@ -209,10 +266,12 @@ mod tests {
         let mut rng = crate::testing::random();
         let mut unit = PathSelector::<LANES>::default();
         unit.connect_all();
+        assert!(simulate(&mut unit, 20));
         for _ in 0..200 {
             let threads: Vec<(u64, u64)> =
                 (0..LANES).map(|_| (rng.gen_range(0..3), rng.gen_range(0..4))).collect();
             let alive = rng.gen_range(1..1u64 << LANES);
+            assert!(unit.ready.val());
             unit.start_valid.next = true;
             unit.start_slot.next = 9.into();
             unit.start_alive.next = alive.into();
@@ -223,8 +282,11 @@ mod tests {
             for (key, (depth, pc)) in unit.key.iter_mut().zip(&threads) {
                 key.next = ((63 - depth) << 30 | pc).into();
             }
-            assert!(!unit.valid.val());
-            tick(&mut unit);
+            for _ in 0..3 {
+                assert!(!unit.valid.val());
+                tick(&mut unit);
+            }
+            assert!(unit.ready.val());
             let living = || (0..LANES).filter(|lane| alive >> lane & 1 == 1);
             let depth = living().map(|lane| threads[lane].0).max().unwrap();
             let pc = living().filter(|&l| threads[l].0 == depth).map(|l| threads[l].1).min().unwrap();
@@ -235,6 +297,9 @@ mod tests {
             assert_eq!(u64::from(unit.pc.val()), pc);
             assert_eq!(u64::from(unit.depth.val()), depth);
             assert_eq!(u64::from(unit.active.val()), active);
+            let key = |l: usize| (63 - threads[l].0) << 30 | threads[l].1;
+            let waiting = living().filter(|&l| active >> l & 1 == 0).map(key).min();
+            assert_eq!(u64::from(unit.waiting.val()), waiting.unwrap_or(0xf_ffff_ffff));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
+use super::LostCycle;
 use crate::control::PriorityEncoder;
 use crate::prelude::*;
 
@@ -7,14 +8,14 @@ use crate::prelude::*;
 ///
 /// A slot is *occupied* from start to finish. An occupied slot can issue unless one of these holds:
 ///
-/// - *in flight*: an instruction of the warp is in the pipeline, or the next path is being selected;
-/// - *memory*: a load or store of the warp is not complete;
+/// - *resolving*: its next path depends on an instruction in the pipeline, or is being selected;
 /// - *fetch*: the warp missed in the instruction cache, which has not said yet that it should look up again;
+/// - *waiting*: its instruction was blocked, and no operation of the warp has completed since;
 /// - *ended*: all threads of the warp ended.
 ///
-/// Among the slots that can, the choice goes round: the next one above the last chosen. `issue_*` answers the state
-/// combinationally and is taken at the edge at which `advance` is high. An ended slot whose last store is complete
-/// is offered as `finish_*` and leaves the core when that is accepted.
+/// Among the slots that can, the choice goes round: the next one above the last chosen. A warp may issue in every cycle.
+/// `issue_*` answers the state combinationally and is taken at the edge at which `advance` is high. An ended slot without stores under
+/// way is offered as `finish_*` and leaves the core when that is accepted.
 #[derive(LogicBlock, Default)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
@@ -33,32 +34,42 @@ pub struct WarpScheduler {
     pub issue_slot: Signal<Out, Bits<5>>,
     /// To stage C: it is the first instruction of the warp.
     pub issue_fresh: Signal<Out, Bit>,
+    /// To stage C: why no warp issues.
+    pub idle_reason: Signal<Out, LostCycle>,
+    /// Warp slot of the instruction in stage D.
+    pub hold_slot: Signal<In, Bits<5>>,
     /// From stage D: the instruction missed in the cache.
     pub miss_valid: Signal<In, Bit>,
-    /// From stage D: its slot.
-    pub miss_slot: Signal<In, Bits<5>>,
+    /// From stage D: the instruction waits until an operation of its warp completes.
+    pub wait_valid: Signal<In, Bit>,
+    /// From stage D: the next path depends on the instruction.
+    pub control_valid: Signal<In, Bit>,
     /// From the instruction cache: warps that missed before this cycle look up again.
     pub filled: Signal<In, Bit>,
-    /// From stage W: the instruction is done and the next PC is known.
+    /// Warp slot of the instruction in stage W.
+    pub write_slot: Signal<In, Bits<5>>,
+    /// From stage W: the next path is known, or the warp ended.
     pub resume_valid: Signal<In, Bit>,
-    /// From stage W: its slot.
-    pub resume_slot: Signal<In, Bits<5>>,
-    /// From stage W: the instruction waits for memory.
-    pub memory_valid: Signal<In, Bit>,
+    /// From stage W: lanes fault; younger instructions of the warp are dropped and its next path is selected.
+    pub flush_valid: Signal<In, Bit>,
     /// From stage W: all threads of the warp ended.
     pub ended_valid: Signal<In, Bit>,
-    /// From path selection: the next PC is known.
+    /// From path selection: the next path is known.
     pub path_valid: Signal<In, Bit>,
     /// From path selection: the slot.
     pub path_slot: Signal<In, Bits<5>>,
-    /// From the load/store unit: a load is complete.
+    /// A load completes.
     pub loaded_valid: Signal<In, Bit>,
-    /// From the load/store unit: its slot.
+    /// Its slot.
     pub loaded_slot: Signal<In, Bits<5>>,
-    /// From the load/store unit: a store is complete.
+    /// A store completes.
     pub stored_valid: Signal<In, Bit>,
-    /// From the load/store unit: its slot.
+    /// Its slot.
     pub stored_slot: Signal<In, Bits<5>>,
+    /// The division completes: any warp may have waited for the divider.
+    pub divided_valid: Signal<In, Bit>,
+    /// Slots with stores under way.
+    pub stores_busy: Signal<In, Bits<32>>,
     /// To the DCQ: a warp finished.
     pub finish_valid: Signal<Out, Bit>,
     /// From the DCQ: the finish is taken.
@@ -69,9 +80,9 @@ pub struct WarpScheduler {
     pub occupied: Signal<Out, Bit>,
     occupied_slots: Register<Bits<32>>,
     fresh: Register<Bits<32>>,
-    in_flight: Register<Bits<32>>,
-    memory: Register<Bits<32>>,
+    resolving: Register<Bits<32>>,
     fetch: Register<Bits<32>>,
+    waiting: Register<Bits<32>>,
     ended: Register<Bits<32>>,
     above: Register<Bits<32>>,
     finishing: Register<Bit>,
@@ -82,12 +93,16 @@ pub struct WarpScheduler {
     done: Signal<Local, Bits<32>>,
     issued: Signal<Local, Bits<32>>,
     started: Signal<Local, Bits<32>>,
+    held: Signal<Local, Bits<32>>,
     missed: Signal<Local, Bits<32>>,
+    to_wait: Signal<Local, Bits<32>>,
+    to_resolve: Signal<Local, Bits<32>>,
+    written: Signal<Local, Bits<32>>,
     resumed: Signal<Local, Bits<32>>,
-    selected: Signal<Local, Bits<32>>,
-    to_memory: Signal<Local, Bits<32>>,
-    from_memory: Signal<Local, Bits<32>>,
+    flushed: Signal<Local, Bits<32>>,
     just_ended: Signal<Local, Bits<32>>,
+    selected: Signal<Local, Bits<32>>,
+    woken: Signal<Local, Bits<32>>,
     left: Signal<Local, Bits<32>>,
 }
 
@@ -99,16 +114,16 @@ impl Logic for WarpScheduler {
             clock,
             occupied_slots,
             fresh,
-            in_flight,
-            memory,
+            resolving,
             fetch,
+            waiting,
             ended,
             above,
             finishing,
             finishing_slot
         );
         self.ready.next = self.occupied_slots.q.val()
-            & !(self.in_flight.q.val() | self.memory.q.val() | self.fetch.q.val() | self.ended.q.val());
+            & !(self.resolving.q.val() | self.fetch.q.val() | self.waiting.q.val() | self.ended.q.val());
         self.choice.request.next = self.ready.val();
         if (self.ready.val() & self.above.q.val()).any() {
             self.choice.request.next = self.ready.val() & self.above.q.val();
@@ -123,37 +138,60 @@ impl Logic for WarpScheduler {
                 self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.choice.index.val();
             }
         }
+        self.idle_reason.next = LostCycle::NoWarp;
+        if self.resolving.q.val().any() {
+            self.idle_reason.next = LostCycle::Divergence;
+        }
+        if self.fetch.q.val().any() {
+            self.idle_reason.next = LostCycle::Fetch;
+        }
+        if self.waiting.q.val().any() | (self.ended.q.val() & self.stores_busy.val()).any() {
+            self.idle_reason.next = LostCycle::Memory;
+        }
 
         self.started.next = bits::<32>(0);
         if self.start_valid.val() {
             self.started.next = bits::<32>(1) << self.start_slot.val();
         }
+        self.held.next = bits::<32>(1) << self.hold_slot.val();
         self.missed.next = bits::<32>(0);
         if self.miss_valid.val() {
-            self.missed.next = bits::<32>(1) << self.miss_slot.val();
+            self.missed.next = self.held.val();
         }
+        self.to_wait.next = bits::<32>(0);
+        if self.wait_valid.val() {
+            self.to_wait.next = self.held.val();
+        }
+        self.to_resolve.next = bits::<32>(0);
+        if self.control_valid.val() {
+            self.to_resolve.next = self.held.val();
+        }
+        self.written.next = bits::<32>(1) << self.write_slot.val();
         self.resumed.next = bits::<32>(0);
         if self.resume_valid.val() {
-            self.resumed.next = bits::<32>(1) << self.resume_slot.val();
+            self.resumed.next = self.written.val();
         }
-        self.to_memory.next = bits::<32>(0);
-        if self.memory_valid.val() {
-            self.to_memory.next = bits::<32>(1) << self.resume_slot.val();
+        self.flushed.next = bits::<32>(0);
+        if self.flush_valid.val() {
+            self.flushed.next = self.written.val();
         }
         self.just_ended.next = bits::<32>(0);
         if self.ended_valid.val() {
-            self.just_ended.next = bits::<32>(1) << self.resume_slot.val();
+            self.just_ended.next = self.written.val();
         }
         self.selected.next = bits::<32>(0);
         if self.path_valid.val() {
             self.selected.next = bits::<32>(1) << self.path_slot.val();
         }
-        self.from_memory.next = bits::<32>(0);
+        self.woken.next = bits::<32>(0);
         if self.loaded_valid.val() {
-            self.from_memory.next = bits::<32>(1) << self.loaded_slot.val();
+            self.woken.next = bits::<32>(1) << self.loaded_slot.val();
         }
         if self.stored_valid.val() {
-            self.from_memory.next = self.from_memory.val() | (bits::<32>(1) << self.stored_slot.val());
+            self.woken.next = self.woken.val() | (bits::<32>(1) << self.stored_slot.val());
+        }
+        if self.divided_valid.val() {
+            self.woken.next = bits::<32>(0xffff_ffff_u64);
         }
 
         // The finish on offer is held in a register, so that it does not change while it waits.
@@ -163,7 +201,7 @@ impl Logic for WarpScheduler {
         if self.finishing.q.val() & self.finish_ready.val() {
             self.finishing.d.next = false;
         }
-        self.done.next = self.ended.q.val() & !self.memory.q.val();
+        self.done.next = self.ended.q.val() & !self.stores_busy.val();
         self.finish_choice.request.next = self.done.val();
         if !self.finishing.q.val() {
             self.finishing.d.next = self.done.val().any();
@@ -173,14 +211,15 @@ impl Logic for WarpScheduler {
 
         self.occupied_slots.d.next = (self.occupied_slots.q.val() & !self.left.val()) | self.started.val();
         self.fresh.d.next = (self.fresh.q.val() & !self.issued.val()) | self.started.val();
-        self.in_flight.d.next = (self.in_flight.q.val()
-            & !(self.missed.val() | self.resumed.val() | self.selected.val()))
-            | self.issued.val();
-        self.memory.d.next = (self.memory.q.val() & !self.from_memory.val()) | self.to_memory.val();
-        self.fetch.d.next = self.fetch.q.val() | self.missed.val();
+        self.resolving.d.next = (self.resolving.q.val() & !(self.resumed.val() | self.selected.val()))
+            | self.to_resolve.val()
+            | self.flushed.val();
+        self.fetch.d.next = (self.fetch.q.val() | self.missed.val()) & !self.flushed.val();
         if self.filled.val() {
             self.fetch.d.next = self.missed.val();
         }
+        self.waiting.d.next =
+            ((self.waiting.q.val() & !self.woken.val()) | self.to_wait.val()) & !self.flushed.val();
         self.ended.d.next = (self.ended.q.val() & !self.left.val()) | self.just_ended.val();
         self.occupied.next = self.occupied_slots.q.val().any();
     }
@@ -198,9 +237,10 @@ mod tests {
     enum Warp {
         Absent,
         Ready,
-        InFlight,
-        Memory { path_known: bool },
-        Ended { memory: bool },
+        Resolving { in_write: bool },
+        Fetch,
+        Waiting,
+        Ended,
     }
 
     #[test]
@@ -209,6 +249,7 @@ mod tests {
         let mut unit = WarpScheduler::default();
         unit.connect_all();
         let mut warps = [Warp::Absent; 32];
+        let mut storing = 0u64;
         let mut passed_over = [0; 32];
         let mut finishing: Option<usize> = None;
         let (mut started, mut finished) = (0, 0);
@@ -218,6 +259,8 @@ mod tests {
                 (!slots.is_empty() && rng.gen_bool(0.5)).then(|| slots[rng.gen_range(0..slots.len())])
             };
             let mut next = warps;
+            unit.advance.next = rng.gen_bool(0.8);
+            unit.finish_ready.next = rng.gen_bool(0.3);
 
             let start = choose(&mut rng, &warps, |w| w == Warp::Absent).filter(|&s| finishing != Some(s));
             unit.start_valid.next = start.is_some();
@@ -227,46 +270,70 @@ mod tests {
                 started += 1;
             }
 
-            // Stage W: an instruction in flight resumes, goes to memory (with its path known or not) or ends.
-            let resume = choose(&mut rng, &warps, |w| w == Warp::InFlight);
-            let what = rng.gen_range(0..4);
-            unit.resume_slot.next = (resume.unwrap_or(0) as u64).into();
-            unit.resume_valid.next = resume.is_some() && what != 2;
-            unit.memory_valid.next = resume.is_some() && what != 0;
-            unit.ended_valid.next = resume.is_some() && what == 3;
-            if let Some(slot) = resume {
-                next[slot] = match what {
-                    0 => Warp::Ready,
-                    1 => Warp::Memory { path_known: true },
-                    2 => Warp::Memory { path_known: false },
-                    _ => Warp::Ended { memory: true },
-                };
+            // Stage D holds a warp that is otherwise ready.
+            let hold = choose(&mut rng, &warps, |w| w == Warp::Ready);
+            let why = rng.gen_range(0..3);
+            unit.hold_slot.next = (hold.unwrap_or(0) as u64).into();
+            unit.miss_valid.next = hold.is_some() && why == 0;
+            unit.wait_valid.next = hold.is_some() && why == 1;
+            unit.control_valid.next = hold.is_some() && why == 2;
+            if let Some(slot) = hold {
+                next[slot] = [Warp::Fetch, Warp::Waiting, Warp::Resolving { in_write: true }][why];
             }
 
-            let path = choose(&mut rng, &warps, |w| w == Warp::Memory { path_known: false });
+            // Stage W: the next path is known, or to be selected, or the warp ended, or lanes of any warp fault.
+            let resolved = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: true });
+            let what = rng.gen_range(0..4);
+            let flush = choose(&mut rng, &warps, |w| {
+                matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting)
+            })
+            .filter(|&s| resolved.is_none() && hold != Some(s));
+            unit.write_slot.next = (resolved.or(flush).unwrap_or(0) as u64).into();
+            unit.resume_valid.next = resolved.is_some() && what != 2;
+            unit.ended_valid.next = resolved.is_some() && what == 3;
+            unit.flush_valid.next = flush.is_some();
+            if let Some(slot) = resolved {
+                next[slot] = match what {
+                    2 => Warp::Resolving { in_write: false },
+                    3 => Warp::Ended,
+                    _ => Warp::Ready,
+                };
+                if what == 3 && rng.gen() {
+                    storing |= 1 << slot;
+                }
+            }
+            if let Some(slot) = flush {
+                next[slot] = Warp::Resolving { in_write: false };
+            }
+
+            let path = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: false });
             unit.path_valid.next = path.is_some();
             unit.path_slot.next = (path.unwrap_or(0) as u64).into();
             if let Some(slot) = path {
-                next[slot] = Warp::Memory { path_known: true };
+                next[slot] = Warp::Ready;
             }
-            let done = choose(&mut rng, &warps, |w| {
-                w == Warp::Memory { path_known: true } || w == Warp::Ended { memory: true }
-            })
-            .filter(|&s| Some(s) != path);
+            unit.filled.next = rng.gen_bool(0.05);
+            if unit.filled.next {
+                for (slot, warp) in warps.iter().enumerate() {
+                    if *warp == Warp::Fetch && flush != Some(slot) {
+                        next[slot] = Warp::Ready;
+                    }
+                }
+            }
+            let woken = choose(&mut rng, &warps, |w| w == Warp::Waiting).filter(|&s| flush != Some(s));
             let by_load = rng.gen();
-            unit.loaded_valid.next = done.is_some() && by_load;
-            unit.stored_valid.next = done.is_some() && !by_load;
-            unit.loaded_slot.next = (done.unwrap_or(0) as u64).into();
-            unit.stored_slot.next = (done.unwrap_or(0) as u64).into();
-            if let Some(slot) = done {
-                next[slot] = match warps[slot] {
-                    Warp::Ended { .. } => Warp::Ended { memory: false },
-                    _ => Warp::Ready,
-                };
+            unit.loaded_valid.next = woken.is_some() && by_load;
+            unit.stored_valid.next = woken.is_some() && !by_load;
+            unit.loaded_slot.next = (woken.unwrap_or(0) as u64).into();
+            unit.stored_slot.next = (woken.unwrap_or(0) as u64).into();
+            unit.divided_valid.next = rng.gen_bool(0.02);
+            for (slot, warp) in warps.iter().enumerate() {
+                let wakes = woken == Some(slot) || unit.divided_valid.next;
+                if *warp == Warp::Waiting && wakes && flush != Some(slot) {
+                    next[slot] = Warp::Ready;
+                }
             }
-
-            unit.advance.next = rng.gen_bool(0.8);
-            unit.finish_ready.next = rng.gen_bool(0.3);
+            unit.stores_busy.next = storing.into();
             assert!(simulate(&mut unit, 20));
 
             let any_ready = warps.contains(&Warp::Ready);
@@ -275,7 +342,6 @@ mod tests {
                 let slot = unit.issue_slot.val().index();
                 assert_eq!(warps[slot], Warp::Ready);
                 if unit.advance.val() {
-                    next[slot] = Warp::InFlight;
                     for (other, count) in passed_over.iter_mut().enumerate() {
                         *count = if other != slot && warps[other] == Warp::Ready { *count + 1 } else { 0 };
                         assert!(*count < 32, "slot {other} starves");
@@ -286,7 +352,7 @@ mod tests {
                 let slot = unit.finish_slot.val().index();
                 assert!(finishing.is_none() || finishing == Some(slot), "the finish on offer changed");
                 if finishing.is_none() {
-                    assert_eq!(warps[slot], Warp::Ended { memory: false });
+                    assert_eq!(warps[slot], Warp::Ended);
                     next[slot] = Warp::Absent;
                 }
                 finishing = Some(slot);
@@ -297,6 +363,10 @@ mod tests {
             } else {
                 assert!(finishing.is_none());
             }
+            // A warp that ended leaves only after its last store.
+            let leaving = unit.finish_valid.val().then(|| unit.finish_slot.val().index());
+            assert!(leaving.is_none_or(|slot| storing >> slot & 1 == 0));
+            storing &= rng.gen::<u64>() | rng.gen::<u64>();
 
             unit.clock.next = Clock { clk: true };
             assert!(simulate(&mut unit, 20));

@@ -1,15 +1,19 @@
 //! The shader core.
 
-use super::{CoreCounters, DecodeStage, FrontEnd, Lane, PathSelector, RegisterAddress, WriteStage};
+use super::{
+    AccessWindow, CoreCounters, DecodeStage, DivideControl, FrontEnd, Hazards, InstructionCount, Lane,
+    LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
+};
+use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, LoadStoreUnit};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
 ///
-/// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] (D), [`Lane`] (X and register files)
+/// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] with [`Hazards`] (D), [`Lane`] (X and register files)
 /// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`LoadStoreUnit`] and
-/// [`InstructionCache`] go to memory. A warp has one instruction in flight, so a core reaches one warp-instruction a
-/// cycle with six warps or more.
+/// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
+/// late, when the register port is theirs before all others.
 #[derive(LogicBlock)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
@@ -38,6 +42,14 @@ pub struct ShaderCore<const LANES: usize> {
     pub stack_base: Signal<In, Bits<32>>,
     /// STACK_BYTES_LOG2 register.
     pub stack_bytes_log2: Signal<In, Bits<5>>,
+    /// READ_WINDOW_BASE registers, bits 31:6.
+    pub read_window_base: Vec<Signal<In, Bits<26>>>,
+    /// READ_WINDOW_SIZE registers, bits 31:6.
+    pub read_window_size: Vec<Signal<In, Bits<26>>>,
+    /// WRITE_WINDOW_BASE registers, bits 31:6.
+    pub write_window_base: Vec<Signal<In, Bits<26>>>,
+    /// WRITE_WINDOW_SIZE registers, bits 31:6.
+    pub write_window_size: Vec<Signal<In, Bits<26>>>,
     /// INVALIDATE register: drop the instruction cache.
     pub invalidate: Signal<In, Bit>,
     /// From warp issue: a warp starts in a free slot.
@@ -122,6 +134,48 @@ pub struct ShaderCore<const LANES: usize> {
     pub line_reads: Signal<Out, Bits<32>>,
     /// Counter: data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
+    /// Counter: cycles lost to loads, stores and divisions.
+    pub lost_memory: Signal<Out, Bits<32>>,
+    /// Counter: cycles lost to the instruction cache.
+    pub lost_fetch: Signal<Out, Bits<32>>,
+    /// Counter: cycles lost to branches, jumps and path selection.
+    pub lost_divergence: Signal<Out, Bits<32>>,
+    /// Counter: cycles lost to instructions that were fetched again.
+    pub lost_scoreboard: Signal<Out, Bits<32>>,
+    /// Counter: cycles in which the pipeline stood still.
+    pub lost_conflict: Signal<Out, Bits<32>>,
+    /// Trace (see [`RetireTrace`]; one element if it is there): an instruction retires.
+    pub retire_valid: Vec<Signal<Out, Bit>>,
+    /// Trace: its warp slot.
+    pub retire_slot: Vec<Signal<Out, Bits<5>>>,
+    /// Trace: its PC.
+    pub retire_pc: Vec<Signal<Out, Bits<32>>>,
+    /// Trace: its word.
+    pub retire_instruction: Vec<Signal<Out, Bits<32>>>,
+    /// Trace: lanes that execute it.
+    pub retire_active: Vec<Signal<Out, Bits<32>>>,
+    /// Trace: those of them that fault.
+    pub retire_faulting: Vec<Signal<Out, Bits<32>>>,
+    /// Trace: cause of the fault.
+    pub retire_cause: Vec<Signal<Out, Bits<5>>>,
+    /// Trace: destination register.
+    pub retire_rd: Vec<Signal<Out, Bits<5>>>,
+    /// Trace: the destination is written later.
+    pub retire_late: Vec<Signal<Out, Bit>>,
+    /// Trace: values of the lanes.
+    pub retire_value: Vec<Signal<Out, Bits<1024>>>,
+    /// Trace: store data of the lanes.
+    pub retire_store_data: Vec<Signal<Out, Bits<1024>>>,
+    /// Trace: values that come late are written.
+    pub late_valid: Vec<Signal<Out, Bit>>,
+    /// Trace: their warp slot.
+    pub late_slot: Vec<Signal<Out, Bits<5>>>,
+    /// Trace: their register.
+    pub late_rd: Vec<Signal<Out, Bits<5>>>,
+    /// Trace: their lanes.
+    pub late_lanes: Vec<Signal<Out, Bits<32>>>,
+    /// Trace: the values.
+    pub late_value: Vec<Signal<Out, Bits<1024>>>,
     front_end: FrontEnd<LANES>,
     cache: InstructionCache<6, 10>,
     decode: DecodeStage,
@@ -134,13 +188,40 @@ pub struct ShaderCore<const LANES: usize> {
     rs2_address: RegisterAddress,
     rd_address: RegisterAddress,
     a0_address: RegisterAddress,
-    load_address: RegisterAddress,
-    load_lanes: Signal<Local, Bits<LANES>>,
+    late_address: RegisterAddress,
+    hazards: Hazards,
+    window: Vec<AccessWindow>,
+    divide: DivideControl<LANES>,
+    instruction_count: InstructionCount,
+    lost: LostCycles,
+    trace: Vec<RetireTrace<LANES>>,
+    trace_values: Pack<Bits<32>, 32, 1024>,
+    trace_store_data: Pack<Bits<32>, 32, 1024>,
+    trace_late_values: Pack<Bits<32>, 32, 1024>,
+    late_slot_now: Signal<Local, Bits<5>>,
+    late_rd_now: Signal<Local, Bits<5>>,
+    late_lanes_now: Signal<Local, Bits<LANES>>,
+    late_now: Signal<Local, Bit>,
+    loaded: Signal<Local, Bit>,
+    divided: Signal<Local, Bit>,
+    divide_lanes: Signal<Local, Bits<LANES>>,
+    address_value: Signal<Local, Bit>,
     number: Vec<Constant<Bits<32>>>,
+    aes_enabled: Constant<Bit>,
+    _traces: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
+    /// A core without its optional parts.
     fn default() -> Self {
+        Self::new(CoreOptions::default())
+    }
+}
+
+impl<const LANES: usize> ShaderCore<LANES> {
+    /// A core with or without its optional parts.
+    pub fn new(options: CoreOptions) -> Self {
+        let traces = usize::from(options.trace);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -155,6 +236,10 @@ impl<const LANES: usize> Default for ShaderCore<LANES> {
             argument: Signal::default(),
             stack_base: Signal::default(),
             stack_bytes_log2: Signal::default(),
+            read_window_base: vec![Signal::default(); WINDOWS],
+            read_window_size: vec![Signal::default(); WINDOWS],
+            write_window_base: vec![Signal::default(); WINDOWS],
+            write_window_size: vec![Signal::default(); WINDOWS],
             invalidate: Signal::default(),
             start_valid: Signal::default(),
             start_slot: Signal::default(),
@@ -197,10 +282,31 @@ impl<const LANES: usize> Default for ShaderCore<LANES> {
             fetch_misses: Signal::default(),
             line_reads: Signal::default(),
             line_writes: Signal::default(),
+            lost_memory: Signal::default(),
+            lost_fetch: Signal::default(),
+            lost_divergence: Signal::default(),
+            lost_scoreboard: Signal::default(),
+            lost_conflict: Signal::default(),
+            retire_valid: vec![Signal::default(); traces],
+            retire_slot: vec![Signal::default(); traces],
+            retire_pc: vec![Signal::default(); traces],
+            retire_instruction: vec![Signal::default(); traces],
+            retire_active: vec![Signal::default(); traces],
+            retire_faulting: vec![Signal::default(); traces],
+            retire_cause: vec![Signal::default(); traces],
+            retire_rd: vec![Signal::default(); traces],
+            retire_late: vec![Signal::default(); traces],
+            retire_value: vec![Signal::default(); traces],
+            retire_store_data: vec![Signal::default(); traces],
+            late_valid: vec![Signal::default(); traces],
+            late_slot: vec![Signal::default(); traces],
+            late_rd: vec![Signal::default(); traces],
+            late_lanes: vec![Signal::default(); traces],
+            late_value: vec![Signal::default(); traces],
             front_end: FrontEnd::default(),
             cache: InstructionCache::default(),
             decode: DecodeStage::new(LANES),
-            lane: (0..LANES).map(|_| Lane::default()).collect(),
+            lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),
             write: WriteStage::default(),
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
@@ -209,9 +315,27 @@ impl<const LANES: usize> Default for ShaderCore<LANES> {
             rs2_address: RegisterAddress::default(),
             rd_address: RegisterAddress::default(),
             a0_address: RegisterAddress::default(),
-            load_address: RegisterAddress::default(),
-            load_lanes: Signal::default(),
+            late_address: RegisterAddress::default(),
+            hazards: Hazards::default(),
+            window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
+            divide: DivideControl::default(),
+            instruction_count: InstructionCount::default(),
+            lost: LostCycles::default(),
+            trace: (0..traces).map(|_| RetireTrace::default()).collect(),
+            trace_values: Pack::new(32),
+            trace_store_data: Pack::new(32),
+            trace_late_values: Pack::new(32),
+            late_slot_now: Signal::default(),
+            late_rd_now: Signal::default(),
+            late_lanes_now: Signal::default(),
+            late_now: Signal::default(),
+            loaded: Signal::default(),
+            divided: Signal::default(),
+            divide_lanes: Signal::default(),
+            address_value: Signal::default(),
             number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
+            aes_enabled: Constant::new(options.aes),
+            _traces: traces,
         }
     }
 }
@@ -219,7 +343,27 @@ impl<const LANES: usize> Default for ShaderCore<LANES> {
 impl<const LANES: usize> Logic for ShaderCore<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, front_end, cache, decode, write, paths, load_store, counters);
+        clock!(self, clock, front_end, cache, decode, hazards, write, paths, load_store, divide, counters);
+        clock!(self, clock, lost);
+        self.instruction_count.clock.next = self.clock.val();
+        self.instruction_count.reset.next = self.reset.val();
+
+        // Values that come late: loads before the division
+        self.late_now.next = self.load_store.result_valid.val() | self.divide.result_valid.val();
+        self.divide.result_ready.next = !self.load_store.result_valid.val();
+        self.divided.next = self.divide.result_valid.val() & !self.load_store.result_valid.val();
+        self.late_slot_now.next = self.divide.result_slot.val();
+        self.late_rd_now.next = self.divide.result_rd.val();
+        self.late_lanes_now.next = bits::<LANES>(0);
+        if self.divide.result_valid.val() {
+            self.late_lanes_now.next = self.divide.result_lanes.val();
+        }
+        if self.load_store.result_valid.val() {
+            self.late_slot_now.next = self.load_store.result_slot.val();
+            self.late_rd_now.next = self.load_store.result_rd.val();
+            self.late_lanes_now.next = self.load_store.result_mask.val();
+        }
+        self.loaded.next = self.load_store.result_valid.val() & self.load_store.result_last.val();
 
         // S, C
         self.front_end.advance.next = self.write.advance.val();
@@ -228,24 +372,29 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.start_packet.next = self.start_packet.val();
         self.front_end.start_count.next = self.start_count.val();
         self.front_end.miss_valid.next = self.decode.miss_valid.val();
+        self.front_end.wait_valid.next = self.decode.wait_valid.val();
+        self.front_end.control_valid.next = self.decode.control_valid.val();
+        self.front_end.replay_valid.next = self.decode.replay_valid.val();
         self.front_end.filled.next = self.cache.filled.val();
+        self.front_end.write_slot.next = self.write.slot.val();
         self.front_end.resume_valid.next = self.write.resume_valid.val();
-        self.front_end.resume_slot.next = self.write.slot.val();
-        self.front_end.memory_valid.next = self.write.memory_valid.val();
+        self.front_end.flush_valid.next = self.write.flush_valid.val();
         self.front_end.ended_valid.next = self.write.ended_valid.val();
         self.front_end.path_valid.next = self.paths.valid.val();
         self.front_end.path_slot.next = self.paths.slot.val();
-        self.front_end.loaded_valid.next =
-            self.load_store.result_valid.val() & self.load_store.result_last.val();
+        self.front_end.loaded_valid.next = self.loaded.val();
         self.front_end.loaded_slot.next = self.load_store.result_slot.val();
         self.front_end.stored_valid.next = self.load_store.stored_valid.val();
         self.front_end.stored_slot.next = self.load_store.stored_slot.val();
+        self.front_end.divided_valid.next = self.divided.val();
+        self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         self.front_end.context_slot.next = self.write.context_slot.val();
         self.front_end.context_pc.next = self.write.context_pc.val();
         self.front_end.context_depth.next = self.write.context_depth.val();
         self.front_end.context_active.next = self.write.context_active.val();
         self.front_end.context_alive.next = self.write.context_alive.val();
+        self.front_end.context_waiting.next = self.write.context_waiting.val();
         self.finish_valid.next = self.front_end.finish_valid.val();
         self.finish_slot.next = self.front_end.finish_slot.val();
         self.front_end.finish_ready.next = self.finish_ready.val();
@@ -255,6 +404,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.cache.lookup_enable.next = self.front_end.lookup_enable.val();
         self.cache.lookup_slot.next = self.front_end.lookup_slot.val();
         self.cache.lookup_word.next = self.front_end.lookup_word.val();
+        self.cache.wanted.next = self.front_end.decode_valid.val();
         self.cache.flush.next = self.invalidate.val();
         self.fetch_valid.next = self.cache.fetch_valid.val();
         self.cache.fetch_ready.next = self.fetch_ready.val();
@@ -269,6 +419,17 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.slot.next = self.front_end.decode_slot.val();
         self.decode.pc.next = self.front_end.decode_pc.val();
         self.decode.boot.next = self.front_end.decode_boot.val();
+        self.decode.meets.next = self.front_end.decode_meets.val();
+        self.decode.instructions.next = self.instruction_count.instructions.val();
+        self.decode.blocked.next = self.hazards.blocked.val();
+        self.decode.waits.next = self.hazards.waits.val();
+        self.decode.rs1_in_execute.next = self.hazards.rs1_in_execute.val();
+        self.decode.rs1_in_write.next = self.hazards.rs1_in_write.val();
+        self.decode.rs2_in_execute.next = self.hazards.rs2_in_execute.val();
+        self.decode.rs2_in_write.next = self.hazards.rs2_in_write.val();
+        self.decode.flush_valid.next = self.write.flush_valid.val();
+        self.decode.flush_slot.next = self.write.slot.val();
+        self.decode.aes_enabled.next = self.aes_enabled.val();
         self.decode.packet.next = self.front_end.decode_packet.val();
         self.decode.hit.next = self.cache.hit.val();
         self.decode.fetched.next = self.cache.instruction.val();
@@ -293,18 +454,79 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.rd_address.slot.next = self.write.slot.val();
         self.rd_address.register.next = self.write.rd.val();
         self.rd_address.small_registers.next = self.small_registers.val();
-        self.load_address.slot.next = self.load_store.result_slot.val();
-        self.load_address.register.next = self.load_store.result_rd.val();
-        self.load_address.small_registers.next = self.small_registers.val();
+        self.late_address.slot.next = self.late_slot_now.val();
+        self.late_address.register.next = self.late_rd_now.val();
+        self.late_address.small_registers.next = self.small_registers.val();
         self.a0_address.slot.next = self.write.slot.val();
         self.a0_address.register.next = bits::<5>(10);
         self.a0_address.small_registers.next = self.small_registers.val();
 
-        // X, and the registers and PCs of all stages
-        self.load_lanes.next = bits::<LANES>(0);
-        if self.load_store.result_valid.val() {
-            self.load_lanes.next = self.load_store.result_mask.val();
+        // Hazards
+        self.hazards.slot.next = self.front_end.decode_slot.val();
+        self.hazards.rs1.next = self.decode.rs1.val();
+        self.hazards.rs2.next = self.decode.rs2.val();
+        self.hazards.rd.next = self.decode.rd.val();
+        self.hazards.load.next = self.decode.load.val();
+        self.hazards.store.next = self.decode.store.val();
+        self.hazards.exit.next = self.decode.exit.val();
+        self.hazards.fence.next = self.decode.fence.val();
+        self.hazards.divide.next = self.decode.divide.val();
+        self.hazards.execute_valid.next = self.decode.execute_valid.val();
+        self.hazards.execute_slot.next = self.write.execute_slot.val();
+        self.hazards.execute_rd.next = self.decode.execute_rd.val();
+        self.hazards.execute_load.next = self.decode.execute_load.val();
+        self.hazards.execute_store.next = self.decode.execute_store.val();
+        self.hazards.execute_multiply.next = self.decode.execute_multiply.val();
+        self.hazards.execute_divide.next = self.decode.execute_divide.val();
+        self.hazards.write_valid.next = self.write.valid.val();
+        self.hazards.write_slot.next = self.write.slot.val();
+        self.hazards.write_rd.next = self.write.rd.val();
+        self.hazards.write_load.next = self.write.load.val();
+        self.hazards.write_store.next = self.write.store.val();
+        self.hazards.write_divide.next = self.write.divide.val();
+        self.hazards.memory_start.next = self.write.memory_start.val();
+        self.hazards.divide_start.next = self.write.divide_start.val();
+        self.hazards.loaded_valid.next = self.loaded.val();
+        self.hazards.loaded_slot.next = self.load_store.result_slot.val();
+        self.hazards.loaded_rd.next = self.load_store.result_rd.val();
+        self.hazards.stored_valid.next = self.load_store.stored_valid.val();
+        self.hazards.stored_slot.next = self.load_store.stored_slot.val();
+        self.hazards.divide_busy.next = !self.divide.start_ready.val();
+        self.hazards.divide_slot.next = self.divide.result_slot.val();
+        self.hazards.divided_valid.next = self.divided.val();
+        self.hazards.divided_rd.next = self.divide.result_rd.val();
+        self.instruction_count.slot.next = self.front_end.decode_slot.val();
+        self.instruction_count.execute_valid.next = self.decode.execute_valid.val();
+        self.instruction_count.execute_slot.next = self.write.execute_slot.val();
+        self.instruction_count.execute_boot.next = self.decode.execute_boot.val();
+        self.instruction_count.write_valid.next = self.write.valid.val();
+        self.instruction_count.write_slot.next = self.write.slot.val();
+        self.instruction_count.write_boot.next = self.write.boot.val();
+        self.instruction_count.retire.next = self.write.fire.val();
+
+        // Division
+        self.divide_lanes.next = self.write.executed.val();
+        self.divide.start_valid.next = self.write.divide_start.val();
+        self.divide.start_slot.next = self.write.slot.val();
+        self.divide.start_rd.next = self.write.rd.val();
+        self.divide.start_lanes.next = self.write.executed.val();
+        self.write.divide_ready.next = self.divide.start_ready.val();
+
+        // Windows
+        for i in 0..2 {
+            self.window[i].clock.next = self.clock.val();
+            self.window[i].reset.next = self.reset.val();
+            self.window[i].store.next = self.write.store.val();
+            self.window[i].read_base.next = self.read_window_base[i].val();
+            self.window[i].read_size.next = self.read_window_size[i].val();
+            self.window[i].write_base.next = self.write_window_base[i].val();
+            self.window[i].write_size.next = self.write_window_size[i].val();
+            self.write.window_open[i].next = self.window[i].open.val();
+            self.write.window_base[i].next = self.window[i].base.val();
+            self.write.window_last[i].next = self.window[i].last.val();
         }
+
+        // X, and the registers and PCs of all stages
         for i in 0..LANES {
             self.lane[i].clock.next = self.clock.val();
             self.lane[i].reset.next = self.reset.val();
@@ -312,8 +534,19 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].advance.next = self.write.advance.val();
             self.lane[i].rs1_address.next = self.rs1_address.address.val();
             self.lane[i].rs2_address.next = self.rs2_address.address.val();
-            self.lane[i].rs1_zero.next = self.decode.execute_rs1_zero.val();
-            self.lane[i].rs2_zero.next = self.decode.execute_rs2_zero.val();
+            self.lane[i].rs1_source.next = self.decode.execute_rs1_source.val();
+            self.lane[i].rs2_source.next = self.decode.execute_rs2_source.val();
+            self.lane[i].aes.next = self.decode.execute_aes.val();
+            self.lane[i].byte_select.next = self.decode.execute_byte_select.val();
+            self.lane[i].aes_decrypt.next = self.decode.execute_aes_decrypt.val();
+            self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
+            self.lane[i].multiply.next = self.write.multiply.val();
+            self.lane[i].divide.next =
+                self.divide.load.val() & self.divide_lanes.val().get_bit(i);
+            self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
+            self.lane[i].divide_remainder.next = self.write.funct3.val().get_bit(1);
+            self.lane[i].divide_step.next = self.divide.step.val();
+            self.lane[i].stay.next = self.write.stay_lanes.val().get_bit(i);
             self.lane[i].operation.next = self.decode.execute_operation.val();
             self.lane[i].condition.next = self.decode.execute_funct3.val();
             self.lane[i].a_is_register.next = self.decode.execute_a_is_register.val();
@@ -330,8 +563,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].fault.next = self.write.fault_lanes.val().get_bit(i);
             self.lane[i].fault_address.next = self.a0_address.address.val();
             self.lane[i].verdict.next = self.write.verdict.val();
-            self.lane[i].load.next = self.load_lanes.val().get_bit(i);
-            self.lane[i].load_address.next = self.load_address.address.val();
+            self.lane[i].late.next = self.late_lanes_now.val().get_bit(i);
+            self.lane[i].late_address.next = self.late_address.address.val();
+            self.lane[i].late_division.next = self.divided.val();
             self.lane[i].load_data.next = self.load_store.result_data[i].val();
             self.lane[i].path_write.next = self.write.path_lanes.val().get_bit(i);
             self.lane[i].path_write_slot.next = self.write.slot.val();
@@ -353,11 +587,15 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.decode_depth.next = self.front_end.decode_depth.val();
         self.write.decode_active.next = self.front_end.decode_active.val();
         self.write.decode_alive.next = self.front_end.decode_alive.val();
+        self.write.decode_waiting.next = self.front_end.decode_waiting.val();
         self.write.decode_packet.next = self.front_end.decode_packet.val();
         self.write.execute_valid.next = self.decode.execute_valid.val();
         self.write.execute_rd.next = self.decode.execute_rd.val();
         self.write.execute_funct3.next = self.decode.execute_funct3.val();
         self.write.execute_immediate.next = self.decode.execute_immediate.val();
+        self.write.execute_control.next = self.decode.execute_control.val();
+        self.write.execute_multiply.next = self.decode.execute_multiply.val();
+        self.write.execute_divide.next = self.decode.execute_divide.val();
         self.write.execute_branch.next = self.decode.execute_branch.val();
         self.write.execute_jump.next = self.decode.execute_jump.val();
         self.write.execute_jump_register.next = self.decode.execute_jump_register.val();
@@ -372,7 +610,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.execute_fault_value.next = self.decode.execute_fault_value.val();
         self.write.execute_next.next = self.decode.execute_next.val();
         self.write.execute_pc.next = self.decode.execute_pc.val();
-        self.write.load_write.next = self.load_store.result_valid.val();
+        self.write.late_write.next = self.late_now.val();
+        self.write.warp_late.next = self.hazards.write_warp_late.val();
+        self.write.path_ready.next = self.paths.ready.val();
         self.paths.start_valid.next = self.write.path_start_valid.val();
         self.paths.start_slot.next = self.write.slot.val();
         self.paths.start_alive.next = self.write.path_start_alive.val();
@@ -382,6 +622,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.path_chosen_depth.next = self.paths.depth.val();
         self.write.path_active.next = self.paths.active.val();
         self.write.path_alive.next = self.paths.alive.val();
+        self.write.path_waiting.next = self.paths.waiting.val();
         self.fault_valid.next = self.write.fault_valid.val();
         self.write.fault_ready.next = self.fault_ready.val();
         self.fault_cause.next = self.write.fault_cause.val();
@@ -420,10 +661,24 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.counters.retire_lanes.next = self.write.retire_lanes.val();
         self.counters.retire_diverged.next = self.write.retire_diverged.val();
         self.counters.occupied.next = self.front_end.occupied.val();
-        self.counters.issued.next = self.front_end.issued.val();
+        self.counters.issued.next = self.decode.leaves.val();
         self.counters.fetch_miss.next = self.cache.fetch_miss.val();
         self.counters.line_read.next = self.load_store.line_read.val();
         self.counters.line_write.next = self.load_store.line_write.val();
+        self.lost.occupied.next = self.front_end.occupied.val();
+        self.lost.advance.next = self.write.advance.val();
+        self.lost.reason.next = self.front_end.decode_reason.val();
+        if self.decode.replay_valid.val() {
+            self.lost.reason.next = LostCycle::Scoreboard;
+            if self.decode.miss_valid.val() {
+                self.lost.reason.next = LostCycle::Fetch;
+            }
+        }
+        self.lost_memory.next = self.lost.memory.val();
+        self.lost_fetch.next = self.lost.fetch.val();
+        self.lost_divergence.next = self.lost.divergence.val();
+        self.lost_scoreboard.next = self.lost.scoreboard.val();
+        self.lost_conflict.next = self.lost.conflict.val();
         self.instructions.next = self.counters.instructions.val();
         self.lane_instructions.next = self.counters.lane_instructions.val();
         self.active_cycles.next = self.counters.active_cycles.val();
@@ -432,5 +687,58 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.fetch_misses.next = self.counters.fetch_misses.val();
         self.line_reads.next = self.counters.line_reads.val();
         self.line_writes.next = self.counters.line_writes.val();
+
+        // Trace
+        self.address_value.next = self.write.load.val() | self.write.store.val() | self.write.jump_register.val();
+        for i in 0..32 {
+            self.trace_values.x[i].next = bits::<32>(0);
+            self.trace_store_data.x[i].next = bits::<32>(0);
+            self.trace_late_values.x[i].next = bits::<32>(0);
+        }
+        for i in 0..LANES {
+            self.trace_values.x[i].next = self.lane[i].written.val();
+            if self.address_value.val() {
+                self.trace_values.x[i].next = self.lane[i].result.val();
+            }
+            self.trace_store_data.x[i].next = self.lane[i].store_data.val();
+            self.trace_late_values.x[i].next = self.lane[i].written.val();
+        }
+        for i in 0..self._traces {
+            self.trace[i].clock.next = self.clock.val();
+            self.trace[i].reset.next = self.reset.val();
+            self.trace[i].advance.next = self.write.advance.val();
+            self.trace[i].decode_instruction.next = self.decode.word.val();
+            self.trace[i].fire.next = self.write.fire.val();
+            self.trace[i].slot.next = self.write.slot.val();
+            self.trace[i].pc.next = self.write.fault_pc.val();
+            self.trace[i].active.next = self.write.executed.val();
+            self.trace[i].faulting.next = self.write.faulting.val();
+            self.trace[i].cause.next = self.write.fault_cause.val();
+            self.trace[i].rd.next = self.write.rd.val();
+            self.trace[i].late.next = self.write.load.val() | self.write.divide.val();
+            self.trace[i].values.next = self.trace_values.y.val();
+            self.trace[i].store_data.next = self.trace_store_data.y.val();
+            self.trace[i].late_write.next = self.late_now.val();
+            self.trace[i].late_slot_in.next = self.late_slot_now.val();
+            self.trace[i].late_rd_in.next = self.late_rd_now.val();
+            self.trace[i].late_lanes_in.next = self.late_lanes_now.val();
+            self.trace[i].late_values.next = self.trace_late_values.y.val();
+            self.retire_valid[i].next = self.trace[i].retire_valid.val();
+            self.retire_slot[i].next = self.trace[i].retire_slot.val();
+            self.retire_pc[i].next = self.trace[i].retire_pc.val();
+            self.retire_instruction[i].next = self.trace[i].retire_instruction.val();
+            self.retire_active[i].next = self.trace[i].retire_active.val();
+            self.retire_faulting[i].next = self.trace[i].retire_faulting.val();
+            self.retire_cause[i].next = self.trace[i].retire_cause.val();
+            self.retire_rd[i].next = self.trace[i].retire_rd.val();
+            self.retire_late[i].next = self.trace[i].retire_late.val();
+            self.retire_value[i].next = self.trace[i].retire_value.val();
+            self.retire_store_data[i].next = self.trace[i].retire_store_data.val();
+            self.late_valid[i].next = self.trace[i].late_valid.val();
+            self.late_slot[i].next = self.trace[i].late_slot.val();
+            self.late_rd[i].next = self.trace[i].late_rd.val();
+            self.late_lanes[i].next = self.trace[i].late_lanes.val();
+            self.late_value[i].next = self.trace[i].late_value.val();
+        }
     }
 }

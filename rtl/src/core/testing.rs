@@ -121,6 +121,9 @@ impl<const LANES: usize> Bench<LANES> {
         let mut core = ShaderCore::<LANES>::default();
         core.connect_all();
         core.core.next = 2.into();
+        // Loads and stores may go anywhere below the last line.
+        core.read_window_size[0].next = 0x3ff_ffff.into();
+        core.write_window_size[0].next = 0x3ff_ffff.into();
         core.kernel_entry.next = u64::from(KERNEL).into();
         core.ring_base.next = u64::from(RING).into();
         core.ring_slots_log2.next = 6.into();

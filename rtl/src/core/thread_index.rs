@@ -10,6 +10,7 @@ use crate::prelude::*;
 /// | CSR | value |
 /// | --- | --- |
 /// | 0xc00, 0xc80 | cycle, cycleh |
+/// | 0xc02, 0xc82 | instret, instreth: warp-instructions that the warp retired before this one, modulo 2^32; 0 |
 /// | 0xcc0 | packetIdx |
 /// | 0xcc1 | lane |
 /// | 0xcc2 | warp slot |
@@ -33,6 +34,8 @@ pub struct ThreadIndex {
     pub slot: Signal<In, Bits<5>>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<64>>,
+    /// Warp-instructions that the warp retired before this one.
+    pub instructions: Signal<In, Bits<32>>,
     /// RING_BASE register.
     pub ring_base: Signal<In, Bits<32>>,
     /// RING_SLOTS_LOG2 register.
@@ -73,6 +76,7 @@ impl ThreadIndex {
             packet: Signal::default(),
             slot: Signal::default(),
             cycle: Signal::default(),
+            instructions: Signal::default(),
             ring_base: Signal::default(),
             ring_slots_log2: Signal::default(),
             slot_bytes_log2: Signal::default(),
@@ -138,6 +142,10 @@ impl Logic for ThreadIndex {
             self.base.next = self.cycle.val().get_bits::<32>(0);
         } else if self.number.val() == bits::<12>(0xc80) {
             self.base.next = self.cycle.val().get_bits::<32>(32);
+        } else if self.number.val() == bits::<12>(0xc02) {
+            self.base.next = self.instructions.val();
+        } else if self.number.val() == bits::<12>(0xc82) {
+            self.base.next = bits::<32>(0);
         } else {
             self.known.next = false;
         }

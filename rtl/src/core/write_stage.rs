@@ -1,6 +1,6 @@
 //! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
 
-use super::{FaultEncoder, PopulationCount};
+use super::{FaultEncoder, PopulationCount, WINDOWS};
 use crate::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
@@ -8,12 +8,18 @@ use crate::prelude::*;
 /// The controls of stage X are taken over at every edge at which `advance` is high. The instruction *fires*, and its
 /// effects take place, in the cycle in which it leaves stage W. It waits, and with it the stages before it, while
 ///
-/// - loaded data takes the register write port that it needs;
-/// - the load/store unit or the fault collector has not taken what it sends them;
-/// - path selection writes the context memories that it needs.
+/// - a value that comes late takes the register write port that it needs;
+/// - the load/store unit, the divider or the fault collector has not taken what it sends them;
+/// - it faults while values of its warp are still to come, which could overwrite the verdict;
+/// - path selection is not ready for it, or writes the context memories that it needs.
 ///
-/// The next path is known at once (*fast*) when all living lanes run and go the same way without `jalr` or fault.
-/// Otherwise every lane stores its next PC, and path selection chooses.
+/// An instruction in sequence leaves the contexts alone. After one on which the path depends (`execute_control`), the next path
+/// is known at once (*direct*) when all running lanes go the same way, without `jalr` or fault, and their key stays smaller than that
+/// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
+/// fault, the younger instructions of the warp are flushed.
+///
+/// All lanes of a warp-instruction fault with the same cause: where some are misaligned and others outside the windows, the latter
+/// stay at the instruction and execute it again.
 #[derive(LogicBlock)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
@@ -30,6 +36,8 @@ pub struct WriteStage<const LANES: usize> {
     pub decode_active: Signal<In, Bits<LANES>>,
     /// Stage D: lanes that have not ended.
     pub decode_alive: Signal<In, Bits<LANES>>,
+    /// Stage D: key of the best path on which lanes wait.
+    pub decode_waiting: Signal<In, Bits<36>>,
     /// Stage D: packetIdx of lane 0.
     pub decode_packet: Signal<In, Bits<32>>,
     /// Stage X holds an instruction.
@@ -40,6 +48,12 @@ pub struct WriteStage<const LANES: usize> {
     pub execute_funct3: Signal<In, Bits<3>>,
     /// Stage X: immediate, added to the PC for jumps and branches.
     pub execute_immediate: Signal<In, Bits<32>>,
+    /// Stage X: the next path depends on the instruction.
+    pub execute_control: Signal<In, Bit>,
+    /// Stage X: multiplication.
+    pub execute_multiply: Signal<In, Bit>,
+    /// Stage X: division.
+    pub execute_divide: Signal<In, Bit>,
     /// Stage X: conditional branch.
     pub execute_branch: Signal<In, Bit>,
     /// Stage X: `jal`.
@@ -72,10 +86,32 @@ pub struct WriteStage<const LANES: usize> {
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
     pub taken: Vec<Signal<In, Bit>>,
-    /// Loaded data is written to registers in this cycle.
-    pub load_write: Signal<In, Bit>,
+    /// The windows that the access may touch: they have a line.
+    pub window_open: Vec<Signal<In, Bit>>,
+    /// First line of each.
+    pub window_base: Vec<Signal<In, Bits<26>>>,
+    /// Last line of each.
+    pub window_last: Vec<Signal<In, Bits<26>>>,
+    /// A value that comes late is written to registers in this cycle.
+    pub late_write: Signal<In, Bit>,
+    /// The warp in stage W has values to come.
+    pub warp_late: Signal<In, Bit>,
+    /// Stage X: warp slot.
+    pub execute_slot: Signal<Out, Bits<5>>,
+    /// Stage W holds an instruction.
+    pub valid: Signal<Out, Bit>,
     /// Warp slot of the instruction.
     pub slot: Signal<Out, Bits<5>>,
+    /// It is a load.
+    pub load: Signal<Out, Bit>,
+    /// It is a store.
+    pub store: Signal<Out, Bit>,
+    /// It is a multiplication.
+    pub multiply: Signal<Out, Bit>,
+    /// It is a division.
+    pub divide: Signal<Out, Bit>,
+    /// Its `funct3`.
+    pub funct3: Signal<Out, Bits<3>>,
     /// To the lanes: lanes that write the destination register.
     pub write_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: destination register.
@@ -90,13 +126,15 @@ pub struct WriteStage<const LANES: usize> {
     pub verdict: Signal<Out, Bits<32>>,
     /// To the lanes: lanes that store their next PC.
     pub path_lanes: Signal<Out, Bits<LANES>>,
+    /// To the lanes: lanes that stay at the instruction.
+    pub stay_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: call depth after the instruction.
     pub path_depth: Signal<Out, Bits<6>>,
     /// To the lanes: the next PC is the result.
     pub jump_register: Signal<Out, Bit>,
     /// To the lanes: the next PC depends on the condition.
     pub branch: Signal<Out, Bit>,
-    /// To the lanes: target of a branch, bits 31:2.
+    /// To the lanes: target of a branch or, of a load or store, its own PC; bits 31:2.
     pub target: Signal<Out, Bits<30>>,
     /// To the lanes: next PC of all other instructions, bits 31:2.
     pub next_pc: Signal<Out, Bits<30>>,
@@ -104,13 +142,21 @@ pub struct WriteStage<const LANES: usize> {
     pub resume_valid: Signal<Out, Bit>,
     /// To the scheduler: all threads of the warp ended.
     pub ended_valid: Signal<Out, Bit>,
-    /// To the scheduler: the warp waits for memory from now on.
-    pub memory_valid: Signal<Out, Bit>,
+    /// To the stages before: younger instructions of the warp are dropped.
+    pub flush_valid: Signal<Out, Bit>,
+    /// To the hazard check: the load/store unit takes the load or store.
+    pub memory_start: Signal<Out, Bit>,
+    /// To the divider: the division starts.
+    pub divide_start: Signal<Out, Bit>,
+    /// From the divider.
+    pub divide_ready: Signal<In, Bit>,
+    /// From path selection: a selection can start.
+    pub path_ready: Signal<In, Bit>,
     /// To path selection: choose the next path.
     pub path_start_valid: Signal<Out, Bit>,
     /// To path selection: lanes to choose from.
     pub path_start_alive: Signal<Out, Bits<LANES>>,
-    /// From path selection: a path is chosen; it goes before the fast path to the context memories.
+    /// From path selection: a path is chosen; it goes before a direct one to the context memories.
     pub path_valid: Signal<In, Bit>,
     /// From path selection: warp slot.
     pub path_slot: Signal<In, Bits<5>>,
@@ -122,6 +168,8 @@ pub struct WriteStage<const LANES: usize> {
     pub path_active: Signal<In, Bits<LANES>>,
     /// From path selection: lanes that have not ended.
     pub path_alive: Signal<In, Bits<LANES>>,
+    /// From path selection: key of the best path on which lanes wait.
+    pub path_waiting: Signal<In, Bits<36>>,
     /// To the contexts: write at this edge.
     pub context_write: Signal<Out, Bit>,
     /// To the contexts: warp slot.
@@ -134,6 +182,8 @@ pub struct WriteStage<const LANES: usize> {
     pub context_active: Signal<Out, Bits<LANES>>,
     /// To the contexts: lanes that have not ended.
     pub context_alive: Signal<Out, Bits<LANES>>,
+    /// To the contexts: key of the best path on which lanes wait.
+    pub context_waiting: Signal<Out, Bits<36>>,
     /// To the load/store unit; address and data come from the lanes.
     pub request_valid: Signal<Out, Bit>,
     /// From the load/store unit.
@@ -160,6 +210,14 @@ pub struct WriteStage<const LANES: usize> {
     pub fault_value: Signal<Out, Bits<32>>,
     /// To the fault collector: packetIdx of the lowest faulting lane.
     pub fault_packet: Signal<Out, Bits<32>>,
+    /// An instruction retires.
+    pub fire: Signal<Out, Bit>,
+    /// Lanes that execute it, faulting ones included.
+    pub executed: Signal<Out, Bits<LANES>>,
+    /// Faulting lanes.
+    pub faulting: Signal<Out, Bits<LANES>>,
+    /// It belongs to the boot sequence.
+    pub boot: Signal<Out, Bit>,
     /// A kernel instruction retires.
     pub retire: Signal<Out, Bit>,
     /// Its active lanes.
@@ -170,15 +228,20 @@ pub struct WriteStage<const LANES: usize> {
     depth_x: Register<Bits<6>>,
     active_x: Register<Bits<LANES>>,
     alive_x: Register<Bits<LANES>>,
+    waiting_x: Register<Bits<36>>,
     packet_x: Register<Bits<32>>,
     valid_w: Register<Bit>,
     slot_w: Register<Bits<5>>,
     depth_w: Register<Bits<6>>,
     active_w: Register<Bits<LANES>>,
     alive_w: Register<Bits<LANES>>,
+    waiting_w: Register<Bits<36>>,
     packet_w: Register<Bits<32>>,
     rd_w: Register<Bits<5>>,
     funct3_w: Register<Bits<3>>,
+    control_w: Register<Bit>,
+    multiply_w: Register<Bit>,
+    divide_w: Register<Bit>,
     branch_w: Register<Bit>,
     jump_w: Register<Bit>,
     jump_register_w: Register<Bit>,
@@ -195,20 +258,30 @@ pub struct WriteStage<const LANES: usize> {
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
     misaligned: Pack<Bit, 1, LANES>,
+    outside: Pack<Bit, 1, LANES>,
     conditions: Pack<Bit, 1, LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
-    faulting: Signal<Local, Bits<LANES>>,
+    line: Vec<Signal<Local, Bits<26>>>,
+    access: Signal<Local, Bit>,
+    crooked: Signal<Local, Bits<LANES>>,
+    staying: Signal<Local, Bits<LANES>>,
     sound: Signal<Local, Bits<LANES>>,
     branching: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
     any_fault: Signal<Local, Bit>,
     all_ended: Signal<Local, Bit>,
-    fast: Signal<Local, Bit>,
+    together: Signal<Local, Bit>,
+    direct_pc: Signal<Local, Bits<30>>,
+    direct_key: Signal<Local, Bits<36>>,
+    direct: Signal<Local, Bit>,
+    selects: Signal<Local, Bit>,
     memory: Signal<Local, Bit>,
     needs_port: Signal<Local, Bit>,
+    held_back: Signal<Local, Bit>,
+    request_offered: Signal<Local, Bit>,
     blocked: Signal<Local, Bit>,
-    fire: Signal<Local, Bit>,
+    flush: Signal<Local, Bit>,
 }
 
 impl<const LANES: usize> Default for WriteStage<LANES> {
@@ -221,11 +294,15 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             decode_depth: Signal::default(),
             decode_active: Signal::default(),
             decode_alive: Signal::default(),
+            decode_waiting: Signal::default(),
             decode_packet: Signal::default(),
             execute_valid: Signal::default(),
             execute_rd: Signal::default(),
             execute_funct3: Signal::default(),
             execute_immediate: Signal::default(),
+            execute_control: Signal::default(),
+            execute_multiply: Signal::default(),
+            execute_divide: Signal::default(),
             execute_branch: Signal::default(),
             execute_jump: Signal::default(),
             execute_jump_register: Signal::default(),
@@ -242,8 +319,19 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             execute_pc: Signal::default(),
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
-            load_write: Signal::default(),
+            window_open: vec![Signal::default(); WINDOWS],
+            window_base: vec![Signal::default(); WINDOWS],
+            window_last: vec![Signal::default(); WINDOWS],
+            late_write: Signal::default(),
+            warp_late: Signal::default(),
+            execute_slot: Signal::default(),
+            valid: Signal::default(),
             slot: Signal::default(),
+            load: Signal::default(),
+            store: Signal::default(),
+            multiply: Signal::default(),
+            divide: Signal::default(),
+            funct3: Signal::default(),
             write_lanes: Signal::default(),
             rd: Signal::default(),
             link: Signal::default(),
@@ -251,6 +339,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             fault_lanes: Signal::default(),
             verdict: Signal::default(),
             path_lanes: Signal::default(),
+            stay_lanes: Signal::default(),
             path_depth: Signal::default(),
             jump_register: Signal::default(),
             branch: Signal::default(),
@@ -258,7 +347,11 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             next_pc: Signal::default(),
             resume_valid: Signal::default(),
             ended_valid: Signal::default(),
-            memory_valid: Signal::default(),
+            flush_valid: Signal::default(),
+            memory_start: Signal::default(),
+            divide_start: Signal::default(),
+            divide_ready: Signal::default(),
+            path_ready: Signal::default(),
             path_start_valid: Signal::default(),
             path_start_alive: Signal::default(),
             path_valid: Signal::default(),
@@ -267,12 +360,14 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             path_chosen_depth: Signal::default(),
             path_active: Signal::default(),
             path_alive: Signal::default(),
+            path_waiting: Signal::default(),
             context_write: Signal::default(),
             context_slot: Signal::default(),
             context_pc: Signal::default(),
             context_depth: Signal::default(),
             context_active: Signal::default(),
             context_alive: Signal::default(),
+            context_waiting: Signal::default(),
             request_valid: Signal::default(),
             request_ready: Signal::default(),
             request_store: Signal::default(),
@@ -286,6 +381,10 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             fault_pc: Signal::default(),
             fault_value: Signal::default(),
             fault_packet: Signal::default(),
+            fire: Signal::default(),
+            executed: Signal::default(),
+            faulting: Signal::default(),
+            boot: Signal::default(),
             retire: Signal::default(),
             retire_lanes: Signal::default(),
             retire_diverged: Signal::default(),
@@ -293,15 +392,20 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             depth_x: Register::default(),
             active_x: Register::default(),
             alive_x: Register::default(),
+            waiting_x: Register::default(),
             packet_x: Register::default(),
             valid_w: Register::default(),
             slot_w: Register::default(),
             depth_w: Register::default(),
             active_w: Register::default(),
             alive_w: Register::default(),
+            waiting_w: Register::default(),
             packet_w: Register::default(),
             rd_w: Register::default(),
             funct3_w: Register::default(),
+            control_w: Register::default(),
+            multiply_w: Register::default(),
+            divide_w: Register::default(),
             branch_w: Register::default(),
             jump_w: Register::default(),
             jump_register_w: Register::default(),
@@ -318,20 +422,30 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             request_taken: Register::default(),
             fault_taken: Register::default(),
             misaligned: Pack::new(LANES),
+            outside: Pack::new(LANES),
             conditions: Pack::new(LANES),
             encoder: FaultEncoder::default(),
             active_count: PopulationCount::default(),
-            faulting: Signal::default(),
+            line: (0..LANES).map(|_| Signal::default()).collect(),
+            access: Signal::default(),
+            crooked: Signal::default(),
+            staying: Signal::default(),
             sound: Signal::default(),
             branching: Signal::default(),
             living: Signal::default(),
             any_fault: Signal::default(),
             all_ended: Signal::default(),
-            fast: Signal::default(),
+            together: Signal::default(),
+            direct_pc: Signal::default(),
+            direct_key: Signal::default(),
+            direct: Signal::default(),
+            selects: Signal::default(),
             memory: Signal::default(),
             needs_port: Signal::default(),
+            held_back: Signal::default(),
+            request_offered: Signal::default(),
             blocked: Signal::default(),
-            fire: Signal::default(),
+            flush: Signal::default(),
         }
     }
 }
@@ -346,15 +460,20 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             depth_x,
             active_x,
             alive_x,
+            waiting_x,
             packet_x,
             valid_w,
             slot_w,
             depth_w,
             active_w,
             alive_w,
+            waiting_w,
             packet_w,
             rd_w,
             funct3_w,
+            control_w,
+            multiply_w,
+            divide_w,
             branch_w,
             jump_w,
             jump_register_w,
@@ -373,10 +492,18 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         );
 
         // Lanes that fault
+        self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         for i in 0..LANES {
             self.conditions.x[i].next = self.taken[i].val();
             self.misaligned.x[i].next = false;
-            if (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val() {
+            self.line[i].next = self.result[i].val().get_bits::<26>(6);
+            self.outside.x[i].next = !(self.window_open[0].val()
+                & (self.line[i].val() >= self.window_base[0].val())
+                & (self.line[i].val() <= self.window_last[0].val()))
+                & !(self.window_open[1].val()
+                    & (self.line[i].val() >= self.window_base[1].val())
+                    & (self.line[i].val() <= self.window_last[1].val()));
+            if self.access.val() {
                 if self.funct3_w.q.val().get_bits::<2>(0) == bits::<2>(1) {
                     self.misaligned.x[i].next = self.result[i].val().get_bit(0);
                 }
@@ -395,12 +522,22 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
                 self.misaligned.x[i].next = self.target_w.q.val().get_bits::<2>(0).any();
             }
         }
-        self.faulting.next = self.active_w.q.val() & self.misaligned.y.val();
+        self.crooked.next = self.active_w.q.val() & self.misaligned.y.val();
+        self.faulting.next = self.crooked.val();
+        self.staying.next = bits::<LANES>(0);
+        if self.access.val() {
+            if self.crooked.val().any() {
+                self.staying.next = self.active_w.q.val() & self.outside.y.val() & !self.misaligned.y.val();
+            } else {
+                self.faulting.next = self.active_w.q.val() & self.outside.y.val();
+            }
+        }
         if self.fault_w.q.val() {
             self.faulting.next = self.active_w.q.val();
         }
         self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
-        self.sound.next = self.active_w.q.val() & !self.faulting.val();
+        self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
+        self.executed.next = self.active_w.q.val() & !self.staying.val();
 
         // Where the warp goes
         self.branching.next = self.active_w.q.val() & self.conditions.y.val();
@@ -409,42 +546,72 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.living.next = self.alive_w.q.val() & !self.active_w.q.val();
         }
         self.all_ended.next = !self.living.val().any();
-        self.fast.next = (self.active_w.q.val() == self.alive_w.q.val())
-            & !self.any_fault.val()
-            & !self.jump_register_w.q.val()
-            & !self.exit_w.q.val();
+        self.together.next = !self.jump_register_w.q.val() & !self.exit_w.q.val();
         if self.branch_w.q.val()
             & self.branching.val().any()
             & (self.branching.val() != self.active_w.q.val())
         {
-            self.fast.next = false;
+            self.together.next = false;
         }
+        self.next_pc.next = self.next_w.q.val();
+        if self.jump_w.q.val() {
+            self.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
+        }
+        self.direct_pc.next = self.next_pc.val();
+        if self.branch_w.q.val() & self.branching.val().any() {
+            self.direct_pc.next = self.target_w.q.val().get_bits::<30>(2);
+        }
+        self.direct_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+            | bit_cast::<36, 30>(self.direct_pc.val());
+        self.direct.next = self.together.val()
+            & !self.any_fault.val()
+            & ((self.active_w.q.val() == self.alive_w.q.val())
+                | (self.direct_key.val() < self.waiting_w.q.val()));
+        self.selects.next = self.valid_w.q.val()
+            & (self.any_fault.val() | (self.control_w.q.val() & !self.direct.val()))
+            & !self.all_ended.val();
 
-        // When it can leave
+        // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word.
+        self.held_back.next = self.any_fault.val() & self.warp_late.val() & !self.request_taken.q.val();
         self.memory.next =
             self.valid_w.q.val() & (self.load_w.q.val() | self.store_w.q.val()) & self.sound.val().any();
-        self.needs_port.next = (self.rd_w.q.val().any() & !self.load_w.q.val()) | self.any_fault.val();
-        self.blocked.next = (self.needs_port.val() & self.load_write.val())
+        self.needs_port.next = (self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val())
+            | self.any_fault.val();
+        self.blocked.next = (self.needs_port.val() & self.late_write.val())
             | (self.memory.val() & !self.request_ready.val() & !self.request_taken.q.val())
-            | (self.any_fault.val() & !self.fault_ready.val() & !self.fault_taken.q.val())
-            | (self.fast.val() & self.path_valid.val());
+            | (self.divide_w.q.val() & !self.divide_ready.val())
+            | (self.any_fault.val() & (!self.fault_ready.val() & !self.fault_taken.q.val()))
+            | self.held_back.val()
+            | (self.selects.val() & !self.path_ready.val())
+            | (self.control_w.q.val() & self.path_valid.val());
         self.fire.next = self.valid_w.q.val() & !self.blocked.val();
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
+        self.flush.next = self.fire.val() & self.any_fault.val();
+        self.flush_valid.next = self.flush.val();
+        self.divide_start.next = self.fire.val() & self.divide_w.q.val();
 
         // Memory request and fault record, each sent once
-        self.request_valid.next = self.memory.val() & !self.request_taken.q.val();
+        self.request_offered.next =
+            self.memory.val() & !self.request_taken.q.val() & !self.held_back.val();
+        self.request_valid.next = self.request_offered.val();
         self.request_store.next = self.store_w.q.val();
         self.request_size.next = self.funct3_w.q.val().get_bits::<2>(0);
         self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
         self.request_mask.next = self.sound.val();
-        self.memory_valid.next = self.memory.val() & !self.request_taken.q.val() & self.request_ready.val();
+        self.memory_start.next = self.request_offered.val() & self.request_ready.val();
         self.fault_valid.next = self.any_fault.val() & !self.fault_taken.q.val();
         self.fault_cause.next = bits::<5>(0);
         if self.load_w.q.val() {
-            self.fault_cause.next = bits::<5>(4);
+            self.fault_cause.next = bits::<5>(5);
+            if self.crooked.val().any() {
+                self.fault_cause.next = bits::<5>(4);
+            }
         }
         if self.store_w.q.val() {
-            self.fault_cause.next = bits::<5>(6);
+            self.fault_cause.next = bits::<5>(7);
+            if self.crooked.val().any() {
+                self.fault_cause.next = bits::<5>(6);
+            }
         }
         if self.fault_w.q.val() {
             self.fault_cause.next = self.cause_w.q.val();
@@ -464,7 +631,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.fault_packet.next = self.encoder.first_packet.val();
         self.fault_value.next = self.encoder.value.val();
         self.fault_pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
-        if self.request_ready.val() & self.memory.val() {
+        if self.request_ready.val() & self.request_offered.val() {
             self.request_taken.d.next = true;
         }
         if self.fault_ready.val() & self.any_fault.val() {
@@ -475,8 +642,15 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.fault_taken.d.next = false;
         }
 
-        // To the lanes
+        // To the lanes, the divider and the hazard check
+        self.execute_slot.next = self.slot_x.q.val();
+        self.valid.next = self.valid_w.q.val();
         self.slot.next = self.slot_w.q.val();
+        self.load.next = self.load_w.q.val();
+        self.store.next = self.store_w.q.val();
+        self.multiply.next = self.multiply_w.q.val();
+        self.divide.next = self.divide_w.q.val();
+        self.funct3.next = self.funct3_w.q.val();
         self.rd.next = self.rd_w.q.val();
         self.link.next = self.jump_w.q.val() | self.jump_register_w.q.val();
         self.link_value.next = (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
@@ -485,48 +659,50 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
         self.target.next = self.target_w.q.val().get_bits::<30>(2);
-        self.next_pc.next = self.next_w.q.val();
-        if self.jump_w.q.val() {
-            self.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
+        if self.access.val() {
+            self.target.next = self.pc_w.q.val();
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.fault_lanes.next = bits::<LANES>(0);
+        self.stay_lanes.next = self.staying.val();
         self.path_lanes.next = bits::<LANES>(0);
         if self.fire.val() {
             self.fault_lanes.next = self.faulting.val();
-            if self.rd_w.q.val().any() & !self.load_w.q.val() {
+            if self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val() {
                 self.write_lanes.next = self.sound.val();
             }
-            if !self.fast.val() {
+            if self.selects.val() {
                 self.path_lanes.next = self.active_w.q.val();
             }
         }
 
         // To scheduler, path selection and contexts
         self.ended_valid.next = self.fire.val() & self.all_ended.val();
-        self.resume_valid.next = self.fire.val() & (self.fast.val() | self.all_ended.val());
-        self.path_start_valid.next = self.fire.val() & !self.fast.val() & !self.all_ended.val();
+        self.resume_valid.next =
+            self.fire.val() & ((self.control_w.q.val() & self.direct.val()) | self.all_ended.val());
+        self.path_start_valid.next = self.fire.val() & self.selects.val();
         self.path_start_alive.next = self.living.val();
-        self.context_write.next = self.path_valid.val() | (self.fire.val() & self.fast.val());
+        self.context_write.next =
+            self.path_valid.val() | (self.fire.val() & self.control_w.q.val() & self.direct.val());
         if self.path_valid.val() {
             self.context_slot.next = self.path_slot.val();
             self.context_pc.next = self.path_pc.val();
             self.context_depth.next = self.path_chosen_depth.val();
             self.context_active.next = self.path_active.val();
             self.context_alive.next = self.path_alive.val();
+            self.context_waiting.next = self.path_waiting.val();
         } else {
             self.context_slot.next = self.slot_w.q.val();
-            self.context_pc.next = self.next_pc.val();
-            if self.branch_w.q.val() & self.branching.val().any() {
-                self.context_pc.next = self.target.val();
-            }
+            self.context_pc.next = self.direct_pc.val();
             self.context_depth.next = self.depth_w.q.val();
             self.context_active.next = self.active_w.q.val();
             self.context_alive.next = self.alive_w.q.val();
+            self.context_waiting.next = self.waiting_w.q.val();
         }
 
         // Counters
-        self.active_count.set.next = self.active_w.q.val();
+        self.boot.next = self.boot_w.q.val();
+        self.active_count.set.next = self.executed.val();
         self.retire.next = self.fire.val() & !self.boot_w.q.val();
         self.retire_lanes.next = self.active_count.count.val();
         self.retire_diverged.next = self.active_w.q.val() != self.alive_w.q.val();
@@ -537,8 +713,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.depth_x.d.next = self.decode_depth.val();
             self.active_x.d.next = self.decode_active.val();
             self.alive_x.d.next = self.decode_alive.val();
+            self.waiting_x.d.next = self.decode_waiting.val();
             self.packet_x.d.next = self.decode_packet.val();
-            self.valid_w.d.next = self.execute_valid.val();
+            self.valid_w.d.next =
+                self.execute_valid.val() & !(self.flush.val() & (self.slot_x.q.val() == self.slot_w.q.val()));
             self.slot_w.d.next = self.slot_x.q.val();
             self.depth_w.d.next = self.depth_x.q.val();
             if self.execute_call.val() & (self.depth_x.q.val() != bits::<6>(63)) {
@@ -549,9 +727,13 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             }
             self.active_w.d.next = self.active_x.q.val();
             self.alive_w.d.next = self.alive_x.q.val();
+            self.waiting_w.d.next = self.waiting_x.q.val();
             self.packet_w.d.next = self.packet_x.q.val();
             self.rd_w.d.next = self.execute_rd.val();
             self.funct3_w.d.next = self.execute_funct3.val();
+            self.control_w.d.next = self.execute_control.val();
+            self.multiply_w.d.next = self.execute_multiply.val();
+            self.divide_w.d.next = self.execute_divide.val();
             self.branch_w.d.next = self.execute_branch.val();
             self.jump_w.d.next = self.execute_jump.val();
             self.jump_register_w.d.next = self.execute_jump_register.val();

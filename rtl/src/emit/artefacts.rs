@@ -66,21 +66,23 @@ pub fn fusesoc_core(design: &Design) -> String {
          targets:\n  \
            default: &default\n    \
              filesets:\n      \
-               - rtl\n    \
+               - rtl\n      \
+               - \"tool_vivado? (constraints_xdc)\"\n      \
+               - \"tool_quartus? (constraints_sdc)\"\n    \
              toplevel: {top}\n  \
            lint:\n    \
              <<: *default\n    \
-             default_tool: verilator\n    \
-             tools:\n      \
-               verilator:\n        \
-                 mode: lint-only\n        \
-                 verilator_options: [-Wall]\n  \
+             flow: lint\n    \
+             flow_options:\n      \
+               tool: verilator\n      \
+               verilator_options: [-Wall]\n  \
            synth:\n    \
              <<: *default\n    \
-             default_tool: yosys\n    \
-             tools:\n      \
-               yosys:\n        \
-                 arch: ecp5\n",
+             flow: generic\n    \
+             flow_options:\n      \
+               tool: yosys\n      \
+               arch: ecp5\n      \
+               output_format: json\n",
         version = env!("CARGO_PKG_VERSION"),
     )
 }

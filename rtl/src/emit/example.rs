@@ -2,6 +2,15 @@
 
 use crate::prelude::*;
 
+/// A change of the level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct Change {
+    /// The level rose; otherwise it fell.
+    pub rise: Bit,
+    /// Cycles since the change before, modulo 2^12.
+    pub age: Bits<12>,
+}
+
 /// Lets a level through that has been stable for `2^N` cycles.
 #[derive(LogicBlock, Default)]
 pub struct Debounce<const N: usize> {
@@ -13,26 +22,34 @@ pub struct Debounce<const N: usize> {
     pub raw: Signal<In, Bit>,
     /// The level that was stable last.
     pub level: Signal<Out, Bit>,
-    /// High for one cycle when `level` rises.
-    pub rose: Signal<Out, Bit>,
+    /// The last change of `level`.
+    pub last: Signal<Out, Change>,
+    /// The last change came within 16 cycles of the one before.
+    pub quick: Signal<Out, Bit>,
     stable: Register<Bit>,
     count: Register<Bits<N>>,
+    age: Register<Bits<12>>,
+    change: Register<Change>,
     differs: Signal<Local, Bit>,
 }
 
 impl<const N: usize> Logic for Debounce<N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stable, count);
+        dff_setup!(self, clock, stable, count, age, change);
         self.level.next = self.stable.q.val();
+        self.last.next = self.change.q.val();
+        self.quick.next = self.change.q.val().age < 16;
         self.differs.next = self.raw.val() != self.stable.q.val();
-        self.rose.next = false;
         self.count.d.next = 0.into();
+        self.age.d.next = self.age.q.val() + 1;
         if self.differs.val() {
             self.count.d.next = self.count.q.val() + 1;
             if self.count.q.val().all() {
                 self.stable.d.next = self.raw.val();
-                self.rose.next = self.raw.val();
+                self.age.d.next = 0.into();
+                self.change.d.next.rise = self.raw.val();
+                self.change.d.next.age = self.age.q.val();
             }
         }
     }

@@ -169,8 +169,8 @@ impl Kernel<'_> {
         Ok((self.bits(value, what)?, signed))
     }
 
-    /// A bit position in a vector of `width` bits: as wide as it must be and no wider. A position outside
-    /// the vector makes the Rust model panic, so that the bits dropped here are zero.
+    /// A bit position in a vector of `width` bits. A position outside the vector makes the Rust model panic, so that
+    /// the bits dropped here are zero.
     fn index(&self, index: Value, width: usize, what: &str) -> Result<Node> {
         match index {
             Value::Integer(v) => match usize::try_from(&v) {
@@ -179,7 +179,7 @@ impl Kernel<'_> {
             },
             other => {
                 let n = self.bits(other, what)?;
-                Ok(node::resize(&n, n.width.min(clog2(width).max(1))))
+                Ok(node::position(&n, width))
             }
         }
     }
@@ -192,14 +192,7 @@ impl Kernel<'_> {
             },
             other => {
                 let offset = self.bits(other, "get_bits")?;
-                let needed = clog2(base.width).max(1);
-                match node::part(base.clone(), offset, width) {
-                    Node { ex: Ex::Part(a, o), .. } => {
-                        let o = node::resize(&o, o.width.min(needed));
-                        Ok(Node::new(width, Ex::Part(a, Box::new(o))))
-                    }
-                    other => Ok(other),
-                }
+                Ok(node::part(base, offset, width))
             }
         }
     }

@@ -8,6 +8,7 @@ pub mod artefacts;
 mod design;
 mod error;
 mod expression;
+mod fields;
 mod flow;
 mod kernel;
 mod module;
@@ -26,6 +27,8 @@ pub(crate) mod equivalence;
 mod error_tests;
 #[cfg(test)]
 mod example;
+#[cfg(test)]
+mod field_tests;
 #[cfg(test)]
 mod meaning_tests;
 #[cfg(test)]

@@ -214,8 +214,7 @@ impl Builder<'_> {
                 Driver::Assign(var, lsb, value) => {
                     self.writer.set_hint(*var);
                     let expression = self.writer.expression(value);
-                    let target =
-                        select(&self.writer.name[*var], self.unit.vars[*var].bits(), *lsb, value.width);
+                    let target = self.writer.bits(*var, *lsb, value.width);
                     let separator = if previous_block { "\n" } else { "" };
                     let line = wrap(&format!("    assign {target} = {expression};"));
                     let _ = writeln!(text, "{separator}{line}");
@@ -324,6 +323,9 @@ impl Builder<'_> {
             let _ =
                 writeln!(text, "    localparam {}{identifier} = {};", range(width), constant(&value, width));
         }
+        for ((offset, _), identifier) in &self.writer.offsets {
+            let _ = writeln!(text, "    localparam {identifier} = {offset};");
+        }
         for (var, info) in self.unit.vars.iter().enumerate() {
             let net = match info.role {
                 Role::Input | Role::Output => continue,
@@ -365,11 +367,14 @@ impl Builder<'_> {
                 _ => self.var_live(var),
             };
             if declared {
-                unread(&self.writer.name[var], info.bits(), &self.writer.used[var], &mut parts);
+                for (lsb, width) in unread(info.bits(), &self.writer.used[var]) {
+                    parts.append(&mut self.writer.parts(var, lsb, width));
+                }
             }
         }
         for t in &self.writer.temporaries {
-            unread(&t.name, t.width, &t.used, &mut parts);
+            let ranges = unread(t.width, &t.used).into_iter();
+            parts.extend(ranges.map(|(lsb, width)| select(&t.name, t.width, lsb, width)));
         }
         if parts.is_empty() {
             return String::new();
@@ -389,8 +394,9 @@ fn named(target: &super::unit::Target, wanted: &str) -> Option<(BigUint, usize)>
     }
 }
 
-/// Adds the ranges of a net that nothing reads.
-fn unread(name: &str, bits: usize, used: &BigUint, parts: &mut Vec<String>) {
+/// The ranges of a net that nothing reads: lowest bit and width.
+fn unread(bits: usize, used: &BigUint) -> Vec<(usize, usize)> {
+    let mut ranges = Vec::new();
     let mut bit = 0;
     while bit < bits {
         if used.bit(bit as u64) {
@@ -401,8 +407,9 @@ fn unread(name: &str, bits: usize, used: &BigUint, parts: &mut Vec<String>) {
         while bit < bits && !used.bit(bit as u64) {
             bit += 1;
         }
-        parts.push(select(name, bits, start, bit - start));
+        ranges.push((start, bit - start));
     }
+    ranges
 }
 
 /// Short enough for a port connection.

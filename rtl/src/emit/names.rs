@@ -24,6 +24,15 @@ timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type typedef uni
 until until_with untyped use uwire var vectored virtual void wait wait_order wand weak weak0 weak1 while \
 wildcard wire with within wor xnor xor";
 
+/// Words that Verilator reports as names because its models are C++ or SystemC.
+const MODEL_WORDS: &str = "abort alignas alignof and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bit_vector bitand bitor \
+bool catch cdecl char char16_t char32_t compl complex concept const_cast const_iterator constexpr decltype \
+delete deque double dynamic_cast explicit false far float friend goto huge inline interrupt iterator list \
+long map mutable namespace near noexcept not_eq nullptr operator or_eq pascal private public queue reference \
+register requires sc_clock sc_in sc_inout sc_out sc_signal sensitive sensitive_neg sensitive_pos set short \
+sizeof stack static_assert static_cast std switch synchronized template thread_local throw transaction_safe \
+transaction_safe_dynamic true try type_info typeid typename using vector volatile wchar_t xor_eq";
+
 /// `name` with underscores for what an identifier may not hold, and one more after a reserved word.
 pub fn identifier(name: &str) -> String {
     let mut text: String =
@@ -32,7 +41,8 @@ pub fn identifier(name: &str) -> String {
         text.insert(0, 'n');
     }
     static SET: OnceLock<HashSet<&str>> = OnceLock::new();
-    let keywords = SET.get_or_init(|| KEYWORDS.split_ascii_whitespace().collect());
+    let words = || KEYWORDS.split_ascii_whitespace().chain(MODEL_WORDS.split_ascii_whitespace());
+    let keywords = SET.get_or_init(|| words().collect());
     if keywords.contains(text.as_str()) {
         text.push('_');
     }
@@ -116,6 +126,7 @@ mod tests {
     fn identifiers_are_plain_and_unique() {
         let mut names = Names::default();
         assert_eq!(names.fresh("bit"), "bit_");
+        assert_eq!(names.fresh("long"), "long_");
         assert_eq!(names.fresh("lane$0$y"), "lane_0_y");
         assert_eq!(names.fresh("lane_0$y"), "lane_0_y_2");
         assert_eq!(names.fresh("0"), "n0");

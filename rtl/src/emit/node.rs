@@ -5,6 +5,7 @@
 //! an expression (IEEE 1364-2005, section 5.4) cannot change its meaning.
 
 use num_bigint::BigUint;
+use rust_hdl::prelude::clog2;
 
 /// Index of a variable in its module.
 pub type VarId = usize;
@@ -246,6 +247,7 @@ pub fn slice(a: &Node, lsb: usize, width: usize) -> Node {
         Ex::Bin(op @ (BinOp::And | BinOp::Or | BinOp::Xor), x, y) => binary(*op, sub(x), sub(y)),
         Ex::Bin(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), x, y) if lsb == 0 => binary(*op, sub(x), sub(y)),
         Ex::Bin(BinOp::Shl, x, y) if lsb == 0 => binary(BinOp::Shl, sub(x), (**y).clone()),
+        Ex::Bin(BinOp::Shr, x, y) if lsb == 0 && lies_inside(x, y, width) => inside_part(x, y, width),
         Ex::Concat(parts) => {
             let (mut position, mut picked) = (a.width, Vec::new());
             for part in parts {
@@ -459,8 +461,28 @@ pub fn maximum(a: &Node) -> BigUint {
         }
         Ex::Bin(BinOp::And, x, y) => maximum(x).min(maximum(y)),
         Ex::Bin(BinOp::Add, x, y) => (maximum(x) + maximum(y)).min(ones(a.width)),
+        Ex::Bin(BinOp::Mul, x, y) => (maximum(x) * maximum(y)).min(ones(a.width)),
+        Ex::Bin(BinOp::Or | BinOp::Xor, x, y) => ones(maximum(x).max(maximum(y)).bits() as usize),
+        Ex::Bin(BinOp::Shr, x, _) => maximum(x),
+        Ex::Slice(x, lsb) => (maximum(x) >> lsb).min(ones(a.width)),
         _ => ones(a.width),
     }
+}
+
+/// The form of `offset` shows that `width` bits from there on are bits of `a`.
+fn lies_inside(a: &Node, offset: &Node, width: usize) -> bool {
+    maximum(offset) + BigUint::from(width) <= BigUint::from(a.width)
+}
+
+/// A position in a vector of `width` bits, as wide as such a position is: lint tools report other widths.
+pub fn position(index: &Node, width: usize) -> Node {
+    resize(index, clog2(width).max(1))
+}
+
+/// An indexed part-select of bits that lie inside `a`.
+fn inside_part(a: &Node, offset: &Node, width: usize) -> Node {
+    let offset = position(offset, a.width);
+    Node::new(width, Ex::Part(Box::new(a.clone()), Box::new(offset)))
 }
 
 /// `width` bits of `a` from bit `offset` on; bits beyond `a` are zero.
@@ -469,8 +491,8 @@ pub fn part(a: Node, offset: Node, width: usize) -> Node {
         let inside = width.min(a.width - lsb);
         return concat(vec![Node::zero(width - inside), slice(&a, lsb, inside)]);
     }
-    if a.as_const().is_none() && maximum(&offset) + BigUint::from(width) <= BigUint::from(a.width) {
-        return Node::new(width, Ex::Part(Box::new(a), Box::new(offset)));
+    if a.as_const().is_none() && lies_inside(&a, &offset, width) {
+        return inside_part(&a, &offset, width);
     }
     resize(&binary(BinOp::Shr, a, offset), width)
 }

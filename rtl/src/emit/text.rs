@@ -1,9 +1,10 @@
 //! Verilog text of expressions and statements.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use num_bigint::BigUint;
 
+use super::fields::{pieces, Field, Piece};
 use super::flow::{Slot, Slots};
 use super::names::Names;
 use super::node::{ones, BinOp, CmpOp, Ex, Node, ReduceOp, VarId};
@@ -38,6 +39,8 @@ pub struct Writer<'a> {
     by_node: HashMap<Node, usize>,
     /// Localparams in use: name in the unit, and identifier.
     pub localparams: HashMap<String, String>,
+    /// Offsets of struct fields in use, with the identifiers of their localparams.
+    pub offsets: BTreeMap<(usize, String), String>,
     /// What the `always @*` block being written drives.
     members: BTreeSet<Slot>,
     /// Names after which temporaries are called.
@@ -110,6 +113,7 @@ impl<'a> Writer<'a> {
             temporaries: Vec::new(),
             by_node: HashMap::new(),
             localparams: HashMap::new(),
+            offsets: BTreeMap::new(),
             members: BTreeSet::new(),
             hint: String::new(),
             before: Vec::new(),
@@ -117,19 +121,66 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Text for bits of a variable.
-    pub fn bits(&self, var: VarId, lsb: usize, width: usize) -> String {
-        if let Some(&(other, offset)) = self.alias.get(&var) {
-            return self.bits(other, offset + lsb, width);
+    /// Text for bits of a variable, to read or to assign.
+    pub fn bits(&mut self, var: VarId, lsb: usize, width: usize) -> String {
+        let mut parts = self.parts(var, lsb, width);
+        if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            format!("{{{}}}", parts.join(", "))
         }
-        select(&self.name[var], self.unit.vars[var].bits(), lsb, width)
+    }
+
+    /// Texts that together are bits of a variable, most significant first: one, or one for each field of a struct.
+    pub fn parts(&mut self, var: VarId, lsb: usize, width: usize) -> Vec<String> {
+        let (var, lsb) = self.source(var, lsb);
+        let info = &self.unit.vars[var];
+        let found = pieces(&info.fields, info.width, lsb, width);
+        found.into_iter().map(|piece| self.piece(var, piece)).collect()
+    }
+
+    fn piece(&mut self, var: VarId, piece: Piece) -> String {
+        let info = &self.unit.vars[var];
+        let Some(field) = piece.field else {
+            return select(&self.name[var], info.bits(), piece.lsb, piece.width);
+        };
+        let inside = piece.lsb % info.width;
+        let mut terms = vec![self.offset(field)];
+        if piece.lsb > inside {
+            terms.insert(0, (piece.lsb - inside).to_string());
+        }
+        if inside > field.lsb {
+            terms.push((inside - field.lsb).to_string());
+        }
+        let (name, position) = (&self.name[var], terms.join(" + "));
+        if piece.width == 1 {
+            format!("{name}[{position}]")
+        } else {
+            format!("{name}[{position} +: {}]", piece.width)
+        }
+    }
+
+    /// The localparam with the offset of a field.
+    fn offset(&mut self, field: &Field) -> String {
+        let key = (field.lsb, field.name.clone());
+        if let Some(known) = self.offsets.get(&key) {
+            return known.clone();
+        }
+        let fresh = self.names.fresh(&field.name);
+        self.offsets.insert(key, fresh.clone());
+        fresh
+    }
+
+    /// The net that holds a bit of a variable, and the bit's place in it.
+    fn source(&self, var: VarId, lsb: usize) -> (VarId, usize) {
+        match self.alias.get(&var) {
+            Some(&(other, offset)) => (other, offset + lsb),
+            None => (var, lsb),
+        }
     }
 
     fn mark(&mut self, var: VarId, lsb: usize, width: usize) {
-        let (var, lsb) = match self.alias.get(&var) {
-            Some(&(other, offset)) => (other, offset + lsb),
-            None => (var, lsb),
-        };
+        let (var, lsb) = self.source(var, lsb);
         self.used[var] |= ones(width) << lsb;
     }
 
@@ -226,8 +277,16 @@ impl<'a> Writer<'a> {
                 format!("{sign}{}", self.primary(a))
             }
             Ex::Concat(parts) => {
-                let parts: Vec<String> = parts.iter().map(|p| self.expression(p)).collect();
-                format!("{{{}}}", parts.join(", "))
+                let mut texts = Vec::new();
+                for part in parts {
+                    if let Ex::Ref(var, lsb) = part.ex {
+                        self.mark(var, lsb, part.width);
+                        texts.append(&mut self.parts(var, lsb, part.width));
+                    } else {
+                        texts.push(self.expression(part));
+                    }
+                }
+                format!("{{{}}}", texts.join(", "))
             }
             Ex::Repeat(a, count) => format!("{{{count}{{{}}}}}", self.expression(a)),
             Ex::Bit(a, index) => {
@@ -252,10 +311,10 @@ impl<'a> Writer<'a> {
     /// A whole net that means `n`, of which bits can be selected.
     fn indexable(&mut self, n: &Node) -> String {
         if let Ex::Ref(var, lsb) = n.ex {
-            let whole = self.bits(var, lsb, n.width);
-            if !whole.contains('[') {
+            let (net, bit) = self.source(var, lsb);
+            if bit == 0 && n.width == self.unit.vars[net].bits() {
                 self.mark(var, lsb, n.width);
-                return whole;
+                return self.name[net].clone();
             }
         }
         let index = self.temporary(n);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use num_bigint::BigUint;
 use rust_hdl::prelude::*;
 
+use super::fields::{fields, Field};
 use super::names::snake_case;
 use super::node::{Node, VarId};
 use super::scope::{modulo, AtomInfo, Scope};
@@ -50,6 +51,8 @@ pub struct Var {
     pub count: usize,
     /// Bits of one element.
     pub width: usize,
+    /// The fields of an element that is a struct.
+    pub fields: Vec<Field>,
 }
 
 impl Var {
@@ -180,7 +183,10 @@ impl Unit {
         let var = self.vars.len();
         let first = elements[0];
         let full = format!("{prefix}{name}");
-        self.vars.push(Var { path: rust_path(&full), role, count: elements.len(), width: first.width });
+        // A `Pack` joins its inputs without regard to what they are.
+        let fields = if role == Role::Packed { Vec::new() } else { fields(&first.ty) };
+        let (path, count, width) = (rust_path(&full), elements.len(), first.width);
+        self.vars.push(Var { path, role, count, width, fields });
         for (i, atom) in elements.iter().enumerate() {
             let (lsb, width, signed) = (i * first.width, first.width, first.signed());
             self.targets.insert(format!("{prefix}{}", atom.name), Target::Bits { var, lsb, width, signed });

@@ -17,17 +17,32 @@ macro_rules! units {
 }
 
 /// Inputs of an enum type are set by the tests: the harness knows bits only.
-const OPERATIONS: [core::AluOperation; 10] = [
+const OPERATIONS: [core::AluOperation; 25] = [
     core::AluOperation::Add,
     core::AluOperation::Sub,
-    core::AluOperation::ShiftLeft,
-    core::AluOperation::ShiftRight,
-    core::AluOperation::ShiftRightSigned,
     core::AluOperation::LessThan,
     core::AluOperation::LessThanUnsigned,
+    core::AluOperation::Min,
+    core::AluOperation::MinUnsigned,
+    core::AluOperation::Max,
+    core::AluOperation::MaxUnsigned,
+    core::AluOperation::ShiftLeft,
+    core::AluOperation::RotateLeft,
+    core::AluOperation::ShiftRight,
+    core::AluOperation::RotateRight,
+    core::AluOperation::ShiftRightSigned,
+    core::AluOperation::SignExtend,
+    core::AluOperation::OrCombine,
+    core::AluOperation::ReverseBytes,
     core::AluOperation::Xor,
+    core::AluOperation::XorNot,
     core::AluOperation::Or,
+    core::AluOperation::OrNot,
     core::AluOperation::And,
+    core::AluOperation::AndNot,
+    core::AluOperation::LeadingZeros,
+    core::AluOperation::TrailingZeros,
+    core::AluOperation::Ones,
 ];
 const B_SOURCES: [core::BSource; 3] =
     [core::BSource::Register, core::BSource::Immediate, core::BSource::LaneOffset];
@@ -48,7 +63,7 @@ units! {
     core_counters: core::CoreCounters::default();
     decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::default();
-    lane: core::Lane::default(), 10_000, |unit, random, _| {
+    lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
     };
@@ -58,6 +73,7 @@ units! {
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::<2, 6>::default();
+    load_extend: memory::LoadExtend::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
     memory_master: memory::MemoryMaster::new(3);
@@ -67,12 +83,24 @@ units! {
     configuration_registers: host::ConfigurationRegisters::default();
     counter_registers: host::CounterRegisters::new(3);
     register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
+    aes_unit: core::AesUnit::default();
+    bit_count: core::BitCount::default();
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
+    divide_control: core::DivideControl::<4>::default(), 10_000, |unit, random, _| {
+        unit.start_valid.next = random() % 4 == 0;
+    };
+    lane_divider: core::LaneDivider::default(), 10_000, |unit, random, cycle| {
+        // A division as its control runs it, and now and then a broken one.
+        unit.load.next = cycle % 40 == 3 || random() % 256 == 0;
+        unit.step.next = random() % 64 != 0;
+    };
+    multiplier: core::Multiplier::default();
     fault_encoder: core::FaultEncoder::<8>::default();
     lane_alu: core::LaneAlu::default(), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
     };
+    substitution_box: core::SubstitutionBox::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
     thread_index: core::ThreadIndex::new(8);

@@ -33,6 +33,16 @@ pub struct CounterRegisters {
     pub line_reads: Vec<Signal<In, Bits<32>>>,
     /// Register CORE_LINE_WRITES, of each core.
     pub line_writes: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_MEMORY, of each core.
+    pub lost_memory: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_FETCH, of each core.
+    pub lost_fetch: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_DIVERGENCE, of each core.
+    pub lost_divergence: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_SCOREBOARD, of each core.
+    pub lost_scoreboard: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_CONFLICT, of each core.
+    pub lost_conflict: Vec<Signal<In, Bits<32>>>,
     at_instructions: Constant<Bits<12>>,
     at_lane_instructions: Constant<Bits<12>>,
     at_active_cycles: Constant<Bits<12>>,
@@ -41,6 +51,11 @@ pub struct CounterRegisters {
     at_fetch_misses: Constant<Bits<12>>,
     at_line_reads: Constant<Bits<12>>,
     at_line_writes: Constant<Bits<12>>,
+    at_lost_memory: Constant<Bits<12>>,
+    at_lost_fetch: Constant<Bits<12>>,
+    at_lost_divergence: Constant<Bits<12>>,
+    at_lost_scoreboard: Constant<Bits<12>>,
+    at_lost_conflict: Constant<Bits<12>>,
     selected_instructions: Signal<Local, Bits<32>>,
     selected_lane_instructions: Signal<Local, Bits<32>>,
     selected_active_cycles: Signal<Local, Bits<32>>,
@@ -49,6 +64,11 @@ pub struct CounterRegisters {
     selected_fetch_misses: Signal<Local, Bits<32>>,
     selected_line_reads: Signal<Local, Bits<32>>,
     selected_line_writes: Signal<Local, Bits<32>>,
+    selected_lost_memory: Signal<Local, Bits<32>>,
+    selected_lost_fetch: Signal<Local, Bits<32>>,
+    selected_lost_divergence: Signal<Local, Bits<32>>,
+    selected_lost_scoreboard: Signal<Local, Bits<32>>,
+    selected_lost_conflict: Signal<Local, Bits<32>>,
     index: Vec<Constant<Bits<5>>>,
     _cores: usize,
 }
@@ -72,6 +92,11 @@ impl CounterRegisters {
             fetch_misses: counter(),
             line_reads: counter(),
             line_writes: counter(),
+            lost_memory: counter(),
+            lost_fetch: counter(),
+            lost_divergence: counter(),
+            lost_scoreboard: counter(),
+            lost_conflict: counter(),
             at_instructions: address_of("CORE_INSTRUCTIONS", 32),
             at_lane_instructions: address_of("CORE_LANE_INSTRUCTIONS", 32),
             at_active_cycles: address_of("CORE_ACTIVE_CYCLES", 32),
@@ -80,6 +105,11 @@ impl CounterRegisters {
             at_fetch_misses: address_of("CORE_FETCH_MISSES", 32),
             at_line_reads: address_of("CORE_LINE_READS", 32),
             at_line_writes: address_of("CORE_LINE_WRITES", 32),
+            at_lost_memory: address_of("CORE_LOST_MEMORY", 32),
+            at_lost_fetch: address_of("CORE_LOST_FETCH", 32),
+            at_lost_divergence: address_of("CORE_LOST_DIVERGENCE", 32),
+            at_lost_scoreboard: address_of("CORE_LOST_SCOREBOARD", 32),
+            at_lost_conflict: address_of("CORE_LOST_CONFLICT", 32),
             selected_instructions: Signal::default(),
             selected_lane_instructions: Signal::default(),
             selected_active_cycles: Signal::default(),
@@ -88,6 +118,11 @@ impl CounterRegisters {
             selected_fetch_misses: Signal::default(),
             selected_line_reads: Signal::default(),
             selected_line_writes: Signal::default(),
+            selected_lost_memory: Signal::default(),
+            selected_lost_fetch: Signal::default(),
+            selected_lost_divergence: Signal::default(),
+            selected_lost_scoreboard: Signal::default(),
+            selected_lost_conflict: Signal::default(),
             index: indices(cores),
             _cores: cores,
         }
@@ -105,6 +140,11 @@ impl Logic for CounterRegisters {
         self.selected_fetch_misses.next = bits::<32>(0);
         self.selected_line_reads.next = bits::<32>(0);
         self.selected_line_writes.next = bits::<32>(0);
+        self.selected_lost_memory.next = bits::<32>(0);
+        self.selected_lost_fetch.next = bits::<32>(0);
+        self.selected_lost_divergence.next = bits::<32>(0);
+        self.selected_lost_scoreboard.next = bits::<32>(0);
+        self.selected_lost_conflict.next = bits::<32>(0);
         for i in 0..self._cores {
             if self.select.val() == self.index[i].val() {
                 self.selected_instructions.next = self.instructions[i].val();
@@ -115,6 +155,11 @@ impl Logic for CounterRegisters {
                 self.selected_fetch_misses.next = self.fetch_misses[i].val();
                 self.selected_line_reads.next = self.line_reads[i].val();
                 self.selected_line_writes.next = self.line_writes[i].val();
+                self.selected_lost_memory.next = self.lost_memory[i].val();
+                self.selected_lost_fetch.next = self.lost_fetch[i].val();
+                self.selected_lost_divergence.next = self.lost_divergence[i].val();
+                self.selected_lost_scoreboard.next = self.lost_scoreboard[i].val();
+                self.selected_lost_conflict.next = self.lost_conflict[i].val();
             }
         }
         self.value.next = bits::<32>(0);
@@ -142,6 +187,21 @@ impl Logic for CounterRegisters {
         if self.address.val() == self.at_line_writes.val() {
             self.value.next = self.selected_line_writes.val();
         }
+        if self.address.val() == self.at_lost_memory.val() {
+            self.value.next = self.selected_lost_memory.val();
+        }
+        if self.address.val() == self.at_lost_fetch.val() {
+            self.value.next = self.selected_lost_fetch.val();
+        }
+        if self.address.val() == self.at_lost_divergence.val() {
+            self.value.next = self.selected_lost_divergence.val();
+        }
+        if self.address.val() == self.at_lost_scoreboard.val() {
+            self.value.next = self.selected_lost_scoreboard.val();
+        }
+        if self.address.val() == self.at_lost_conflict.val() {
+            self.value.next = self.selected_lost_conflict.val();
+        }
     }
 }
 
@@ -158,7 +218,7 @@ mod tests {
         let mut unit = CounterRegisters::new(3);
         unit.connect_all();
         for case in 0..4_000 {
-            let mut counters = [[0u64; 3]; 8];
+            let mut counters = [[0u64; 3]; 13];
             for core in 0..3 {
                 for counter in &mut counters {
                     counter[core] = u64::from(random.gen::<u32>());
@@ -172,6 +232,11 @@ mod tests {
                 unit.fetch_misses[core].next = counters[5][core].into();
                 unit.line_reads[core].next = counters[6][core].into();
                 unit.line_writes[core].next = counters[7][core].into();
+                unit.lost_memory[core].next = counters[8][core].into();
+                unit.lost_fetch[core].next = counters[9][core].into();
+                unit.lost_divergence[core].next = counters[10][core].into();
+                unit.lost_scoreboard[core].next = counters[11][core].into();
+                unit.lost_conflict[core].next = counters[12][core].into();
             }
             let register = &REGISTERS[random.gen_range(0..REGISTERS.len())];
             let select = random.gen_range(0..5usize);
@@ -187,6 +252,11 @@ mod tests {
                 "CORE_FETCH_MISSES" => counters[5].get(select).copied(),
                 "CORE_LINE_READS" => counters[6].get(select).copied(),
                 "CORE_LINE_WRITES" => counters[7].get(select).copied(),
+                "CORE_LOST_MEMORY" => counters[8].get(select).copied(),
+                "CORE_LOST_FETCH" => counters[9].get(select).copied(),
+                "CORE_LOST_DIVERGENCE" => counters[10].get(select).copied(),
+                "CORE_LOST_SCOREBOARD" => counters[11].get(select).copied(),
+                "CORE_LOST_CONFLICT" => counters[12].get(select).copied(),
                 _ => None,
             };
             assert_eq!(unit.value.val().to_u64(), expected.unwrap_or(0), "case {case}: {}", register.name);

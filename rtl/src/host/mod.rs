@@ -7,8 +7,10 @@ mod counter_registers;
 mod equivalence;
 mod register_file;
 pub mod registers;
+mod window_registers;
 
 pub use axi_lite_slave::AxiLiteSlave;
 pub use configuration_registers::ConfigurationRegisters;
 pub use counter_registers::CounterRegisters;
 pub use register_file::RegisterFile;
+pub use window_registers::WindowRegisters;

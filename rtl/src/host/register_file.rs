@@ -1,8 +1,9 @@
 //! The host's registers behind AXI4-Lite.
 
 use super::registers::{address_of, ADDRESS_BITS, ID, REGISTERS, VERSION};
-use super::{AxiLiteSlave, ConfigurationRegisters, CounterRegisters};
+use super::{AxiLiteSlave, ConfigurationRegisters, CounterRegisters, WindowRegisters};
 use crate::config::Config;
+use crate::core::WINDOWS;
 use crate::prelude::*;
 
 /// The register file: every register of [`REGISTERS`](super::registers::REGISTERS), from which it takes its
@@ -131,6 +132,14 @@ pub struct RegisterFile {
     pub fault_slot: Signal<In, Bits<5>>,
     /// Oldest fault record: threads.
     pub fault_threads: Signal<In, Bits<6>>,
+    /// Registers READ_WINDOW_BASE, bits 31:6.
+    pub read_window_base: Vec<Signal<Out, Bits<26>>>,
+    /// Registers READ_WINDOW_SIZE, bits 31:6.
+    pub read_window_size: Vec<Signal<Out, Bits<26>>>,
+    /// Registers WRITE_WINDOW_BASE, bits 31:6.
+    pub write_window_base: Vec<Signal<Out, Bits<26>>>,
+    /// Registers WRITE_WINDOW_SIZE, bits 31:6.
+    pub write_window_size: Vec<Signal<Out, Bits<26>>>,
     /// Register CORE_INSTRUCTIONS, of each core.
     pub core_instructions: Vec<Signal<In, Bits<32>>>,
     /// Register CORE_LANE_INSTRUCTIONS, of each core.
@@ -147,9 +156,20 @@ pub struct RegisterFile {
     pub core_line_reads: Vec<Signal<In, Bits<32>>>,
     /// Register CORE_LINE_WRITES, of each core.
     pub core_line_writes: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_MEMORY, of each core.
+    pub core_lost_memory: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_FETCH, of each core.
+    pub core_lost_fetch: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_DIVERGENCE, of each core.
+    pub core_lost_divergence: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_SCOREBOARD, of each core.
+    pub core_lost_scoreboard: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_LOST_CONFLICT, of each core.
+    pub core_lost_conflict: Vec<Signal<In, Bits<32>>>,
 
     bus: AxiLiteSlave,
     configuration: ConfigurationRegisters,
+    windows: WindowRegisters,
     counters: CounterRegisters,
     invalidating: Register<Bit>,
     popping: Register<Bit>,
@@ -260,6 +280,10 @@ impl RegisterFile {
             fault_core: Signal::default(),
             fault_slot: Signal::default(),
             fault_threads: Signal::default(),
+            read_window_base: vec![Signal::default(); WINDOWS],
+            read_window_size: vec![Signal::default(); WINDOWS],
+            write_window_base: vec![Signal::default(); WINDOWS],
+            write_window_size: vec![Signal::default(); WINDOWS],
             core_instructions: counter(),
             core_lane_instructions: counter(),
             core_active_cycles: counter(),
@@ -268,8 +292,14 @@ impl RegisterFile {
             core_fetch_misses: counter(),
             core_line_reads: counter(),
             core_line_writes: counter(),
+            core_lost_memory: counter(),
+            core_lost_fetch: counter(),
+            core_lost_divergence: counter(),
+            core_lost_scoreboard: counter(),
+            core_lost_conflict: counter(),
             bus: AxiLiteSlave::default(),
             configuration: ConfigurationRegisters::default(),
+            windows: WindowRegisters::default(),
             counters: CounterRegisters::new(config.cores),
             invalidating: Register::default(),
             popping: Register::default(),
@@ -318,7 +348,7 @@ impl Logic for RegisterFile {
     fn update(&mut self) {
         dff_setup!(self, clock, invalidating, popping, push_valid, push_count, push_taken);
         dff_setup!(self, clock, cycle_low, cycle_high, cycle_high_latched);
-        clock!(self, clock, bus, configuration);
+        clock!(self, clock, bus, configuration, windows);
 
         self.bus.awaddr.next = self.axil_awaddr.val();
         self.bus.awvalid.next = self.axil_awvalid.val();
@@ -343,6 +373,16 @@ impl Logic for RegisterFile {
         self.configuration.write.next = self.bus.write.val();
         self.configuration.write_data.next = self.bus.write_data.val();
         self.configuration.write_mask.next = self.bus.write_mask.val();
+        self.windows.address.next = self.bus.address.val();
+        self.windows.write.next = self.bus.write.val();
+        self.windows.write_data.next = self.bus.write_data.val();
+        self.windows.write_mask.next = self.bus.write_mask.val();
+        for i in 0..2 {
+            self.read_window_base[i].next = self.windows.read_base[i].val();
+            self.read_window_size[i].next = self.windows.read_size[i].val();
+            self.write_window_base[i].next = self.windows.write_base[i].val();
+            self.write_window_size[i].next = self.windows.write_size[i].val();
+        }
         self.run.next = self.configuration.control.val().get_bit(0);
         self.eager.next = self.configuration.control.val().get_bit(1);
         self.ring_base.next = self.configuration.ring_base.val();
@@ -369,6 +409,11 @@ impl Logic for RegisterFile {
             self.counters.fetch_misses[i].next = self.core_fetch_misses[i].val();
             self.counters.line_reads[i].next = self.core_line_reads[i].val();
             self.counters.line_writes[i].next = self.core_line_writes[i].val();
+            self.counters.lost_memory[i].next = self.core_lost_memory[i].val();
+            self.counters.lost_fetch[i].next = self.core_lost_fetch[i].val();
+            self.counters.lost_divergence[i].next = self.core_lost_divergence[i].val();
+            self.counters.lost_scoreboard[i].next = self.core_lost_scoreboard[i].val();
+            self.counters.lost_conflict[i].next = self.core_lost_conflict[i].val();
         }
 
         self.fault_info.next = bit_cast::<32, 5>(self.fault_cause.val())
@@ -384,7 +429,8 @@ impl Logic for RegisterFile {
                 self.bus.known.next = true;
             }
         }
-        self.value.next = self.configuration.value.val() | self.counters.value.val();
+        self.value.next =
+            self.configuration.value.val() | self.windows.value.val() | self.counters.value.val();
         if self.address.val() == self.at_id.val() {
             self.value.next = self.id.val();
         }

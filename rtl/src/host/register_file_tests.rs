@@ -161,6 +161,17 @@ fn configuration_reaches_its_outputs() {
     assert_eq!(unit.ring_slots_log2.val().index(), 19);
     assert_eq!(unit.mcw.val().index(), 20);
     assert!(unit.kernel_class.val());
+    assert_eq!(unit.read_window_size[0].val().to_u64(), 0x3ff_ffff);
+    assert_eq!(unit.write_window_size[1].val().to_u64(), 0);
+    for (value, name) in
+        ["READ_WINDOW_0_BASE", "READ_WINDOW_1_SIZE", "WRITE_WINDOW_1_BASE", "WRITE_WINDOW_0_SIZE"].iter().enumerate()
+    {
+        set(&mut unit, name, (value as u32 + 1) << 6);
+    }
+    assert_eq!(unit.read_window_base[0].val().to_u64(), 1);
+    assert_eq!(unit.read_window_size[1].val().to_u64(), 2);
+    assert_eq!(unit.write_window_base[1].val().to_u64(), 3);
+    assert_eq!(unit.write_window_size[0].val().to_u64(), 4);
 }
 
 #[test]
@@ -216,6 +227,11 @@ fn core_select_picks_the_counters() {
         unit.core_fetch_misses[core].next = value(6);
         unit.core_line_reads[core].next = value(7);
         unit.core_line_writes[core].next = value(8);
+        unit.core_lost_memory[core].next = value(9);
+        unit.core_lost_fetch[core].next = value(10);
+        unit.core_lost_divergence[core].next = value(11);
+        unit.core_lost_scoreboard[core].next = value(12);
+        unit.core_lost_conflict[core].next = value(13);
     }
     let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && r.name != "CORE_SELECT");
     for core in 0..5 {
@@ -225,7 +241,7 @@ fn core_select_picks_the_counters() {
             assert_eq!(get(&mut unit, register.name), expected, "{} of core {core}", register.name);
         }
     }
-    assert_eq!(counters.count(), 8);
+    assert_eq!(counters.count(), 13);
 }
 
 #[test]

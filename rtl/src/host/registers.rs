@@ -92,6 +92,19 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("CORE_FETCH_MISSES", 0x0a4, RO, 32, 0, "Instruction cache line fills, modulo 2^32"),
     register("CORE_LINE_READS", 0x0a8, RO, 32, 0, "Data lines read, modulo 2^32"),
     register("CORE_LINE_WRITES", 0x0ac, RO, 32, 0, "Data lines written, modulo 2^32"),
+    register("CORE_LOST_MEMORY", 0x0b0, RO, 32, 0, "Cycles with a warp on the core lost because loads, stores or divisions had to complete, modulo 2^32"),
+    register("CORE_LOST_FETCH", 0x0b4, RO, 32, 0, "Cycles with a warp on the core lost because instructions were not in the cache, modulo 2^32"),
+    register("CORE_LOST_DIVERGENCE", 0x0b8, RO, 32, 0, "Cycles with a warp on the core lost because warps waited for a branch, a jump or path selection, modulo 2^32"),
+    register("CORE_LOST_SCOREBOARD", 0x0bc, RO, 32, 0, "Cycles with a warp on the core lost because an instruction was blocked by a hazard and fetched again, modulo 2^32"),
+    register("CORE_LOST_CONFLICT", 0x0c0, RO, 32, 0, "Cycles with a warp on the core lost because the pipeline stood still for the register port, the load/store unit, the fault collector or path selection, modulo 2^32"),
+    register("READ_WINDOW_0_BASE", 0x100, RW, 32, 0, "First byte of a window that kernels may load from, 64-byte aligned"),
+    register("READ_WINDOW_0_SIZE", 0x104, RW, 32, 0xffff_ffc0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
+    register("READ_WINDOW_1_BASE", 0x108, RW, 32, 0, "First byte of a window that kernels may load from, 64-byte aligned"),
+    register("READ_WINDOW_1_SIZE", 0x10c, RW, 32, 0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
+    register("WRITE_WINDOW_0_BASE", 0x110, RW, 32, 0, "First byte of a window that kernels may store to, 64-byte aligned"),
+    register("WRITE_WINDOW_0_SIZE", 0x114, RW, 32, 0xffff_ffc0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
+    register("WRITE_WINDOW_1_BASE", 0x118, RW, 32, 0, "First byte of a window that kernels may store to, 64-byte aligned"),
+    register("WRITE_WINDOW_1_SIZE", 0x11c, RW, 32, 0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
 ];
 
 /// Address bits of the register file.

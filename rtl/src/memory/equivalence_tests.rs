@@ -1,7 +1,9 @@
 //! Units of this folder against their emitted Verilog, with inputs that reach the states that plain random inputs
 //! (`emit::unit_equivalence`) rarely do.
 
-use super::{Coalescer, InstructionCache, LoadPath, LoadStoreUnit, MemoryMaster, QueuePointers, StorePath};
+use super::{
+    Coalescer, InstructionCache, LoadPath, LoadStoreUnit, MemoryMaster, QueuePointers, Scratchpad, StorePath,
+};
 use crate::emit::equivalence::check_with;
 use rust_hdl::prelude::*;
 
@@ -67,6 +69,33 @@ fn load_store_unit() {
     });
 }
 
+/// Random operations on a few words, after one store to each of them: a RAM holds anything until it is written.
+fn scratchpad_of<const LANES: usize>() {
+    check_with(Scratchpad::<LANES>::default(), CYCLES, |uut, random, cycle| {
+        let words = 8 * LANES as u64;
+        let fills = cycle < 2 * words;
+        for (i, address) in uut.request_address.iter_mut().enumerate() {
+            let own = random() % words / LANES as u64 * LANES as u64 + i as u64;
+            let word = if cycle / 64 % 2 == 0 { own } else { random() % words };
+            address.next = bits(4 * if fills { cycle / 16 * LANES as u64 + i as u64 } else { word });
+        }
+        if fills {
+            uut.reset.next = cycle < 2;
+            uut.request_valid.next = true;
+            uut.request_store.next = true;
+            uut.request_size.next = bits(2);
+            uut.request_mask.next = bits((1 << LANES) - 1);
+        }
+        uut.result_ready.next = random() % 4 != 0;
+    });
+}
+
+#[test]
+fn scratchpad() {
+    scratchpad_of::<1>();
+    scratchpad_of::<4>();
+}
+
 #[test]
 fn instruction_cache() {
     check_with(InstructionCache::<2, 6>::default(), CYCLES, |uut, random, _| {
@@ -75,6 +104,7 @@ fn instruction_cache() {
         uut.lookup_slot.next = bits(random() % 4);
         uut.lookup_enable.next = random() % 4 != 0;
         uut.stall.next = random() % 4 == 0;
+        uut.wanted.next = random() % 8 != 0;
         uut.flush.next = random() % 128 == 0;
         uut.response_error.next = random() % 8 == 0;
     });

@@ -23,7 +23,7 @@ pub enum FillState {
 ///
 /// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is high, and `hit`,
 ///    `instruction` and `error` answer it. A cycle with `stall` high takes no lookup and holds these outputs.
-/// 2. A miss (`hit_valid` high, `hit` and `stall` low) starts a fill if the fill machine is idle; else it is forgotten. Either way
+/// 2. A miss (`hit_valid` and `wanted` high, `hit` and `stall` low) starts a fill if the fill machine is idle; else it is forgotten. Either way
 ///    `filled` is high in some later cycle (not that of the miss, whose slot may start to wait at its end): then every
 ///    waiting slot looks up again.
 /// 3. After a fill the machine takes no new miss until the slot that started it has looked up again, so that slots whose
@@ -49,6 +49,8 @@ pub struct InstructionCache<const L: usize, const W: usize> {
     pub lookup_slot: Signal<In, Bits<5>>,
     /// Bits 31:2 of the PC.
     pub lookup_word: Signal<In, Bits<30>>,
+    /// The lookup that the outputs answer still matters; if not, its miss starts no fill.
+    pub wanted: Signal<In, Bit>,
     /// Takes no lookup and holds the answer of the last one.
     pub stall: Signal<In, Bit>,
     /// Drops every line.
@@ -129,6 +131,7 @@ impl<const L: usize, const W: usize> Default for InstructionCache<L, W> {
             lookup_enable: Signal::default(),
             lookup_slot: Signal::default(),
             lookup_word: Signal::default(),
+            wanted: Signal::default(),
             stall: Signal::default(),
             flush: Signal::default(),
             hit_valid: Signal::default(),
@@ -200,7 +203,8 @@ impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
             && !self.blocked.q.val()
             && self.tags.read_data.val().get_bit(26)
             && (self.tags.read_data.val().get_bits::<26>(0) == self.looked_line.q.val());
-        self.miss.next = self.looked_up.q.val() && !self.is_hit.val() && !self.stall.val();
+        self.miss.next =
+            self.looked_up.q.val() && self.wanted.val() && !self.is_hit.val() && !self.stall.val();
         self.hit_valid.next = self.looked_up.q.val();
         self.hit.next = self.is_hit.val();
         self.instruction.next = self.words.read_data.val();

@@ -64,6 +64,7 @@ impl Bench {
             (slot, self.slots[slot].0)
         });
         self.uut.stall.next = stall;
+        self.uut.wanted.next = true;
         self.uut.flush.next = flush;
         self.uut.lookup_enable.next = lookup.is_some();
         if let Some((slot, pc)) = lookup {

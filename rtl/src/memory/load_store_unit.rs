@@ -5,9 +5,10 @@ use crate::prelude::*;
 
 /// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the loaded values.
 ///
-/// 1. One operation of a warp slot at a time is in flight: the next one of a slot is offered after `result_last` of its
-///    load or `stored_valid` of its store. Operations of different slots overlap freely. The mask is never empty and
-///    addresses are multiples of the size.
+/// 1. Up to 16 loads that wait for memory and any number of stores are in flight, several of one warp slot among them; but a slot's load is
+///    offered only after `stored_valid` of all its stores, and its store after `result_last` of all its loads, because
+///    reads and writes may overtake each other in memory. Loads complete in the order of acceptance, and so do stores. The
+///    mask is never empty and addresses are multiples of the size.
 /// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested; a load of
 ///    `n` lines occupies the unit `n` cycles, a store `n + 1`.
 /// 3. Where several lanes store to the same byte, the highest lane wins.
@@ -25,7 +26,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     // From execute
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers and on the line being served, not on `request_valid`.
+    /// It is accepted at this edge; depends on registers and on the line being served, not on `request_valid`. Low while 16
+    /// loads wait for memory.
     pub request_ready: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,
@@ -159,18 +161,20 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
     fn update(&mut self) {
         clock!(self, clock, coalescer, load, store);
 
-        self.coalescer.request_valid.next = self.request_valid.val();
+        self.coalescer.request_valid.next = self.request_valid.val() && self.load.start_ready.val();
         self.coalescer.request_slot.next = self.request_slot.val();
         self.coalescer.request_store.next = self.request_store.val();
         self.coalescer.request_size.next = self.request_size.val();
         self.coalescer.request_mask.next = self.request_mask.val();
-        self.request_ready.next = self.coalescer.request_ready.val();
+        self.request_ready.next = self.coalescer.request_ready.val() && self.load.start_ready.val();
         self.coalescer.load_ready.next = self.load.line_ready.val();
         self.coalescer.store_ready.next = self.store.line_ready.val();
         self.coalescer.store_idle.next = self.store.idle.val();
 
-        self.load.start.next =
-            self.request_valid.val() && self.coalescer.request_ready.val() && !self.request_store.val();
+        self.load.start.next = self.request_valid.val()
+            && self.coalescer.request_ready.val()
+            && self.load.start_ready.val()
+            && !self.request_store.val();
         self.load.start_slot.next = self.request_slot.val();
         self.load.start_size.next = self.request_size.val();
         self.load.start_signed.next = self.request_signed.val();
@@ -179,7 +183,6 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.load.line.next = self.coalescer.line.val();
         self.load.lanes.next = self.coalescer.served.val();
         self.load.last.next = self.coalescer.last.val();
-        self.load.slot.next = self.coalescer.slot.val();
         self.read_valid.next = self.load.read_valid.val();
         self.read_line.next = self.load.read_line.val();
         self.load.read_ready.next = self.read_ready.val();

@@ -1,4 +1,4 @@
-//! The memory path: instruction cache, load/store unit with coalescer, AXI4 master.
+//! The memory path: instruction cache, load/store unit with coalescer, scratchpad, AXI4 master.
 
 mod coalescer;
 #[cfg(test)]
@@ -7,6 +7,7 @@ mod instruction_cache;
 #[cfg(test)]
 mod instruction_cache_tests;
 mod load_align;
+mod load_extend;
 mod load_path;
 mod load_store_unit;
 #[cfg(test)]
@@ -15,19 +16,24 @@ mod memory_master;
 #[cfg(test)]
 mod memory_master_tests;
 mod queue_pointers;
+mod scratchpad;
+#[cfg(test)]
+mod scratchpad_tests;
 mod store_align;
 mod store_merge;
 mod store_path;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use coalescer::Coalescer;
 pub use instruction_cache::{FillState, InstructionCache};
 pub use load_align::LoadAlign;
+pub use load_extend::LoadExtend;
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;
 pub use memory_master::MemoryMaster;
 pub use queue_pointers::QueuePointers;
+pub use scratchpad::{Scratchpad, SCRATCHPAD_BYTES};
 pub use store_align::StoreAlign;
 pub use store_merge::StoreMerge;
 pub use store_path::StorePath;

@@ -2,9 +2,9 @@
 
 use crate::prelude::*;
 
-/// Where and what one lane stores: the word of the line, the byte strobes in it and the data in place.
+/// Where and what one lane stores: the word of the line, the byte strobes in it and the data.
 ///
-/// Combinational. While `enable` is low every output is 0.
+/// Combinational. While `enable` is low `select` and `strobe` are 0.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct StoreAlign {
     /// This lane stores to the line.
@@ -19,12 +19,8 @@ pub struct StoreAlign {
     pub select: Signal<Out, Bits<16>>,
     /// One bit for each byte of the word that is written.
     pub strobe: Signal<Out, Bits<4>>,
-    /// One bit for each bit of the word that is written.
-    pub keep: Signal<Out, Bits<32>>,
-    /// The data in its place in the word; bits that are not written are 0.
+    /// The data in every place of the word where it may belong.
     pub word: Signal<Out, Bits<32>>,
-
-    replicated: Signal<Local, Bits<32>>,
 }
 
 impl Logic for StoreAlign {
@@ -32,44 +28,22 @@ impl Logic for StoreAlign {
     fn update(&mut self) {
         self.select.next = bits::<16>(0);
         self.strobe.next = bits::<4>(0);
-        self.keep.next = bits::<32>(0);
-        self.replicated.next = self.data.val();
+        self.word.next = self.data.val();
         if self.enable.val() {
             self.select.next = bits::<16>(1) << self.offset.val().get_bits::<4>(2);
             if self.size.val() == 0 {
-                self.replicated.next = bit_cast::<32, 8>(self.data.val().get_bits::<8>(0))
-                    | (bit_cast::<32, 8>(self.data.val().get_bits::<8>(0)) << 8)
-                    | (bit_cast::<32, 8>(self.data.val().get_bits::<8>(0)) << 16)
-                    | (bit_cast::<32, 8>(self.data.val().get_bits::<8>(0)) << 24);
-                if self.offset.val().get_bits::<2>(0) == 0 {
-                    self.strobe.next = bits::<4>(1);
-                    self.keep.next = bits::<32>(0xff);
-                } else if self.offset.val().get_bits::<2>(0) == 1 {
-                    self.strobe.next = bits::<4>(2);
-                    self.keep.next = bits::<32>(0xff00);
-                } else if self.offset.val().get_bits::<2>(0) == 2 {
-                    self.strobe.next = bits::<4>(4);
-                    self.keep.next = bits::<32>(0xff_0000);
-                } else {
-                    self.strobe.next = bits::<4>(8);
-                    self.keep.next = bits::<32>(0xff00_0000_u64);
-                }
+                self.strobe.next = bits::<4>(1) << self.offset.val().get_bits::<2>(0);
+                self.word.next = (self.data.val() & 0xff)
+                    | ((self.data.val() & 0xff) << 8)
+                    | ((self.data.val() & 0xff) << 16)
+                    | (self.data.val() << 24);
             } else if self.size.val() == 1 {
-                self.replicated.next = bit_cast::<32, 16>(self.data.val().get_bits::<16>(0))
-                    | (bit_cast::<32, 16>(self.data.val().get_bits::<16>(0)) << 16);
-                if self.offset.val().get_bit(1) {
-                    self.strobe.next = bits::<4>(12);
-                    self.keep.next = bits::<32>(0xffff_0000_u64);
-                } else {
-                    self.strobe.next = bits::<4>(3);
-                    self.keep.next = bits::<32>(0xffff);
-                }
+                self.strobe.next = bits::<4>(3) << self.offset.val().get_bits::<2>(0);
+                self.word.next = (self.data.val() & 0xffff) | (self.data.val() << 16);
             } else {
                 self.strobe.next = bits::<4>(15);
-                self.keep.next = bits::<32>(0xffff_ffff_u64);
             }
         }
-        self.word.next = self.replicated.val() & self.keep.val();
     }
 }
 
@@ -92,22 +66,18 @@ mod tests {
                 uut.size.next = bits(size);
                 uut.data.next = bits(data.into());
                 settle(&mut uut);
-                let mut word = [0u8; 4];
-                let mut keep = [0u8; 4];
+                let word = uut.word.val().to_u32().to_le_bytes();
                 let mut strobe = 0;
                 for i in 0..bytes {
-                    word[offset % 4 + i] = data.to_le_bytes()[i];
-                    keep[offset % 4 + i] = 0xff;
+                    assert_eq!(word[offset % 4 + i], data.to_le_bytes()[i], "offset {offset} size {size}");
                     strobe |= 1 << (offset % 4 + i);
                 }
                 assert_eq!(uut.select.val().to_u32(), 1 << (offset / 4));
                 assert_eq!(uut.strobe.val().to_u32(), strobe);
-                assert_eq!(uut.keep.val().to_u32(), u32::from_le_bytes(keep));
-                assert_eq!(uut.word.val().to_u32(), u32::from_le_bytes(word));
             }
         }
         uut.enable.next = false;
         settle(&mut uut);
-        assert!(!uut.select.val().any() && !uut.strobe.val().any() && !uut.word.val().any());
+        assert!(!uut.select.val().any() && !uut.strobe.val().any());
     }
 }

@@ -4,25 +4,28 @@ use crate::prelude::*;
 
 /// Line data and byte strobes from what the lanes' [`StoreAlign`](super::StoreAlign) units give.
 ///
-/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after
-/// another in ascending order. Combinational; while `enable` is low every output is 0.
+/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after another in ascending
+/// order: a lane gives up the bytes that a higher lane writes in the same word, so that what remains is or-ed together.
+/// Combinational; while `enable` is low every output is 0.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct StoreMerge<const LANES: usize> {
     /// A line is wanted.
     pub enable: Signal<In, Bit>,
     /// For each lane, the word of the line that it writes (one hot or 0).
     pub select: Vec<Signal<In, Bits<16>>>,
+    /// For each lane, the number of that word; anything if the lane's strobe is 0.
+    pub index: Vec<Signal<In, Bits<4>>>,
     /// For each lane, the bytes of the word that it writes.
     pub lane_strobe: Vec<Signal<In, Bits<4>>>,
-    /// For each lane, the bits of the word that it writes.
-    pub lane_keep: Vec<Signal<In, Bits<32>>>,
-    /// For each lane, the data in place, 0 where nothing is written.
+    /// For each lane, the data in place; bytes without strobe do not count.
     pub lane_word: Vec<Signal<In, Bits<32>>>,
     /// The line, byte 0 in bits 7:0; bytes that nobody writes are 0.
     pub data: Signal<Out, Bits<512>>,
     /// One bit for each byte of the line that is written.
     pub strobe: Signal<Out, Bits<64>>,
 
+    won: Vec<Signal<Local, Bits<4>>>,
+    won_word: Vec<Signal<Local, Bits<32>>>,
     word: Vec<Signal<Local, Bits<32>>>,
     word_strobe: Vec<Signal<Local, Bits<4>>>,
     pack_data: Pack<Bits<32>, 32, 512>,
@@ -34,11 +37,13 @@ impl<const LANES: usize> Default for StoreMerge<LANES> {
         Self {
             enable: Signal::default(),
             select: (0..LANES).map(|_| Signal::default()).collect(),
+            index: (0..LANES).map(|_| Signal::default()).collect(),
             lane_strobe: (0..LANES).map(|_| Signal::default()).collect(),
-            lane_keep: (0..LANES).map(|_| Signal::default()).collect(),
             lane_word: (0..LANES).map(|_| Signal::default()).collect(),
             data: Signal::default(),
             strobe: Signal::default(),
+            won: (0..LANES).map(|_| Signal::default()).collect(),
+            won_word: (0..LANES).map(|_| Signal::default()).collect(),
             word: (0..16).map(|_| Signal::default()).collect(),
             word_strobe: (0..16).map(|_| Signal::default()).collect(),
             pack_data: Pack::new(16),
@@ -50,17 +55,41 @@ impl<const LANES: usize> Default for StoreMerge<LANES> {
 impl<const LANES: usize> Logic for StoreMerge<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
+        for i in 0..LANES {
+            self.won[i].next = bits::<4>(0);
+            self.won_word[i].next = bits::<32>(0);
+        }
         for w in 0..16 {
             self.word[w].next = bits::<32>(0);
             self.word_strobe[w].next = bits::<4>(0);
         }
         if self.enable.val() {
+            for i in 0..LANES {
+                self.won[i].next = self.lane_strobe[i].val();
+                for j in 0..LANES {
+                    if (i < j) && (self.index[i].val() == self.index[j].val()) {
+                        self.won[i].next = self.won[i].val() & !self.lane_strobe[j].val();
+                    }
+                }
+                if self.won[i].val().get_bit(0) {
+                    self.won_word[i].next = self.lane_word[i].val() & 0xff;
+                }
+                if self.won[i].val().get_bit(1) {
+                    self.won_word[i].next = self.won_word[i].val() | (self.lane_word[i].val() & 0xff00);
+                }
+                if self.won[i].val().get_bit(2) {
+                    self.won_word[i].next = self.won_word[i].val() | (self.lane_word[i].val() & 0xff_0000);
+                }
+                if self.won[i].val().get_bit(3) {
+                    self.won_word[i].next =
+                        self.won_word[i].val() | (self.lane_word[i].val() & 0xff00_0000_u64);
+                }
+            }
             for w in 0..16 {
                 for i in 0..LANES {
                     if self.select[i].val().get_bit(w) {
-                        self.word[w].next =
-                            (self.word[w].val() & !self.lane_keep[i].val()) | self.lane_word[i].val();
-                        self.word_strobe[w].next = self.word_strobe[w].val() | self.lane_strobe[i].val();
+                        self.word[w].next = self.word[w].val() | self.won_word[i].val();
+                        self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
                     }
                 }
             }
@@ -92,20 +121,16 @@ mod tests {
                 let word = rng.gen_range(0..if round % 2 == 0 { 2 } else { 16 });
                 let lane_strobe: u32 = if rng.gen_bool(0.8) { rng.gen_range(1..16) } else { 0 };
                 let data: u32 = rng.gen();
-                let mut keep = 0u32;
                 for byte in 0..4 {
-                    if lane_strobe >> byte & 1 == 1 {
-                        keep |= 0xff << (8 * byte);
-                        if enable {
-                            line[word * 4 + byte] = data.to_le_bytes()[byte];
-                            strobes |= 1 << (word * 4 + byte);
-                        }
+                    if enable && lane_strobe >> byte & 1 == 1 {
+                        line[word * 4 + byte] = data.to_le_bytes()[byte];
+                        strobes |= 1 << (word * 4 + byte);
                     }
                 }
                 uut.select[i].next = bits(if lane_strobe == 0 { 0 } else { 1 << word });
                 uut.lane_strobe[i].next = bits(lane_strobe.into());
-                uut.lane_keep[i].next = bits(keep.into());
-                uut.lane_word[i].next = bits((data & keep).into());
+                uut.lane_word[i].next = bits(data.into());
+                uut.index[i].next = bits(word as u64);
             }
             uut.enable.next = enable;
             settle(&mut uut);

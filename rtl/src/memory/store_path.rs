@@ -161,7 +161,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
             self.align[i].data.next = self.data[i].val();
             self.merge.select[i].next = self.align[i].select.val();
             self.merge.lane_strobe[i].next = self.align[i].strobe.val();
-            self.merge.lane_keep[i].next = self.align[i].keep.val();
+            self.merge.index[i].next = self.offset[i].val().get_bits::<4>(2);
             self.merge.lane_word[i].next = self.align[i].word.val();
         }
 

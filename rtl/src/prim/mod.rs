@@ -1,12 +1,16 @@
 //! Primitives: the only units whose Verilog text is written by hand.
 
+mod multiply;
 mod pack;
 mod ram_async;
+mod ram_bytes;
 mod ram_sync;
 mod register;
 
+pub use multiply::Multiply18;
 pub use pack::Pack;
 pub use ram_async::RamAsync;
+pub use ram_bytes::RamBytes;
 pub use ram_sync::RamSync;
 pub use register::Register;
 

@@ -89,6 +89,14 @@ pub enum CosimError {
         /// Bytes of the largest frame.
         capacity: usize,
     },
+    /// A kernel left an egress list that cannot be.
+    #[error("egress list of ring slot {slot}: {what}")]
+    Egress {
+        /// The ring slot.
+        slot: u32,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The array reported warps in a way that cannot be: an error of the design.
     #[error("cycle {cycle}: {message}")]
     Order {

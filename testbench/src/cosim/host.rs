@@ -5,8 +5,11 @@ use hermes_rtl::host::registers::{offset, ID};
 
 use super::allocator::Allocator;
 use super::device::Device;
+use super::egress::EgressLists;
 use super::error::CosimError;
 use super::image::LINE;
+use super::session::frame_capacity;
+use crate::apps::{App, Placement};
 
 /// A kernel as it goes into the shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub struct ArraySetup {
     pub stack_bytes_log2: u32,
     /// The kernel's argument block.
     pub argument: Vec<u8>,
+    /// Where kernels describe frames that they send instead of those in the slots, if they do.
+    pub egress: Option<EgressLists>,
 }
 
 impl Default for ArraySetup {
@@ -49,6 +54,7 @@ impl Default for ArraySetup {
             eager: false,
             stack_bytes_log2: 8,
             argument: Vec::new(),
+            egress: None,
         }
     }
 }
@@ -201,6 +207,27 @@ impl<D: Device> Host<D> {
         self.write("KERNEL_ENTRY", kernel.entry)?;
         self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
         self.write("INVALIDATE", 1)
+    }
+
+    /// Writes the tables of `app` to the shared memory and allocates its egress lists; puts the kernel's argument block and the lists
+    /// into `setup`, the rest of which must be decided by now.
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`].
+    pub fn load_app(&mut self, app: &dyn App, setup: &mut ArraySetup) -> Result<(), CosimError> {
+        let (bytes, entries) = (app.table_bytes(), app.egress_entries(frame_capacity(setup)));
+        let tables = if bytes == 0 { 0 } else { self.rmalloc("the app's tables", bytes)? };
+        self.device.write_memory(tables, &app.tables(tables))?;
+        setup.stack_bytes_log2 = setup.stack_bytes_log2.max(app.stack_bytes_log2());
+        let ring_slots = 1 << setup.ring_slots_log2;
+        let mut egress = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(entries) };
+        if entries > 0 {
+            egress.address = self.rmalloc("the egress lists", (ring_slots as usize) << egress.bytes_log2)?;
+            setup.egress = Some(egress);
+        }
+        let argument = app.argument(&Placement { tables, egress, ring_slots });
+        setup.argument = argument.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(())
     }
 
     /// Allocates ring, verdicts, stacks and argument block, and sets every register of the set-up. The array does not

@@ -8,11 +8,13 @@
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `allocator`, `host` | the host library, for every [`Device`] |
+//! | `egress` | packets that a kernel sends instead of the one in the slot |
 //! | `tracker`, `session` | runs of packets, with the time of every stage |
 
 mod allocator;
 mod axi_lite;
 mod device;
+mod egress;
 mod error;
 mod host;
 mod image;
@@ -29,6 +31,7 @@ mod tracker;
 pub use allocator::Allocator;
 pub use axi_lite::{Access, AxiLiteHost, Completion};
 pub use device::Device;
+pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout};
 pub use image::{MemoryImage, LINE};

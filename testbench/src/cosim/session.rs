@@ -16,7 +16,7 @@ use super::memory::MemoryStatistics;
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
 use crate::slot::FRAME_OFFSET;
-use crate::verdict;
+use crate::verdict::Verdict;
 
 /// Cycles that the array rests before idle time is left out.
 const REST_CYCLES: u64 = 4096;
@@ -78,6 +78,8 @@ pub struct PacketRecord {
     pub times: PacketTimes,
     /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
     pub bytes: Vec<u8>,
+    /// The frames that leave in its place, if the kernel sends others.
+    pub egress: Vec<Vec<u8>>,
 }
 
 /// What a run gave.
@@ -325,8 +327,11 @@ impl Run<'_> {
             let length = image.read_u32(address)? as usize;
             let mut bytes = vec![0; length.min(frame_capacity(self.setup))];
             image.read(address + FRAME_OFFSET as u32, &mut bytes)?;
-            self.fault_seen |= verdict & verdict::FAULT == verdict::FAULT;
-            self.packets.push(PacketRecord { index, verdict, times, bytes });
+            let lists = self.setup.egress.filter(|_| Verdict(verdict).is_forward());
+            let egress = lists.map(|lists| lists.frames(image, slot as u32, &bytes)).transpose()?;
+            self.fault_seen |= Verdict(verdict).is_fault();
+            let egress = egress.unwrap_or_default();
+            self.packets.push(PacketRecord { index, verdict, times, bytes, egress });
         }
         Ok(())
     }

@@ -308,6 +308,7 @@ const SMALL: ArraySetup = ArraySetup {
     eager: false,
     stack_bytes_log2: 8,
     argument: Vec::new(),
+    egress: None,
 };
 
 #[test]

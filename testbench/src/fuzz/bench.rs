@@ -130,6 +130,7 @@ impl Bench {
             eager: random.gen(),
             stack_bytes_log2: STACK_BYTES_LOG2,
             argument,
+            egress: None,
         };
         let layout = host.configure(&setup)?;
         let features = program.features;

@@ -1,34 +1,26 @@
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{EtherType, Ethernet2HeaderSlice};
 
-use super::{Golden, ETHERNET};
+use super::{ipv4_header, Golden, ETHERNET, IPV4_HEADER};
 use crate::slot::SlotPacket;
 use crate::verdict::{Reason, Verdict};
 
 /// Offsets in the IPv4 header.
 const TTL: usize = 8;
 const CHECKSUM: usize = 10;
-/// Bytes of an IPv4 header without options.
-const HEADER: usize = 20;
 
 /// Forwarding of a router: the time to live falls by one and the checksum follows (RFC 1812, section 5.3.1; RFC 1624);
 /// a packet whose time to live runs out is dropped unchanged. The rest of the header is taken as it is: a wrong checksum
 /// stays as wrong as it was.
 pub fn dec_ttl(packet: &SlotPacket) -> Golden {
     let mut frame = packet.frame.clone();
-    let verdict = forward(&mut frame).map_or_else(Verdict::drop, |()| Verdict::forward(0));
+    let decrement = |_| decrement(&mut frame[ETHERNET..ETHERNET + IPV4_HEADER]);
+    let verdict =
+        ipv4_header(packet).and_then(decrement).map_or_else(Verdict::drop, |()| Verdict::forward(0));
     Golden { verdict, frame }
 }
 
-fn forward(frame: &mut [u8]) -> Result<(), Reason> {
-    let ethernet = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Reason::Short)?;
-    if ethernet.ether_type() != EtherType::IPV4 {
-        return Err(Reason::NotIpv4);
-    }
-    let header = frame.get_mut(ETHERNET..ETHERNET + HEADER).ok_or(Reason::Short)?;
-    if header[0] >> 4 != 4 {
-        return Err(Reason::Version);
-    }
+/// The header of a packet that is forwarded.
+pub(super) fn decrement(header: &mut [u8]) -> Result<(), Reason> {
     let before = sum(header);
     header[TTL] = header[TTL].checked_sub(1).filter(|ttl| *ttl > 0).ok_or(Reason::Ttl)?;
     let after = sum(header);

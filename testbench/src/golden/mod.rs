@@ -1,18 +1,35 @@
-//! Golden models: what each app must do to a packet, written from the RFCs on top of a header and checksum library,
-//! not from the kernels.
+//! Golden models: what each app must do to a packet, written from the RFCs on top of header, checksum, prefix and search
+//! libraries, not from the kernels.
 
 mod check_ip_header;
+mod classifier;
 mod dec_ttl;
 mod difference;
+mod fragment;
+mod ipsec;
+mod patterns;
+mod route_lookup;
+mod router;
 
 pub use check_ip_header::check_ip_header;
+pub use classifier::classify;
 pub use dec_ttl::dec_ttl;
 pub use difference::Difference;
+pub use fragment::{check_fragments, fragment, MIN_MTU};
+pub use ipsec::{ipsec, IPSEC_GROWTH};
+pub use patterns::PatternModel;
+pub use route_lookup::RouteModel;
+pub use router::router;
 
-use crate::verdict::Verdict;
+use etherparse::{EtherType, Ethernet2HeaderSlice};
+
+use crate::slot::SlotPacket;
+use crate::verdict::{Reason, Verdict};
 
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
+/// Bytes of an IPv4 header without options.
+const IPV4_HEADER: usize = 20;
 
 /// What must come out for a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,4 +38,18 @@ pub struct Golden {
     pub verdict: Verdict,
     /// The frame's bytes in the slot afterwards.
     pub frame: Vec<u8>,
+}
+
+/// The first 20 bytes of an IPv4 packet's header, of which only the version was checked.
+fn ipv4_header(packet: &SlotPacket) -> Result<&[u8], Reason> {
+    let ethernet = Ethernet2HeaderSlice::from_slice(&packet.frame).map_err(|_| Reason::Short)?;
+    if ethernet.ether_type() != EtherType::IPV4 {
+        return Err(Reason::NotIpv4);
+    }
+    let header = packet.frame.get(ETHERNET..ETHERNET + IPV4_HEADER).ok_or(Reason::Short)?;
+    if header[0] >> 4 == 4 {
+        Ok(header)
+    } else {
+        Err(Reason::Version)
+    }
 }

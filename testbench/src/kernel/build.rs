@@ -10,6 +10,14 @@ use super::elf::{Kernel, KernelError, RegisterClass};
 pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
 /// Include file of kernels in C.
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
+/// Include files of the apps' kernels, with their names.
+const APP_INCLUDES: [(&str, &str); 5] = [
+    ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
+    ("classify.inc", include_str!("../../../kernels-asm/include/classify.inc")),
+    ("payload.inc", include_str!("../../../kernels-asm/include/payload.inc")),
+    ("route.inc", include_str!("../../../kernels-asm/include/route.inc")),
+    ("ttl.inc", include_str!("../../../kernels-asm/include/ttl.inc")),
+];
 /// Linker script of every kernel.
 const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/kernel.ld");
 
@@ -108,6 +116,9 @@ impl Work {
         let folder = folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
         let work = Self { folder };
         write(&work.path("packet.inc"), PACKET_INC)?;
+        for (name, text) in APP_INCLUDES {
+            write(&work.path(name), text)?;
+        }
         write(&work.path("hermes.h"), HERMES_H)?;
         write(&work.path("kernel.ld"), LINKER_SCRIPT)?;
         Ok(work)

@@ -1,60 +1,103 @@
-//! Runs a kernel on one packet, instruction by instruction, so that kernels are tested without the array.
+//! Runs a kernel on one packet at a time, instruction by instruction, so that kernels are tested without the array.
 //! RV32I as in the unprivileged specification (20191213), chapter 2.
 
 use super::Kernel;
+use crate::apps::{App, Placement};
+use crate::cosim::{EgressLists, MemoryImage};
 use crate::golden::Golden;
-use crate::slot::{SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
+use crate::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
 use crate::verdict::Verdict;
 use hermes_rtl::config::EXIT_ADDRESS;
 
+const STACK: u32 = 0x8_0000;
+const ARGUMENT: u32 = 0x9_0000;
 const SLOT: u32 = 0x10_0000;
+const TABLES: u32 = 0x100_0000;
+const EGRESS: u32 = 0x2000_0000;
+const RING_SLOTS: u32 = 4;
 const SLOT_BYTES: usize = 1 << MAX_BYTES_LOG2;
 /// More than any kernel of the tests needs.
-const MAX_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 3_000_000;
 
-/// A thread with its kernel, its slot and its stack in one memory.
-struct Thread {
-    memory: Vec<u8>,
+/// A thread with its kernel, its tables, its slot and its stack in one memory.
+pub struct Thread {
+    memory: MemoryImage,
+    egress: EgressLists,
+    stack_bytes: u32,
+    entry: u32,
     registers: [u32; 32],
     pc: u32,
 }
 
-/// What `kernel` makes of `packet`, and the instructions that it took. The slot's bytes behind the frame hold rubbish, which
-/// must not matter and must stay.
-pub fn run(kernel: &Kernel, packet: &SlotPacket) -> (Golden, usize) {
-    let mut memory = vec![0xa5; SLOT as usize + SLOT_BYTES];
-    for segment in &kernel.segments {
-        memory[segment.address as usize..][..segment.bytes.len()].copy_from_slice(&segment.bytes);
-    }
-    for (word, value) in packet.descriptor(0).iter().enumerate() {
-        memory[SLOT as usize + 4 * word..][..4].copy_from_slice(&value.to_le_bytes());
-    }
-    let start = SLOT as usize + FRAME_OFFSET;
-    let length = packet.frame.len();
-    memory[start..start + length].copy_from_slice(&packet.frame);
-    let before = memory[start + length..].to_vec();
-
-    let mut registers = [0xdead_beef; 32];
-    registers[0] = 0;
-    registers[1] = EXIT_ADDRESS;
-    registers[2] = 0x8000;
-    registers[10] = 7;
-    registers[11] = SLOT;
-    let mut thread = Thread { memory, registers, pc: kernel.entry };
-    let steps = (1..MAX_STEPS).find(|_| {
-        thread.step();
-        thread.pc == EXIT_ADDRESS
-    });
-    assert_eq!(thread.memory[start + length..], before, "bytes behind the frame were changed");
-    let frame = thread.memory[start..start + length].to_vec();
-    (Golden { verdict: Verdict(thread.registers[10]), frame }, steps.expect("the kernel ends"))
-}
-
 impl Thread {
+    /// The thread of `kernel`, with the tables of `app` in its memory.
+    pub fn new(kernel: &Kernel, app: &dyn App) -> Self {
+        let mut memory = MemoryImage::new(1 << 30);
+        for segment in &kernel.segments {
+            memory.write(segment.address, &segment.bytes).unwrap();
+        }
+        let tables = app.tables(TABLES);
+        assert_eq!(tables.len(), app.table_bytes());
+        memory.write(TABLES, &tables).unwrap();
+        let bytes_log2 = EgressLists::bytes_log2_for(app.egress_entries(capacity(MAX_BYTES_LOG2)));
+        let egress = EgressLists { address: EGRESS, bytes_log2 };
+        let placement = Placement { tables: TABLES, egress, ring_slots: RING_SLOTS };
+        let argument: Vec<u8> = app.argument(&placement).iter().flat_map(|word| word.to_le_bytes()).collect();
+        memory.write(ARGUMENT, &argument).unwrap();
+        Self {
+            memory,
+            egress,
+            stack_bytes: 1 << app.stack_bytes_log2(),
+            entry: kernel.entry,
+            registers: [0; 32],
+            pc: 0,
+        }
+    }
+
+    /// What the kernel makes of `packet`, the packet number `index`, the frames that it sends instead, and the instructions that it
+    /// took. The slot's bytes
+    /// behind the frame hold rubbish, which must not matter.
+    pub fn run(&mut self, index: u64, packet: &SlotPacket) -> (Golden, Vec<Vec<u8>>, usize) {
+        let mut slot = vec![0xa5; SLOT_BYTES];
+        for (word, value) in packet.descriptor(0).iter().enumerate() {
+            slot[4 * word..][..4].copy_from_slice(&value.to_le_bytes());
+        }
+        slot[FRAME_OFFSET..][..packet.frame.len()].copy_from_slice(&packet.frame);
+        self.memory.write(SLOT, &slot).unwrap();
+
+        self.registers = [0xdead_beef; 32];
+        self.registers[0] = 0;
+        self.registers[1] = EXIT_ADDRESS;
+        self.registers[2] = STACK;
+        self.registers[10] = index as u32;
+        self.registers[11] = SLOT;
+        self.registers[12] = ARGUMENT;
+        self.pc = self.entry;
+        let steps = (1..MAX_STEPS).find(|_| {
+            self.step();
+            self.pc == EXIT_ADDRESS
+        });
+        let mut after = vec![0; SLOT_BYTES];
+        self.memory.read(SLOT, &mut after).unwrap();
+        let length = self.memory.read_u32(SLOT).unwrap() as usize;
+        let end = FRAME_OFFSET + length;
+        let kept = end.max(FRAME_OFFSET + packet.frame.len());
+        assert_eq!(after[kept..], slot[kept..], "bytes behind the frame were changed");
+        let frame = after[FRAME_OFFSET..end].to_vec();
+        let mut below = [0; 512];
+        self.memory.read(STACK - self.stack_bytes - 512, &mut below).unwrap();
+        assert_eq!(below, [0; 512], "the kernel uses more stack than a thread has");
+        let verdict = Verdict(self.registers[10]);
+        let slot = index as u32 & (RING_SLOTS - 1);
+        let egress = self.egress.frames(&self.memory, slot, &frame).unwrap();
+        (Golden { verdict, frame }, egress, steps.expect("the kernel ends"))
+    }
+
     fn load(&self, address: u32, bytes: usize) -> u32 {
         assert!(address as usize % bytes == 0, "misaligned load from {address:#x} at {:#x}", self.pc);
-        let field = &self.memory[address as usize..][..bytes];
-        field.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+        let word = self.memory.read_u32(address & !3);
+        let word = word.unwrap_or_else(|error| panic!("{error} (at {:#x})", self.pc));
+        word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
 
     fn step(&mut self) {
@@ -96,10 +139,10 @@ impl Thread {
                 Some(if bits(14, 1) == 0 { signed(value, 8 << size) } else { value })
             }
             0x23 => {
-                let address = a.wrapping_add(signed(bits(25, 7) << 5 | bits(7, 5), 12)) as usize;
+                let address = a.wrapping_add(signed(bits(25, 7) << 5 | bits(7, 5), 12));
                 let bytes = 1 << bits(12, 3);
-                assert!(address % bytes == 0, "misaligned store to {address:#x} at {:#x}", self.pc);
-                self.memory[address..address + bytes].copy_from_slice(&b.to_le_bytes()[..bytes]);
+                assert!(address as usize % bytes == 0, "misaligned store to {address:#x} at {:#x}", self.pc);
+                self.memory.write(address, &b.to_le_bytes()[..bytes]).unwrap();
                 None
             }
             opcode @ (0x13 | 0x33) => {
@@ -125,92 +168,5 @@ impl Thread {
             self.registers[rd] = value;
         }
         self.pc = target;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::{App, APPS};
-    use crate::traffic::{Frame, Generator, Traffic};
-    use rand::{Rng, SeedableRng};
-
-    fn compare(app: &App, kernel: &Kernel, frame: &Frame) {
-        let packet = SlotPacket::new(frame, MAX_BYTES_LOG2);
-        let (got, _) = run(kernel, &packet);
-        if let Some(difference) = crate::golden::Difference::find(0, (app.golden)(&packet), got) {
-            panic!("{}: {difference}", app.name);
-        }
-    }
-
-    /// The apps agree with their golden models on good and bad packets, on headers of random bytes that are nearly right,
-    /// and on frames cut anywhere.
-    #[test]
-    fn apps_agree_with_their_golden_models() {
-        let seed = crate::test_seed();
-        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-        for app in APPS {
-            let kernel = app.kernel().unwrap();
-            for kind in ["imix", "tcp-mix", "fixed:60"] {
-                let kind = kind.parse().unwrap();
-                for mut frame in
-                    Generator::new(Traffic { kind, seed, bad_share: 40.0, rate: 100.0 }).take(150)
-                {
-                    frame.data.truncate(200);
-                    compare(app, &kernel, &frame);
-                    let original = frame.clone();
-                    let length = frame.data.len();
-                    for _ in 0..2 {
-                        let position = random.gen_range(12..40_usize).min(length - 1);
-                        frame.data[position] = random.gen();
-                        compare(app, &kernel, &frame);
-                    }
-                    frame = original;
-                    frame.data.truncate(random.gen_range(0..=length));
-                    if random.gen() {
-                        frame.wire_length = frame.data.len() as u32;
-                    }
-                    compare(app, &kernel, &frame);
-                }
-            }
-        }
-    }
-
-    /// Every checksum passes through the incremental update as RFC 1624 says, and every first byte of a source
-    /// address and every header length is judged rightly.
-    #[test]
-    fn every_value_of_the_fields_that_are_looked_at() {
-        let kind = "fixed:90".parse().unwrap();
-        let mut traffic = Generator::new(Traffic { kind, seed: 5, bad_share: 0.0, rate: 100.0 });
-        let good = traffic.find(|frame| frame.data[14] == 0x45).unwrap();
-        for app in APPS {
-            let kernel = app.kernel().unwrap();
-            for checksum in (0..0x1_0000_u32).step_by(251).chain(0xfff0..0x1_0000).chain(0..16) {
-                let mut frame = good.clone();
-                frame.data[24..26].copy_from_slice(&(checksum as u16).to_be_bytes());
-                compare(app, &kernel, &frame);
-                frame.data[24..26].copy_from_slice(&(checksum as u16).to_le_bytes());
-                compare(app, &kernel, &frame);
-            }
-            for position in [14, 22, 26] {
-                for value in 0..=255 {
-                    let mut frame = good.clone();
-                    frame.data[position] = value;
-                    crate::traffic::correct_checksum(&mut frame.data);
-                    compare(app, &kernel, &frame);
-                }
-            }
-        }
-    }
-
-    /// The hot path is short: what a good packet costs.
-    #[test]
-    fn instructions_of_a_good_packet() {
-        let kind = "fixed:90".parse().unwrap();
-        let mut traffic = Generator::new(Traffic { kind, seed: 5, bad_share: 0.0, rate: 100.0 });
-        let packet = SlotPacket::new(&traffic.find(|f| f.data[14] == 0x45).unwrap(), MAX_BYTES_LOG2);
-        let count = |name| run(&App::find(name).unwrap().kernel().unwrap(), &packet).1;
-        assert_eq!(count("dec-ttl"), 24);
-        assert_eq!(count("check-ip-header"), 63);
     }
 }

@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use super::{Distribution, PacketRecord};
 
+/// Verdicts that the text shows, the most frequent ones; JSON has all.
+const SHOWN_VERDICTS: usize = 16;
+
 /// Work of one core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CoreWork {
@@ -27,6 +30,8 @@ pub struct CoreWork {
 pub struct RunFacts {
     /// App or kernel file.
     pub kernel: String,
+    /// What was read of the app's inputs.
+    pub inputs: Vec<String>,
     /// Capture.
     pub capture: String,
     /// Preset that the configuration started from.
@@ -143,6 +148,9 @@ impl fmt::Display for Report {
             "  environment  line rate {}, memory latency {} cycles, slots of {} bytes",
             run.line_rate, run.memory_latency, run.slot_bytes
         )?;
+        for note in &run.inputs {
+            writeln!(f, "  input        {note}")?;
+        }
         let mean_bytes = if self.packets == 0 { 0.0 } else { self.frame_bytes as f64 / self.packets as f64 };
         writeln!(f, "  packets      {} of {mean_bytes:.1} bytes on average (without FCS)", self.packets)?;
         writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
@@ -161,8 +169,14 @@ impl fmt::Display for Report {
             writeln!(f, "    {name:<10} {mean:>10.1} {p50:>8} {p95:>8} {p99:>8} {iqr:>8}")?;
         }
         writeln!(f, "  verdicts")?;
-        for (name, count) in &self.verdicts {
+        let mut verdicts: Vec<_> = self.verdicts.iter().collect();
+        verdicts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (name, count) in verdicts.iter().take(SHOWN_VERDICTS) {
             writeln!(f, "    {name:<24} {count:>10}")?;
+        }
+        if let Some(rest) = verdicts.get(SHOWN_VERDICTS..).filter(|rest| !rest.is_empty()) {
+            let packets: usize = rest.iter().map(|(_, count)| **count).sum();
+            writeln!(f, "    {:<24} {packets:>10}", format!("{} other verdicts", rest.len()))?;
         }
         writeln!(f, "  faults       {}", self.faults)?;
         let Counted { not_ipv4, cut_by_capture, larger_than_slot } = self.counted;
@@ -188,6 +202,7 @@ mod tests {
     fn facts() -> RunFacts {
         RunFacts {
             kernel: "dec-ttl".into(),
+            inputs: vec!["3 prefixes".into()],
             capture: "in.pcap".into(),
             preset: "default".into(),
             cores: 2,
@@ -227,6 +242,7 @@ mod tests {
         assert_eq!(report.verdicts["drop: TTL ran out"], 1);
         let text = report.to_string();
         for part in [
+            "input        3 prefixes",
             "65.84 Gbit/s",
             "drop: TTL ran out",
             "IPC per core 0.250 0.000",
@@ -237,6 +253,24 @@ mod tests {
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["verdicts"]["forward: port 0"], 2);
         assert_eq!(json["run"]["memory_latency"], 60);
+    }
+
+    #[test]
+    fn the_text_shows_the_most_frequent_verdicts() {
+        let record = |packet: u64| PacketRecord {
+            packet,
+            verdict: Verdict(packet as u32 / 2 % 20),
+            arrival: 0,
+            start: 1,
+            finish: 2,
+            commit: 3,
+        };
+        let records: Vec<_> = (0..47).map(record).collect();
+        let lengths = records.iter().map(|_| 64);
+        let cores = vec![CoreWork::default()];
+        let text = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true).to_string();
+        assert!(text.contains("forward: port 0 ") && !text.contains("forward: port 9 "), "{text}");
+        assert!(text.contains("4 other verdicts                  8"), "{text}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::aim::Aim;
 use super::packet::{self, Defect, Endpoint, MIN_FRAME};
 use super::{wire_bits, Frame};
 use crate::slot;
@@ -66,7 +67,10 @@ pub struct Traffic {
 #[derive(Debug)]
 pub struct Generator {
     traffic: Traffic,
+    aim: Aim,
     random: ChaCha8Rng,
+    /// Packets so far.
+    count: usize,
     /// Bits that went over the wire.
     bits: u64,
     /// Bad packets so far.
@@ -79,8 +83,13 @@ pub struct Generator {
 impl Generator {
     /// Starts the stream.
     pub fn new(traffic: Traffic) -> Self {
+        Self::aimed(traffic, Aim::default())
+    }
+
+    /// As [`Generator::new`], with packets that have the sizes of the kind, and headers and payloads that `aim` asks for.
+    pub fn aimed(traffic: Traffic, aim: Aim) -> Self {
         let random = ChaCha8Rng::seed_from_u64(traffic.seed);
-        Self { traffic, random, bits: 0, bad: 0, sizes: Vec::new(), connections: Vec::new() }
+        Self { traffic, aim, random, count: 0, bits: 0, bad: 0, sizes: Vec::new(), connections: Vec::new() }
     }
 
     /// Packets with a defect so far.
@@ -119,6 +128,10 @@ impl Iterator for Generator {
 
     fn next(&mut self) -> Option<Frame> {
         let mut data = self.packet();
+        if self.aim.is_set() {
+            data = self.aim.packet(&mut self.random, self.count, data.len());
+        }
+        self.count += 1;
         if self.random.gen_bool(self.traffic.bad_share.clamp(0.0, 100.0) / 100.0) {
             Defect::ALL[self.bad % Defect::ALL.len()].apply(&mut data, &mut self.random);
             self.bad += 1;

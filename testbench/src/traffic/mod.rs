@@ -1,11 +1,13 @@
 //! Traffic: captures in and out, generated traffic, arrival schedules.
 
+mod aim;
 mod capture;
 mod generate;
 mod packet;
 mod schedule;
 mod write;
 
+pub use aim::{read_headers, Aim};
 pub use capture::{read, Capture, CaptureError};
 pub use generate::{Generator, Kind, Traffic};
 #[cfg(test)]

@@ -5,6 +5,8 @@ use etherparse::{
 };
 use rand::Rng;
 
+use crate::tables::FiveTuple;
+
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 /// Smallest Ethernet frame without FCS.
@@ -28,11 +30,25 @@ impl Endpoint {
     }
 }
 
+/// What is not the same in every header.
+#[derive(Clone, Copy)]
+struct Flags {
+    /// Whether there is an IP option.
+    options: bool,
+    /// Whether the packet must not be fragmented.
+    dont_fragment: bool,
+}
+
+impl Flags {
+    /// What TCP sends.
+    const TCP: Self = Self { options: false, dont_fragment: true };
+}
+
 /// Ethernet and IPv4 header in front of `transport` and `payload`, padded to the smallest frame.
 fn frame(
     ends: (Endpoint, Endpoint),
     protocol: IpNumber,
-    options: bool,
+    flags: Flags,
     ttl: u8,
     transport: &[u8],
     payload: &[u8],
@@ -42,10 +58,10 @@ fn frame(
         Ethernet2Header { destination: mac(ends.1), source: mac(ends.0), ether_type: EtherType::IPV4 };
     let (source, destination) = (ends.0.address, ends.1.address);
     let mut ip = Ipv4Header { time_to_live: ttl, protocol, source, destination, ..Default::default() };
-    if options {
+    if flags.options {
         ip.options = ROUTER_ALERT.into();
     }
-    ip.dont_fragment = true;
+    ip.dont_fragment = flags.dont_fragment;
     ip.total_len = (ip.header_len() + transport.len() + payload.len()) as u16;
     ip.header_checksum = ip.calc_header_checksum();
     let mut bytes = ethernet.to_bytes().to_vec();
@@ -58,7 +74,7 @@ fn frame(
     bytes
 }
 
-/// A UDP packet in a frame of `bytes` bytes (at least [`MIN_FRAME`]), some of them with an IP option.
+/// A UDP packet in a frame of `bytes` bytes (at least [`MIN_FRAME`]), some of them with an IP option; half of them may be fragmented.
 pub fn udp(random: &mut impl Rng, bytes: usize) -> Vec<u8> {
     let (port_a, port_b) = (random.gen_range(1024..u16::MAX), random.gen_range(1..1024));
     let ends = (Endpoint::random(random, 10, port_a), Endpoint::random(random, 198, port_b));
@@ -74,7 +90,50 @@ pub fn udp(random: &mut impl Rng, bytes: usize) -> Vec<u8> {
     };
     let (source, destination) = (ends.0.address, ends.1.address);
     header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
-    frame(ends, IpNumber::UDP, options, random.gen_range(2..=255), &header.to_bytes(), &payload)
+    let flags = Flags { options, dont_fragment: random.gen() };
+    frame(ends, IpNumber::UDP, flags, random.gen_range(2..=255), &header.to_bytes(), &payload)
+}
+
+/// A packet of this 5-tuple in a frame of `bytes` bytes (at least [`MIN_FRAME`]); `fill` may change the payload, which
+/// is random. Protocols other than TCP and UDP have no transport header.
+pub fn of_tuple<R: Rng>(
+    random: &mut R,
+    tuple: &FiveTuple,
+    bytes: usize,
+    fill: impl FnOnce(&mut R, &mut [u8]),
+) -> Vec<u8> {
+    let (source, destination) = (tuple.source.octets(), tuple.destination.octets());
+    let ends = (
+        Endpoint { address: source, port: tuple.source_port },
+        Endpoint { address: destination, port: tuple.destination_port },
+    );
+    let protocol = IpNumber(tuple.protocol);
+    let header_bytes = match protocol {
+        IpNumber::TCP => TcpHeader::MIN_LEN,
+        IpNumber::UDP => UdpHeader::LEN,
+        _ => 0,
+    };
+    let mut payload = vec![0; bytes - ETHERNET - Ipv4Header::MIN_LEN - header_bytes];
+    random.fill(&mut payload[..]);
+    fill(random, &mut payload);
+    let transport = match protocol {
+        IpNumber::TCP => {
+            let mut header = TcpHeader::new(ends.0.port, ends.1.port, random.gen(), 64_240);
+            (header.psh, header.ack, header.acknowledgment_number) = (true, true, random.gen());
+            header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
+            header.to_bytes().to_vec()
+        }
+        IpNumber::UDP => {
+            let length = (UdpHeader::LEN + payload.len()) as u16;
+            let mut header =
+                UdpHeader { source_port: ends.0.port, destination_port: ends.1.port, length, checksum: 0 };
+            header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
+            header.to_bytes().to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let flags = Flags { options: false, dont_fragment: protocol == IpNumber::TCP || random.gen() };
+    frame(ends, protocol, flags, random.gen_range(2..=255), &transport, &payload)
 }
 
 /// A TCP segment from `ends.0` to `ends.1`.
@@ -89,7 +148,7 @@ pub fn tcp(
     let mut header = header;
     let (source, destination) = (ends.0.address, ends.1.address);
     header.checksum = header.calc_checksum_ipv4_raw(source, destination, &payload).unwrap_or(0);
-    frame(ends, IpNumber::TCP, false, 64 - random.gen_range(0..24), &header.to_bytes(), &payload)
+    frame(ends, IpNumber::TCP, Flags::TCP, 64 - random.gen_range(0..24), &header.to_bytes(), &payload)
 }
 
 /// One thing that is wrong with a packet, all else being right.

@@ -1,0 +1,103 @@
+//! A window of memory that a kernel may touch.
+
+use crate::prelude::*;
+
+/// Windows for loads and as many for stores.
+pub const WINDOWS: usize = 2;
+
+/// The bounds of one read window or of one write window, as line addresses.
+///
+/// A window of size 0 is not `open`; one that reaches beyond the address space ends with it. The outputs answer `store` combinationally; a
+/// change of a register shows in the next cycle.
+#[derive(LogicBlock, Default)]
+pub struct AccessWindow {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// The window for stores is wanted, else that for loads.
+    pub store: Signal<In, Bit>,
+    /// READ_WINDOW_BASE register, bits 31:6.
+    pub read_base: Signal<In, Bits<26>>,
+    /// READ_WINDOW_SIZE register, bits 31:6.
+    pub read_size: Signal<In, Bits<26>>,
+    /// WRITE_WINDOW_BASE register, bits 31:6.
+    pub write_base: Signal<In, Bits<26>>,
+    /// WRITE_WINDOW_SIZE register, bits 31:6.
+    pub write_size: Signal<In, Bits<26>>,
+    /// The window has a line.
+    pub open: Signal<Out, Bit>,
+    /// First line of the window.
+    pub base: Signal<Out, Bits<26>>,
+    /// Last line of the window.
+    pub last: Signal<Out, Bits<26>>,
+    read_last: Register<Bits<26>>,
+    write_last: Register<Bits<26>>,
+    read_end: Signal<Local, Bits<27>>,
+    write_end: Signal<Local, Bits<27>>,
+}
+
+impl Logic for AccessWindow {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, read_last, write_last);
+        self.read_end.next = bit_cast::<27, 26>(self.read_base.val())
+            + bit_cast::<27, 26>(self.read_size.val())
+            - bits::<27>(1);
+        self.read_last.d.next = bit_cast::<26, 27>(self.read_end.val());
+        if self.read_end.val().get_bit(26) {
+            self.read_last.d.next = bits::<26>(0x3ff_ffff);
+        }
+        self.write_end.next = bit_cast::<27, 26>(self.write_base.val())
+            + bit_cast::<27, 26>(self.write_size.val())
+            - bits::<27>(1);
+        self.write_last.d.next = bit_cast::<26, 27>(self.write_end.val());
+        if self.write_end.val().get_bit(26) {
+            self.write_last.d.next = bits::<26>(0x3ff_ffff);
+        }
+        if self.store.val() {
+            self.open.next = self.write_size.val().any();
+            self.base.next = self.write_base.val();
+            self.last.next = self.write_last.q.val();
+        } else {
+            self.open.next = self.read_size.val().any();
+            self.base.next = self.read_base.val();
+            self.last.next = self.read_last.q.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    #[test]
+    fn bounds_of_windows() {
+        let mut unit = AccessWindow::default();
+        unit.connect_all();
+        for (base, size, open, last) in [
+            (5, 10, true, 14),
+            (5, 1, true, 5),
+            (0, 0x3ff_ffff, true, 0x3ff_fffe),
+            (0x3ff_ffff, 0x3ff_ffff, true, 0x3ff_ffff),
+            (7, 0, false, 6),
+        ] {
+            for store in [false, true] {
+                let (ours, other) = ((base, size), (1, 1));
+                let (read, write) = if store { (other, ours) } else { (ours, other) };
+                unit.store.next = store;
+                unit.read_base.next = u64::into(read.0);
+                unit.read_size.next = u64::into(read.1);
+                unit.write_base.next = u64::into(write.0);
+                unit.write_size.next = u64::into(write.1);
+                unit.clock.next = Clock { clk: true };
+                assert!(simulate(&mut unit, 10));
+                unit.clock.next = Clock { clk: false };
+                assert!(simulate(&mut unit, 10));
+                assert_eq!(unit.open.val(), open);
+                assert_eq!((u64::from(unit.base.val()), u64::from(unit.last.val())), (base, last));
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! AES round steps of a lane.
+
+use super::SubstitutionBox;
+use crate::prelude::*;
+
+/// `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` (RISC-V scalar cryptography, Zkne and Zknd) of one lane.
+///
+/// Combinational: the byte of `rs2` that `byte_select` names is substituted, in a middle round multiplied by the column
+/// of MixColumns or InvMixColumns, rotated to its place and added to `rs1`. `result` is 0 while `enable` is low.
+#[derive(LogicBlock, Default)]
+pub struct AesUnit {
+    /// The instruction is one of these.
+    pub enable: Signal<In, Bit>,
+    /// First source register.
+    pub rs1: Signal<In, Bits<32>>,
+    /// Second source register.
+    pub rs2: Signal<In, Bits<32>>,
+    /// Byte of `rs2`.
+    pub byte_select: Signal<In, Bits<2>>,
+    /// Decryption, else encryption.
+    pub decrypt: Signal<In, Bit>,
+    /// Middle round: with MixColumns.
+    pub middle: Signal<In, Bit>,
+    /// The destination register's value.
+    pub result: Signal<Out, Bits<32>>,
+
+    substitution: SubstitutionBox,
+    byte: Signal<Local, Bits<8>>,
+    once: Signal<Local, Bits<8>>,
+    twice: Signal<Local, Bits<8>>,
+    four: Signal<Local, Bits<8>>,
+    eight: Signal<Local, Bits<8>>,
+    lowest: Signal<Local, Bits<8>>,
+    second: Signal<Local, Bits<8>>,
+    third: Signal<Local, Bits<8>>,
+    highest: Signal<Local, Bits<8>>,
+    column: Signal<Local, Bits<32>>,
+    turned: Signal<Local, Bits<32>>,
+    placed: Signal<Local, Bits<32>>,
+}
+
+impl Logic for AesUnit {
+    #[hdl_gen]
+    fn update(&mut self) {
+        match self.byte_select.val().index() {
+            0 => self.byte.next = self.rs2.val().get_bits::<8>(0),
+            1 => self.byte.next = self.rs2.val().get_bits::<8>(8),
+            2 => self.byte.next = self.rs2.val().get_bits::<8>(16),
+            _ => self.byte.next = self.rs2.val().get_bits::<8>(24),
+        }
+        self.substitution.enable.next = self.enable.val();
+        self.substitution.inverse_box.next = self.decrypt.val();
+        self.substitution.x.next = self.byte.val();
+        self.once.next = self.substitution.y.val();
+
+        self.result.next = bits::<32>(0);
+        self.twice.next = bits::<8>(0);
+        self.four.next = bits::<8>(0);
+        self.eight.next = bits::<8>(0);
+        self.lowest.next = self.once.val();
+        self.second.next = bits::<8>(0);
+        self.third.next = bits::<8>(0);
+        self.highest.next = bits::<8>(0);
+        self.column.next = bits::<32>(0);
+        self.turned.next = bits::<32>(0);
+        self.placed.next = bits::<32>(0);
+        if self.enable.val() {
+            // Multiples of the byte in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1
+            self.twice.next = self.once.val() << 1;
+            if self.once.val().get_bit(7) {
+                self.twice.next = (self.once.val() << 1) ^ 0x1b;
+            }
+            self.four.next = self.twice.val() << 1;
+            if self.twice.val().get_bit(7) {
+                self.four.next = (self.twice.val() << 1) ^ 0x1b;
+            }
+            self.eight.next = self.four.val() << 1;
+            if self.four.val().get_bit(7) {
+                self.eight.next = (self.four.val() << 1) ^ 0x1b;
+            }
+            if self.middle.val() {
+                if self.decrypt.val() {
+                    self.lowest.next = self.eight.val() ^ self.four.val() ^ self.twice.val();
+                    self.second.next = self.eight.val() ^ self.once.val();
+                    self.third.next = self.eight.val() ^ self.four.val() ^ self.once.val();
+                    self.highest.next = self.eight.val() ^ self.twice.val() ^ self.once.val();
+                } else {
+                    self.lowest.next = self.twice.val();
+                    self.second.next = self.once.val();
+                    self.third.next = self.once.val();
+                    self.highest.next = self.twice.val() ^ self.once.val();
+                }
+            }
+            self.column.next = bit_cast::<32, 8>(self.lowest.val())
+                | (bit_cast::<32, 8>(self.second.val()) << 8)
+                | (bit_cast::<32, 8>(self.third.val()) << 16)
+                | (bit_cast::<32, 8>(self.highest.val()) << 24);
+            self.turned.next = self.column.val();
+            if self.byte_select.val().get_bit(0) {
+                self.turned.next = (self.column.val() << 8) | (self.column.val() >> 24);
+            }
+            self.placed.next = self.turned.val();
+            if self.byte_select.val().get_bit(1) {
+                self.placed.next = (self.turned.val() << 16) | (self.turned.val() >> 16);
+            }
+            self.result.next = self.rs1.val() ^ self.placed.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::substitution_box::tests::{multiply, substitute};
+    use rand::Rng;
+    use rust_hdl::prelude::simulate;
+
+    fn step(uut: &mut AesUnit, rs1: u32, rs2: u32, byte: usize, decrypt: bool, middle: bool) -> u32 {
+        uut.enable.next = true;
+        uut.rs1.next = bits(rs1.into());
+        uut.rs2.next = bits(rs2.into());
+        uut.byte_select.next = bits(byte as u64);
+        uut.decrypt.next = decrypt;
+        uut.middle.next = middle;
+        assert!(simulate(uut, 20));
+        uut.result.val().to_u32()
+    }
+
+    #[test]
+    fn every_byte_place_and_kind() {
+        let mut random = crate::testing::random();
+        let mut uut = AesUnit::default();
+        uut.connect_all();
+        let mut inverse = [0u8; 256];
+        (0..=255u8).for_each(|x| inverse[usize::from(substitute(x))] = x);
+        for x in 0..=255u8 {
+            let (rs1, noise): (u32, u32) = (random.gen(), random.gen());
+            let byte = usize::from(x) % 4;
+            let rs2 = noise & !(0xff << (8 * byte)) | u32::from(x) << (8 * byte);
+            for (decrypt, middle) in [(false, false), (false, true), (true, false), (true, true)] {
+                let y = if decrypt { inverse[usize::from(x)] } else { substitute(x) };
+                let factors = match (decrypt, middle) {
+                    (_, false) => [1, 0, 0, 0],
+                    (false, true) => [2, 1, 1, 3],
+                    (true, true) => [14, 9, 13, 11],
+                };
+                let column = u32::from_le_bytes(factors.map(|f| multiply(y, f)));
+                let expected = rs1 ^ column.rotate_left(8 * byte as u32);
+                let result = step(&mut uut, rs1, rs2, byte, decrypt, middle);
+                assert_eq!(result, expected, "{x:#04x} decrypt {decrypt} middle {middle}");
+            }
+        }
+        uut.enable.next = false;
+        assert!(simulate(&mut uut, 20));
+        assert_eq!(uut.result.val().to_u32(), 0);
+    }
+
+    /// A column from the four columns whose bytes the shifted rows bring to it.
+    fn column(uut: &mut AesUnit, key: u32, state: &[u32; 4], at: usize, decrypt: bool, middle: bool) -> u32 {
+        (0..4).fold(key, |sum, byte| {
+            let from = if decrypt { (at + 4 - byte) % 4 } else { (at + byte) % 4 };
+            step(uut, sum, state[from], byte, decrypt, middle)
+        })
+    }
+
+    fn words(bytes: &[u8; 16]) -> [u32; 4] {
+        std::array::from_fn(|i| u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().unwrap()))
+    }
+
+    /// FIPS 197, appendix C.1, with the instructions used as the cryptography extension intends.
+    #[test]
+    fn aes_128_example() {
+        let mut uut = AesUnit::default();
+        uut.connect_all();
+        let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
+        let cipher = 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.to_be_bytes();
+        let mut keys: Vec<u32> = words(&std::array::from_fn(|i| i as u8)).into();
+        let mut constant = 1;
+        for i in 4..44 {
+            let mut word = keys[i - 1];
+            if i % 4 == 0 {
+                let rotated = word.rotate_right(8);
+                word = (0..4)
+                    .fold(u32::from(constant), |sum, byte| step(&mut uut, sum, rotated, byte, false, false));
+                constant = multiply(constant, 2);
+            }
+            keys.push(keys[i - 4] ^ word);
+        }
+
+        let mut state: [u32; 4] = std::array::from_fn(|i| words(&plain)[i] ^ keys[i]);
+        for round in 1..=10 {
+            state =
+                std::array::from_fn(|i| column(&mut uut, keys[4 * round + i], &state, i, false, round != 10));
+        }
+        assert_eq!(state, words(&cipher));
+
+        // The equivalent inverse cipher: the keys of the middle rounds go through InvMixColumns.
+        let mut state: [u32; 4] = std::array::from_fn(|i| state[i] ^ keys[40 + i]);
+        for round in (0..10).rev() {
+            state = std::array::from_fn(|i| {
+                let mut key = keys[4 * round + i];
+                if round != 0 {
+                    let boxed = (0..4).fold(0, |sum, byte| step(&mut uut, sum, key, byte, false, false));
+                    key = (0..4).fold(0, |sum, byte| step(&mut uut, sum, boxed, byte, true, true));
+                }
+                column(&mut uut, key, &state, i, true, round != 0)
+            });
+        }
+        assert_eq!(state, words(&plain));
+    }
+}

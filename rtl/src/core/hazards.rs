@@ -1,0 +1,358 @@
+//! May the instruction in stage D go on, and where do its operands come from?
+
+use super::{OutstandingOperations, Scoreboard};
+use crate::prelude::*;
+
+/// Compares the instruction in stage D with what its warp has under way.
+///
+/// An instruction is `blocked` while
+///
+/// - one of its registers waits for a load or division (in stage X or W, or marked on the [`Scoreboard`]);
+/// - it needs a product that is still in stage X (a product is known at the end of stage W only);
+/// - it is a load and a store of its warp is not acknowledged, or the other way round, so that memory sees the accesses of a
+///   thread in their order; a `fence` waits for both, and so does EXIT for loads and divisions;
+/// - it is a division and the divider is taken.
+///
+/// A blocked instruction is fetched again: at once, or (`waits`) after a load, store or division of its warp completed. A completion in
+/// the very cycle counts, so that no wake-up is lost. All other results are forwarded, so that they can be used by the very next
+/// instruction. All answers are combinational; completions and starts show in the next cycle.
+#[derive(LogicBlock, Default)]
+pub struct Hazards {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage D: warp slot.
+    pub slot: Signal<In, Bits<5>>,
+    /// Stage D: first source register, 0 for none.
+    pub rs1: Signal<In, Bits<5>>,
+    /// Stage D: second source register, 0 for none.
+    pub rs2: Signal<In, Bits<5>>,
+    /// Stage D: destination register, 0 for none.
+    pub rd: Signal<In, Bits<5>>,
+    /// Stage D: load.
+    pub load: Signal<In, Bit>,
+    /// Stage D: store, or the verdict store of EXIT.
+    pub store: Signal<In, Bit>,
+    /// Stage D: EXIT.
+    pub exit: Signal<In, Bit>,
+    /// Stage D: `fence`.
+    pub fence: Signal<In, Bit>,
+    /// Stage D: division.
+    pub divide: Signal<In, Bit>,
+    /// Stage X holds an instruction.
+    pub execute_valid: Signal<In, Bit>,
+    /// Stage X: warp slot.
+    pub execute_slot: Signal<In, Bits<5>>,
+    /// Stage X: destination register.
+    pub execute_rd: Signal<In, Bits<5>>,
+    /// Stage X: load.
+    pub execute_load: Signal<In, Bit>,
+    /// Stage X: store.
+    pub execute_store: Signal<In, Bit>,
+    /// Stage X: multiplication.
+    pub execute_multiply: Signal<In, Bit>,
+    /// Stage X: division.
+    pub execute_divide: Signal<In, Bit>,
+    /// Stage W holds an instruction.
+    pub write_valid: Signal<In, Bit>,
+    /// Stage W: warp slot.
+    pub write_slot: Signal<In, Bits<5>>,
+    /// Stage W: destination register.
+    pub write_rd: Signal<In, Bits<5>>,
+    /// Stage W: load.
+    pub write_load: Signal<In, Bit>,
+    /// Stage W: store.
+    pub write_store: Signal<In, Bit>,
+    /// Stage W: division.
+    pub write_divide: Signal<In, Bit>,
+    /// The load or store in stage W is taken by the load/store unit.
+    pub memory_start: Signal<In, Bit>,
+    /// The division in stage W starts.
+    pub divide_start: Signal<In, Bit>,
+    /// A load completes.
+    pub loaded_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub loaded_slot: Signal<In, Bits<5>>,
+    /// Its register.
+    pub loaded_rd: Signal<In, Bits<5>>,
+    /// A store completes.
+    pub stored_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub stored_slot: Signal<In, Bits<5>>,
+    /// The divider is taken.
+    pub divide_busy: Signal<In, Bit>,
+    /// Warp slot of the division.
+    pub divide_slot: Signal<In, Bits<5>>,
+    /// The division completes; never in the cycle of `loaded_valid`.
+    pub divided_valid: Signal<In, Bit>,
+    /// Its register.
+    pub divided_rd: Signal<In, Bits<5>>,
+    /// The instruction in stage D cannot be executed yet.
+    pub blocked: Signal<Out, Bit>,
+    /// Nor before an operation of its warp completes.
+    pub waits: Signal<Out, Bit>,
+    /// `rs1` is the result in stage X now.
+    pub rs1_in_execute: Signal<Out, Bit>,
+    /// `rs1` is the result in stage W now.
+    pub rs1_in_write: Signal<Out, Bit>,
+    /// `rs2` is the result in stage X now.
+    pub rs2_in_execute: Signal<Out, Bit>,
+    /// `rs2` is the result in stage W now.
+    pub rs2_in_write: Signal<Out, Bit>,
+    /// Slots with stores under way.
+    pub stores_busy: Signal<Out, Bits<32>>,
+    /// The warp in stage W has loads or a division under way.
+    pub write_warp_late: Signal<Out, Bit>,
+    scoreboard: Scoreboard,
+    loads: OutstandingOperations,
+    stores: OutstandingOperations,
+    execute_mine: Signal<Local, Bit>,
+    write_mine: Signal<Local, Bit>,
+    uses_execute: Signal<Local, Bit>,
+    uses_write: Signal<Local, Bit>,
+    late: Signal<Local, Bit>,
+    loading: Signal<Local, Bit>,
+    storing: Signal<Local, Bit>,
+    dividing: Signal<Local, Bit>,
+    order: Signal<Local, Bit>,
+    transient: Signal<Local, Bit>,
+    waiting: Signal<Local, Bit>,
+    woken: Signal<Local, Bit>,
+}
+
+impl Logic for Hazards {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, scoreboard, loads, stores);
+        self.scoreboard.set_valid.next = (self.divide_start.val()
+            | (self.memory_start.val() & self.write_load.val()))
+            & self.write_rd.val().any();
+        self.scoreboard.set_slot.next = self.write_slot.val();
+        self.scoreboard.set_register.next = self.write_rd.val();
+        if self.loaded_valid.val() {
+            self.scoreboard.clear_valid.next = self.loaded_rd.val().any();
+            self.scoreboard.clear_slot.next = self.loaded_slot.val();
+            self.scoreboard.clear_register.next = self.loaded_rd.val();
+        } else {
+            self.scoreboard.clear_valid.next = self.divided_valid.val() & self.divided_rd.val().any();
+            self.scoreboard.clear_slot.next = self.divide_slot.val();
+            self.scoreboard.clear_register.next = self.divided_rd.val();
+        }
+        self.scoreboard.slot.next = self.slot.val();
+        self.scoreboard.rs1.next = self.rs1.val();
+        self.scoreboard.rs2.next = self.rs2.val();
+        self.scoreboard.rd.next = self.rd.val();
+        self.loads.start_valid.next = self.memory_start.val() & self.write_load.val();
+        self.loads.start_slot.next = self.write_slot.val();
+        self.loads.done_valid.next = self.loaded_valid.val();
+        self.loads.done_slot.next = self.loaded_slot.val();
+        self.stores.start_valid.next = self.memory_start.val() & self.write_store.val();
+        self.stores.start_slot.next = self.write_slot.val();
+        self.stores.done_valid.next = self.stored_valid.val();
+        self.stores.done_slot.next = self.stored_slot.val();
+        self.stores_busy.next = self.stores.busy.val();
+
+        // What the warp has in stages X and W
+        self.execute_mine.next =
+            self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
+        self.write_mine.next = self.write_valid.val() & (self.write_slot.val() == self.slot.val());
+        self.rs1_in_execute.next =
+            self.execute_mine.val() & self.rs1.val().any() & (self.execute_rd.val() == self.rs1.val());
+        self.rs2_in_execute.next =
+            self.execute_mine.val() & self.rs2.val().any() & (self.execute_rd.val() == self.rs2.val());
+        self.rs1_in_write.next =
+            self.write_mine.val() & self.rs1.val().any() & (self.write_rd.val() == self.rs1.val());
+        self.rs2_in_write.next =
+            self.write_mine.val() & self.rs2.val().any() & (self.write_rd.val() == self.rs2.val());
+        self.uses_execute.next = self.rs1_in_execute.val()
+            | self.rs2_in_execute.val()
+            | (self.execute_mine.val() & self.rd.val().any() & (self.execute_rd.val() == self.rd.val()));
+        self.uses_write.next = self.rs1_in_write.val()
+            | self.rs2_in_write.val()
+            | (self.write_mine.val() & self.rd.val().any() & (self.write_rd.val() == self.rd.val()));
+        self.late.next = (self.uses_execute.val() & (self.execute_load.val() | self.execute_divide.val()))
+            | (self.uses_write.val() & (self.write_load.val() | self.write_divide.val()));
+
+        // Order of memory accesses, and what must be over before a warp can end
+        self.loading.next = self.loads.busy.val().get_bit(self.slot.val().index())
+            | (self.execute_mine.val() & self.execute_load.val())
+            | (self.write_mine.val() & self.write_load.val());
+        self.storing.next = self.stores.busy.val().get_bit(self.slot.val().index())
+            | (self.execute_mine.val() & self.execute_store.val())
+            | (self.write_mine.val() & self.write_store.val());
+        self.dividing.next = (self.divide_busy.val() & (self.divide_slot.val() == self.slot.val()))
+            | (self.execute_mine.val() & self.execute_divide.val())
+            | (self.write_mine.val() & self.write_divide.val());
+        self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
+            | ((self.store.val() | self.fence.val()) & self.loading.val())
+            | (self.exit.val() & self.dividing.val());
+
+        // A division in stage X or W may still be flushed, and then no completion comes.
+        self.transient.next = ((self.rs1_in_execute.val() | self.rs2_in_execute.val())
+            & self.execute_multiply.val())
+            | (self.divide.val()
+                & ((self.execute_valid.val() & self.execute_divide.val())
+                    | (self.write_valid.val() & self.write_divide.val())));
+        self.waiting.next = self.scoreboard.pending.val()
+            | self.late.val()
+            | self.order.val()
+            | (self.divide.val() & self.divide_busy.val());
+        self.woken.next = self.divided_valid.val()
+            | (self.loaded_valid.val() & (self.loaded_slot.val() == self.slot.val()))
+            | (self.stored_valid.val() & (self.stored_slot.val() == self.slot.val()));
+        self.blocked.next = self.waiting.val() | self.transient.val();
+        self.waits.next = self.waiting.val() & !self.transient.val() & !self.woken.val();
+        self.write_warp_late.next = self.loads.busy.val().get_bit(self.write_slot.val().index())
+            | (self.divide_busy.val() & (self.divide_slot.val() == self.write_slot.val()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    fn settled(set: impl Fn(&mut Hazards)) -> Hazards {
+        let mut unit = Hazards::default();
+        unit.connect_all();
+        unit.reset.next = true;
+        for _ in 0..2 {
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 20));
+            unit.clock.next = Clock { clk: false };
+            assert!(simulate(&mut unit, 20));
+            unit.reset.next = false;
+        }
+        for _ in 0..32 {
+            tick(&mut unit);
+        }
+        unit.slot.next = 3.into();
+        unit.rs1.next = 1.into();
+        unit.rs2.next = 2.into();
+        unit.rd.next = 4.into();
+        set(&mut unit);
+        assert!(simulate(&mut unit, 20));
+        unit
+    }
+
+    fn tick(unit: &mut Hazards) {
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(unit, 20));
+        unit.clock.next = Clock { clk: false };
+        assert!(simulate(unit, 20));
+    }
+
+    #[test]
+    fn results_of_the_same_warp_are_forwarded() {
+        for (slot, rd, rs1, rs2) in [(3, 1, true, false), (3, 2, false, true), (4, 1, false, false)] {
+            let unit = settled(|unit| {
+                unit.execute_valid.next = true;
+                unit.execute_slot.next = slot.into();
+                unit.execute_rd.next = rd.into();
+            });
+            assert_eq!((unit.rs1_in_execute.val(), unit.rs2_in_execute.val()), (rs1, rs2));
+            assert!(!unit.blocked.val() && !unit.rs1_in_write.val());
+            let unit = settled(|unit| {
+                unit.write_valid.next = true;
+                unit.write_slot.next = slot.into();
+                unit.write_rd.next = rd.into();
+            });
+            assert_eq!((unit.rs1_in_write.val(), unit.rs2_in_write.val()), (rs1, rs2));
+            assert!(!unit.blocked.val());
+        }
+    }
+
+    #[test]
+    fn a_product_in_execute_is_fetched_for_again_at_once() {
+        for (rd, blocked) in [(1, true), (2, true), (4, false), (7, false)] {
+            let unit = settled(|unit| {
+                unit.execute_valid.next = true;
+                unit.execute_multiply.next = true;
+                unit.execute_slot.next = 3.into();
+                unit.execute_rd.next = rd.into();
+            });
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
+        }
+    }
+
+    #[test]
+    fn loads_block_their_registers_until_they_complete() {
+        for (rd, slot, blocked) in [(1, 3, true), (2, 3, true), (4, 3, true), (7, 3, false), (1, 2, false)] {
+            let mut unit = settled(|unit| {
+                unit.write_valid.next = true;
+                unit.write_load.next = true;
+                unit.write_slot.next = slot.into();
+                unit.write_rd.next = u64::into(rd);
+                unit.memory_start.next = true;
+            });
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
+            tick(&mut unit);
+            unit.write_valid.next = false;
+            unit.memory_start.next = false;
+            tick(&mut unit);
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
+            assert!(unit.write_warp_late.val());
+            // The completion wakes in its own cycle, and the register is free in the next one.
+            unit.loaded_valid.next = true;
+            unit.loaded_slot.next = slot.into();
+            unit.loaded_rd.next = u64::into(rd);
+            assert!(simulate(&mut unit, 20));
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
+            tick(&mut unit);
+            unit.loaded_valid.next = false;
+            assert!(simulate(&mut unit, 20));
+            assert!(!unit.blocked.val() && !unit.write_warp_late.val());
+        }
+    }
+
+    #[test]
+    fn memory_accesses_of_a_warp_keep_their_order() {
+        // A store is under way: loads and fences wait, stores and arithmetic do not.
+        let mut unit = settled(|unit| {
+            unit.write_valid.next = true;
+            unit.write_store.next = true;
+            unit.write_slot.next = 3.into();
+            unit.memory_start.next = true;
+        });
+        tick(&mut unit);
+        unit.write_valid.next = false;
+        unit.memory_start.next = false;
+        for (load, store, fence, blocked) in [
+            (true, false, false, true),
+            (false, true, false, false),
+            (false, false, true, true),
+            (false, false, false, false),
+        ] {
+            unit.load.next = load;
+            unit.store.next = store;
+            unit.fence.next = fence;
+            assert!(simulate(&mut unit, 20));
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
+        }
+        assert_eq!(u64::from(unit.stores_busy.val()), 1 << 3);
+    }
+
+    #[test]
+    fn one_division_at_a_time() {
+        let unit = settled(|unit| {
+            unit.divide.next = true;
+            unit.execute_valid.next = true;
+            unit.execute_divide.next = true;
+            unit.execute_slot.next = 9.into();
+        });
+        assert_eq!((unit.blocked.val(), unit.waits.val()), (true, false));
+        let unit = settled(|unit| {
+            unit.divide.next = true;
+            unit.divide_busy.next = true;
+            unit.divide_slot.next = 9.into();
+        });
+        assert_eq!((unit.blocked.val(), unit.waits.val()), (true, true));
+        let unit = settled(|unit| {
+            unit.divide.next = true;
+            unit.divide_busy.next = true;
+            unit.divided_valid.next = true;
+        });
+        assert_eq!((unit.blocked.val(), unit.waits.val()), (true, false));
+    }
+}

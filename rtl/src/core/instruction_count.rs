@@ -1,0 +1,103 @@
+//! How many instructions each warp has retired.
+
+use crate::prelude::*;
+
+/// The `instret` counters of the warps: warp-instructions retired since the start of the warp, modulo 2^32, without those of the
+/// boot sequence.
+///
+/// `instructions` answers `slot` combinationally: what the warp retired and has in stages X and W in front of the instruction in stage D,
+/// which reads it. If one of these faults, the reader is flushed and reads again. `retire` counts from the next cycle on;
+/// instructions of the boot sequence set the counter of their warp to zero.
+#[derive(LogicBlock, Default)]
+pub struct InstructionCount {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage D: warp slot.
+    pub slot: Signal<In, Bits<5>>,
+    /// Stage X holds an instruction.
+    pub execute_valid: Signal<In, Bit>,
+    /// Stage X: warp slot.
+    pub execute_slot: Signal<In, Bits<5>>,
+    /// Stage X: part of the boot sequence.
+    pub execute_boot: Signal<In, Bit>,
+    /// Stage W holds an instruction.
+    pub write_valid: Signal<In, Bit>,
+    /// Stage W: warp slot.
+    pub write_slot: Signal<In, Bits<5>>,
+    /// Stage W: part of the boot sequence.
+    pub write_boot: Signal<In, Bit>,
+    /// The instruction in stage W retires.
+    pub retire: Signal<In, Bit>,
+    /// Instructions in front of that in stage D.
+    pub instructions: Signal<Out, Bits<32>>,
+    asked: RamAsync<Bits<32>, 5>,
+    changed: RamAsync<Bits<32>, 5>,
+    count: Signal<Local, Bits<32>>,
+    flying: Signal<Local, Bits<32>>,
+}
+
+impl Logic for InstructionCount {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.asked.clock.next = self.clock.val();
+        self.changed.clock.next = self.clock.val();
+        self.changed.read_address.next = self.write_slot.val();
+        self.count.next = self.changed.read_data.val() + bits::<32>(1);
+        if self.write_boot.val() {
+            self.count.next = bits::<32>(0);
+        }
+        self.changed.write_enable.next = self.retire.val();
+        self.changed.write_address.next = self.write_slot.val();
+        self.changed.write_data.next = self.count.val();
+        self.asked.write_enable.next = self.retire.val();
+        self.asked.write_address.next = self.write_slot.val();
+        self.asked.write_data.next = self.count.val();
+        self.asked.read_address.next = self.slot.val();
+        self.flying.next = bits::<32>(0);
+        if self.execute_valid.val() & !self.execute_boot.val() & (self.execute_slot.val() == self.slot.val()) {
+            self.flying.next = bits::<32>(1);
+        }
+        if self.write_valid.val() & !self.write_boot.val() & (self.write_slot.val() == self.slot.val()) {
+            self.flying.next = self.flying.val() + bits::<32>(1);
+        }
+        self.instructions.next = self.asked.read_data.val() + self.flying.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    #[test]
+    fn counts_from_the_end_of_the_boot_sequence() {
+        let mut unit = InstructionCount::default();
+        unit.connect_all();
+        let mut retire = |slot: u64, boot: bool| {
+            unit.write_valid.next = true;
+            unit.retire.next = true;
+            unit.write_slot.next = slot.into();
+            unit.write_boot.next = boot;
+            unit.execute_valid.next = true;
+            unit.execute_slot.next = 3.into();
+            unit.slot.next = 3.into();
+            assert!(simulate(&mut unit, 10));
+            let before = unit.instructions.val().index();
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 10));
+            unit.clock.next = Clock { clk: false };
+            assert!(simulate(&mut unit, 10));
+            before
+        };
+        retire(3, true);
+        // One in stage X, and the retiring one if it is of the same warp.
+        assert_eq!(retire(3, true), 1);
+        assert_eq!(retire(3, false), 2);
+        assert_eq!(retire(3, false), 3);
+        assert_eq!(retire(5, true), 3);
+        assert_eq!(retire(5, false), 3);
+        assert_eq!(retire(3, false), 4);
+    }
+}

@@ -1,0 +1,117 @@
+//! Where the cycles of a core go.
+
+use crate::prelude::*;
+
+/// Why stage X gets no instruction in a cycle.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum LostCycle {
+    /// It gets one.
+    None,
+    /// No warp is on the core, or those that are wait for their finish to be taken.
+    NoWarp,
+    /// Loads, stores or divisions must complete first.
+    Memory,
+    /// Instructions are not in the cache.
+    Fetch,
+    /// Warps wait for a branch or jump, or for path selection.
+    Divergence,
+    /// An instruction was blocked by a hazard and is fetched again.
+    Scoreboard,
+}
+
+/// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts in the cycle after it.
+///
+/// In every cycle the pipeline either stands still (`conflict`: the instruction in stage W waits for the register port, the load/store unit,
+/// the fault collector or path selection), or stage X takes an instruction, or it loses the cycle for the reason that came
+/// down the pipeline with the bubble.
+#[derive(LogicBlock, Default)]
+pub struct LostCycles {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// At least one warp is on the core.
+    pub occupied: Signal<In, Bit>,
+    /// The pipeline moves on.
+    pub advance: Signal<In, Bit>,
+    /// Why stage X gets no instruction at this edge.
+    pub reason: Signal<In, LostCycle>,
+    /// Cycles lost to memory and divisions.
+    pub memory: Signal<Out, Bits<32>>,
+    /// Cycles lost to the instruction cache.
+    pub fetch: Signal<Out, Bits<32>>,
+    /// Cycles lost to branches, jumps and path selection.
+    pub divergence: Signal<Out, Bits<32>>,
+    /// Cycles lost to instructions that were fetched again.
+    pub scoreboard: Signal<Out, Bits<32>>,
+    /// Cycles in which the pipeline stood still.
+    pub conflict: Signal<Out, Bits<32>>,
+    memory_q: Register<Bits<32>>,
+    fetch_q: Register<Bits<32>>,
+    divergence_q: Register<Bits<32>>,
+    scoreboard_q: Register<Bits<32>>,
+    conflict_q: Register<Bits<32>>,
+}
+
+impl Logic for LostCycles {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, memory_q, fetch_q, divergence_q, scoreboard_q, conflict_q);
+        if self.occupied.val() {
+            if !self.advance.val() {
+                self.conflict_q.d.next = self.conflict_q.q.val() + bits::<32>(1);
+            } else if self.reason.val() == LostCycle::Memory {
+                self.memory_q.d.next = self.memory_q.q.val() + bits::<32>(1);
+            } else if self.reason.val() == LostCycle::Fetch {
+                self.fetch_q.d.next = self.fetch_q.q.val() + bits::<32>(1);
+            } else if self.reason.val() == LostCycle::Divergence {
+                self.divergence_q.d.next = self.divergence_q.q.val() + bits::<32>(1);
+            } else if self.reason.val() == LostCycle::Scoreboard {
+                self.scoreboard_q.d.next = self.scoreboard_q.q.val() + bits::<32>(1);
+            }
+        }
+        self.memory.next = self.memory_q.q.val();
+        self.fetch.next = self.fetch_q.q.val();
+        self.divergence.next = self.divergence_q.q.val();
+        self.scoreboard.next = self.scoreboard_q.q.val();
+        self.conflict.next = self.conflict_q.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl::prelude::simulate;
+
+    #[test]
+    fn a_cycle_counts_for_one_reason() {
+        use LostCycle::*;
+        let mut unit = LostCycles::default();
+        unit.connect_all();
+        let cycles = [
+            (false, true, Memory),
+            (true, true, None),
+            (true, true, Memory),
+            (true, true, Fetch),
+            (true, true, NoWarp),
+            (true, true, Divergence),
+            (true, true, Divergence),
+            (true, true, Scoreboard),
+            (true, false, Scoreboard),
+            (true, false, None),
+            (true, false, Memory),
+        ];
+        for (occupied, advance, reason) in cycles {
+            unit.occupied.next = occupied;
+            unit.advance.next = advance;
+            unit.reason.next = reason;
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 10));
+            unit.clock.next = Clock { clk: false };
+            assert!(simulate(&mut unit, 10));
+        }
+        let counts =
+            [unit.memory, unit.fetch, unit.divergence, unit.scoreboard, unit.conflict].map(|c| c.val().index());
+        assert_eq!(counts, [1, 1, 2, 1, 3]);
+    }
+}

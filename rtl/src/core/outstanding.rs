@@ -1,0 +1,98 @@
+//! Which warps wait for operations that are under way.
+
+use crate::prelude::*;
+
+/// Tells for every warp slot whether it has operations outstanding, for a kind of operation that completes in the order in
+/// which it starts.
+///
+/// 1. `start_valid` starts an operation of `start_slot`; `busy` shows it from the next cycle on.
+/// 2. `done_valid` completes the oldest operation, which is one of `done_slot`. The slot stops being busy with
+///    the next cycle if none of its operations started after the completed one.
+///
+/// Up to 63 operations are outstanding. A slot is known by the number of its youngest operation, so no counter is needed per slot.
+#[derive(LogicBlock, Default)]
+pub struct OutstandingOperations {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// An operation starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub start_slot: Signal<In, Bits<5>>,
+    /// The oldest operation completes.
+    pub done_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub done_slot: Signal<In, Bits<5>>,
+    /// Slots with operations outstanding.
+    pub busy: Signal<Out, Bits<32>>,
+    youngest: RamAsync<Bits<6>, 5>,
+    started: Register<Bits<6>>,
+    completed: Register<Bits<6>>,
+    busy_q: Register<Bits<32>>,
+    set: Signal<Local, Bits<32>>,
+    cleared: Signal<Local, Bits<32>>,
+}
+
+impl Logic for OutstandingOperations {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, started, completed, busy_q);
+        self.youngest.clock.next = self.clock.val();
+        self.youngest.write_enable.next = self.start_valid.val();
+        self.youngest.write_address.next = self.start_slot.val();
+        self.youngest.write_data.next = self.started.q.val();
+        self.youngest.read_address.next = self.done_slot.val();
+        self.set.next = bits::<32>(0);
+        if self.start_valid.val() {
+            self.started.d.next = self.started.q.val() + bits::<6>(1);
+            self.set.next = bits::<32>(1) << self.start_slot.val();
+        }
+        self.cleared.next = bits::<32>(0);
+        if self.done_valid.val() {
+            self.completed.d.next = self.completed.q.val() + bits::<6>(1);
+            if self.youngest.read_data.val() == self.completed.q.val() {
+                self.cleared.next = bits::<32>(1) << self.done_slot.val();
+            }
+        }
+        self.busy_q.d.next = (self.busy_q.q.val() & !self.cleared.val()) | self.set.val();
+        self.busy.next = self.busy_q.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use rust_hdl::prelude::simulate;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn a_slot_is_busy_until_its_last_operation_completes() {
+        let mut rng = crate::testing::random();
+        let mut unit = OutstandingOperations::default();
+        unit.connect_all();
+        let mut queue: VecDeque<u64> = VecDeque::new();
+        for _ in 0..5000 {
+            let start = queue.len() < 60 && rng.gen_bool(0.5);
+            let slot = rng.gen_range(0..6);
+            let done = !queue.is_empty() && rng.gen_bool(0.5);
+            unit.start_valid.next = start;
+            unit.start_slot.next = slot.into();
+            unit.done_valid.next = done;
+            unit.done_slot.next = queue.front().copied().unwrap_or(31).into();
+            assert!(simulate(&mut unit, 20));
+            let expected = queue.iter().fold(0, |set, slot| set | 1u64 << slot);
+            assert_eq!(u64::from(unit.busy.val()), expected);
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 20));
+            unit.clock.next = Clock { clk: false };
+            if done {
+                queue.pop_front();
+            }
+            if start {
+                queue.push_back(slot);
+            }
+        }
+    }
+}

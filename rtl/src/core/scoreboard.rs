@@ -1,0 +1,169 @@
+//! Registers that wait for a value.
+
+use crate::prelude::*;
+
+/// The scoreboard: which registers of each warp have a load or division under way.
+///
+/// 1. `set_valid` marks register `set_register` of warp `set_slot`; `clear_valid` takes a mark away. Both show from the next cycle
+///    on. A marked register is not marked again, an unmarked one not cleared.
+/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `rs1`, `rs2` and `rd`; register 0 is never marked.
+/// 3. After reset the marks are wiped, one warp a cycle for 32 cycles, in which nothing is marked. The core keeps this
+///    rule since its instruction cache answers no lookup before.
+///
+/// A mark is the difference of two bits in two memories, of which one changes when it is set and the other when it is cleared: so
+/// both can happen in the same cycle with one write port each.
+#[derive(LogicBlock, Default)]
+pub struct Scoreboard {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A register is marked.
+    pub set_valid: Signal<In, Bit>,
+    /// Warp slot.
+    pub set_slot: Signal<In, Bits<5>>,
+    /// Register, 1 to 31.
+    pub set_register: Signal<In, Bits<5>>,
+    /// A mark is taken away.
+    pub clear_valid: Signal<In, Bit>,
+    /// Warp slot.
+    pub clear_slot: Signal<In, Bits<5>>,
+    /// Register, 1 to 31.
+    pub clear_register: Signal<In, Bits<5>>,
+    /// Warp slot asked for.
+    pub slot: Signal<In, Bits<5>>,
+    /// First register asked for.
+    pub rs1: Signal<In, Bits<5>>,
+    /// Second register asked for.
+    pub rs2: Signal<In, Bits<5>>,
+    /// Third register asked for.
+    pub rd: Signal<In, Bits<5>>,
+    /// One of them is marked.
+    pub pending: Signal<Out, Bit>,
+    set_asked: RamAsync<Bits<32>, 5>,
+    set_changed: RamAsync<Bits<32>, 5>,
+    clear_asked: RamAsync<Bits<32>, 5>,
+    clear_changed: RamAsync<Bits<32>, 5>,
+    wiped: Register<Bits<6>>,
+    wiping: Signal<Local, Bit>,
+    marks: Signal<Local, Bits<32>>,
+    set_enable: Signal<Local, Bit>,
+    set_address: Signal<Local, Bits<5>>,
+    set_row: Signal<Local, Bits<32>>,
+    clear_enable: Signal<Local, Bit>,
+    clear_address: Signal<Local, Bits<5>>,
+    clear_row: Signal<Local, Bits<32>>,
+}
+
+impl Logic for Scoreboard {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, wiped);
+        self.set_asked.clock.next = self.clock.val();
+        self.set_changed.clock.next = self.clock.val();
+        self.clear_asked.clock.next = self.clock.val();
+        self.clear_changed.clock.next = self.clock.val();
+
+        self.wiping.next = !self.wiped.q.val().get_bit(5);
+        self.set_enable.next = self.set_valid.val();
+        self.set_address.next = self.set_slot.val();
+        self.set_row.next =
+            self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register.val());
+        self.clear_enable.next = self.clear_valid.val();
+        self.clear_address.next = self.clear_slot.val();
+        self.clear_row.next =
+            self.clear_changed.read_data.val() ^ (bits::<32>(1) << self.clear_register.val());
+        if self.wiping.val() {
+            self.wiped.d.next = self.wiped.q.val() + bits::<6>(1);
+            self.set_enable.next = true;
+            self.set_address.next = self.wiped.q.val().get_bits::<5>(0);
+            self.set_row.next = bits::<32>(0);
+            self.clear_enable.next = true;
+            self.clear_address.next = self.wiped.q.val().get_bits::<5>(0);
+            self.clear_row.next = bits::<32>(0);
+        }
+        self.set_changed.read_address.next = self.set_slot.val();
+        self.set_changed.write_enable.next = self.set_enable.val();
+        self.set_changed.write_address.next = self.set_address.val();
+        self.set_changed.write_data.next = self.set_row.val();
+        self.set_asked.read_address.next = self.slot.val();
+        self.set_asked.write_enable.next = self.set_enable.val();
+        self.set_asked.write_address.next = self.set_address.val();
+        self.set_asked.write_data.next = self.set_row.val();
+        self.clear_changed.read_address.next = self.clear_slot.val();
+        self.clear_changed.write_enable.next = self.clear_enable.val();
+        self.clear_changed.write_address.next = self.clear_address.val();
+        self.clear_changed.write_data.next = self.clear_row.val();
+        self.clear_asked.read_address.next = self.slot.val();
+        self.clear_asked.write_enable.next = self.clear_enable.val();
+        self.clear_asked.write_address.next = self.clear_address.val();
+        self.clear_asked.write_data.next = self.clear_row.val();
+
+        self.marks.next = (self.set_asked.read_data.val() ^ self.clear_asked.read_data.val())
+            & bits::<32>(0xffff_fffe_u64);
+        self.pending.next = self.marks.val().get_bit(self.rs1.val().index())
+            | self.marks.val().get_bit(self.rs2.val().index())
+            | self.marks.val().get_bit(self.rd.val().index());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use rust_hdl::prelude::simulate;
+    use std::collections::BTreeSet;
+
+    fn tick(unit: &mut Scoreboard) {
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(unit, 20));
+        unit.clock.next = Clock { clk: false };
+        assert!(simulate(unit, 20));
+    }
+
+    #[test]
+    fn marks_are_set_and_cleared_and_wiped_by_reset() {
+        let mut rng = crate::testing::random();
+        let mut unit = Scoreboard::default();
+        unit.connect_all();
+        let mut marks: BTreeSet<(u64, u64)> = BTreeSet::new();
+        for round in 0..6000 {
+            if round % 1500 == 0 {
+                unit.reset.next = true;
+                unit.set_valid.next = false;
+                unit.clear_valid.next = false;
+                tick(&mut unit);
+                unit.reset.next = false;
+                for _ in 0..32 {
+                    tick(&mut unit);
+                }
+                marks.clear();
+            }
+            let set = (rng.gen_range(0..32), rng.gen_range(1..32));
+            let clear = marks.iter().nth(rng.gen_range(0..marks.len().max(1))).copied();
+            let sets = !marks.contains(&set) && rng.gen_bool(0.6);
+            let clears = clear.is_some() && rng.gen_bool(0.5);
+            unit.set_valid.next = sets;
+            unit.set_slot.next = set.0.into();
+            unit.set_register.next = set.1.into();
+            unit.clear_valid.next = clears;
+            unit.clear_slot.next = clear.unwrap_or_default().0.into();
+            unit.clear_register.next = clear.unwrap_or_default().1.into();
+            let slot = rng.gen_range(0..32);
+            let asked: [u64; 3] = std::array::from_fn(|_| rng.gen_range(0..32));
+            unit.slot.next = slot.into();
+            unit.rs1.next = asked[0].into();
+            unit.rs2.next = asked[1].into();
+            unit.rd.next = asked[2].into();
+            assert!(simulate(&mut unit, 20));
+            assert_eq!(unit.pending.val(), asked.iter().any(|&r| marks.contains(&(slot, r))));
+            tick(&mut unit);
+            if sets {
+                marks.insert(set);
+            }
+            if clears {
+                marks.remove(&clear.unwrap());
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The scratchpad of a core.
+
+use super::LoadExtend;
+use crate::prelude::*;
+
+/// Bytes of a scratchpad.
+pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
+
+/// 16 KiB of memory that a core's threads share, in one bank of 32-bit words for each lane: word `w` stands in bank
+/// `w mod LANES`.
+///
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high, and makes its first pass
+///    over the banks in the next cycle. The mask is never empty and addresses are multiples of the size.
+/// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves them all. Otherwise the
+///    lowest lane not yet served leads each pass: of a load, all lanes that want its word go along; of a store, it alone,
+///    so that the highest of several lanes that write a byte wins.
+/// 3. The values of a load pass are on `result_valid` one cycle after the pass; a pass waits while the result before it
+///    does. `stored_valid` follows the last pass of a store by one cycle.
+/// 4. One pass a cycle is sustained, within an operation and from one to the next.
+/// 5. Operations take effect and complete in the order of acceptance.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct Scratchpad<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From execute
+    /// An operation is offered.
+    pub request_valid: Signal<In, Bit>,
+    /// It is accepted at this edge; depends on registers and on `result_ready`.
+    pub request_ready: Signal<Out, Bit>,
+    /// Warp slot.
+    pub request_slot: Signal<In, Bits<5>>,
+    /// Store (else load).
+    pub request_store: Signal<In, Bit>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub request_size: Signal<In, Bits<2>>,
+    /// Loads: extend by the sign.
+    pub request_signed: Signal<In, Bit>,
+    /// Loads: destination register.
+    pub request_rd: Signal<In, Bits<5>>,
+    /// Lanes that take part; at least one.
+    pub request_mask: Signal<In, Bits<LANES>>,
+    /// Byte address of each lane in the scratchpad.
+    pub request_address: Vec<Signal<In, Bits<14>>>,
+    /// Register of each lane to store.
+    pub request_data: Vec<Signal<In, Bits<32>>>,
+
+    // To register write-back
+    /// Values of lanes are here.
+    pub result_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub result_ready: Signal<In, Bit>,
+    /// Warp slot.
+    pub result_slot: Signal<Out, Bits<5>>,
+    /// Destination register.
+    pub result_rd: Signal<Out, Bits<5>>,
+    /// Lanes whose value is here.
+    pub result_mask: Signal<Out, Bits<LANES>>,
+    /// Value of each lane of the mask; anything for other lanes.
+    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// The operation is complete with these lanes.
+    pub result_last: Signal<Out, Bit>,
+    /// A store operation is complete (one cycle, always accepted).
+    pub stored_valid: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub stored_slot: Signal<Out, Bits<5>>,
+
+    banks: Vec<RamBytes>,
+    extend: Vec<LoadExtend>,
+
+    // The operation that makes passes
+    busy: Register<Bit>,
+    store: Register<Bit>,
+    slot: Register<Bits<5>>,
+    size: Register<Bits<2>>,
+    signed: Register<Bit>,
+    rd: Register<Bits<5>>,
+    pending: Register<Bits<LANES>>,
+    /// Every lane addresses its own bank.
+    own: Register<Bit>,
+    address: Vec<Register<Bits<14>>>,
+    data: Vec<Register<Bits<32>>>,
+
+    // The load pass whose words the banks give
+    held: Register<Bit>,
+    held_slot: Register<Bits<5>>,
+    held_size: Register<Bits<2>>,
+    held_signed: Register<Bit>,
+    held_rd: Register<Bits<5>>,
+    held_mask: Register<Bits<LANES>>,
+    held_last: Register<Bit>,
+    held_own: Register<Bit>,
+    held_bank: Register<Bits<LANES>>,
+    held_offset: Vec<Register<Bits<2>>>,
+    done: Register<Bit>,
+    done_slot: Register<Bits<5>>,
+
+    home: Vec<Signal<Local, Bits<LANES>>>,
+    request_own: Signal<Local, Bit>,
+    first: Signal<Local, Bits<LANES>>,
+    leader: Signal<Local, Bits<14>>,
+    leader_data: Signal<Local, Bits<32>>,
+    leader_bank: Signal<Local, Bits<LANES>>,
+    served: Signal<Local, Bits<LANES>>,
+    used: Signal<Local, Bits<LANES>>,
+    rest: Signal<Local, Bits<LANES>>,
+    moves: Signal<Local, Bit>,
+    finishes: Signal<Local, Bit>,
+    accepts: Signal<Local, Bit>,
+    at: Vec<Signal<Local, Bits<14>>>,
+    written: Vec<Signal<Local, Bits<32>>>,
+    placed: Vec<Signal<Local, Bits<32>>>,
+    strobe: Vec<Signal<Local, Bits<4>>>,
+    shared: Signal<Local, Bits<32>>,
+    _bank_mask: u64,
+    _bank_bits: u64,
+}
+
+impl<const LANES: usize> Default for Scratchpad<LANES> {
+    /// # Panics
+    /// If the number of lanes is not a power of two up to 32.
+    fn default() -> Self {
+        assert!(LANES.is_power_of_two() && LANES <= 32, "Scratchpad: {LANES} lanes");
+        let words = SCRATCHPAD_BYTES / 4 / LANES;
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_slot: Signal::default(),
+            request_store: Signal::default(),
+            request_size: Signal::default(),
+            request_signed: Signal::default(),
+            request_rd: Signal::default(),
+            request_mask: Signal::default(),
+            request_address: vec![Signal::default(); LANES],
+            request_data: vec![Signal::default(); LANES],
+            result_valid: Signal::default(),
+            result_ready: Signal::default(),
+            result_slot: Signal::default(),
+            result_rd: Signal::default(),
+            result_mask: Signal::default(),
+            result_data: vec![Signal::default(); LANES],
+            result_last: Signal::default(),
+            stored_valid: Signal::default(),
+            stored_slot: Signal::default(),
+            banks: (0..LANES).map(|_| RamBytes::new(words)).collect(),
+            extend: (0..LANES).map(|_| LoadExtend::default()).collect(),
+            busy: Register::default(),
+            store: Register::default(),
+            slot: Register::default(),
+            size: Register::default(),
+            signed: Register::default(),
+            rd: Register::default(),
+            pending: Register::default(),
+            own: Register::default(),
+            address: (0..LANES).map(|_| Register::default()).collect(),
+            data: (0..LANES).map(|_| Register::default()).collect(),
+            held: Register::default(),
+            held_slot: Register::default(),
+            held_size: Register::default(),
+            held_signed: Register::default(),
+            held_rd: Register::default(),
+            held_mask: Register::default(),
+            held_last: Register::default(),
+            held_own: Register::default(),
+            held_bank: Register::default(),
+            held_offset: (0..LANES).map(|_| Register::default()).collect(),
+            done: Register::default(),
+            done_slot: Register::default(),
+            home: vec![Signal::default(); LANES],
+            request_own: Signal::default(),
+            first: Signal::default(),
+            leader: Signal::default(),
+            leader_data: Signal::default(),
+            leader_bank: Signal::default(),
+            served: Signal::default(),
+            used: Signal::default(),
+            rest: Signal::default(),
+            moves: Signal::default(),
+            finishes: Signal::default(),
+            accepts: Signal::default(),
+            at: vec![Signal::default(); LANES],
+            written: vec![Signal::default(); LANES],
+            placed: vec![Signal::default(); LANES],
+            strobe: vec![Signal::default(); LANES],
+            shared: Signal::default(),
+            _bank_mask: LANES as u64 - 1,
+            _bank_bits: LANES.ilog2().into(),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for Scratchpad<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, busy, store, slot, size, signed, rd, pending, own, done, done_slot);
+        dff_setup!(self, clock, held, held_slot, held_size, held_signed, held_rd, held_mask);
+        dff_setup!(self, clock, held_last, held_own, held_bank);
+        for i in 0..LANES {
+            self.address[i].clock.next = self.clock.val();
+            self.address[i].reset.next = self.reset.val();
+            self.address[i].d.next = self.address[i].q.val();
+            self.data[i].clock.next = self.clock.val();
+            self.data[i].reset.next = self.reset.val();
+            self.data[i].d.next = self.data[i].q.val();
+            self.held_offset[i].clock.next = self.clock.val();
+            self.held_offset[i].reset.next = self.reset.val();
+            self.held_offset[i].d.next = self.held_offset[i].q.val();
+            self.banks[i].clock.next = self.clock.val();
+        }
+
+        // The leader of a pass, unless every lane has its own bank, and who goes along.
+        self.first.next = bits::<LANES>(0);
+        self.leader.next = bits::<14>(0);
+        self.leader_data.next = bits::<32>(0);
+        self.leader_bank.next = bits::<LANES>(0);
+        self.served.next = self.pending.q.val();
+        self.used.next = self.pending.q.val();
+        if self.busy.q.val() & !self.own.q.val() {
+            self.first.next = self.pending.q.val() & (!self.pending.q.val() + 1);
+            for i in 0..LANES {
+                if self.first.val().get_bit(i) {
+                    self.leader.next = self.leader.val() | self.address[i].q.val();
+                    self.leader_data.next = self.leader_data.val() | self.data[i].q.val();
+                }
+            }
+            self.leader_bank.next =
+                bits::<LANES>(1) << (self.leader.val().get_bits::<12>(2) & self._bank_mask);
+            self.used.next = self.leader_bank.val();
+            self.served.next = self.first.val();
+            if !self.store.q.val() {
+                for i in 0..LANES {
+                    self.served.next = self.served.val().replace_bit(
+                        i,
+                        self.pending.q.val().get_bit(i)
+                            & (self.address[i].q.val().get_bits::<12>(2)
+                                == self.leader.val().get_bits::<12>(2)),
+                    );
+                }
+            }
+        }
+        self.rest.next = self.pending.q.val() & !self.served.val();
+        self.finishes.next = !self.rest.val().any();
+        self.moves.next =
+            self.busy.q.val() & (self.store.q.val() | !self.held.q.val() | self.result_ready.val());
+        self.done.d.next = self.moves.val() & self.store.q.val() & self.finishes.val();
+        self.done_slot.d.next = self.slot.q.val();
+        if self.moves.val() {
+            self.pending.d.next = self.rest.val();
+            if self.finishes.val() {
+                self.busy.d.next = false;
+            }
+        }
+
+        // The pass: each bank gets the address and data of its own lane or of the leader.
+        for i in 0..LANES {
+            self.at[i].next = self.leader.val();
+            self.written[i].next = self.leader_data.val();
+            if self.own.q.val() {
+                self.at[i].next = self.address[i].q.val();
+                self.written[i].next = self.data[i].q.val();
+            }
+            self.strobe[i].next = bits::<4>(0);
+            if self.store.q.val() {
+                if self.size.q.val().get_bit(1) {
+                    self.strobe[i].next = bits::<4>(15);
+                } else if self.size.q.val().get_bit(0) {
+                    self.strobe[i].next = bits::<4>(3) << self.at[i].val().get_bits::<2>(0);
+                } else {
+                    self.strobe[i].next = bits::<4>(1) << self.at[i].val().get_bits::<2>(0);
+                }
+            }
+            self.banks[i].enable.next = self.moves.val() & self.used.val().get_bit(i);
+            self.banks[i].write_strobe.next = self.strobe[i].val();
+            self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
+            self.banks[i].write_data.next = self.written[i].val();
+        }
+
+        // The result of a load pass
+        if self.moves.val() & !self.store.q.val() {
+            self.held.d.next = true;
+            self.held_slot.d.next = self.slot.q.val();
+            self.held_size.d.next = self.size.q.val();
+            self.held_signed.d.next = self.signed.q.val();
+            self.held_rd.d.next = self.rd.q.val();
+            self.held_mask.d.next = self.served.val();
+            self.held_last.d.next = self.finishes.val();
+            self.held_own.d.next = self.own.q.val();
+            self.held_bank.d.next = self.leader_bank.val();
+            for i in 0..LANES {
+                self.held_offset[i].d.next = self.address[i].q.val().get_bits::<2>(0);
+            }
+        } else if self.result_ready.val() {
+            self.held.d.next = false;
+        }
+        self.shared.next = bits::<32>(0);
+        if self.held.q.val() & !self.held_own.q.val() {
+            for i in 0..LANES {
+                if self.held_bank.q.val().get_bit(i) {
+                    self.shared.next = self.shared.val() | self.banks[i].read_data.val();
+                }
+            }
+        }
+        for i in 0..LANES {
+            self.extend[i].word.next = self.shared.val();
+            if self.held_own.q.val() {
+                self.extend[i].word.next = self.banks[i].read_data.val();
+            }
+            self.extend[i].offset.next = self.held_offset[i].q.val();
+            self.extend[i].size.next = self.held_size.q.val();
+            self.extend[i].sign_extend.next = self.held_signed.q.val();
+            self.result_data[i].next = self.extend[i].data.val();
+        }
+        self.result_valid.next = self.held.q.val();
+        self.result_slot.next = self.held_slot.q.val();
+        self.result_rd.next = self.held_rd.q.val();
+        self.result_mask.next = self.held_mask.q.val();
+        self.result_last.next = self.held_last.q.val();
+        self.stored_valid.next = self.done.q.val();
+        self.stored_slot.next = self.done_slot.q.val();
+
+        // A new operation; store data is repeated in every place where the strobes may want it.
+        self.accepts.next = !self.busy.q.val() | (self.moves.val() & self.finishes.val());
+        self.request_ready.next = self.accepts.val();
+        self.request_own.next = true;
+        for i in 0..LANES {
+            self.home[i].next =
+                bits::<LANES>(1) << (self.request_address[i].val().get_bits::<12>(2) & self._bank_mask);
+            if self.request_mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
+                self.request_own.next = false;
+            }
+            self.placed[i].next = self.request_data[i].val();
+            if !self.request_size.val().get_bit(1) {
+                self.placed[i].next =
+                    (self.request_data[i].val() << 16) | (self.request_data[i].val() & 0xffff);
+                if !self.request_size.val().get_bit(0) {
+                    self.placed[i].next = (self.request_data[i].val() << 24)
+                        | ((self.request_data[i].val() & 0xff) << 16)
+                        | ((self.request_data[i].val() & 0xff) << 8)
+                        | (self.request_data[i].val() & 0xff);
+                }
+            }
+        }
+        if self.accepts.val() & self.request_valid.val() {
+            self.busy.d.next = true;
+            self.store.d.next = self.request_store.val();
+            self.slot.d.next = self.request_slot.val();
+            self.size.d.next = self.request_size.val();
+            self.signed.d.next = self.request_signed.val();
+            self.rd.d.next = self.request_rd.val();
+            self.pending.d.next = self.request_mask.val();
+            self.own.d.next = self.request_own.val();
+            for i in 0..LANES {
+                self.address[i].d.next = self.request_address[i].val();
+                self.data[i].d.next = self.placed[i].val();
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `hermes bench emit`: the time from the description in Rust to Verilog text.
+
+use std::time::Instant;
+
+use super::figure::{Bound, Figure};
+use crate::array::{self, ArrayArgs};
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    array: ArrayArgs,
+    /// Measure this often; the shortest time counts, which other work of the machine slows least
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+}
+
+pub fn measure(args: &Args) -> anyhow::Result<Vec<Figure>> {
+    let config = args.array.config_or("paper")?;
+    let mut seconds = Vec::new();
+    let mut modules = 0;
+    for _ in 0..args.runs {
+        let start = Instant::now();
+        let design = array::design(&config)?;
+        let text = design.verilog();
+        seconds.push(start.elapsed().as_secs_f64());
+        modules = design.modules.len();
+        log::info!("{} modules, {} bytes", modules, text.len());
+    }
+    let shortest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    Ok(vec![
+        Figure::new("emit_seconds", shortest, "s").limit(Bound::AtMost(2.0)),
+        Figure::new("emit_modules", modules as f64, "modules").limit(Bound::AtMost(99.0)),
+    ])
+}

@@ -1,0 +1,53 @@
+//! `hermes bench`: measures the product. Every figure stands beside its limit and its goal.
+
+mod core;
+mod cost;
+mod emit;
+mod figure;
+mod sim;
+mod workload;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use hermes_testbench::output::OutputFile;
+
+use crate::print;
+use figure::{table, Figure};
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+    /// Write the figures as JSON: an array of {name, value, unit, limit, goal}
+    #[arg(long, global = true, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Time to write the array as Verilog, and its modules
+    Emit(emit::Args),
+    /// Speed of the simulated array with all warps busy, and time to build its model
+    Sim(sim::Args),
+    /// LUTs, registers, block RAMs and multipliers of a core on an ECP5, and its clock
+    Cost(cost::Args),
+    /// Instructions per cycle of a core on integer code, and what divergence costs
+    Core(core::Args),
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let mut json = args.json.as_deref().map(OutputFile::create).transpose()?;
+    let figures: Vec<Figure> = match &args.command {
+        Command::Emit(args) => emit::measure(args)?,
+        Command::Sim(args) => sim::measure(args, quiet)?,
+        Command::Cost(args) => cost::measure(args, quiet)?,
+        Command::Core(args) => core::measure(args, quiet)?,
+    };
+    if let Some(json) = &mut json {
+        serde_json::to_writer_pretty(&mut *json, &figures)?;
+        json.write_all(b"\n")?;
+    }
+    json.map(OutputFile::commit).transpose()?;
+    print::line(table(&figures))
+}

@@ -1,0 +1,53 @@
+//! `hermes bench sim`: how fast the array is simulated with every warp slot busy, and how long its model takes to build.
+
+use anyhow::ensure;
+use hermes_rtl::config::most_warps;
+
+use super::figure::{Bound, Figure};
+use super::workload::ALU_LOOP;
+use crate::array::{self, ArrayArgs};
+
+/// Lane-cycles a second at which 8 cores of 32 lanes, every warp slot busy, can retire the 10 million lane-instructions a second
+/// that are asked for: less is out of reach at any number of instructions a cycle.
+const LANE_CYCLES: f64 = 10e6;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    array: ArrayArgs,
+    /// Turns of the loop, 17 instructions each, that every thread runs
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    turns: u32,
+    /// Build one flat model instead of compiling a core once for all its instances
+    #[arg(long)]
+    flat: bool,
+}
+
+pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let config = args.array.config_or("paper")?;
+    ALU_LOOP.kernel()?;
+    let cache = tempfile::tempdir()?;
+    let library = array::library(&config, false, quiet, |options| {
+        options.cache = Some(cache.path().to_path_buf());
+        if args.flat {
+            options.hierarchical.clear();
+        }
+    })?;
+    ensure!(!library.report().cached, "the model was not built anew");
+    let build = library.report().elapsed.as_secs_f64();
+
+    let warps = most_warps(config.warps as u32, 16);
+    let result = ALU_LOOP.run(&library, &config, warps, args.turns, quiet)?;
+    let (cores, lanes) = (config.cores, config.lanes);
+    let hertz = result.kilohertz() * 1e3;
+    let lane_cycles = hertz * (cores * lanes) as f64;
+    let retired: u64 = result.counters.iter().map(|c| u64::from(c.lane_instructions)).sum();
+    let lane_instructions = retired as f64 / result.elapsed.as_secs_f64();
+    let limit = LANE_CYCLES / (cores * lanes) as f64 / 1e3;
+    Ok(vec![
+        Figure::new(format!("khz_{cores}x{lanes}"), hertz / 1e3, "kHz").limit(Bound::AtLeast(limit)),
+        Figure::new("lane_cycles_per_second", lane_cycles, "/s").limit(Bound::AtLeast(LANE_CYCLES)),
+        Figure::new("lane_instructions_per_second", lane_instructions, "/s").limit(Bound::AtLeast(10e6)),
+        Figure::new("model_build_seconds", build, "s"),
+    ])
+}

@@ -1,0 +1,139 @@
+//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of two
+//! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`bloom_table`].
+
+use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
+use crate::golden::{Golden, PatternModel};
+use crate::slot::SlotPacket;
+use crate::tables::{bloom_table, bloom_table_bytes, Automaton, PatternSet, BLOOM_WINDOW};
+
+pub(super) const NIDS: AppEntry = AppEntry {
+    name: "nids",
+    summary: "drop payloads with a pattern of Snort rules: Aho-Corasick",
+    inputs: &[Input::Patterns],
+    source: kernel_source!("nids.S", Rv32e),
+    load: |inputs| {
+        let rules = Rules::read(inputs, 1)?;
+        let automata = [false, true].map(|nocase| Automaton::new(&rules.set.patterns, nocase));
+        Ok(Box::new(Nids { rules, automata }))
+    },
+};
+
+pub(super) const DPI: AppEntry = AppEntry {
+    name: "dpi",
+    summary: "drop payloads with a pattern of Snort rules: Bloom filter, exact check on a hit",
+    inputs: &[Input::Patterns],
+    source: kernel_source!("dpi.S", Rv32i),
+    load: |inputs| Ok(Box::new(Dpi { rules: Rules::read(inputs, BLOOM_WINDOW)? })),
+};
+
+/// The patterns and their golden model.
+#[derive(Debug)]
+struct Rules {
+    set: PatternSet,
+    model: PatternModel,
+    shortest: usize,
+}
+
+impl Rules {
+    fn read(inputs: &Inputs, shortest: usize) -> anyhow::Result<Self> {
+        let set = PatternSet::read(inputs.rules(), shortest)?;
+        let model = PatternModel::new(&set)?;
+        Ok(Self { set, model, shortest })
+    }
+
+    /// What was read, and what of it is not evaluated.
+    fn notes(&self) -> Vec<String> {
+        let set = &self.set;
+        let mut notes = vec![format!(
+            "{} patterns; {} rules have no content of {} bytes or more and are left out",
+            set.patterns.len(),
+            set.without_pattern,
+            self.shortest
+        )];
+        notes.push("not evaluated: protocol, addresses, ports and direction of every rule".into());
+        let options: Vec<_> =
+            set.not_evaluated.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        if !options.is_empty() {
+            notes.push(format!("not evaluated, with the number of rules: {}", options.join(", ")));
+        }
+        notes
+    }
+}
+
+#[derive(Debug)]
+struct Nids {
+    rules: Rules,
+    /// Of the patterns whose case counts, and of those whose case does not.
+    automata: [Option<Automaton>; 2],
+}
+
+impl Nids {
+    /// Addresses of the automata's start rows when the tables lie at `tables`; 0 for none.
+    fn starts(&self, tables: u32) -> Vec<u32> {
+        let mut next = tables;
+        let start = |automaton: &Option<Automaton>| {
+            let Some(automaton) = automaton else { return 0 };
+            let start = next;
+            next += automaton.size() as u32;
+            start
+        };
+        self.automata.iter().map(start).collect()
+    }
+}
+
+impl App for Nids {
+    fn table_bytes(&self) -> usize {
+        self.automata.iter().flatten().map(Automaton::size).sum()
+    }
+
+    fn tables(&self, address: u32) -> Vec<u8> {
+        let starts = self.starts(address);
+        let automata = self.automata.iter().zip(starts);
+        automata
+            .filter_map(|(automaton, start)| Some(automaton.as_ref()?.to_bytes(start)))
+            .flatten()
+            .collect()
+    }
+
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        self.starts(placement.tables)
+    }
+
+    fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
+        self.rules.model.inspect(packet)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let states: usize = self.automata.iter().flatten().map(Automaton::len).sum();
+        let mut notes = self.rules.notes();
+        notes.push(format!("automata of {states} states, {} bytes", self.table_bytes()));
+        notes
+    }
+}
+
+#[derive(Debug)]
+struct Dpi {
+    rules: Rules,
+}
+
+impl App for Dpi {
+    fn table_bytes(&self) -> usize {
+        bloom_table_bytes(&self.rules.set.patterns)
+    }
+
+    fn tables(&self, address: u32) -> Vec<u8> {
+        bloom_table(&self.rules.set.patterns, address)
+    }
+
+    fn argument(&self, placement: &Placement) -> Vec<u32> {
+        vec![placement.tables]
+    }
+
+    fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
+        self.rules.model.inspect(packet)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.rules.notes()
+    }
+}

@@ -1,0 +1,99 @@
+//! Input files: reading, decompression, errors with line numbers.
+
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The first bytes of a gzip file (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// What is wrong with an input file, and where.
+#[derive(Debug, thiserror::Error)]
+pub struct InputError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, counted from 1, if the file is text and one line is at fault.
+    pub line: Option<usize>,
+    /// What is wrong, and what was expected.
+    pub problem: String,
+}
+
+impl InputError {
+    /// An error of the whole file.
+    pub fn file(path: &Path, problem: impl fmt::Display) -> Self {
+        Self { path: path.to_path_buf(), line: None, problem: problem.to_string() }
+    }
+
+    /// An error of a line, counted from 1.
+    pub fn line(path: &Path, line: usize, problem: impl fmt::Display) -> Self {
+        Self { path: path.to_path_buf(), line: Some(line), problem: problem.to_string() }
+    }
+}
+
+impl fmt::Display for InputError {
+    /// `FILE:LINE: PROBLEM` or `FILE: PROBLEM`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, "{line}:")?;
+        }
+        write!(f, " {}", self.problem)
+    }
+}
+
+/// The bytes of `path`, decompressed if it is a gzip file.
+///
+/// # Errors
+/// The file cannot be read, or is damaged.
+pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
+    let bytes = std::fs::read(path).map_err(|error| InputError::file(path, error))?;
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    flate2::read::MultiGzDecoder::new(&bytes[..])
+        .read_to_end(&mut plain)
+        .map_err(|error| InputError::file(path, format!("damaged gzip file: {error}")))?;
+    Ok(plain)
+}
+
+/// The bytes of `path` as text.
+///
+/// # Errors
+/// As [`read`]; or a line is no UTF-8.
+pub fn read_text(path: &Path) -> Result<String, InputError> {
+    String::from_utf8(read(path)?).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count();
+        InputError::line(path, line, "not text: expected UTF-8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn compressed_and_plain_files_read_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, packed) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&plain, "one\ntwo\n").unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(b"one\ntwo\n").unwrap();
+        let bytes = encoder.finish().unwrap();
+        std::fs::write(&packed, &bytes).unwrap();
+        assert_eq!(read_text(&plain).unwrap(), read_text(&packed).unwrap());
+        std::fs::write(&packed, &bytes[..bytes.len() - 9]).unwrap();
+        assert!(read(&packed).unwrap_err().to_string().contains("b: damaged gzip file"));
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert!(read(&path).unwrap_err().to_string().contains("a: No such file"));
+        std::fs::write(&path, b"one\ntwo \xff\n").unwrap();
+        assert!(read_text(&path).unwrap_err().to_string().ends_with("a:2: not text: expected UTF-8"));
+    }
+}

@@ -1,0 +1,103 @@
+//! MRT dumps of a BGP router's table (RFC 6396): TABLE_DUMP_V2 and TABLE_DUMP.
+
+use bgpkit_parser::models::{MrtMessage, TableDumpV2Message};
+use bgpkit_parser::parser::mrt::mrt_record::chunk_mrt_record;
+use bgpkit_parser::ParserError;
+use ipnet::IpNet;
+
+use super::routes::{Builder, RouteTable};
+
+/// Whether `bytes` begin as an MRT dump of a routing table does: type 12 or 13 in the common header.
+pub(super) fn is_mrt(bytes: &[u8]) -> bool {
+    bytes.len() >= 12 && bytes[4] == 0 && matches!(bytes[5], 12 | 13)
+}
+
+/// The table in a dump: the route of a prefix is the first of its entries that has a next hop.
+pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
+    let mut builder = Builder::default();
+    for number in 1_usize.. {
+        let raw = match chunk_mrt_record(&mut bytes) {
+            Ok(raw) => raw,
+            Err(error) if matches!(error.error, ParserError::EofExpected) => break,
+            Err(error) => return Err(format!("MRT record {number}: {}", error.error)),
+        };
+        let record = raw.parse().map_err(|error| format!("MRT record {number}: {error}"))?;
+        let (prefix, next_hop) = match record.message {
+            MrtMessage::TableDumpMessage(message) => (message.prefix.prefix, message.attributes.next_hop()),
+            MrtMessage::TableDumpV2Message(TableDumpV2Message::RibAfi(rib)) => {
+                let next_hop = rib.rib_entries.iter().find_map(|entry| entry.attributes.next_hop());
+                (rib.prefix.prefix, next_hop)
+            }
+            MrtMessage::TableDumpV2Message(TableDumpV2Message::PeerIndexTable(_)) => continue,
+            _ => return Err(format!("MRT record {number} is no part of a routing table")),
+        };
+        match (prefix, next_hop) {
+            (IpNet::V4(prefix), Some(next_hop)) => builder.add(prefix.trunc(), &next_hop.to_string()),
+            (IpNet::V4(prefix), None) => {
+                return Err(format!("MRT record {number}: {prefix} has no next hop"));
+            }
+            (IpNet::V6(_), _) => builder.table.not_ipv4 += 1,
+        }
+    }
+    Ok(builder.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An MRT record: common header and body.
+    fn record(kind: u16, subtype: u16, body: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0x53, 0x71, 0, 0];
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend(subtype.to_be_bytes());
+        bytes.extend((body.len() as u32).to_be_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    /// A peer index table with one peer of a 4-byte AS number.
+    fn peers() -> Vec<u8> {
+        record(13, 1, &[192, 0, 2, 1, 0, 0, 0, 1, 2, 192, 0, 2, 9, 192, 0, 2, 9, 0, 0, 0xfd, 0xe8])
+    }
+
+    /// The path attributes ORIGIN, AS_PATH and NEXT_HOP.
+    fn attributes(next_hop: [u8; 4]) -> Vec<u8> {
+        let mut bytes = vec![0x40, 1, 1, 0, 0x40, 2, 6, 2, 1, 0, 0, 0xfd, 0xe8, 0x40, 3, 4];
+        bytes.extend(next_hop);
+        bytes
+    }
+
+    /// A RIB_IPV4_UNICAST record with one entry.
+    fn route(sequence: u32, prefix: &[u8], length: u8, next_hop: [u8; 4]) -> Vec<u8> {
+        let mut body = sequence.to_be_bytes().to_vec();
+        body.push(length);
+        body.extend(prefix);
+        body.extend([0, 1, 0, 0, 0x53, 0x71, 0, 0]);
+        let attributes = attributes(next_hop);
+        body.extend((attributes.len() as u16).to_be_bytes());
+        body.extend(attributes);
+        record(13, 2, &body)
+    }
+
+    #[test]
+    fn a_dump_of_version_2() {
+        let mut dump = peers();
+        dump.extend(route(0, &[10], 8, [192, 0, 2, 1]));
+        dump.extend(route(1, &[10, 1, 128], 17, [192, 0, 2, 2]));
+        dump.extend(route(2, &[], 0, [192, 0, 2, 1]));
+        assert!(is_mrt(&dump));
+        let table = parse(&dump).unwrap();
+        assert_eq!(table.to_text(), "0.0.0.0/0 0\n10.0.0.0/8 0\n10.1.128.0/17 1\n");
+        let error = parse(&dump[..dump.len() - 3]).unwrap_err();
+        assert!(error.starts_with("MRT record 4"), "{error}");
+        dump.extend(record(16, 4, &[0; 40]));
+        assert!(parse(&dump).unwrap_err().starts_with("MRT record 5"));
+    }
+
+    #[test]
+    fn text_is_no_dump() {
+        assert!(!is_mrt(b"10.0.0.0/8 1\n10.1.0.0/16 2\n"));
+        assert!(!is_mrt(b""));
+    }
+}

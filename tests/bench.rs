@@ -1,0 +1,83 @@
+//! `hermes bench`: the cheap benches at their smallest, and the form of what they write.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::Folder;
+
+/// Runs a bench; gives its figures by name, after checking the form of the JSON and that the table names them all.
+fn bench(arguments: &str) -> BTreeMap<String, f64> {
+    let folder = Folder::new();
+    let text = folder.succeed(&format!("bench {arguments} --json figures.json"));
+    assert_eq!(folder.files(), ["figures.json"]);
+    let json: serde_json::Value = serde_json::from_str(&folder.text("figures.json")).expect("JSON");
+    let mut figures = BTreeMap::new();
+    for figure in json.as_array().expect("an array") {
+        let keys: Vec<_> = figure.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(keys.iter().collect::<std::collections::BTreeSet<_>>().len(), 5, "{figure}");
+        for key in ["name", "value", "unit", "limit", "goal"] {
+            assert!(keys.contains(&key), "{figure} has no {key}");
+        }
+        for bound in ["limit", "goal"] {
+            assert!(figure[bound].is_number() || figure[bound].is_null(), "{figure}");
+        }
+        assert!(figure["unit"].is_string(), "{figure}");
+        let name = figure["name"].as_str().expect("a name");
+        let value = figure["value"].as_f64().expect("a number");
+        assert!(value > 0.0 && value.is_finite(), "{figure}");
+        assert!(text.lines().any(|line| line.starts_with(&format!("{name} "))), "{name} in:\n{text}");
+        assert!(figures.insert(name.to_string(), value).is_none(), "{name} twice");
+    }
+    figures
+}
+
+fn names(figures: &BTreeMap<String, f64>) -> Vec<&str> {
+    figures.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn emit() {
+    let figures = bench("emit --preset fpga --lanes 2 --runs 1");
+    assert_eq!(names(&figures), ["emit_modules", "emit_seconds"]);
+    assert!((20.0..100.0).contains(&figures["emit_modules"]), "{figures:?}");
+}
+
+#[test]
+fn core() {
+    let figures = bench("core --lanes 2 --turns 40");
+    assert_eq!(
+        names(&figures),
+        ["divergence_overhead", "ipc_1_warp", "ipc_4_warps", "ipc_8_warps", "simd_efficiency_converged"]
+    );
+    for warps in ["ipc_1_warp", "ipc_4_warps", "ipc_8_warps"] {
+        assert!(figures[warps] <= 1.0, "{figures:?}");
+    }
+    assert!(figures["ipc_1_warp"] < figures["ipc_8_warps"], "{figures:?}");
+    // Nothing diverges there; here both paths run once a turn, and no instruction is left out.
+    assert_eq!(figures["simd_efficiency_converged"], 1.0);
+    assert!((1.0..1.2).contains(&figures["divergence_overhead"]), "{figures:?}");
+}
+
+#[test]
+fn sim() {
+    let figures = bench("sim --preset fpga --lanes 2 --warps 2 --turns 10");
+    assert_eq!(
+        names(&figures),
+        ["khz_1x2", "lane_cycles_per_second", "lane_instructions_per_second", "model_build_seconds"]
+    );
+}
+
+#[test]
+fn a_missing_tool_is_named() {
+    let folder = Folder::new();
+    let output = folder.hermes_with("bench cost --lanes 1 --json figures.json", |command| {
+        command.env("PATH", "").env_remove("YOSYS").env_remove("NEXTPNR_ECP5");
+    });
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("yosys is not installed; install the package yosys"), "{error}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
+    folder.fail("bench cost --lanes 3", &["lanes: 3 is not possible; expected 1, 2, 4, 8, 16 or 32"]);
+    folder.fail("bench core --lanes 1", &["--lanes 1: expected 2"]);
+}
