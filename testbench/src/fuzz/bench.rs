@@ -80,7 +80,7 @@ struct Lockstep {
     checker: Checker,
     ports: RetirePorts,
     trace: TraceCycle,
-    coverage: Coverage,
+    reference: Reference,
     mismatch: Option<Box<Mismatch>>,
 }
 
@@ -158,27 +158,28 @@ impl Bench {
 
         // What the run left behind
         let mut expected = before;
-        write_packets(&mut expected, &after, &machine, frames)?;
-        let warps = warps_of(&result.packets);
-        let mut outcome = Outcome { cycles: result.simulated_cycles, ..Outcome::default() };
-        if let Some(lockstep) = lockstep {
-            let lockstep = lockstep.borrow();
-            lockstep.checker.finish(cycle)?;
-            outcome.compared = lockstep.checker.statistics().warp_instructions;
-            outcome.coverage.merge(&lockstep.coverage);
-            compare_memory(lockstep.checker.memory(), &after, &machine, program)?;
-            outcome.warp_instructions = result.counters.iter().map(|c| u64::from(c.instructions)).sum();
-            outcome.lane_instructions = result.counters.iter().map(|c| u64::from(c.lane_instructions)).sum();
+        let (reference, compared) = if let Some(lockstep) = lockstep {
+            let Lockstep { checker, reference, .. } = &mut *lockstep.borrow_mut();
+            checker.finish(cycle)?;
+            expected = checker.memory().clone();
+            (std::mem::take(reference), checker.statistics().warp_instructions)
         } else {
-            let reference = Reference::run(&machine, self.config.cores, &mut expected, &warps)
-                .map_err(Failure::Result)?;
-            compare_memory(&expected, &after, &machine, program)?;
-            compare_counts(&reference, &result)?;
-            outcome.warp_instructions = reference.instructions.iter().sum();
-            outcome.lane_instructions = reference.lane_instructions.iter().sum();
-            outcome.coverage = reference.coverage;
-        }
-        Ok(outcome)
+            write_packets(&mut expected, &after, &machine, frames)?;
+            let warps = warps_of(&result.packets);
+            let cores = self.config.cores;
+            let reference =
+                Reference::run(&machine, cores, &mut expected, &warps).map_err(Failure::Result)?;
+            (reference, 0)
+        };
+        compare_memory(&expected, &after, &machine, program)?;
+        compare_counts(&reference, &result)?;
+        Ok(Outcome {
+            warp_instructions: reference.instructions.iter().sum(),
+            lane_instructions: reference.lane_instructions.iter().sum(),
+            cycles: result.simulated_cycles,
+            compared,
+            coverage: reference.coverage,
+        })
     }
 
     /// Compares every cycle from now on, if the model has trace ports.
@@ -198,12 +199,12 @@ impl Bench {
             checker: Checker::new(machine.clone(), cores, memory.clone()),
             ports,
             trace: TraceCycle::default(),
-            coverage: Coverage::default(),
+            reference: Reference::new(cores),
             mismatch: None,
         }));
         let observer = Rc::clone(&lockstep);
         host.device_mut().set_observer(Box::new(move |cycle, model, events, image| {
-            let Lockstep { checker, ports, trace, coverage, mismatch } = &mut *observer.borrow_mut();
+            let Lockstep { checker, ports, trace, reference, mismatch } = &mut *observer.borrow_mut();
             trace.clear();
             ports.sample(model, trace);
             trace.starts.extend(events.iter().filter_map(|(_, event)| match event {
@@ -218,7 +219,7 @@ impl Bench {
             if *trace == TraceCycle::default() {
                 return Ok(());
             }
-            let result = checker.cycle(cycle, trace, image, |expected| coverage.observe(expected));
+            let result = checker.cycle(cycle, trace, image, |expected| reference.observe(expected));
             result.map_err(|found| {
                 let text = found.what.clone();
                 *mismatch = Some(found);

@@ -169,14 +169,14 @@ impl Generator {
                 Statement::Switch { selector, cases }
             }
             85..=91 => self.call(budget),
-            92..=95 => {
+            92..=94 => {
                 *budget -= 2;
                 Statement::Hop { link: self.link(), indirect: self.random.gen() }
             }
-            96 | 97 if self.features.faults => {
+            95..=97 if self.features.faults => {
                 *budget -= 4;
                 let (register, kind) = (self.register(), self.fault());
-                Statement::Fault { register, mask: self.pick(&[3, 7, 15, 0xff]), kind }
+                Statement::Fault { register, mask: self.pick(&[7, 15, 31, 0xff]), kind }
             }
             _ => self.run(budget),
         }

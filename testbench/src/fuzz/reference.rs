@@ -2,7 +2,7 @@
 
 use super::coverage::Coverage;
 use crate::cosim::{FaultRecord, MemoryImage, PacketRecord};
-use crate::iss::Machine;
+use crate::iss::{Cause, Machine, BOOT_ADDRESS};
 use crate::lockstep::{Expected, Warp, WarpMemory, WarpStart};
 
 /// Warp-instructions after which a warp counts as endless.
@@ -29,7 +29,7 @@ pub fn warps_of(packets: &[PacketRecord]) -> Vec<WarpStart> {
     warps.into_iter().map(|(warp, _)| warp).collect()
 }
 
-/// What the reference made of a run.
+/// What the reference did in a run.
 #[derive(Debug, Default)]
 pub struct Reference {
     /// What ran.
@@ -43,6 +43,37 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// Nothing done yet, by `cores` cores.
+    pub fn new(cores: usize) -> Self {
+        let counts = vec![0; cores];
+        Self { instructions: counts.clone(), lane_instructions: counts, ..Self::default() }
+    }
+
+    /// Notes a warp-instruction.
+    pub fn observe(&mut self, expected: &Expected) {
+        let retired = &expected.retired;
+        self.coverage.observe(expected);
+        if retired.pc < BOOT_ADDRESS {
+            let core = usize::from(retired.core);
+            self.instructions[core] += 1;
+            self.lane_instructions[core] += u64::from(retired.active.count_ones());
+        }
+        // Lanes that fault together have one record; a cause that differs between them has its own.
+        for cause in Cause::ALL {
+            let mut faults = expected.faults.iter().filter(|(_, fault)| fault.cause == cause);
+            let Some((lane, fault)) = faults.next() else { continue };
+            self.faults.push(FaultRecord {
+                cause: cause as u8,
+                core: retired.core,
+                slot: retired.slot,
+                threads: 1 + faults.count() as u8,
+                pc: retired.pc,
+                address: fault.value,
+                packet: expected.first_packet.wrapping_add(*lane as u32),
+            });
+        }
+    }
+
     /// Runs `warps` on `cores` cores in `memory`. Threads must not read what others write.
     ///
     /// # Errors
@@ -54,26 +85,17 @@ impl Reference {
         warps: &[WarpStart],
     ) -> Result<Self, String> {
         let mut pads = Warp::scratchpads(machine, cores);
-        let counts = vec![0; cores];
-        let mut reference =
-            Self { instructions: counts.clone(), lane_instructions: counts, ..Self::default() };
+        let mut reference = Self::new(cores);
         for start in warps {
             let mut warp = Warp::new(*start);
-            let core = usize::from(start.core);
             loop {
                 let reach = WarpMemory {
                     shared: memory,
-                    scratchpad: pads.get_mut(core).map(Vec::as_mut_slice),
+                    scratchpad: pads.get_mut(usize::from(start.core)).map(Vec::as_mut_slice),
                     protection: &machine.protection,
                 };
-                let before = warp.instret;
                 let Some(expected) = warp.step(machine, reach, 0) else { break };
-                reference.coverage.observe(&expected);
-                let counted = warp.instret - before;
-                let lanes = u64::from(expected.retired.active.count_ones());
-                reference.instructions[core] += counted;
-                reference.lane_instructions[core] += counted * lanes;
-                reference.faults.extend(fault_record(&expected, start));
+                reference.observe(&expected);
                 if warp.instret > LIMIT {
                     return Err(format!("the warp of packet {} does not end", start.first_packet));
                 }
@@ -81,18 +103,4 @@ impl Reference {
         }
         Ok(reference)
     }
-}
-
-/// The record of the lanes that faulted together.
-fn fault_record(expected: &Expected, start: &WarpStart) -> Option<FaultRecord> {
-    let (lane, fault) = expected.faults.first()?;
-    Some(FaultRecord {
-        cause: fault.cause as u8,
-        core: start.core,
-        slot: start.slot,
-        threads: expected.faults.len() as u8,
-        pc: expected.retired.pc,
-        address: fault.value,
-        packet: start.first_packet.wrapping_add(*lane as u32),
-    })
 }

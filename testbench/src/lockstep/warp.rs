@@ -20,6 +20,8 @@ pub struct Expected {
     pub results: Vec<u32>,
     /// All living lanes of the warp executed it.
     pub converged: bool,
+    /// packetIdx of lane 0.
+    pub first_packet: u32,
 }
 
 impl Expected {
@@ -105,6 +107,7 @@ impl Warp {
             faults: Vec::new(),
             results: vec![0; width],
             converged,
+            first_packet: self.start.first_packet,
         };
         let counters = Counters { cycle, instret: self.instret };
         let WarpMemory { shared, scratchpad, protection } = memory;
