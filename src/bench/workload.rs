@@ -7,9 +7,9 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::verdict::Verdict;
-use rustix::time::{clock_gettime, ClockId};
 use verilator_sys::ModelLibrary;
 
+use super::figure::processor_seconds;
 use crate::print;
 
 /// Bytes of the shared memory; pages are allocated when they are written.
@@ -24,12 +24,6 @@ pub struct Run {
     pub result: RunResult,
     /// Processor time of the thread that simulated, in seconds.
     pub seconds: f64,
-}
-
-/// Processor time of this thread in seconds: other work on the machine counts less than by the wall clock.
-fn processor_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// A kernel of the benches: it runs a number of turns from its argument block and returns what it computed.
