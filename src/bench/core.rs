@@ -64,8 +64,8 @@ struct Bench {
 
 impl Bench {
     fn run(&self, workload: &Workload, warps: u32) -> anyhow::Result<CoreCounters> {
-        let result = workload.run(&self.library, &self.config, warps, self.turns, self.quiet)?;
-        let counters = result.counters.first().copied().context("the array has no counters")?;
+        let run = workload.run(&self.library, &self.config, warps, self.turns, self.quiet)?;
+        let counters = run.result.counters.first().copied().context("the array has no counters")?;
         ensure!(counters.instructions > 0 && counters.active_cycles > 0, "the counters did not count");
         log::info!("{warps} warps: {counters:?}");
         Ok(counters)

@@ -1,15 +1,13 @@
 //! `hermes bench emit`: the time from the description in Rust to Verilog text.
 
-use std::time::Instant;
-
-use super::figure::{Bound, Figure};
+use super::figure::{processor_seconds, Bound, Figure};
 use crate::array::{self, ArrayArgs};
 
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
-    /// Measure this often; the shortest time counts, which other work of the machine slows least
+    /// Measure this often; the shortest time counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
 }
@@ -19,10 +17,10 @@ pub fn measure(args: &Args) -> anyhow::Result<Vec<Figure>> {
     let mut seconds = Vec::new();
     let mut modules = 0;
     for _ in 0..args.runs {
-        let start = Instant::now();
+        let start = processor_seconds();
         let design = array::design(&config)?;
         let text = design.verilog();
-        seconds.push(start.elapsed().as_secs_f64());
+        seconds.push(processor_seconds() - start);
         modules = design.modules.len();
         log::info!("{} modules, {} bytes", modules, text.len());
     }

@@ -37,12 +37,12 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let build = library.report().elapsed.as_secs_f64();
 
     let warps = most_warps(config.warps as u32, 16);
-    let result = ALU_LOOP.run(&library, &config, warps, args.turns, quiet)?;
+    let run = ALU_LOOP.run(&library, &config, warps, args.turns, quiet)?;
     let (cores, lanes) = (config.cores, config.lanes);
-    let hertz = result.kilohertz() * 1e3;
+    let hertz = run.result.simulated_cycles as f64 / run.seconds;
     let lane_cycles = hertz * (cores * lanes) as f64;
-    let retired: u64 = result.counters.iter().map(|c| u64::from(c.lane_instructions)).sum();
-    let lane_instructions = retired as f64 / result.elapsed.as_secs_f64();
+    let retired: u64 = run.result.counters.iter().map(|c| u64::from(c.lane_instructions)).sum();
+    let lane_instructions = retired as f64 / run.seconds;
     let limit = LANE_CYCLES / (cores * lanes) as f64 / 1e3;
     Ok(vec![
         Figure::new(format!("khz_{cores}x{lanes}"), hertz / 1e3, "kHz").limit(Bound::AtLeast(limit)),

@@ -9,6 +9,7 @@ use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
 
+use super::figure::processor_seconds;
 use crate::print;
 
 /// Bytes of the shared memory; pages are allocated when they are written.
@@ -17,6 +18,13 @@ const MEMORY_BYTES: u64 = 1 << 28;
 const WATCHDOG_CYCLES: u64 = 50_000_000;
 /// Bytes of a packet: they do not matter.
 const FRAME_BYTES: usize = 60;
+
+/// A run and what it took.
+pub struct Run {
+    pub result: RunResult,
+    /// Processor time of the thread that simulated, in seconds.
+    pub seconds: f64,
+}
 
 /// A kernel of the benches: it runs a number of turns from its argument block and returns what it computed.
 pub struct Workload {
@@ -88,8 +96,9 @@ impl Workload {
         warps: u32,
         turns: u32,
         quiet: bool,
-    ) -> anyhow::Result<RunResult> {
+    ) -> anyhow::Result<Run> {
         let kernel = self.kernel()?;
+        let start = processor_seconds();
         let host = Simulation::new(library.instantiate()?, MEMORY_BYTES, MemoryOptions::default())?;
         let mut host = Host::new(host)?;
         host.load_kernel(&KernelImage {
@@ -113,6 +122,7 @@ impl Workload {
             bar.set_position(progress.committed);
         });
         bar.finish_and_clear();
+        let seconds = processor_seconds() - start;
         let result = result.with_context(|| self.name.to_string())?;
         ensure!(result.packets.len() == threads, "{} of {threads} threads ended", result.packets.len());
         for packet in &result.packets {
@@ -127,6 +137,6 @@ impl Workload {
                 expected.0
             );
         }
-        Ok(result)
+        Ok(Run { result, seconds })
     }
 }
