@@ -269,8 +269,11 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
+    let watchdog = program.app.as_ref().map(|app| app.watchdog());
+    let options =
+        watchdog.map(|watchdog| RunOptions { watchdog, ..RunOptions::default() }).unwrap_or_default();
     let bar = print::progress(packets.len() as u64, quiet);
-    let result = cosim::run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |progress| {
+    let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |progress| {
         bar.set_position(progress.committed);
     });
     bar.finish_and_clear();

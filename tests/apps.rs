@@ -165,3 +165,32 @@ fn inputs() {
     let list = folder.succeed("apps");
     assert!(list.contains("router") && list.contains("--rules FILE --routes FILE"), "{list}");
 }
+
+/// The kernels that the kernel writer's guide shows do what it says.
+#[test]
+fn kernels_of_the_guide() {
+    let folder = Folder::new();
+    let guide = include_str!("../docs/kernels.md");
+    let block = |from: &str, to: &str| -> String {
+        let start = guide.find(from).expect("the block begins");
+        let end = start + guide[start..].find(to).expect("the block ends");
+        guide[start..end]
+            .lines()
+            .map(|line| line.strip_prefix("    ").unwrap_or(line).to_string() + "\n")
+            .collect()
+    };
+    folder.write("nodns.c", block("    #include <hermes.h>\n", "Build it, see"));
+    folder.write(
+        "nodns.S",
+        block("        .include \"packet.inc\"\n        .include \"check.inc\"", "    hermes kernel"),
+    );
+    folder.write("headers", "167772161 3221225985 1000 53 17\n167772161 3221225985 1000 80 6\n");
+    folder.succeed("gen-trace --kind fixed:64 --packets 200 --headers headers -o in.pcap");
+    for source in ["nodns.c", "nodns.S"] {
+        folder.succeed(&format!("kernel build {source} -o nodns.elf --rv32e"));
+        let text = folder.succeed(&format!("run --kernel nodns.elf --pcap in.pcap {ARRAY}"));
+        for verdict in ["drop: reason 100", "forward: port 0"] {
+            assert!(text.contains(&format!("{verdict:<24} {:>10}", 100)), "{source}: {text}");
+        }
+    }
+}

@@ -88,7 +88,7 @@ impl Verdict {
 
     /// Drop by rule number `rule`, counted from 0.
     pub const fn drop_by_rule(rule: u32) -> Self {
-        Self(DROP | DROP_RULE + rule)
+        Self(DROP | (DROP_RULE + rule))
     }
 
     /// Whether the packet leaves through a port.

@@ -17,7 +17,7 @@ mod tests;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::cosim::EgressLists;
+use crate::cosim::{EgressLists, RunOptions};
 use crate::golden::{Difference, Golden};
 use crate::kernel::{build_source, BuildError, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
@@ -94,6 +94,11 @@ pub trait App: fmt::Debug {
     /// Stack bytes that a thread needs, as a power of two.
     fn stack_bytes_log2(&self) -> u32 {
         8
+    }
+
+    /// Cycles that may pass without a packet being started or finished before a run is given up.
+    fn watchdog(&self) -> u64 {
+        RunOptions::default().watchdog
     }
 
     /// Most bytes by which a frame grows in its slot.

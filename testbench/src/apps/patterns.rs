@@ -104,7 +104,7 @@ impl App for Nids {
     }
 
     fn notes(&self) -> Vec<String> {
-        let states: usize = self.automata.iter().flatten().map(Automaton::len).sum();
+        let states: usize = self.automata.iter().flatten().map(Automaton::states).sum();
         let mut notes = self.rules.notes();
         notes.push(format!("automata of {states} states, {} bytes", self.table_bytes()));
         notes

@@ -1,7 +1,7 @@
 //! MRT dumps of a BGP router's table (RFC 6396): TABLE_DUMP_V2 and TABLE_DUMP.
 
 use bgpkit_parser::models::{MrtMessage, TableDumpV2Message};
-use bgpkit_parser::parser::mrt::mrt_record::chunk_mrt_record;
+use bgpkit_parser::parser::mrt::mrt_record::parse_mrt_record;
 use bgpkit_parser::ParserError;
 use ipnet::IpNet;
 
@@ -16,12 +16,11 @@ pub(super) fn is_mrt(bytes: &[u8]) -> bool {
 pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
     let mut builder = Builder::default();
     for number in 1_usize.. {
-        let raw = match chunk_mrt_record(&mut bytes) {
-            Ok(raw) => raw,
+        let record = match parse_mrt_record(&mut bytes) {
+            Ok(record) => record,
             Err(error) if matches!(error.error, ParserError::EofExpected) => break,
             Err(error) => return Err(format!("MRT record {number}: {}", error.error)),
         };
-        let record = raw.parse().map_err(|error| format!("MRT record {number}: {error}"))?;
         let (prefix, next_hop) = match record.message {
             MrtMessage::TableDumpMessage(message) => (message.prefix.prefix, message.attributes.next_hop()),
             MrtMessage::TableDumpV2Message(TableDumpV2Message::RibAfi(rib)) => {
