@@ -32,8 +32,8 @@
     or      \word, \word, t4
 .endm
 
-# The window t6, at address s0 + \offset: two bits of the filter, chosen by the halves of a hash; if both are 1, the candidates
-# of the hash's lower half are compared. Uses: t0, t3 to t5, s6 and what `compare` uses.
+# The window t6, at address s0 + \offset: two bits of the filter, chosen by a hash and shifted to the sign; if both are 1,
+# the candidates of the hash's lower half are compared. Uses: t0, t3 to t5, s6 and what `compare` uses.
 .macro probe offset
     slli    t3, t6, 9
     add     t3, t3, t6
@@ -41,22 +41,20 @@
     xor     t3, t3, t4
     slli    t4, t3, 5
     add     t3, t3, t4
+    srli    t4, t3, 21
+    slli    t4, t4, 2
+    add     t4, t4, s5
+    lw      t4, 0(t4)
+    sll     t4, t4, t3
+    bgez    t4, 1f
     slli    t4, t3, 16
     srli    t4, t4, 21
     slli    t4, t4, 2
     add     t4, t4, s5
     lw      t4, 0(t4)
-    srl     t4, t4, t3
-    andi    t4, t4, 1
-    beqz    t4, 1f
-    srli    t4, t3, 21
-    slli    t4, t4, 2
-    add     t4, t4, s5
-    lw      t4, 0(t4)
     srli    t5, t3, 16
-    srl     t4, t4, t5
-    andi    t4, t4, 1
-    beqz    t4, 1f
+    sll     t4, t4, t5
+    bgez    t4, 1f
     addi    s6, s0, \offset
     jal     t0, compare
 1:

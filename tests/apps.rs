@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{check_order, frames, rows, Folder};
+use common::{check_order, rows, Folder};
 
 const ARRAY: &str = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
 
@@ -93,9 +93,13 @@ fn fragments() {
     let verdicts = run(&folder, "fragment", "--mtu 400 --out out.pcap", traffic);
     assert!(count(&verdicts, "drop: fragmentation needed").1 > 10, "{verdicts:?}");
     let forwarded = count(&verdicts, "forward").1 as usize;
-    let frames = frames(folder.path("out.pcap"));
+    let frames = common::frames(folder.path("out.pcap"));
     assert!(frames.len() > forwarded + 30, "{} frames of {forwarded} packets", frames.len());
     assert!(frames.iter().all(|frame| frame.len() <= 414), "no frame is larger than the MTU");
+    // Frames as segmentation offload hands them over.
+    let traffic = "--kind fixed:40000 --packets 12";
+    let verdicts = run(&folder, "fragment", "--mtu 576 --out out.pcap", traffic);
+    assert!(common::frames(folder.path("out.pcap")).len() as u64 >= 70 * count(&verdicts, "forward").1);
     folder.fail("run --app fragment --mtu 67 --pcap in.pcap", &["--mtu 67: expected 68 to 65535"]);
 }
 
@@ -109,7 +113,7 @@ fn ipsec() {
     let traffic = "--kind imix --packets 60 --bad-share 10";
     let verdicts = run(&folder, "ipsec", "--keys keys --out out.pcap", traffic);
     let forwarded = count(&verdicts, "forward").1 as usize;
-    let frames = frames(folder.path("out.pcap"));
+    let frames = common::frames(folder.path("out.pcap"));
     assert!(forwarded > 40 && frames.len() == forwarded, "{verdicts:?}");
     assert!(
         frames.iter().all(|frame| frame[23] == 50 && frame[34..38] == [0, 0, 0x10, 1]),

@@ -5,7 +5,7 @@
 //!
 //! | offset | what |
 //! | --- | --- |
-//! | 0 | the filter, 65,536 bits: bit n is bit n % 32 of word n / 32. The bits at both halves of the hash are 1 |
+//! | 0 | the filter, 2,048 words; [`filter_bits`] has the two bits of a hash that are 1 |
 //! | [`BUCKETS`] + 4 x lower half of the hash | address of the first candidate, or 0 |
 //! | [`CANDIDATES`] | candidates, in each bucket by ascending pattern number |
 //!
@@ -30,6 +30,12 @@ pub fn hash(key: u32) -> u32 {
     let sum = key.wrapping_add(key << 9);
     let mixed = sum ^ sum >> 13;
     mixed.wrapping_add(mixed << 5)
+}
+
+/// The two bits of a hash in the filter: word, and bit of the word. A shift by the hash brings the bit to the word's sign.
+fn filter_bits(hash: u32) -> [(usize, usize); 2] {
+    let bit = |shift: u32| 31 - (shift & 31) as usize;
+    [((hash >> 21) as usize, bit(hash)), ((hash >> 5 & 0x7ff) as usize, bit(hash >> 16))]
 }
 
 /// The windows of a pattern as keys, from its beginning on.
@@ -70,12 +76,11 @@ pub fn bloom_table(patterns: &[Pattern], address: u32) -> Vec<u8> {
     for (number, (pattern, place)) in patterns.iter().zip(key_places(patterns)).enumerate().rev() {
         let Some(key) = keys(pattern).nth(place) else { continue };
         let hash = hash(key);
-        let (lower, upper) = ((hash & 0xffff) as usize, (hash >> 16) as usize);
-        for bit in [lower, upper] {
-            bytes[bit / 8] |= 1 << (bit % 8);
+        for (word, bit) in filter_bits(hash) {
+            bytes[4 * word + bit / 8] |= 1 << (bit % 8);
         }
         let candidate = address + bytes.len() as u32;
-        let bucket = BUCKETS + 4 * lower;
+        let bucket = BUCKETS + 4 * (hash & 0xffff) as usize;
         let next: Vec<u8> = bytes.splice(bucket..bucket + 4, candidate.to_le_bytes()).collect();
         bytes.extend(next);
         bytes.extend((number as u32).to_le_bytes());
@@ -139,11 +144,11 @@ mod tests {
         let patterns: Vec<_> =
             (0..500).map(|_| Pattern { bytes: word(text).to_vec(), nocase: true, sid: None }).collect();
         let bytes = bloom_table(&patterns, 0);
-        let bit = |n: u32| bytes[n as usize / 8] >> (n % 8) & 1 == 1;
+        let is_set = |(word, bit): (usize, usize)| bytes[4 * word + bit / 8] >> (bit % 8) & 1 == 1;
         for alphabet in [&text[..], &binary] {
             let passes = (0..20_000).filter(|_| {
                 let hash = hash(u32::from_le_bytes(word(alphabet)));
-                bit(hash & 0xffff) && bit(hash >> 16)
+                filter_bits(hash).into_iter().all(is_set)
             });
             let passed = passes.count();
             assert!(passed < 200, "{passed} of 20000");
