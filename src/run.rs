@@ -217,8 +217,11 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
     let counted = counted(&capture, slot_bytes_log2);
-    let report =
+    let mut report =
         Report::new(facts, &records, lengths, core_work(&result), faults, counted, program.app.is_some());
+    if let Some(app) = &program.app {
+        report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
+    }
     outputs.write(&capture.frames, &result, &records, &report)?;
     print::line(report)
 }

@@ -82,6 +82,7 @@ fn patterns() {
         let traffic = "--kind imix --packets 120 --bad-share 5 --patterns snort.rules";
         let verdicts = run(&folder, app, inputs, traffic);
         assert!(count(&verdicts, "drop: rule").0 > 10, "{app}: {verdicts:?}");
+        assert!(verdicts.iter().any(|(name, _)| name.contains(", sid 10000")), "{app}: {verdicts:?}");
         assert!(count(&verdicts, "forward: port 0").1 > 20, "{app}: {verdicts:?}");
     }
 }

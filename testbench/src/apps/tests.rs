@@ -5,7 +5,6 @@ use crate::kernel::interpreter::Thread;
 use crate::slot::MAX_BYTES_LOG2;
 use crate::tables::{generate_filters, generate_routes, generate_rules, FilterKind, Pattern, PatternSet};
 use crate::traffic::{correct_checksum, Aim, Frame, Generator, Traffic};
-use crate::verdict::Verdict;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

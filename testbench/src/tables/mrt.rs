@@ -95,6 +95,20 @@ mod tests {
     }
 
     #[test]
+    fn a_compressed_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rib.gz");
+        let dump = [peers(), route(0, &[10], 8, [192, 0, 2, 1])].concat();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, &dump).unwrap();
+        std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+        assert_eq!(RouteTable::read(&path).unwrap().to_text(), "10.0.0.0/8 0\n");
+        std::fs::write(&path, &dump[..dump.len() - 1]).unwrap();
+        let error = RouteTable::read(&path).unwrap_err().to_string();
+        assert!(error.contains("rib.gz: MRT record 2"), "{error}");
+    }
+
+    #[test]
     fn text_is_no_dump() {
         assert!(!is_mrt(b"10.0.0.0/8 1\n10.1.0.0/16 2\n"));
         assert!(!is_mrt(b""));
