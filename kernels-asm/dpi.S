@@ -1,5 +1,6 @@
-# dpi: drops the packets whose payload holds a pattern. A Bloom filter over 4-byte windows says at which positions a
-# pattern may begin (Bloom, CACM 13(7), 1970); only there patterns are compared, found by a hash table. The packet is not
+# dpi: drops the packets whose payload holds a pattern. Each pattern has a key, 4 bytes in a row that few other patterns
+# have. A Bloom filter says at which positions a key may stand (Bloom, CACM 13(7), 1970); only there patterns are compared,
+# found by a hash table. The packet is not
 # changed; EtherType, version, header length and total length are checked.
 #
 # Argument block: word 0 = address of the filter (docs/tables.md has its layout).
@@ -14,7 +15,7 @@
 .equ FILTER_BYTES_UPPER,   0x2      # bytes of the filter, without the 12 low bits: 8,192
 .equ CANDIDATE_NEXT,       0
 .equ CANDIDATE_RULE,       4
-.equ CANDIDATE_LENGTH,     8        # bit 31: upper and lower case are the same
+.equ CANDIDATE_LENGTH,     8        # bits 15:0; bits 30:16 place of the key; bit 31: upper and lower case are the same
 .equ CANDIDATE_BYTES,     12
 
 # Four bytes to lower case at once: s2 = 0x7f7f7f7f, s3 = 0x80 - 'A' and s4 = 0x80 - 'Z' - 1 in every byte; a sum's bit 7
@@ -31,8 +32,8 @@
     or      \word, \word, t4
 .endm
 
-# The window t6, at address s0 + \offset: two bits of the filter, chosen by the halves of a hash; if both are 1, the candidates
-# of the hash's lower half are compared. Uses: t0, t3 to t5, s6 and what `compare` uses.
+# The window t6, at address s0 + \offset: two bits of the filter, chosen by a hash and shifted to the sign; if both are 1,
+# the candidates of the hash's lower half are compared. Uses: t0, t3 to t5, s6 and what `compare` uses.
 .macro probe offset
     slli    t3, t6, 9
     add     t3, t3, t6
@@ -40,22 +41,20 @@
     xor     t3, t3, t4
     slli    t4, t3, 5
     add     t3, t3, t4
+    srli    t4, t3, 21
+    slli    t4, t4, 2
+    add     t4, t4, s5
+    lw      t4, 0(t4)
+    sll     t4, t4, t3
+    bgez    t4, 1f
     slli    t4, t3, 16
     srli    t4, t4, 21
     slli    t4, t4, 2
     add     t4, t4, s5
     lw      t4, 0(t4)
-    srl     t4, t4, t3
-    andi    t4, t4, 1
-    beqz    t4, 1f
-    srli    t4, t3, 21
-    slli    t4, t4, 2
-    add     t4, t4, s5
-    lw      t4, 0(t4)
     srli    t5, t3, 16
-    srl     t4, t4, t5
-    andi    t4, t4, 1
-    beqz    t4, 1f
+    sll     t4, t4, t5
+    bgez    t4, 1f
     addi    s6, s0, \offset
     jal     t0, compare
 1:
@@ -74,6 +73,7 @@ kernel:
     li      s3, 0x3f3f3f3f
     li      s4, 0x25252525
 
+    mv      gp, s0                  # the first byte
     # t1 the word at s0 and t2 the next one, in lower case; s7 the last address at which a whole window fits
     addi    s7, s1, -4
     bltu    s7, s0, done
@@ -107,7 +107,7 @@ scan:
 done:
     pattern_verdict
 
-# Compares the payload at s6 with the candidates of hash t3, which have ascending rule numbers; a0 = the number of the first
+# Compares the payload round the window at s6 with the candidates of hash t3, which have ascending rule numbers; a0 = the number of the first
 # that is there, if it is lower. Returns through t0. Uses: t3 to t5, a3 to a5, s8 to s11.
 compare:
     slli    t3, t3, 16
@@ -121,11 +121,14 @@ candidate:
     lw      s8, CANDIDATE_RULE(t3)
     bgeu    s8, a0, compared        # a lower one was found before
     lw      t4, CANDIDATE_LENGTH(t3)
-    slli    t5, t4, 1
-    srli    t5, t5, 1
-    add     s9, s6, t5              # end of the text to compare
+    slli    s9, t4, 1
+    srli    s9, s9, 17
+    sub     s10, s6, s9             # the text to compare, and its end
+    bltu    s10, gp, next_candidate
+    slli    s9, t4, 16
+    srli    s9, s9, 16
+    add     s9, s10, s9
     bltu    s1, s9, next_candidate
-    mv      s10, s6
     addi    s11, t3, CANDIDATE_BYTES
 byte:
     lbu     a3, 0(s10)

@@ -6,7 +6,8 @@ use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
+    self, ArraySetup, EgressLists, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult,
+    Simulation,
 };
 use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
@@ -185,7 +186,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
-    let setup = ArraySetup { slot_bytes_log2, mcw, ..ArraySetup::default() };
+    let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), slot_bytes_log2);
+    let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, ..ArraySetup::default() };
     let result = simulate(
         args,
         &config,
@@ -215,8 +217,11 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
     let counted = counted(&capture, slot_bytes_log2);
-    let report =
+    let mut report =
         Report::new(facts, &records, lengths, core_work(&result), faults, counted, program.app.is_some());
+    if let Some(app) = &program.app {
+        report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
+    }
     outputs.write(&capture.frames, &result, &records, &report)?;
     print::line(report)
 }
@@ -232,6 +237,13 @@ fn mcw(wanted: Option<u32>, config: &Config, kernel: &Kernel) -> anyhow::Result<
         kernel.registers.registers()
     );
     Ok(mcw)
+}
+
+/// Slots of the ring as a power of two: as many as usual, or fewer so that the app's egress lists fit.
+fn ring_slots_log2(app: Option<&dyn App>, slot_bytes_log2: u32) -> u32 {
+    let usual = ArraySetup::default().ring_slots_log2;
+    let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
+    usual.min((MEMORY_BYTES / 4).ilog2() - EgressLists::bytes_log2_for(entries))
 }
 
 /// The packets as the host writes them to the ring.
@@ -269,8 +281,11 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
+    let watchdog = program.app.as_ref().map(|app| app.watchdog());
+    let options =
+        watchdog.map(|watchdog| RunOptions { watchdog, ..RunOptions::default() }).unwrap_or_default();
     let bar = print::progress(packets.len() as u64, quiet);
-    let result = cosim::run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |progress| {
+    let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |progress| {
         bar.set_position(progress.committed);
     });
     bar.finish_and_clear();

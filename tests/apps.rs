@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{check_order, frames, rows, Folder};
+use common::{check_order, rows, Folder};
 
 const ARRAY: &str = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
 
@@ -82,6 +82,7 @@ fn patterns() {
         let traffic = "--kind imix --packets 120 --bad-share 5 --patterns snort.rules";
         let verdicts = run(&folder, app, inputs, traffic);
         assert!(count(&verdicts, "drop: rule").0 > 10, "{app}: {verdicts:?}");
+        assert!(verdicts.iter().any(|(name, _)| name.contains(", sid 10000")), "{app}: {verdicts:?}");
         assert!(count(&verdicts, "forward: port 0").1 > 20, "{app}: {verdicts:?}");
     }
 }
@@ -93,9 +94,13 @@ fn fragments() {
     let verdicts = run(&folder, "fragment", "--mtu 400 --out out.pcap", traffic);
     assert!(count(&verdicts, "drop: fragmentation needed").1 > 10, "{verdicts:?}");
     let forwarded = count(&verdicts, "forward").1 as usize;
-    let frames = frames(folder.path("out.pcap"));
+    let frames = common::frames(folder.path("out.pcap"));
     assert!(frames.len() > forwarded + 30, "{} frames of {forwarded} packets", frames.len());
     assert!(frames.iter().all(|frame| frame.len() <= 414), "no frame is larger than the MTU");
+    // Frames as segmentation offload hands them over.
+    let traffic = "--kind fixed:40000 --packets 12";
+    let verdicts = run(&folder, "fragment", "--mtu 576 --out out.pcap", traffic);
+    assert!(common::frames(folder.path("out.pcap")).len() as u64 >= 70 * count(&verdicts, "forward").1);
     folder.fail("run --app fragment --mtu 67 --pcap in.pcap", &["--mtu 67: expected 68 to 65535"]);
 }
 
@@ -109,7 +114,7 @@ fn ipsec() {
     let traffic = "--kind imix --packets 60 --bad-share 10";
     let verdicts = run(&folder, "ipsec", "--keys keys --out out.pcap", traffic);
     let forwarded = count(&verdicts, "forward").1 as usize;
-    let frames = frames(folder.path("out.pcap"));
+    let frames = common::frames(folder.path("out.pcap"));
     assert!(forwarded > 40 && frames.len() == forwarded, "{verdicts:?}");
     assert!(
         frames.iter().all(|frame| frame[23] == 50 && frame[34..38] == [0, 0, 0x10, 1]),
@@ -164,4 +169,33 @@ fn inputs() {
     );
     let list = folder.succeed("apps");
     assert!(list.contains("router") && list.contains("--rules FILE --routes FILE"), "{list}");
+}
+
+/// The kernels that the kernel writer's guide shows do what it says.
+#[test]
+fn kernels_of_the_guide() {
+    let folder = Folder::new();
+    let guide = include_str!("../docs/kernels.md");
+    let block = |from: &str, to: &str| -> String {
+        let start = guide.find(from).expect("the block begins");
+        let end = start + guide[start..].find(to).expect("the block ends");
+        guide[start..end]
+            .lines()
+            .map(|line| line.strip_prefix("    ").unwrap_or(line).to_string() + "\n")
+            .collect()
+    };
+    folder.write("nodns.c", block("    #include <hermes.h>\n", "Build it, see"));
+    folder.write(
+        "nodns.S",
+        block("        .include \"packet.inc\"\n        .include \"check.inc\"", "    hermes kernel"),
+    );
+    folder.write("headers", "167772161 3221225985 1000 53 17\n167772161 3221225985 1000 80 6\n");
+    folder.succeed("gen-trace --kind fixed:64 --packets 200 --headers headers -o in.pcap");
+    for source in ["nodns.c", "nodns.S"] {
+        folder.succeed(&format!("kernel build {source} -o nodns.elf --rv32e"));
+        let text = folder.succeed(&format!("run --kernel nodns.elf --pcap in.pcap {ARRAY}"));
+        for verdict in ["drop: reason 100", "forward: port 0"] {
+            assert!(text.contains(&format!("{verdict:<24} {:>10}", 100)), "{source}: {text}");
+        }
+    }
 }

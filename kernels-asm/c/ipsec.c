@@ -61,16 +61,19 @@ static void aes_encrypt(const struct association *sa, uint32_t block[4])
     block[3] = last_column(columns, d, a, b, c) ^ key[3];
 }
 
-/* One block of SHA-1 (FIPS 180-4, section 6.1.2); w is the message block and is used up. */
-static void sha1_block(uint32_t state[5], uint32_t w[16])
+/* One block of SHA-1 (FIPS 180-4, section 6.1.2). The rounds are unrolled so that the message schedule stays in registers:
+ * on the stack, every access would be a memory line of its own for each thread. */
+static __attribute__((noinline)) void sha1_block(uint32_t state[5], const uint32_t block[16])
 {
+    uint32_t w[16];
+#pragma GCC unroll 16
+    for (int t = 0; t < 16; t++)
+        w[t] = block[t];
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
+#pragma GCC unroll 80
     for (int t = 0; t < 80; t++) {
-        uint32_t word = w[t & 15];
-        if (t >= 16) {
-            word = rotate_right(w[(t - 3) & 15] ^ w[(t - 8) & 15] ^ w[(t - 14) & 15] ^ word, 31);
-            w[t & 15] = word;
-        }
+        if (t >= 16)
+            w[t & 15] = rotate_right(w[(t - 3) & 15] ^ w[(t - 8) & 15] ^ w[(t - 14) & 15] ^ w[t & 15], 31);
         uint32_t f;
         if (t < 20)
             f = (d ^ (b & (c ^ d))) + 0x5a827999;
@@ -80,7 +83,7 @@ static void sha1_block(uint32_t state[5], uint32_t w[16])
             f = ((b & c) | (d & (b | c))) + 0x8f1bbcdc;
         else
             f = (b ^ c ^ d) + 0xca62c1d6;
-        uint32_t sum = rotate_right(a, 27) + f + e + word;
+        uint32_t sum = rotate_right(a, 27) + f + e + w[t & 15];
         e = d, d = c, c = rotate_right(b, 2), b = a, a = sum;
     }
     state[0] += a, state[1] += b, state[2] += c, state[3] += d, state[4] += e;

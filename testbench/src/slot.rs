@@ -7,8 +7,8 @@ use crate::traffic::Frame;
 pub const FRAME_OFFSET: usize = 18;
 /// Smallest slot, as a power of two: 128 bytes.
 pub const MIN_BYTES_LOG2: u32 = 7;
-/// Largest slot, as a power of two: 16 KiB, enough for jumbo frames. Larger frames are cut.
-pub const MAX_BYTES_LOG2: u32 = 14;
+/// Largest slot, as a power of two: 64 KiB, enough for what a sender's segmentation offload hands over. Larger frames are cut.
+pub const MAX_BYTES_LOG2: u32 = 16;
 
 /// Bytes of a frame that fit in a slot of `1 << bytes_log2` bytes.
 pub const fn capacity(bytes_log2: u32) -> usize {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn slot_size_is_the_smallest_that_holds_the_longest_frame() {
         for (bytes, log2) in
-            [(0, 7), (110, 7), (111, 8), (1518, 11), (2030, 11), (2031, 12), (16_366, 14), (16_367, 14)]
+            [(0, 7), (110, 7), (111, 8), (1518, 11), (2030, 11), (2031, 12), (65_518, 16), (65_519, 16)]
         {
             assert_eq!(bytes_log2_for(&[frame(60, 60), frame(bytes, 60)], 0), log2, "{bytes} bytes");
         }

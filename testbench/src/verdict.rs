@@ -88,7 +88,15 @@ impl Verdict {
 
     /// Drop by rule number `rule`, counted from 0.
     pub const fn drop_by_rule(rule: u32) -> Self {
-        Self(DROP | DROP_RULE + rule)
+        Self(DROP | (DROP_RULE + rule))
+    }
+
+    /// The number of the rule that drops the packet, if one does.
+    pub const fn rule(self) -> Option<u32> {
+        if self.is_forward() || self.is_fault() {
+            return None;
+        }
+        (self.0 & !FAULT).checked_sub(DROP_RULE)
     }
 
     /// Whether the packet leaves through a port.
@@ -116,8 +124,10 @@ impl fmt::Display for Verdict {
         } else {
             match Reason::ALL.iter().find(|(reason, ..)| *reason as u32 == low) {
                 Some((.., name)) => write!(f, "drop: {name}"),
-                None if low >= DROP_RULE => write!(f, "drop: rule {}", low - DROP_RULE),
-                None => write!(f, "drop: reason {low}"),
+                None => match self.rule() {
+                    Some(rule) => write!(f, "drop: rule {rule}"),
+                    None => write!(f, "drop: reason {low}"),
+                },
             }
         }
     }

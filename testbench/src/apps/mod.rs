@@ -17,10 +17,11 @@ mod tests;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::cosim::EgressLists;
+use crate::cosim::{EgressLists, RunOptions};
 use crate::golden::{Difference, Golden};
 use crate::kernel::{build_source, BuildError, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
+use crate::verdict::Verdict;
 
 /// Every app, in the order of the documentation.
 pub const APPS: &[AppEntry] = &[
@@ -96,6 +97,11 @@ pub trait App: fmt::Debug {
         8
     }
 
+    /// Cycles that may pass without a packet being started or finished before a run is given up.
+    fn watchdog(&self) -> u64 {
+        RunOptions::default().watchdog
+    }
+
     /// Most bytes by which a frame grows in its slot.
     fn growth(&self) -> usize {
         0
@@ -124,6 +130,11 @@ pub trait App: fmt::Debug {
         let _ = packet;
         anyhow::ensure!(frames.is_empty(), "{} frames leave instead of the packet", frames.len());
         Ok(())
+    }
+
+    /// The verdict in words, with what the app knows of it.
+    fn verdict_name(&self, verdict: Verdict) -> String {
+        verdict.to_string()
     }
 
     /// What the user should know of the inputs: how much was read, and what was left out.

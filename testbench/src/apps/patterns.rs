@@ -5,6 +5,7 @@ use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
 use crate::golden::{Golden, PatternModel};
 use crate::slot::SlotPacket;
 use crate::tables::{bloom_table, bloom_table_bytes, Automaton, PatternSet, BLOOM_WINDOW};
+use crate::verdict::Verdict;
 
 pub(super) const NIDS: AppEntry = AppEntry {
     name: "nids",
@@ -39,6 +40,15 @@ impl Rules {
         let set = PatternSet::read(inputs.rules(), shortest)?;
         let model = PatternModel::new(&set)?;
         Ok(Self { set, model, shortest })
+    }
+
+    /// The verdict with the `sid` of the rule that drops.
+    fn verdict_name(&self, verdict: Verdict) -> String {
+        let rule = verdict.rule().and_then(|rule| self.set.patterns.get(rule as usize));
+        match rule.and_then(|pattern| pattern.sid) {
+            Some(sid) => format!("{verdict}, sid {sid}"),
+            None => verdict.to_string(),
+        }
     }
 
     /// What was read, and what of it is not evaluated.
@@ -103,8 +113,12 @@ impl App for Nids {
         self.rules.model.inspect(packet)
     }
 
+    fn verdict_name(&self, verdict: Verdict) -> String {
+        self.rules.verdict_name(verdict)
+    }
+
     fn notes(&self) -> Vec<String> {
-        let states: usize = self.automata.iter().flatten().map(Automaton::len).sum();
+        let states: usize = self.automata.iter().flatten().map(Automaton::states).sum();
         let mut notes = self.rules.notes();
         notes.push(format!("automata of {states} states, {} bytes", self.table_bytes()));
         notes
@@ -131,6 +145,10 @@ impl App for Dpi {
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
         self.rules.model.inspect(packet)
+    }
+
+    fn verdict_name(&self, verdict: Verdict) -> String {
+        self.rules.verdict_name(verdict)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Distribution, PacketRecord};
+use crate::verdict::Verdict;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
 const SHOWN_VERDICTS: usize = 16;
@@ -110,12 +111,8 @@ impl Report {
         let first = records.iter().map(|r| r.arrival).min().unwrap_or(0);
         let cycles = records.iter().map(|r| r.commit).max().unwrap_or(0) - first;
         let per_cycle = |amount: f64| if cycles == 0 { 0.0 } else { amount / cycles as f64 };
-        let mut verdicts = BTreeMap::new();
-        for record in records {
-            *verdicts.entry(record.verdict.to_string()).or_insert(0) += 1;
-        }
         let ipc = |core: CoreWork| CoreWork { ipc: per_cycle(core.instructions as f64), ..core };
-        Self {
+        let mut report = Self {
             run,
             packets: records.len(),
             frame_bytes,
@@ -124,11 +121,23 @@ impl Report {
             delay: Distribution::of(records.iter().map(|r| r.commit - r.arrival)),
             queuing: Distribution::of(records.iter().map(|r| r.start.saturating_sub(r.arrival))),
             service: Distribution::of(records.iter().map(|r| r.commit - r.start)),
-            verdicts,
+            verdicts: BTreeMap::new(),
             faults,
             counted,
             cores: cores.into_iter().map(ipc).collect(),
             golden_checked,
+        };
+        report.name_verdicts(records, |verdict| verdict.to_string());
+        report
+    }
+}
+
+impl Report {
+    /// Counts the verdicts of `records` again, under the names that `name` gives them.
+    pub fn name_verdicts(&mut self, records: &[PacketRecord], name: impl Fn(Verdict) -> String) {
+        self.verdicts.clear();
+        for record in records {
+            *self.verdicts.entry(name(record.verdict)).or_insert(0) += 1;
         }
     }
 }
@@ -197,7 +206,7 @@ impl fmt::Display for Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{Reason, Verdict};
+    use crate::verdict::Reason;
 
     fn facts() -> RunFacts {
         RunFacts {

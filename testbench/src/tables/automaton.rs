@@ -90,7 +90,7 @@ impl Automaton {
     }
 
     /// States.
-    pub fn len(&self) -> usize {
+    pub fn states(&self) -> usize {
         self.states.len()
     }
 
@@ -141,7 +141,7 @@ mod tests {
     fn patterns_inside_patterns() {
         let set = patterns(&[b"she", b"he", b"hers", b"e"], false);
         let automaton = Automaton::new(&set, false).unwrap();
-        assert_eq!((automaton.len(), automaton.size()), (9, 9 * ROW_BYTES));
+        assert_eq!((automaton.states(), automaton.size()), (9, 9 * ROW_BYTES));
         let bytes = automaton.to_bytes(0x1000);
         let cases: [(&[u8], u32); 5] =
             [(b"ushers", 0), (b"hers", 1), (b"e", 3), (b"SHE", NO_PATTERN), (b"", NO_PATTERN)];

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The first bytes of a bzip2 file.
+const BZIP2: &[u8] = b"BZh";
 
 /// What is wrong with an input file, and where.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,9 @@ impl fmt::Display for InputError {
 /// The file cannot be read, or is damaged.
 pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     let bytes = std::fs::read(path).map_err(|error| InputError::file(path, error))?;
+    if bytes.starts_with(BZIP2) {
+        return Err(InputError::file(path, "compressed with bzip2; expected a plain or a gzip file"));
+    }
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes);
     }
@@ -86,6 +91,8 @@ mod tests {
         assert_eq!(read_text(&plain).unwrap(), read_text(&packed).unwrap());
         std::fs::write(&packed, &bytes[..bytes.len() - 9]).unwrap();
         assert!(read(&packed).unwrap_err().to_string().contains("b: damaged gzip file"));
+        std::fs::write(&packed, "BZh91AY").unwrap();
+        assert!(read(&packed).unwrap_err().to_string().contains("b: compressed with bzip2; expected"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! MRT dumps of a BGP router's table (RFC 6396): TABLE_DUMP_V2 and TABLE_DUMP.
 
 use bgpkit_parser::models::{MrtMessage, TableDumpV2Message};
-use bgpkit_parser::parser::mrt::mrt_record::chunk_mrt_record;
+use bgpkit_parser::parser::mrt::mrt_record::parse_mrt_record;
 use bgpkit_parser::ParserError;
 use ipnet::IpNet;
 
@@ -16,12 +16,11 @@ pub(super) fn is_mrt(bytes: &[u8]) -> bool {
 pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
     let mut builder = Builder::default();
     for number in 1_usize.. {
-        let raw = match chunk_mrt_record(&mut bytes) {
-            Ok(raw) => raw,
+        let record = match parse_mrt_record(&mut bytes) {
+            Ok(record) => record,
             Err(error) if matches!(error.error, ParserError::EofExpected) => break,
             Err(error) => return Err(format!("MRT record {number}: {}", error.error)),
         };
-        let record = raw.parse().map_err(|error| format!("MRT record {number}: {error}"))?;
         let (prefix, next_hop) = match record.message {
             MrtMessage::TableDumpMessage(message) => (message.prefix.prefix, message.attributes.next_hop()),
             MrtMessage::TableDumpV2Message(TableDumpV2Message::RibAfi(rib)) => {
@@ -93,6 +92,20 @@ mod tests {
         assert!(error.starts_with("MRT record 4"), "{error}");
         dump.extend(record(16, 4, &[0; 40]));
         assert!(parse(&dump).unwrap_err().starts_with("MRT record 5"));
+    }
+
+    #[test]
+    fn a_compressed_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rib.gz");
+        let dump = [peers(), route(0, &[10], 8, [192, 0, 2, 1])].concat();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, &dump).unwrap();
+        std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+        assert_eq!(RouteTable::read(&path).unwrap().to_text(), "10.0.0.0/8 0\n");
+        std::fs::write(&path, &dump[..dump.len() - 1]).unwrap();
+        let error = RouteTable::read(&path).unwrap_err().to_string();
+        assert!(error.contains("rib.gz: MRT record 2"), "{error}");
     }
 
     #[test]
