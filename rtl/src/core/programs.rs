@@ -184,12 +184,13 @@ fn a_fault_ends_only_its_lane() {
 
 #[test]
 fn every_cause_of_a_fault() {
-    let causes: [(u32, u32, Option<u32>); 5] = [
+    let causes: [(u32, u32, Option<u32>); 6] = [
         (0x0000_0073, 11, Some(0)),          // ecall
         (0x0010_0073, 3, Some(KERNEL)),      // ebreak
         (0xffff_ffff, 2, Some(0xffff_ffff)), // illegal
         (0x0020_006f, 0, Some(KERNEL + 2)),  // jal to a misaligned target
         (0x00b5_a0a3, 6, None),              // sw a1, 1(a1)
+        (0x0030_8067, 0, Some(0xffff_fffe)), // jalr x0, 3(ra): the target is even
     ];
     for (word, cause, value) in causes {
         let mut program = Program::default();
@@ -262,7 +263,7 @@ fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
         program.addi(A3, A3, -1).branch(1, A3, ZERO, "loop").ret();
         full_warps::<1>(&program, warps, 5).cycles as f64
     };
-    (cycles(30) - cycles(10)) / 20.0
+    (cycles(12) - cycles(4)) / 8.0
 }
 
 #[test]

@@ -647,6 +647,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         for i in 0..LANES {
             self.encoder.address[i].next = self.result[i].val();
+            if self.jump_register_w.q.val() {
+                // The target of `jalr` is even.
+                self.encoder.address[i].next = self.result[i].val() & bits::<32>(0xffff_fffe_u64);
+            }
         }
         self.fault_threads.next = self.encoder.threads.val();
         self.fault_packet.next = self.encoder.first_packet.val();
