@@ -22,6 +22,9 @@ pub struct ArrayArgs {
     /// Warp slots of a core, instead of the preset's: 1 to 32
     #[arg(long)]
     warps: Option<usize>,
+    /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
+    #[arg(long)]
+    aes: bool,
 }
 
 impl ArrayArgs {
@@ -36,6 +39,7 @@ impl ArrayArgs {
         config.cores = self.cores.unwrap_or(config.cores);
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);
+        config.aes |= self.aes;
         config.validate()?;
         Ok(config)
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use hermes_rtl::config::Config;
 use hermes_rtl::emit::artefacts;
 use hermes_rtl::host::registers::REGISTERS;
 use hermes_testbench::output::OutputFile;
@@ -18,10 +19,13 @@ pub struct Args {
     /// constraints, register map as C header and SystemRDL
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    /// Give the top the ports of the retire trace: every retired warp-instruction with its values, for verification
+    #[arg(long)]
+    retire_trace: bool,
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let config = args.array.config()?;
+    let config = Config { trace: args.retire_trace, ..args.array.config()? };
     let design = array::design(&config)?;
     let folder = &args.output;
     std::fs::create_dir_all(folder)

@@ -19,6 +19,11 @@ struct packet_slot {
     uint8_t ipv4[];      /* at offset 32 */
 };
 
+/* The scratchpad of the core, shared by its warps. Word n stands in bank n modulo the lanes: all lanes are served at once where
+ * each uses the bank of its own number. */
+#define SCRATCHPAD       ((volatile uint32_t *)0xfffe0000u)
+#define SCRATCHPAD_BYTES 16384u
+
 /* Verdicts: VERDICT_FORWARD | port, or VERDICT_DROP | reason. */
 #define VERDICT_FORWARD    0x00000000u
 #define VERDICT_DROP       0x80000000u

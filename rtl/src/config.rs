@@ -12,6 +12,8 @@ pub const REGISTERS_PER_LANE: usize = 512;
 pub const LINE_BYTES: usize = 64;
 /// Where a thread returns to: jumping here ends it (the value of `ra` at its start).
 pub const EXIT_ADDRESS: u32 = 0xffff_fffc;
+/// First byte of the scratchpad of the core; it is `SCRATCHPAD_BYTES` long.
+pub const SCRATCHPAD_ADDRESS: u32 = 0xfffe_0000;
 
 /// Most warps that a core with `slots` warp slots can run of a kernel with `registers` registers a thread (16 or 32):
 /// its warps share the registers of the lanes.

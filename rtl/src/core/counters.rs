@@ -17,7 +17,7 @@ pub struct CoreCounters {
     pub retire_diverged: Signal<In, Bit>,
     /// At least one warp is on the core.
     pub occupied: Signal<In, Bit>,
-    /// A warp issues.
+    /// Stage X takes an instruction.
     pub issued: Signal<In, Bit>,
     /// A cache line fill starts.
     pub fetch_miss: Signal<In, Bit>,
@@ -31,7 +31,7 @@ pub struct CoreCounters {
     pub lane_instructions: Signal<Out, Bits<32>>,
     /// Cycles with at least one warp on the core.
     pub active_cycles: Signal<Out, Bits<32>>,
-    /// Such cycles in which none issued.
+    /// Such cycles in which stage X took no instruction.
     pub stall_cycles: Signal<Out, Bits<32>>,
     /// Warp-instructions retired while other lanes of the warp waited.
     pub divergent: Signal<Out, Bits<32>>,

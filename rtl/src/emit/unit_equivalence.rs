@@ -46,6 +46,20 @@ const OPERATIONS: [core::AluOperation; 25] = [
 ];
 const B_SOURCES: [core::BSource; 3] =
     [core::BSource::Register, core::BSource::Immediate, core::BSource::LaneOffset];
+const OPERAND_SOURCES: [core::OperandSource; 4] = [
+    core::OperandSource::Registers,
+    core::OperandSource::Result,
+    core::OperandSource::Written,
+    core::OperandSource::Zero,
+];
+const LOST: [core::LostCycle; 6] = [
+    core::LostCycle::None,
+    core::LostCycle::NoWarp,
+    core::LostCycle::Memory,
+    core::LostCycle::Fetch,
+    core::LostCycle::Divergence,
+    core::LostCycle::Scoreboard,
+];
 
 units! {
     core_slots: control::CoreSlots::default();
@@ -60,12 +74,24 @@ units! {
     };
     warp_former: control::WarpFormer::new(8);
     warp_issue: control::WarpIssue::new(3, 8);
+    access_window: core::AccessWindow::default();
     core_counters: core::CoreCounters::default();
+    hazards: core::Hazards::default();
+    instruction_count: core::InstructionCount::default();
+    lost_cycles: core::LostCycles::default(), 10_000, |unit, random, _| {
+        unit.reason.next = LOST[random() as usize % LOST.len()];
+    };
+    outstanding_operations: core::OutstandingOperations::default();
+    program_counters: core::ProgramCounters::default();
+    retire_trace: core::RetireTrace::<4>::default();
+    scoreboard: core::Scoreboard::default();
     decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::default();
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
+        unit.rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
+        unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
     };
     path_selector: core::PathSelector::<4>::default();
     warp_scheduler: core::WarpScheduler::default();
@@ -82,6 +108,7 @@ units! {
     axi_lite_slave: host::AxiLiteSlave::default();
     configuration_registers: host::ConfigurationRegisters::default();
     counter_registers: host::CounterRegisters::new(3);
+    window_registers: host::WindowRegisters::default();
     register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
     aes_unit: core::AesUnit::default();
     bit_count: core::BitCount::default();

@@ -87,7 +87,7 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("CORE_INSTRUCTIONS", 0x090, RO, 32, 0, "Warp-instructions retired, modulo 2^32"),
     register("CORE_LANE_INSTRUCTIONS", 0x094, RO, 32, 0, "Lane-instructions retired (active lanes summed over the warp-instructions), modulo 2^32"),
     register("CORE_ACTIVE_CYCLES", 0x098, RO, 32, 0, "Cycles with at least one warp on the core, modulo 2^32"),
-    register("CORE_STALL_CYCLES", 0x09c, RO, 32, 0, "Cycles with a warp on the core in which none could issue, modulo 2^32"),
+    register("CORE_STALL_CYCLES", 0x09c, RO, 32, 0, "Cycles with a warp on the core in which stage X took no instruction, modulo 2^32: the sum of the CORE_LOST registers and of the cycles in which ended warps waited for their finish to be taken"),
     register("CORE_DIVERGENT", 0x0a0, RO, 32, 0, "Warp-instructions retired while some lanes of the warp waited at another PC, modulo 2^32"),
     register("CORE_FETCH_MISSES", 0x0a4, RO, 32, 0, "Instruction cache line fills, modulo 2^32"),
     register("CORE_LINE_READS", 0x0a8, RO, 32, 0, "Data lines read, modulo 2^32"),
