@@ -156,7 +156,7 @@ fn report(
         }
         _ => false,
     });
-    let words = assemble(&small.program, CODE_BASE);
+    let words = assemble(&small.program);
     let isa = small.program.features.isa();
     let listing = (CODE_BASE..).step_by(4).zip(&words);
     let listing: String = listing

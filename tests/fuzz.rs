@@ -4,7 +4,7 @@ mod common;
 
 use common::Folder;
 
-/// An array whose model other tests use as well.
+/// A small array, whose model builds fast.
 const ARRAY: &str = "--cores 1 --lanes 4 --warps 4";
 
 #[test]

@@ -107,7 +107,7 @@ impl Bench {
     pub fn run(&self, case: &Case, seed: u64) -> Result<Outcome, Failure> {
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
         let Case { program, table, frames } = case;
-        let words = assemble(program, CODE_BASE);
+        let words = assemble(program);
         let kernel = KernelImage {
             segments: vec![(CODE_BASE, words.iter().flat_map(|word| word.to_le_bytes()).collect())],
             entry: CODE_BASE,

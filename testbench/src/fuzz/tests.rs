@@ -32,7 +32,7 @@ fn machine(program: &Program) -> Machine {
 fn run(case: &Case) -> (Reference, MemoryImage) {
     let machine = machine(&case.program);
     let mut memory = MemoryImage::new(1 << 20);
-    let code: Vec<u8> = assemble(&case.program, 0x1000).iter().flat_map(|w| w.to_le_bytes()).collect();
+    let code: Vec<u8> = assemble(&case.program).iter().flat_map(|w| w.to_le_bytes()).collect();
     assert!(code.len() < 0x3_f000);
     memory.write(0x1000, &code).unwrap();
     memory.write(machine.argument, &case.table).unwrap();
