@@ -146,7 +146,7 @@ impl Hart {
             Op::Lb | Op::Lh | Op::Lw | Op::Lbu | Op::Lhu => {
                 let address = a.wrapping_add(immediate);
                 let bytes = op.access_bytes();
-                if !address.is_multiple_of(bytes) {
+                if address % bytes != 0 {
                     return fault(Cause::LoadMisaligned, address);
                 }
                 let value = memory.load(address, bytes).map_err(|cause| Fault { cause, value: address })?;
@@ -160,7 +160,7 @@ impl Hart {
             Op::Sb | Op::Sh | Op::Sw => {
                 let address = a.wrapping_add(immediate);
                 let bytes = op.access_bytes();
-                if !address.is_multiple_of(bytes) {
+                if address % bytes != 0 {
                     return fault(Cause::StoreMisaligned, address);
                 }
                 memory.store(address, bytes, b).map_err(|cause| Fault { cause, value: address })?;
@@ -176,7 +176,7 @@ impl Hart {
             Op::Ebreak => return fault(Cause::Breakpoint, self.pc),
             _ => outcome.result = Some(compute(op, a, b, immediate)),
         }
-        if !outcome.next_pc.is_multiple_of(4) {
+        if outcome.next_pc % 4 != 0 {
             return fault(Cause::InstructionMisaligned, outcome.next_pc);
         }
         if let (Some(value), 1..) = (outcome.result, rd) {

@@ -225,7 +225,7 @@ impl Thread {
         let position = ((pc - BOOT_ADDRESS) / 4) as usize;
         match BOOT.get(position) {
             None => (0, Err(Fault { cause: Cause::Illegal, value: 0 })),
-            Some(code) if position + 1 == BOOT.len() && !machine.kernel_entry.is_multiple_of(4) => {
+            Some(code) if position + 1 == BOOT.len() && machine.kernel_entry % 4 != 0 => {
                 let cause = Cause::InstructionMisaligned;
                 (code.encode(), Err(Fault { cause, value: machine.kernel_entry }))
             }
