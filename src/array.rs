@@ -25,6 +25,9 @@ pub struct ArrayArgs {
     /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
     #[arg(long)]
     aes: bool,
+    /// Issue the warp that started first of those that can issue, instead of going round
+    #[arg(long)]
+    oldest_first: bool,
 }
 
 impl ArrayArgs {
@@ -40,6 +43,7 @@ impl ArrayArgs {
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);
         config.aes |= self.aes;
+        config.oldest_first |= self.oldest_first;
         config.validate()?;
         Ok(config)
     }

@@ -35,6 +35,8 @@ pub struct Config {
     pub warps: usize,
     /// The cores have the AES instructions of RISC-V (Zkne and Zknd).
     pub aes: bool,
+    /// Of the warps that can issue, a core takes the one that started first, instead of going round.
+    pub oldest_first: bool,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -44,6 +46,8 @@ pub struct Config {
 pub struct CoreOptions {
     /// AES instructions.
     pub aes: bool,
+    /// The oldest warp issues first.
+    pub oldest_first: bool,
     /// Retire trace.
     pub trace: bool,
 }
@@ -82,12 +86,20 @@ impl Config {
             "fpga" => (1, 8, 8),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
-        Ok(Self { preset: name.to_string(), cores, lanes, warps, aes: false, trace: false })
+        Ok(Self {
+            preset: name.to_string(),
+            cores,
+            lanes,
+            warps,
+            aes: false,
+            oldest_first: false,
+            trace: false,
+        })
     }
 
     /// The optional parts of its cores.
     pub fn core_options(&self) -> CoreOptions {
-        CoreOptions { aes: self.aes, trace: self.trace }
+        CoreOptions { aes: self.aes, oldest_first: self.oldest_first, trace: self.trace }
     }
 
     /// Checks every field against its range.

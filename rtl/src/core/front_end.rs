@@ -159,8 +159,9 @@ pub struct FrontEnd<const LANES: usize> {
     boot: Signal<Local, Bit>,
 }
 
-impl<const LANES: usize> Default for FrontEnd<LANES> {
-    fn default() -> Self {
+impl<const LANES: usize> FrontEnd<LANES> {
+    /// The front end of a core; see [`WarpScheduler::new`].
+    pub fn new(oldest_first: bool) -> Self {
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -213,7 +214,7 @@ impl<const LANES: usize> Default for FrontEnd<LANES> {
             finish_ready: Signal::default(),
             finish_slot: Signal::default(),
             occupied: Signal::default(),
-            scheduler: WarpScheduler::default(),
+            scheduler: WarpScheduler::new(oldest_first),
             counters: ProgramCounters::default(),
             start: RamSync::default(),
             depth: RamSync::default(),

@@ -1,6 +1,6 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
-use super::LostCycle;
+use super::{LostCycle, OldestFirst};
 use crate::control::PriorityEncoder;
 use crate::prelude::*;
 
@@ -13,10 +13,11 @@ use crate::prelude::*;
 /// - *waiting*: its instruction was blocked, and no operation of the warp has completed since;
 /// - *ended*: all threads of the warp ended.
 ///
-/// Among the slots that can, the choice goes round: the next one above the last chosen. A warp may issue in every cycle.
+/// Among the slots that can, the choice goes round: the next one above the last chosen; or, as an option, it is the warp that
+/// started first. A warp may issue in every cycle.
 /// `issue_*` answers the state combinationally and is taken at the edge at which `advance` is high. An ended slot without stores under
 /// way is offered as `finish_*` and leaves the core when that is accepted.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -92,6 +93,7 @@ pub struct WarpScheduler {
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
     choice: PriorityEncoder,
+    age: Vec<OldestFirst>,
     finish_choice: PriorityEncoder,
     ready: Signal<Local, Bits<32>>,
     done: Signal<Local, Bits<32>>,
@@ -108,6 +110,76 @@ pub struct WarpScheduler {
     selected: Signal<Local, Bits<32>>,
     woken: Signal<Local, Bits<32>>,
     left: Signal<Local, Bits<32>>,
+    _ages: usize,
+}
+
+impl WarpScheduler {
+    /// A scheduler that goes round, or chooses the warp that started first.
+    pub fn new(oldest_first: bool) -> Self {
+        let ages = usize::from(oldest_first);
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            start_valid: Signal::default(),
+            start_slot: Signal::default(),
+            advance: Signal::default(),
+            issue_valid: Signal::default(),
+            issue_slot: Signal::default(),
+            issue_fresh: Signal::default(),
+            idle_reason: Signal::default(),
+            hold_slot: Signal::default(),
+            miss_valid: Signal::default(),
+            wait_valid: Signal::default(),
+            control_valid: Signal::default(),
+            filled: Signal::default(),
+            write_slot: Signal::default(),
+            resume_valid: Signal::default(),
+            flush_valid: Signal::default(),
+            ended_valid: Signal::default(),
+            path_valid: Signal::default(),
+            path_slot: Signal::default(),
+            late_valid: Signal::default(),
+            late_slot: Signal::default(),
+            scratchpad_stored: Signal::default(),
+            scratchpad_slot: Signal::default(),
+            stored_valid: Signal::default(),
+            stored_slot: Signal::default(),
+            divided_valid: Signal::default(),
+            stores_busy: Signal::default(),
+            finish_valid: Signal::default(),
+            finish_ready: Signal::default(),
+            finish_slot: Signal::default(),
+            occupied: Signal::default(),
+            occupied_slots: Register::default(),
+            fresh: Register::default(),
+            resolving: Register::default(),
+            fetch: Register::default(),
+            waiting: Register::default(),
+            ended: Register::default(),
+            above: Register::default(),
+            finishing: Register::default(),
+            finishing_slot: Register::default(),
+            choice: PriorityEncoder::default(),
+            age: (0..ages).map(|_| OldestFirst::default()).collect(),
+            finish_choice: PriorityEncoder::default(),
+            ready: Signal::default(),
+            done: Signal::default(),
+            issued: Signal::default(),
+            started: Signal::default(),
+            held: Signal::default(),
+            missed: Signal::default(),
+            to_wait: Signal::default(),
+            to_resolve: Signal::default(),
+            written: Signal::default(),
+            resumed: Signal::default(),
+            flushed: Signal::default(),
+            just_ended: Signal::default(),
+            selected: Signal::default(),
+            woken: Signal::default(),
+            left: Signal::default(),
+            _ages: ages,
+        }
+    }
 }
 
 impl Logic for WarpScheduler {
@@ -131,6 +203,14 @@ impl Logic for WarpScheduler {
         self.choice.request.next = self.ready.val();
         if (self.ready.val() & self.above.q.val()).any() {
             self.choice.request.next = self.ready.val() & self.above.q.val();
+        }
+        for i in 0..self._ages {
+            self.age[i].clock.next = self.clock.val();
+            self.age[i].reset.next = self.reset.val();
+            self.age[i].start_valid.next = self.start_valid.val();
+            self.age[i].start_slot.next = self.start_slot.val();
+            self.age[i].request.next = self.ready.val();
+            self.choice.request.next = self.age[i].choice.val();
         }
         self.issue_valid.next = self.ready.val().any();
         self.issue_slot.next = self.choice.index.val();
@@ -253,7 +333,7 @@ mod tests {
     #[test]
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
         let mut rng = crate::testing::random();
-        let mut unit = WarpScheduler::default();
+        let mut unit = WarpScheduler::new(false);
         unit.connect_all();
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;

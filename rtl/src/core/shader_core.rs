@@ -307,7 +307,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             late_rd: vec![Signal::default(); traces],
             late_lanes: vec![Signal::default(); traces],
             late_value: vec![Signal::default(); traces],
-            front_end: FrontEnd::default(),
+            front_end: FrontEnd::new(options.oldest_first),
             cache: InstructionCache::default(),
             decode: DecodeStage::new(LANES),
             lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),

@@ -86,7 +86,7 @@ units! {
     retire_trace: core::RetireTrace::<4>::default();
     scoreboard: core::Scoreboard::default();
     decode_stage: core::DecodeStage::new(8);
-    front_end: core::FrontEnd::<4>::default();
+    front_end: core::FrontEnd::<4>::new(false);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
@@ -94,7 +94,9 @@ units! {
         unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
     };
     path_selector: core::PathSelector::<4>::default();
-    warp_scheduler: core::WarpScheduler::default();
+    oldest_first: core::OldestFirst::default();
+    warp_scheduler: core::WarpScheduler::new(false);
+    warp_scheduler_oldest_first: core::WarpScheduler::new(true);
     shader_core: core::ShaderCore::<4>::default();
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();

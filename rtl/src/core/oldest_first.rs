@@ -1,0 +1,98 @@
+//! Which of the warps that ask has been on the core longest.
+
+use crate::prelude::*;
+
+/// Chooses the requesting warp slot whose warp started first.
+///
+/// 1. `start_valid` starts a warp in `start_slot`; it is younger than all others from the next cycle on.
+/// 2. `choice` answers `request` combinationally with one bit, or none if nothing is requested.
+///
+/// Every slot keeps the set of those that are older than it.
+#[derive(LogicBlock)]
+pub struct OldestFirst {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A warp starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Its slot.
+    pub start_slot: Signal<In, Bits<5>>,
+    /// Slots to choose from.
+    pub request: Signal<In, Bits<32>>,
+    /// The oldest of them, one-hot.
+    pub choice: Signal<Out, Bits<32>>,
+    older: Vec<Register<Bits<32>>>,
+    number: Vec<Constant<Bits<5>>>,
+    chosen: Pack<Bit, 1, 32>,
+    started: Signal<Local, Bits<32>>,
+}
+
+impl Default for OldestFirst {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            start_valid: Signal::default(),
+            start_slot: Signal::default(),
+            request: Signal::default(),
+            choice: Signal::default(),
+            older: (0..32).map(|_| Register::default()).collect(),
+            number: crate::control::indices(32),
+            chosen: Pack::new(32),
+            started: Signal::default(),
+        }
+    }
+}
+
+impl Logic for OldestFirst {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.started.next = bits::<32>(0);
+        if self.start_valid.val() {
+            self.started.next = bits::<32>(1) << self.start_slot.val();
+        }
+        for i in 0..32 {
+            self.older[i].clock.next = self.clock.val();
+            self.older[i].reset.next = self.reset.val();
+            self.older[i].d.next = self.older[i].q.val() & !self.started.val();
+            if self.start_valid.val() & (self.start_slot.val() == self.number[i].val()) {
+                self.older[i].d.next = !self.started.val();
+            }
+            self.chosen.x[i].next =
+                self.request.val().get_bit(i) & !(self.older[i].q.val() & self.request.val()).any();
+        }
+        self.choice.next = self.chosen.y.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use rust_hdl::prelude::simulate;
+
+    #[test]
+    fn the_oldest_is_chosen() {
+        let mut rng = crate::testing::random();
+        let mut unit = OldestFirst::default();
+        unit.connect_all();
+        let mut order: Vec<usize> = vec![];
+        for _ in 0..500 {
+            let slot = rng.gen_range(0..32);
+            unit.start_valid.next = true;
+            unit.start_slot.next = (slot as u64).into();
+            unit.clock.next = Clock { clk: true };
+            assert!(simulate(&mut unit, 10));
+            unit.clock.next = Clock { clk: false };
+            unit.start_valid.next = false;
+            order.retain(|&other| other != slot);
+            order.push(slot);
+            let request = rng.gen::<u32>() & rng.gen::<u32>() & order.iter().fold(0, |set, s| set | 1 << s);
+            unit.request.next = u64::from(request).into();
+            assert!(simulate(&mut unit, 10));
+            let oldest = order.iter().find(|&&slot| request >> slot & 1 == 1);
+            assert_eq!(unit.choice.val().to_u32(), oldest.map_or(0, |slot| 1 << slot));
+        }
+    }
+}
