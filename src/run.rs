@@ -366,7 +366,8 @@ fn core_work(result: &RunResult) -> Vec<CoreWork> {
         active_cycles: c.active_cycles.into(),
         stall_cycles: c.stall_cycles.into(),
         divergent: c.divergent.into(),
-        ipc: 0.0,
+        lost: c.lost,
+        ..CoreWork::default()
     };
     result.counters.iter().map(work).collect()
 }
