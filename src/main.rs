@@ -12,6 +12,7 @@ mod iss;
 mod kernel;
 mod print;
 mod run;
+mod timeline;
 
 use std::process::ExitCode;
 

@@ -19,6 +19,7 @@ use hermes_testbench::verdict::Verdict;
 
 use crate::array::{self, ArrayArgs};
 use crate::print;
+use crate::timeline::{Timeline, TimelineArgs};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -56,6 +57,8 @@ pub struct Args {
     /// Waveforms (FST); the model with waveforms is built apart
     #[arg(long, value_name = "FILE.fst")]
     wave: Option<PathBuf>,
+    #[command(flatten)]
+    timeline: TimelineArgs,
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     max_packets: Option<usize>,
@@ -176,11 +179,12 @@ impl Outputs {
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let config = args.array.config()?;
+    let config = Config { trace: args.timeline.is_wanted(), ..args.array.config()? };
     let program = args.program()?;
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(&args.pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
+    let timeline = args.timeline.create(&config, &program.kernel)?;
 
     let growth = program.app.as_ref().map_or(0, |app| app.growth());
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
@@ -194,6 +198,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         &program,
         setup,
         arriving(&packets, args.line_rate.arrivals(&capture.frames)),
+        timeline,
         quiet,
     )?;
 
@@ -262,6 +267,7 @@ fn simulate(
     program: &Program,
     mut setup: ArraySetup,
     packets: Vec<Packet>,
+    timeline: Option<Timeline>,
     quiet: bool,
 ) -> anyhow::Result<RunResult> {
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
@@ -281,6 +287,7 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
+    timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     let watchdog = program.app.as_ref().map(|app| app.watchdog());
     let options =
         watchdog.map(|watchdog| RunOptions { watchdog, ..RunOptions::default() }).unwrap_or_default();
@@ -289,10 +296,13 @@ fn simulate(
         bar.set_position(progress.committed);
     });
     bar.finish_and_clear();
+    let cycle = host.device_mut().cycle();
     drop(host);
-    // Waveforms are wanted most when a run fails.
+    // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
+    let ended = timeline.map(|timeline| timeline.commit(cycle)).transpose();
     let result = result?;
+    ended?;
     log::info!(
         "{} cycles simulated in {:.2} s: {:.1} kHz",
         result.simulated_cycles,
@@ -381,7 +391,8 @@ fn core_work(result: &RunResult) -> Vec<CoreWork> {
         active_cycles: c.active_cycles.into(),
         stall_cycles: c.stall_cycles.into(),
         divergent: c.divergent.into(),
-        ipc: 0.0,
+        lost: c.lost,
+        ..CoreWork::default()
     };
     result.counters.iter().map(work).collect()
 }

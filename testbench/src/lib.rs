@@ -9,6 +9,7 @@
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `iss` | the reference simulator of the instruction set |
 //! | `lockstep` | compares what the cores retire with the reference simulator |
+//! | `timeline` | what warps did in which cycle, as text and for the Perfetto viewer |
 //! | `fuzz` | constrained-random programs, with shrinking and coverage |
 //! | `golden` | golden models of the apps, and the report of a difference |
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
@@ -27,6 +28,7 @@ pub mod metrics;
 pub mod output;
 pub mod slot;
 pub mod tables;
+pub mod timeline;
 pub mod traffic;
 pub mod verdict;
 

@@ -27,7 +27,7 @@ impl OutputFile {
     /// # Errors
     /// If its folder does not exist or may not be written; the message names the path.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let named = |error| named(path, error);
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -57,8 +57,13 @@ impl OutputFile {
                 .and_then(|file| file.persist(&path).map(drop).map_err(|error| error.error)),
             Target::Direct(mut file) => file.flush(),
         };
-        result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        result.map_err(|error| named(&path, error))
     }
+}
+
+/// The error, with the path in its message.
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// A temporary file in `folder`, with the permissions of an ordinary new file.
@@ -75,17 +80,19 @@ fn stage(folder: &Path) -> io::Result<NamedTempFile> {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
+        let result = match &mut self.target {
             Target::Staged(file) => file.write(bytes),
             Target::Direct(file) => file.write(bytes),
-        }
+        };
+        result.map_err(|error| named(&self.path, error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
+        let result = match &mut self.target {
             Target::Staged(file) => file.flush(),
             Target::Direct(file) => file.flush(),
-        }
+        };
+        result.map_err(|error| named(&self.path, error))
     }
 }
 
@@ -115,5 +122,11 @@ mod tests {
         assert!(error.contains("none/out.csv"), "{error}");
         let error = OutputFile::create(folder.path()).unwrap_err().to_string();
         assert!(error.contains("is a directory"), "{error}");
+        let full = Path::new("/dev/full");
+        if full.exists() {
+            let mut file = OutputFile::create(full).unwrap();
+            let error = file.write_all(&[0; 1 << 20]).unwrap_err().to_string();
+            assert!(error.starts_with("/dev/full: "), "{error}");
+        }
     }
 }

@@ -102,6 +102,38 @@ pub struct CoreCounters {
     pub line_reads: u32,
     /// Data lines written.
     pub line_writes: u32,
+    /// Cycles with a warp on the core in which none started to execute an instruction.
+    pub lost: LostCycles,
+}
+
+/// Cycles with a warp on the core in which none started to execute an instruction, by reason, each modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct LostCycles {
+    /// Loads, stores or divisions had to complete.
+    pub memory: u32,
+    /// Instructions were not in the cache.
+    pub fetch: u32,
+    /// Warps waited for a branch, a jump or path selection.
+    pub divergence: u32,
+    /// An instruction was blocked by a hazard and fetched again.
+    pub scoreboard: u32,
+    /// The pipeline stood still for a unit that warps share.
+    pub conflict: u32,
+}
+
+impl LostCycles {
+    /// The reasons with their names, in the order of the registers.
+    #[must_use]
+    pub fn reasons(&self) -> [(&'static str, u32); 5] {
+        let Self { memory, fetch, divergence, scoreboard, conflict } = *self;
+        [
+            ("memory", memory),
+            ("fetch", fetch),
+            ("divergence", divergence),
+            ("scoreboard", scoreboard),
+            ("conflict", conflict),
+        ]
+    }
 }
 
 /// A record of the fault FIFO.
@@ -333,6 +365,13 @@ impl<D: Device> Host<D> {
             fetch_misses: self.read("CORE_FETCH_MISSES")?,
             line_reads: self.read("CORE_LINE_READS")?,
             line_writes: self.read("CORE_LINE_WRITES")?,
+            lost: LostCycles {
+                memory: self.read("CORE_LOST_MEMORY")?,
+                fetch: self.read("CORE_LOST_FETCH")?,
+                divergence: self.read("CORE_LOST_DIVERGENCE")?,
+                scoreboard: self.read("CORE_LOST_SCOREBOARD")?,
+                conflict: self.read("CORE_LOST_CONFLICT")?,
+            },
         })
     }
 

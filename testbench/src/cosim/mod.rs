@@ -33,7 +33,7 @@ pub use axi_lite::{Access, AxiLiteHost, Completion};
 pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
-pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout};
+pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
 pub use image::{MemoryImage, LINE};
 pub use memory::{Axi4Memory, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR};
 pub use ports::{Axi4Ports, AxiLitePorts, PortError, TracePorts};

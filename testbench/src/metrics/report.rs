@@ -4,6 +4,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Distribution, PacketRecord};
+use crate::cosim::LostCycles;
 use crate::verdict::Verdict;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
@@ -24,6 +25,12 @@ pub struct CoreWork {
     pub divergent: u64,
     /// Warp-instructions per cycle of the run.
     pub ipc: f64,
+    /// Share of the lanes that executed the warp-instructions: 0 to 1.
+    pub simd_efficiency: f64,
+    /// Cycles of the run without a warp on the core.
+    pub no_warp: u64,
+    /// Cycles with a warp on the core in which none started to execute an instruction.
+    pub lost: LostCycles,
 }
 
 /// What a run was made with; it stands in the report so that the figures can be read later.
@@ -89,6 +96,8 @@ pub struct Report {
     pub faults: u64,
     /// Packets that are not what most are.
     pub counted: Counted,
+    /// Active lanes over lanes, of all warp-instructions: 0 to 1.
+    pub simd_efficiency: f64,
     /// Work of each core.
     pub cores: Vec<CoreWork>,
     /// Whether every packet was compared with the app's golden model (and was right).
@@ -96,8 +105,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// The figures of `records`, in commit order, whose frames had `lengths` bytes on the wire. `cores` need no
-    /// [`CoreWork::ipc`] yet.
+    /// The figures of `records`, in commit order, whose frames had `lengths` bytes on the wire. What is derived
+    /// in `cores` is filled in: [`CoreWork::ipc`], [`CoreWork::simd_efficiency`], [`CoreWork::no_warp`].
     pub fn new(
         run: RunFacts,
         records: &[PacketRecord],
@@ -111,7 +120,23 @@ impl Report {
         let first = records.iter().map(|r| r.arrival).min().unwrap_or(0);
         let cycles = records.iter().map(|r| r.commit).max().unwrap_or(0) - first;
         let per_cycle = |amount: f64| if cycles == 0 { 0.0 } else { amount / cycles as f64 };
-        let ipc = |core: CoreWork| CoreWork { ipc: per_cycle(core.instructions as f64), ..core };
+        let efficiency = |lanes: u64, instructions: u64| {
+            let possible = instructions as f64 * run.lanes as f64;
+            if instructions == 0 {
+                0.0
+            } else {
+                lanes as f64 / possible
+            }
+        };
+        let sum = |figure: fn(&CoreWork) -> u64| cores.iter().map(figure).sum();
+        let simd_efficiency = efficiency(sum(|core| core.lane_instructions), sum(|core| core.instructions));
+        let cores = cores.iter().map(|core| CoreWork {
+            ipc: per_cycle(core.instructions as f64),
+            simd_efficiency: efficiency(core.lane_instructions, core.instructions),
+            no_warp: cycles.saturating_sub(core.active_cycles),
+            ..*core
+        });
+        let cores = cores.collect();
         let mut report = Self {
             run,
             packets: records.len(),
@@ -124,7 +149,8 @@ impl Report {
             verdicts: BTreeMap::new(),
             faults,
             counted,
-            cores: cores.into_iter().map(ipc).collect(),
+            simd_efficiency,
+            cores,
             golden_checked,
         };
         report.name_verdicts(records, |verdict| verdict.to_string());
@@ -139,6 +165,36 @@ impl Report {
         for record in records {
             *self.verdicts.entry(name(record.verdict)).or_insert(0) += 1;
         }
+    }
+}
+
+impl Report {
+    /// A table of the cycles that each core lost, and their mean, in percent of the run's cycles.
+    fn fmt_lost_cycles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = LostCycles::default().reasons().map(|(name, _)| name);
+        write!(f, "  lost cycles  {:>10}", "no warp")?;
+        names.iter().try_for_each(|name| write!(f, " {name:>10}"))?;
+        writeln!(f, "  % of the cycles")?;
+        let lost = |core: &CoreWork| {
+            let reasons = core.lost.reasons().map(|(_, cycles)| u64::from(cycles));
+            [core.no_warp].into_iter().chain(reasons)
+        };
+        let mut row = |name: &str, cores: &[CoreWork]| {
+            let all = (self.cycles * cores.len() as u64).max(1) as f64;
+            write!(f, "    {name:<10}")?;
+            for column in 0..=names.len() {
+                let cycles: u64 = cores.iter().filter_map(|core| lost(core).nth(column)).sum();
+                write!(f, " {:>10.1}", 100.0 * cycles as f64 / all)?;
+            }
+            writeln!(f)
+        };
+        for (number, core) in self.cores.iter().enumerate() {
+            row(&format!("core {number}"), std::slice::from_ref(core))?;
+        }
+        if self.cores.len() > 1 {
+            row("all cores", &self.cores)?;
+        }
+        Ok(())
     }
 }
 
@@ -195,6 +251,8 @@ impl fmt::Display for Report {
         )?;
         let ipc: Vec<_> = self.cores.iter().map(|core| format!("{:.3}", core.ipc)).collect();
         writeln!(f, "  IPC per core {}", ipc.join(" "))?;
+        writeln!(f, "  SIMD         {:.1} % of the lanes active", 100.0 * self.simd_efficiency)?;
+        self.fmt_lost_cycles(f)?;
         write!(
             f,
             "  golden model {}",
@@ -240,7 +298,10 @@ mod tests {
             record(1, Verdict(0), 120, 120, 160),
             record(2, drop, 130, 140, 300),
         ];
-        let cores = vec![CoreWork { instructions: 50, ..CoreWork::default() }, CoreWork::default()];
+        let lost = LostCycles { memory: 40, fetch: 10, ..LostCycles::default() };
+        let core =
+            CoreWork { instructions: 50, lane_instructions: 300, active_cycles: 100, ..CoreWork::default() };
+        let cores = vec![CoreWork { lost, ..core }, CoreWork::default()];
         let lengths = [64, 64, 1518].into_iter();
         let report = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true);
         assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
@@ -255,6 +316,9 @@ mod tests {
             "65.84 Gbit/s",
             "drop: TTL ran out",
             "IPC per core 0.250 0.000",
+            "SIMD         75.0 % of the lanes active",
+            "core 0           50.0       20.0        5.0        0.0        0.0        0.0\n",
+            "all cores        75.0       10.0        2.5        0.0        0.0        0.0\n",
             "every packet and verdict agrees",
         ] {
             assert!(text.contains(part), "{part} in {text}");
@@ -262,6 +326,11 @@ mod tests {
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["verdicts"]["forward: port 0"], 2);
         assert_eq!(json["run"]["memory_latency"], 60);
+        assert_eq!(
+            (&json["simd_efficiency"], &json["cores"][0]["lost"]["fetch"]),
+            (&0.75.into(), &10.into())
+        );
+        assert_eq!((&json["cores"][0]["no_warp"], &json["cores"][1]["no_warp"]), (&100.into(), &200.into()));
     }
 
     #[test]

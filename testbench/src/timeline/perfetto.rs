@@ -1,0 +1,153 @@
+//! The timeline in the Trace Event Format (JSON), which the Perfetto viewer and Chrome's `about:tracing` open.
+//!
+//! A core is a process, a warp slot a thread. A warp is a slice from its issue to its finish; inside are slices for stretches
+//! of instructions and for waits. Faults and commits are instant events; the time from finish to commit, in which the slot may
+//! have another warp, is an asynchronous slice of the core. One cycle is shown as 1 microsecond.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde_json::{json, Map, Value};
+
+use super::warp::{Phase, Wait, WarpTimeline};
+use crate::verdict::{Verdict, FAULT};
+
+/// Writes the timeline, an event at a time.
+#[derive(Debug)]
+pub struct Perfetto<W> {
+    output: W,
+    lanes: usize,
+    first: bool,
+    /// Processes and threads that have a name.
+    named: BTreeSet<(u64, u64)>,
+}
+
+impl<W: Write> Perfetto<W> {
+    /// Starts the timeline of cores with so many lanes.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn new(mut output: W, lanes: usize) -> io::Result<Self> {
+        let notes = json!({ "time": "1 microsecond = 1 cycle since reset", "lanes": lanes });
+        write!(output, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{notes},\"traceEvents\":[")?;
+        Ok(Self { output, lanes, first: true, named: BTreeSet::new() })
+    }
+
+    /// Writes a warp. One that has not finished ends with `now`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn warp(&mut self, warp: &WarpTimeline, now: u64) -> io::Result<()> {
+        let (core, slot) = (u64::from(warp.slot.core), u64::from(warp.slot.slot));
+        // Viewers treat number 0 in a way of their own, and like thread numbers that are unique.
+        let process = core + 1;
+        let thread = 100 * process + slot;
+        self.name(process, 0, "process_name", format!("core {core}"))?;
+        self.name(process, thread, "thread_name", format!("slot {slot}"))?;
+
+        // Behind its last instruction, even if that retired in the cycle of the report.
+        let end = warp.phases.last().map_or(warp.issued, |phase| phase.to);
+        let end = warp.finished.unwrap_or(now).max(end);
+        let packets = warp.packets;
+        let last = packets.first.wrapping_add(packets.count.saturating_sub(1));
+        let name = format!("packets {}-{last}", packets.first);
+        let event = |kind: &str, category: &str, name: &str, time: u64| {
+            let mut event = Map::new();
+            event.insert("ph".into(), kind.into());
+            event.insert("cat".into(), category.into());
+            event.insert("name".into(), name.into());
+            event.insert("pid".into(), process.into());
+            event.insert("tid".into(), thread.into());
+            event.insert("ts".into(), time.into());
+            event
+        };
+        let slice = |category: &str, name: &str, from: u64, to: u64, arguments: Value| {
+            let mut slice = event("X", category, name, from);
+            slice.insert("dur".into(), to.saturating_sub(from).into());
+            slice.insert("args".into(), arguments);
+            slice
+        };
+        // The outer slice comes first.
+        self.event(slice("warp", &name, warp.issued, end, self.summary(warp)))?;
+        for Phase { from, to, what } in &warp.phases {
+            let (category, name, arguments) = match what {
+                Ok(stretch) => {
+                    let arguments = json!({
+                        "instructions": stretch.instructions,
+                        "lane_instructions": stretch.lane_instructions,
+                        "first_pc": format!("{:#010x}", stretch.first_pc),
+                        "last_pc": format!("{:#010x}", stretch.last_pc),
+                    });
+                    ("instructions", "instructions".to_string(), arguments)
+                }
+                Err(wait) => ("wait", format!("wait: {}", wait.name()), json!({ "cycles": to - from })),
+            };
+            self.event(slice(category, &name, *from, *to, arguments))?;
+        }
+        for fault in &warp.faults {
+            let text = Verdict(FAULT | u32::from(fault.cause)).to_string();
+            let mut mark = event("i", "fault", &text, fault.cycle);
+            mark.insert("s".into(), "t".into());
+            let lanes = format!("{:#x}", fault.lanes);
+            mark.insert("args".into(), json!({ "pc": format!("{:#010x}", fault.pc), "lanes": lanes }));
+            self.event(mark)?;
+        }
+        if let (Some(finished), Some(committed)) = (warp.finished, warp.committed) {
+            for (kind, time) in [("b", finished), ("e", committed)] {
+                let mut edge = event(kind, "finished", "waits for its commit", time);
+                edge.insert("id".into(), packets.first.into());
+                edge.insert("args".into(), json!({ "packets": name }));
+                self.event(edge)?;
+            }
+            let mut mark = event("i", "commit", &format!("commit of {name}"), committed);
+            mark.insert("s".into(), "t".into());
+            mark.insert("args".into(), json!({ "first": packets.first, "count": packets.count }));
+            self.event(mark)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the timeline and gives the output back.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn end(mut self) -> io::Result<W> {
+        self.output.write_all(b"\n]}\n")?;
+        Ok(self.output)
+    }
+
+    /// The figures of a warp.
+    fn summary(&self, warp: &WarpTimeline) -> Value {
+        let possible = warp.instructions * self.lanes as u64;
+        let efficiency = if possible == 0 { 0.0 } else { warp.lane_instructions as f64 / possible as f64 };
+        let waits = Wait::ALL.iter().zip(warp.waits).filter(|(_, cycles)| *cycles > 0);
+        let waits: Map<String, Value> =
+            waits.map(|(wait, cycles)| (wait.name().to_string(), cycles.into())).collect();
+        json!({
+            "first": warp.packets.first,
+            "count": warp.packets.count,
+            "instructions": warp.instructions,
+            "lane_instructions": warp.lane_instructions,
+            "simd_efficiency": efficiency,
+            "cycles_waited_for": waits,
+            "finished": warp.finished.is_some(),
+        })
+    }
+
+    /// Names a process or thread that has no name yet.
+    fn name(&mut self, process: u64, thread: u64, kind: &str, name: String) -> io::Result<()> {
+        if !self.named.insert((process, thread)) {
+            return Ok(());
+        }
+        let event =
+            json!({ "ph": "M", "name": kind, "pid": process, "tid": thread, "args": { "name": name } });
+        self.event(event)
+    }
+
+    fn event(&mut self, event: impl Into<Value>) -> io::Result<()> {
+        self.output.write_all(if self.first { b"\n" } else { b",\n" })?;
+        self.first = false;
+        serde_json::to_writer(&mut self.output, &event.into())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! The readable trace: a block of lines for each warp.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use hermes_rtl::config::EXIT_ADDRESS;
+
+use super::warp::{Step, WarpTimeline};
+use crate::iss::{disassemble, register_name, Class, Instruction, Isa};
+use crate::lockstep::{LateWrite, Retired};
+use crate::verdict::{Verdict, FAULT};
+
+/// Writes the readable trace.
+#[derive(Debug)]
+pub struct TextTrace<W> {
+    output: W,
+    isa: Isa,
+    /// Hexadecimal digits of a set of lanes.
+    digits: usize,
+}
+
+impl<W: Write> TextTrace<W> {
+    /// Starts the trace of cores with so many lanes.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn new(mut output: W, isa: Isa, lanes: usize) -> io::Result<Self> {
+        let digits = lanes.div_ceil(4).max(5);
+        writeln!(output, "Cycles since reset; sets of lanes and addresses in hexadecimal.")?;
+        writeln!(
+            output,
+            "{:>10} {:>6} {:<8} {:<digits$} {:<8} {:<28} what it did: one value if all lanes have the same",
+            "cycle", "waited", "for", "lanes", "pc", "instruction"
+        )?;
+        Ok(Self { output, isa, digits })
+    }
+
+    /// Notes an instruction of `warp`.
+    pub fn retired(
+        &self,
+        warp: &mut WarpTimeline,
+        cycle: u64,
+        got: &Retired,
+        code: Option<&Instruction>,
+        step: Step,
+    ) {
+        let waited = if step.waited == 0 { String::new() } else { step.waited.to_string() };
+        let reason = step.wait.map_or("", |wait| wait.name());
+        let text = match got.pc {
+            EXIT_ADDRESS => "exit".to_string(),
+            pc => disassemble(pc, got.instruction, &self.isa),
+        };
+        let line = format!(
+            "{cycle:>10} {waited:>6} {reason:<8} {:<digits$} {:08x} {text:<28} {}",
+            format!("{:x}", got.active),
+            got.pc,
+            effect(got, code),
+            digits = self.digits
+        );
+        warp.lines.push_str(line.trim_end());
+        warp.lines.push('\n');
+    }
+
+    /// Notes values that reached the registers of `warp`.
+    pub fn late_write(&self, warp: &mut WarpTimeline, cycle: u64, late: &LateWrite) {
+        let (lanes, rd) = (format!("{:x}", late.lanes), register_name(late.rd));
+        let values = values(late.lanes, &late.values);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            warp.lines,
+            "{cycle:>10} {:>15} {lanes:<digits$} {:>37} {rd} = {values}",
+            "",
+            "late",
+            digits = self.digits
+        );
+    }
+
+    /// Writes the block of a warp.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn warp(&mut self, warp: &WarpTimeline) -> io::Result<()> {
+        let (first, last) =
+            (warp.packets.first, warp.packets.first.wrapping_add(warp.packets.count.saturating_sub(1)));
+        let (core, slot) = (warp.slot.core, warp.slot.slot);
+        writeln!(self.output, "\nwarp of packets {first} to {last}, core {core}, slot {slot}")?;
+        writeln!(self.output, "{:>10} issued", warp.issued)?;
+        self.output.write_all(warp.lines.as_bytes())?;
+        match warp.finished {
+            Some(cycle) => writeln!(
+                self.output,
+                "{cycle:>10} finished: {} instructions, {} lane-instructions",
+                warp.instructions, warp.lane_instructions
+            )?,
+            None => writeln!(self.output, "{:>10} not finished", "")?,
+        }
+        match warp.committed {
+            Some(cycle) => writeln!(self.output, "{cycle:>10} committed"),
+            None => writeln!(self.output, "{:>10} not committed", ""),
+        }
+    }
+
+    /// Ends the trace and gives the output back.
+    pub fn end(self) -> W {
+        self.output
+    }
+}
+
+/// What an instruction did, in a few words.
+fn effect(got: &Retired, code: Option<&Instruction>) -> String {
+    let sound = got.active & !got.faulting;
+    let list = |elements: &[u32]| values(got.active, elements);
+    let rd = register_name(got.rd);
+    let mut text = match code.map(|code| code.op.class()) {
+        _ if got.pc == EXIT_ADDRESS => format!("verdict {}", list(&got.store_data)),
+        Some(Class::Load) => format!("{rd} <- [{}]", list(&got.values)),
+        Some(Class::Store) => format!("[{}] <- {}", list(&got.values), list(&got.store_data)),
+        Some(Class::Jalr) => format!("to {}", list(&got.values)),
+        _ if got.rd == 0 || sound == 0 => String::new(),
+        _ if got.late => format!("{rd} comes late"),
+        _ => format!("{rd} = {}", values(sound, &got.values)),
+    };
+    if got.faulting != 0 {
+        let gap = if text.is_empty() { "" } else { "; " };
+        let fault = Verdict(FAULT | u32::from(got.cause));
+        // Writing to a string does not fail.
+        let _ = write!(text, "{gap}lanes {:x} {fault}", got.faulting);
+    }
+    text
+}
+
+/// The elements of the lanes in `set`, or the one that all of them have.
+fn values(set: u32, elements: &[u32]) -> String {
+    let mut chosen = elements.iter().enumerate().filter(|(lane, _)| set >> lane & 1 != 0).map(|(_, x)| *x);
+    let Some(first) = chosen.next() else { return String::new() };
+    let rest: Vec<u32> = chosen.collect();
+    if rest.iter().all(|value| *value == first) {
+        return format!("{first:x}");
+    }
+    rest.iter().fold(format!("{first:x}"), |text, value| format!("{text} {value:x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cosim::{PacketRange, WarpSlot};
+    use crate::timeline::Wait;
+
+    #[test]
+    fn lines_say_what_instructions_did() {
+        let isa = Isa { m: true, zbb: true, aes: false, embedded: false };
+        let mut trace = TextTrace::new(Vec::new(), isa, 4).unwrap();
+        let slot = WarpSlot { core: 1, slot: 3 };
+        let mut warp = WarpTimeline::new(slot, PacketRange { first: 8, count: 4 }, 5, 0);
+        let mut retire = |cycle, word, change: &dyn Fn(&mut Retired)| {
+            let mut got = Retired { pc: 0x40, instruction: word, active: 0xf, ..Retired::default() };
+            change(&mut got);
+            let code = Instruction::decode(word, &isa);
+            let step = Step { waited: 7, wait: Some(Wait::Branch) };
+            trace.retired(&mut warp, cycle, &got, code.as_ref(), step);
+        };
+        retire(20, 0x0017_0713, &|got| (got.rd, got.values) = (14, vec![6, 6, 6, 6]));
+        retire(21, 0x0005_2703, &|got| {
+            (got.rd, got.late, got.values) = (14, true, vec![64, 65, 128, 192]);
+            (got.faulting, got.cause) = (2, 4);
+        });
+        retire(22, 0x00f5_2023, &|got| (got.values, got.store_data) = (vec![16; 4], vec![1, 2, 3, 4]));
+        retire(23, 0, &|got| (got.pc, got.store_data) = (EXIT_ADDRESS, vec![0; 4]));
+        let late = LateWrite { core: 1, slot: 3, rd: 14, lanes: 5, values: vec![170, 0, 187, 0] };
+        trace.late_write(&mut warp, 24, &late);
+        warp.finish(30);
+        trace.warp(&warp).unwrap();
+        let text = String::from_utf8(trace.end()).unwrap();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines: Vec<_> = text.lines().skip(3).map(words).collect();
+        assert_eq!(
+            lines,
+            [
+                "warp of packets 8 to 11, core 1, slot 3",
+                "5 issued",
+                "20 7 branch f 00000040 addi a4,a4,1 a4 = 6",
+                "21 7 branch f 00000040 lw a4,0(a0) a4 <- [40 41 80 c0]; lanes 2 fault: load address misaligned",
+                "22 7 branch f 00000040 sw a5,0(a0) [10] <- 1 2 3 4",
+                "23 7 branch f fffffffc exit verdict 0",
+                "24 5 late a4 = aa bb",
+                "30 finished: 0 instructions, 0 lane-instructions",
+                "not committed",
+            ]
+        );
+    }
+}

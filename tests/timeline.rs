@@ -1,0 +1,183 @@
+//! `hermes run --trace` and `--perfetto`: every warp is there, in its cycles, with all of its instructions.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{rows, Folder};
+use serde_json::Value;
+
+/// One array for all of these tests: with its trace ports it is a model of its own.
+const ARRAY: &str = "--cores 2 --lanes 2 --warps 4";
+const FILES: &str = "--trace trace.txt --perfetto timeline.json --json out.json --verdicts out.csv";
+
+/// An event of the timeline.
+struct Event(Value);
+
+impl Event {
+    fn number(&self, name: &str) -> u64 {
+        self.0[name].as_u64().unwrap_or_else(|| panic!("no number {name}: {}", self.0))
+    }
+
+    fn argument(&self, name: &str) -> u64 {
+        self.0["args"][name].as_u64().unwrap_or_else(|| panic!("no argument {name}: {}", self.0))
+    }
+
+    fn is(&self, kind: &str, category: &str) -> bool {
+        self.0["ph"] == kind && self.0["cat"] == category
+    }
+
+    fn end(&self) -> u64 {
+        self.number("ts") + self.number("dur")
+    }
+
+    fn thread(&self) -> (u64, u64) {
+        (self.number("pid"), self.number("tid"))
+    }
+}
+
+fn json(folder: &Folder, name: &str) -> Value {
+    serde_json::from_str(&folder.text(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn timeline(folder: &Folder) -> Vec<Event> {
+    let mut timeline = json(folder, "timeline.json");
+    let Value::Array(events) = timeline["traceEvents"].take() else { panic!("no events: {timeline}") };
+    events.into_iter().map(Event).collect()
+}
+
+/// Addresses of the instructions in the readable trace, without boot sequence and EXIT.
+fn instructions(trace: &str) -> Vec<u32> {
+    let pc = |line: &str| {
+        let word = line.get(33..41)?;
+        word.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(word, 16).ok())?
+    };
+    trace.lines().filter_map(pc).filter(|pc| *pc < 0xffff_ff00).collect()
+}
+
+#[test]
+fn every_warp_and_instruction_is_told() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 75 --seed 8 --bad-share 20 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {ARRAY}");
+    let text = folder.succeed(&format!("{run} {FILES}"));
+    assert_eq!(text, folder.succeed(&run), "watching a run does not change it");
+    let (report, rows) = (json(&folder, "out.json"), rows(&folder.text("out.csv")));
+    let (events, trace) = (timeline(&folder), folder.text("trace.txt"));
+
+    // Every packet's warp, in its cycles: those of the rows count from the start of the run.
+    let warps: Vec<_> = events.iter().filter(|event| event.is("X", "warp")).collect();
+    let commits: Vec<_> = events.iter().filter(|event| event.is("i", "commit")).collect();
+    assert_eq!(warps.len(), commits.len());
+    let base = warps[0].number("ts") - rows[0].start;
+    let mut packet = 0;
+    for (warp, commit) in warps.iter().zip(&commits) {
+        assert_eq!((warp.argument("first"), commit.argument("first")), (packet, packet));
+        for _ in 0..warp.argument("count") {
+            let row = &rows[packet as usize];
+            let times = [warp.number("ts"), warp.end(), commit.number("ts")].map(|time| time - base);
+            assert_eq!(times, [row.start, row.finish, row.commit], "packet {packet}");
+            packet += 1;
+        }
+    }
+    assert_eq!(packet, 75);
+    let blocks: Vec<_> = trace.lines().filter(|line| line.starts_with("warp of packets ")).collect();
+    assert_eq!(blocks.len(), warps.len());
+    for (block, warp) in blocks.iter().zip(&warps) {
+        let (first, (process, thread)) = (warp.argument("first"), warp.thread());
+        let last = first + warp.argument("count") - 1;
+        let (core, slot) = (process - 1, thread % 100);
+        assert_eq!(*block, format!("warp of packets {first} to {last}, core {core}, slot {slot}"));
+    }
+
+    // Slices nest: warps of a slot follow each other, parts of a warp fill it.
+    let mut threads: BTreeMap<(u64, u64), Vec<&Event>> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.0["ph"] == "X") {
+        threads.entry(event.thread()).or_default().push(event);
+    }
+    assert_eq!(threads.len(), 8, "each slot had warps");
+    for slices in threads.values_mut() {
+        slices.sort_by_key(|slice| (slice.number("ts"), !slice.is("X", "warp")));
+        let (mut warp_end, mut filled) = (0, 0);
+        for slice in slices {
+            if slice.is("X", "warp") {
+                assert!(filled == warp_end && slice.number("ts") >= warp_end, "{}", slice.0);
+                (warp_end, filled) = (slice.end(), slice.number("ts"));
+            } else {
+                assert!(slice.number("ts") == filled && slice.end() <= warp_end, "{}", slice.0);
+                filled = slice.end();
+            }
+        }
+        assert_eq!(filled, warp_end);
+    }
+
+    // The counters of the cores.
+    let cores = report["cores"].as_array().expect("a list");
+    let mut all = 0;
+    for (number, core) in (0..).zip(cores) {
+        let mine = || warps.iter().filter(|warp| warp.thread().0 == number + 1);
+        let sum = |name: &str| mine().map(|warp| warp.argument(name)).sum::<u64>();
+        assert_eq!(core["instructions"], sum("instructions"), "core {number}");
+        assert_eq!(core["lane_instructions"], sum("lane_instructions"), "core {number}");
+        let efficiency = sum("lane_instructions") as f64 / (2 * sum("instructions")) as f64;
+        assert!((core["simd_efficiency"].as_f64().expect("a number") - efficiency).abs() < 1e-9);
+        all += sum("instructions");
+
+        let lost = core["lost"].as_object().expect("reasons");
+        assert_eq!(lost.len(), 5);
+        let lost: u64 = lost.values().map(|cycles| cycles.as_u64().expect("cycles")).sum();
+        let active = core["active_cycles"].as_u64().expect("cycles");
+        assert!(lost > 0 && lost + sum("instructions") <= active, "{core}");
+    }
+    assert_eq!(instructions(&trace).len() as u64, all);
+    for part in ["lw a0,28(a1)", " load ", "exit ", "verdict ", "finished: "] {
+        assert!(trace.contains(part), "{part}");
+    }
+    for part in ["SIMD  ", "lost cycles ", "core 1 ", "all cores "] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn faults_are_marked() {
+    let folder = Folder::new();
+    folder.write("faults.S", include_str!("kernels/faults.S"));
+    folder.succeed("kernel build faults.S -o faults.elf");
+    folder.succeed("gen-trace --kind fixed:60 --packets 40 --seed 6 -o in.pcap");
+    folder.succeed(&format!("run --kernel faults.elf --pcap in.pcap {FILES} {ARRAY}"));
+    let lanes = |event: &Event| {
+        let set = event.0["args"]["lanes"].as_str().and_then(|text| text.strip_prefix("0x")).expect("a set");
+        u64::from(u32::from_str_radix(set, 16).expect("hexadecimal").count_ones())
+    };
+    let marked: u64 = timeline(&folder).iter().filter(|event| event.is("i", "fault")).map(lanes).sum();
+    let faults = json(&folder, "out.json")["faults"].as_u64();
+    assert!(marked > 0 && faults == Some(marked), "{faults:?} faults, {marked} marked");
+    assert!(folder.text("trace.txt").contains("fault: load address misaligned"));
+}
+
+#[test]
+fn cycles_can_be_chosen_and_files_that_cannot_be_written_are_named() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind fixed:60 --packets 60 --seed 7 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {ARRAY}");
+    folder.succeed(&format!("{run} {FILES}"));
+    let starts = |events: &[Event]| -> Vec<u64> {
+        events.iter().filter(|event| event.is("X", "warp")).map(|event| event.number("ts")).collect()
+    };
+    let all = starts(&timeline(&folder));
+    let (first, last) = (all[all.len() / 3], all[all.len() / 2]);
+    folder.succeed(&format!("{run} {FILES} --trace-cycles {first}-{last}"));
+    let chosen: Vec<u64> = all.into_iter().filter(|start| (first..=last).contains(start)).collect();
+    assert_eq!(starts(&timeline(&folder)), chosen);
+    let blocks = folder.text("trace.txt").matches("warp of packets").count();
+    assert_eq!(blocks, chosen.len());
+
+    let before = folder.files();
+    folder.fail(&format!("{run} --trace none/trace.txt"), &["none/trace.txt: No such file"]);
+    folder.fail(&format!("{run} --perfetto ."), &[".: is a directory"]);
+    folder.fail(&format!("{run} --trace-cycles 1-2"), &["--trace-cycles: expected --trace or --perfetto"]);
+    if std::path::Path::new("/dev/full").exists() {
+        folder.fail(&format!("{run} --perfetto /dev/full"), &["/dev/full: No space left"]);
+    }
+    assert_eq!(folder.files(), before);
+}
