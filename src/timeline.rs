@@ -1,7 +1,7 @@
 //! The options of `hermes run` that tell what warps did in which cycle.
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::ensure;
@@ -43,9 +43,9 @@ impl TimelineArgs {
             return Ok(None);
         }
         let isa = Isa { m: true, zbb: true, aes: config.aes, embedded: kernel.registers.registers() == 16 };
-        let file = |path: &Option<PathBuf>| path.as_deref().map(|path: &Path| OutputFile::create(path));
-        let text = file(&self.trace).transpose()?.map(|file| TextTrace::new(file, isa, config.lanes));
-        let perfetto = file(&self.perfetto).transpose()?.map(|file| Perfetto::new(file, config.lanes));
+        let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
+        let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes));
+        let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes));
         let cycles = self.trace_cycles.unwrap_or(CycleRange::ALL);
         let recorder = Recorder::new(isa, cycles, text.transpose()?, perfetto.transpose()?);
         let (cores, lanes) = (config.cores, config.lanes);

@@ -181,3 +181,20 @@ fn cycles_can_be_chosen_and_files_that_cannot_be_written_are_named() {
     }
     assert_eq!(folder.files(), before);
 }
+
+/// A run that fails is the one to look at.
+#[test]
+fn the_timeline_of_a_stuck_run_is_kept() {
+    let folder = Folder::new();
+    folder.write("stuck.S", ".globl kernel\nkernel: j kernel\n");
+    folder.succeed("kernel build stuck.S -o stuck.elf");
+    folder.succeed("gen-trace --kind fixed:60 --packets 2 --seed 3 -o in.pcap");
+    folder.fail(
+        &format!("run --kernel stuck.elf --pcap in.pcap --perfetto timeline.json --json out.json {ARRAY}"),
+        &["no warp was issued, finished or committed", "0 committed"],
+    );
+    let events = timeline(&folder);
+    let warps: Vec<_> = events.iter().filter(|event| event.is("X", "warp")).collect();
+    assert!(warps.len() == 1 && warps[0].0["args"]["finished"] == false && warps[0].number("dur") > 500_000);
+    assert!(!folder.files().contains(&"out.json".to_string()));
+}
