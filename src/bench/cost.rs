@@ -29,6 +29,9 @@ pub struct Args {
 
 /// LUTs of an ECP5 behind the cells that Yosys counts: a carry cell takes two, a memory of 16 x 4 bits four.
 const LUTS: [(&str, f64); 3] = [("LUT4", 1.0), ("CCU2C", 2.0), ("TRELLIS_DPR16X4", 4.0)];
+/// Options of Yosys's `synth_ecp5`, for cost and clock alike. Left alone it counts a function of seven inputs, which takes
+/// eight LUTs and their multiplexers, as one, and so trades many LUTs for a level of logic.
+const SYNTHESIS: &str = "-nowidelut";
 /// Name of the core with shift registers around it.
 const PINS: &str = "core_pins";
 
@@ -116,7 +119,7 @@ fn synthesize(
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("core.v"), verilog)?;
     let script =
-        format!("read_verilog core.v; synth_ecp5 -top {top} -json core.json; tee -q -o statistics.txt stat");
+        format!("read_verilog core.v; synth_ecp5 {SYNTHESIS} -top {top} -json core.json; tee -q -o statistics.txt stat");
     tool(yosys, folder.path(), &["-q", "-p", &script])?;
     if let Some(netlist) = netlist {
         std::fs::copy(folder.path().join("core.json"), netlist)?;

@@ -6,7 +6,7 @@ use crate::prelude::*;
 ///
 /// 1. At the edge with `load` high the operands are taken.
 /// 2. At each of 32 following edges with `step` high one bit of the quotient is found.
-/// 3. From then on `result` holds until the next `load`. Division by zero and overflow give what the RISC-V unprivileged
+/// 3. From then on `result` holds until the next `load` (it is undefined while `load` is high). Division by zero and overflow give what the RISC-V unprivileged
 ///    specification says (chapter M, table of semantics for division by zero and overflow).
 ///
 /// Restoring division of magnitudes; the magnitude of a negative divisor is subtracted by adding the divisor.
@@ -79,11 +79,25 @@ impl Logic for LaneDivider {
             }
         }
 
+        // One negation serves the dividend and the result. A quotient of magnitudes with both highest bits set comes from a
+        // division by zero (or has no sign): it is -1.
         self.negative.next = self.signed.val() & self.a.val().get_bit(31);
-        self.magnitude.next = self.a.val();
-        if self.negative.val() {
-            self.magnitude.next = bits::<32>(0) - self.a.val();
+        self.negate.next = (self.dividend_negative.q.val() ^ self.divisor_negative.q.val())
+            & !(self.quotient.q.val().get_bit(31) & self.quotient.q.val().get_bit(30));
+        self.value.next = self.quotient.q.val();
+        if self.wants_remainder.q.val() {
+            self.negate.next = self.dividend_negative.q.val();
+            self.value.next = self.rest.q.val();
         }
+        if self.load.val() {
+            self.negate.next = self.negative.val();
+            self.value.next = self.a.val();
+        }
+        if self.negate.val() {
+            self.value.next = !self.value.val();
+        }
+        self.magnitude.next = self.value.val() + bit_cast::<32, 1>(self.negate.val().into());
+        self.result.next = self.magnitude.val();
         if self.load.val() {
             self.divisor.d.next = self.b.val();
             self.divisor_negative.d.next = self.signed.val() & self.b.val().get_bit(31);
@@ -92,21 +106,6 @@ impl Logic for LaneDivider {
             self.rest.d.next = bits::<32>(0);
             self.quotient.d.next = self.magnitude.val();
         }
-
-        // A quotient of magnitudes with both highest bits set comes from a division by zero (or has no sign): it is -1.
-        self.negate.next = (self.dividend_negative.q.val() ^ self.divisor_negative.q.val())
-            & !(self.quotient.q.val().get_bit(31) & self.quotient.q.val().get_bit(30));
-        if self.wants_remainder.q.val() {
-            self.negate.next = self.dividend_negative.q.val();
-        }
-        self.value.next = self.quotient.q.val();
-        if self.wants_remainder.q.val() {
-            self.value.next = self.rest.q.val();
-        }
-        if self.negate.val() {
-            self.value.next = !self.value.val();
-        }
-        self.result.next = self.value.val() + bit_cast::<32, 1>(self.negate.val().into());
     }
 }
 

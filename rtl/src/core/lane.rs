@@ -33,7 +33,7 @@ pub struct Lane {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Number of the lane in its core; constant.
+    /// Number of the lane in its core, 0 to 31; constant.
     pub number: Signal<In, Bits<32>>,
     /// Stages D, X and W move on at this edge.
     pub advance: Signal<In, Bit>,
@@ -132,9 +132,9 @@ pub struct Lane {
     /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so that the
     /// smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
-    registers_1: RamSync<Bits<32>, 9>,
-    registers_2: RamSync<Bits<32>, 9>,
-    paths: RamSync<Bits<36>, 5>,
+    registers_1: RamNoCollision<32, 9>,
+    registers_2: RamNoCollision<32, 9>,
+    paths: RamNoCollision<36, 5>,
     alu: LaneAlu,
     multiplier: Multiplier,
     divider: LaneDivider,
@@ -145,6 +145,8 @@ pub struct Lane {
     written_q: Register<Bits<32>>,
     rs1: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
+    one: Signal<Local, Bits<32>>,
+    distance: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
     register_write: Signal<Local, Bit>,
@@ -210,9 +212,9 @@ impl Lane {
             next_pc: Signal::default(),
             path_read_slot: Signal::default(),
             path_key: Signal::default(),
-            registers_1: RamSync::default(),
-            registers_2: RamSync::default(),
-            paths: RamSync::default(),
+            registers_1: RamNoCollision::default(),
+            registers_2: RamNoCollision::default(),
+            paths: RamNoCollision::default(),
             alu: LaneAlu::default(),
             multiplier: Multiplier::default(),
             divider: LaneDivider::default(),
@@ -223,6 +225,8 @@ impl Lane {
             written_q: Register::default(),
             rs1: Signal::default(),
             rs2: Signal::default(),
+            one: Signal::default(),
+            distance: Signal::default(),
             offset: Signal::default(),
             b: Signal::default(),
             register_write: Signal::default(),
@@ -263,8 +267,25 @@ impl Logic for Lane {
             OperandSource::Written => self.rs2.next = self.written_q.q.val(),
             _ => self.rs2.next = bits::<32>(0),
         }
-        self.offset.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
-            & self.offset_mask.val();
+        // The number shifted, as a sum of shifted ones that all lanes share: cheaper than a shifter in every lane.
+        self.one.next = bits::<32>(1) << self.offset_shift.val();
+        self.distance.next = bits::<32>(0);
+        if self.number.val().get_bit(0) {
+            self.distance.next = self.one.val();
+        }
+        if self.number.val().get_bit(1) {
+            self.distance.next = self.distance.val() | (self.one.val() << 1);
+        }
+        if self.number.val().get_bit(2) {
+            self.distance.next = self.distance.val() | (self.one.val() << 2);
+        }
+        if self.number.val().get_bit(3) {
+            self.distance.next = self.distance.val() | (self.one.val() << 3);
+        }
+        if self.number.val().get_bit(4) {
+            self.distance.next = self.distance.val() | (self.one.val() << 4);
+        }
+        self.offset.next = (self.offset_base.val() + self.distance.val()) & self.offset_mask.val();
         self.alu.a.next = self.a_value.val();
         if self.a_is_register.val() {
             self.alu.a.next = self.rs1.val();

@@ -4,6 +4,7 @@ mod multiply;
 mod pack;
 mod ram_async;
 mod ram_bytes;
+mod ram_no_collision;
 mod ram_sync;
 mod register;
 
@@ -11,6 +12,7 @@ pub use multiply::Multiply18;
 pub use pack::Pack;
 pub use ram_async::RamAsync;
 pub use ram_bytes::RamBytes;
+pub use ram_no_collision::RamNoCollision;
 pub use ram_sync::RamSync;
 pub use register::Register;
 
