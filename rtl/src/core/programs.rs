@@ -263,32 +263,37 @@ fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
         program.addi(A3, A3, -1).branch(1, A3, ZERO, "loop").ret();
         full_warps::<1>(&program, warps, 5).cycles as f64
     };
-    (cycles(12) - cycles(4)) / 8.0
+    (cycles(20) - cycles(4)) / 16.0
 }
 
 #[test]
 fn instruction_timing_is_as_documented() {
+    // The bench answers only in some cycles, so that the end of a run may come up to 12 cycles later: under one a turn.
+    let takes = |body, expected: f64| {
+        let cycles = cycles_of_a_turn(body, 1);
+        assert!((cycles - expected).abs() < 0.8, "{cycles} cycles, expected {expected}");
+    };
     // docs/shader-core.md: instructions in sequence issue back to back, also if each needs the result of the one before.
     let alu: fn(&mut Program) = |program| {
         program.addi(A4, A4, 1).addi(A4, A4, 1).addi(A4, A4, 1);
     };
-    assert_eq!(cycles_of_a_turn(alu, 1), 4.0 + 5.0);
+    takes(alu, 4.0 + 5.0);
     // Eight warps: one instruction a cycle.
     let eight = cycles_of_a_turn(alu, 8);
-    assert!((40.0..41.0).contains(&eight), "{eight}");
+    assert!((39.2..41.0).contains(&eight), "{eight}");
     let call: fn(&mut Program) = |program| {
         program.word(0x0000_0297).jalr(RA + 27, T0, 8); // auipc t0, 0; jalr t3, t0, 8
     };
-    assert_eq!(cycles_of_a_turn(call, 1), 2.0 + 10.0 + 5.0);
+    takes(call, 2.0 + 10.0 + 5.0);
     // A product is known a cycle later than a sum, and what needs it at once is fetched again.
     let independent: fn(&mut Program) = |program| {
         program.word(0x02e7_07b3).addi(A4, A4, 1).addi(A4, A4, 1); // mul a5, a4, a4
     };
-    assert_eq!(cycles_of_a_turn(independent, 1), 4.0 + 5.0);
+    takes(independent, 4.0 + 5.0);
     let dependent: fn(&mut Program) = |program| {
         program.word(0x02e7_0733).addi(A4, A4, 1).addi(A4, A4, 1); // mul a4, a4, a4
     };
-    assert_eq!(cycles_of_a_turn(dependent, 1), 4.0 + 3.0 + 5.0);
+    takes(dependent, 4.0 + 3.0 + 5.0);
 }
 
 #[test]
