@@ -33,7 +33,7 @@ pub struct Lane {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Number of the lane in its core, 0 to 31; constant.
+    /// Number of the lane in its core; constant.
     pub number: Signal<In, Bits<32>>,
     /// Stages D, X and W move on at this edge.
     pub advance: Signal<In, Bit>,
@@ -145,8 +145,6 @@ pub struct Lane {
     written_q: Register<Bits<32>>,
     rs1: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
-    one: Signal<Local, Bits<32>>,
-    distance: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
     register_write: Signal<Local, Bit>,
@@ -225,8 +223,6 @@ impl Lane {
             written_q: Register::default(),
             rs1: Signal::default(),
             rs2: Signal::default(),
-            one: Signal::default(),
-            distance: Signal::default(),
             offset: Signal::default(),
             b: Signal::default(),
             register_write: Signal::default(),
@@ -267,25 +263,8 @@ impl Logic for Lane {
             OperandSource::Written => self.rs2.next = self.written_q.q.val(),
             _ => self.rs2.next = bits::<32>(0),
         }
-        // The number shifted, as a sum of shifted ones that all lanes share: cheaper than a shifter in every lane.
-        self.one.next = bits::<32>(1) << self.offset_shift.val();
-        self.distance.next = bits::<32>(0);
-        if self.number.val().get_bit(0) {
-            self.distance.next = self.one.val();
-        }
-        if self.number.val().get_bit(1) {
-            self.distance.next = self.distance.val() | (self.one.val() << 1);
-        }
-        if self.number.val().get_bit(2) {
-            self.distance.next = self.distance.val() | (self.one.val() << 2);
-        }
-        if self.number.val().get_bit(3) {
-            self.distance.next = self.distance.val() | (self.one.val() << 3);
-        }
-        if self.number.val().get_bit(4) {
-            self.distance.next = self.distance.val() | (self.one.val() << 4);
-        }
-        self.offset.next = (self.offset_base.val() + self.distance.val()) & self.offset_mask.val();
+        self.offset.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
+            & self.offset_mask.val();
         self.alu.a.next = self.a_value.val();
         if self.a_is_register.val() {
             self.alu.a.next = self.rs1.val();

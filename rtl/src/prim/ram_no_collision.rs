@@ -13,7 +13,7 @@ use rust_hdl::prelude::*;
 /// 4. The contents and `read_data` are undefined until written and are not reset.
 ///
 /// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word before, costs a comparator, a
-/// multiplexer and registers for the word and the addresses on top: with 512 words of 32 bits 54 LUTs and 75 flip-flops.
+/// multiplexer and registers for the word and the addresses on top: with 512 words of 32 bits 40 LUTs and 75 flip-flops.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RamNoCollision<const N: usize, const A: usize> {
     /// Rising-edge clock of both ports.
