@@ -51,6 +51,28 @@ fn results_do_not_depend_on_the_array() {
     }
 }
 
+/// Lanes of one instruction go to different memories, and fault for different reasons.
+#[test]
+fn lanes_of_one_access_part() {
+    let folder = Folder::new();
+    folder.write("memories.S", include_str!("kernels/memories.S"));
+    folder.succeed("kernel build memories.S -o memories.elf --rv32e");
+    folder.succeed("gen-trace --kind imix --packets 100 --seed 2 -o in.pcap");
+    folder
+        .succeed("run --kernel memories.elf --pcap in.pcap --verdicts out.csv --cores 1 --lanes 4 --warps 4");
+    let rows = rows(&folder.text("out.csv"));
+    assert_eq!(rows.len(), 100);
+    for row in rows {
+        // Lane of the packet: warps are full.
+        let expected = match row.packet % 4 {
+            1 => 0xc000_0004,
+            2 => 0xc000_0005,
+            _ => 3 * row.packet as u32 + 7,
+        };
+        assert_eq!(row.verdict, expected, "packet {}", row.packet);
+    }
+}
+
 /// Packets of one warp diverge and cores finish out of order; commits come in the order of arrival all the same.
 #[test]
 fn commits_keep_the_order_of_arrival() {
