@@ -26,11 +26,11 @@ const LINKER: &str = "riscv64-unknown-elf-ld";
 const COMPILER: &str = "riscv64-unknown-elf-gcc";
 
 impl RegisterClass {
-    /// The compiler's and the assembler's flags.
+    /// The compiler's and the assembler's flags: what every array executes.
     const fn flags(self) -> [&'static str; 2] {
         match self {
-            Self::Rv32e => ["-march=rv32e", "-mabi=ilp32e"],
-            Self::Rv32i => ["-march=rv32i", "-mabi=ilp32"],
+            Self::Rv32e => ["-march=rv32em_zicsr_zbb", "-mabi=ilp32e"],
+            Self::Rv32i => ["-march=rv32im_zicsr_zbb", "-mabi=ilp32"],
         }
     }
 }

@@ -159,7 +159,7 @@ impl Executable {
         }
         let flags = header.e_flags(endian);
         if flags & EF_RISCV_RVC != 0 {
-            return Err("has compressed instructions; build it with -march=rv32i or -march=rv32e".into());
+            return Err("has compressed instructions; build it with -march=rv32im_zicsr_zbb or -march=rv32em_zicsr_zbb".into());
         }
         let registers = if flags & EF_RISCV_RVE != 0 { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
 

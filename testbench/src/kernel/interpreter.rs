@@ -1,10 +1,10 @@
-//! Runs a kernel on one packet at a time, instruction by instruction, so that kernels are tested without the array.
-//! RV32I as in the unprivileged specification (20191213), chapter 2.
+//! Runs a kernel on one packet at a time on the reference simulator, so that kernels are tested without the array.
 
-use super::Kernel;
+use super::{Kernel, RegisterClass};
 use crate::apps::{App, Placement};
 use crate::cosim::{EgressLists, MemoryImage};
 use crate::golden::Golden;
+use crate::iss::{CoreMemory, Hart, Isa, NoCsrs, Protection, Window};
 use crate::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
 use crate::verdict::Verdict;
 use hermes_rtl::config::EXIT_ADDRESS;
@@ -16,6 +16,8 @@ const TABLES: u32 = 0x100_0000;
 const EGRESS: u32 = 0x2000_0000;
 const RING_SLOTS: u32 = 4;
 const SLOT_BYTES: usize = 1 << MAX_BYTES_LOG2;
+/// All memory that there is: an access beyond it is an error of the kernel.
+const MEMORY_BYTES: u32 = 1 << 30;
 /// More than any kernel of the tests needs.
 const MAX_STEPS: usize = 3_000_000;
 
@@ -25,14 +27,15 @@ pub struct Thread {
     egress: EgressLists,
     stack_bytes: u32,
     entry: u32,
-    registers: [u32; 32],
-    pc: u32,
+    isa: Isa,
+    protection: Protection,
+    hart: Hart,
 }
 
 impl Thread {
     /// The thread of `kernel`, with the tables of `app` in its memory.
     pub fn new(kernel: &Kernel, app: &dyn App) -> Self {
-        let mut memory = MemoryImage::new(1 << 30);
+        let mut memory = MemoryImage::new(u64::from(MEMORY_BYTES));
         for segment in &kernel.segments {
             memory.write(segment.address, &segment.bytes).unwrap();
         }
@@ -44,13 +47,15 @@ impl Thread {
         let placement = Placement { tables: TABLES, egress, ring_slots: RING_SLOTS };
         let argument: Vec<u8> = app.argument(&placement).iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.write(ARGUMENT, &argument).unwrap();
+        let windows = [Window { base: 0, size: MEMORY_BYTES }, Window::default()];
         Self {
             memory,
             egress,
             stack_bytes: 1 << app.stack_bytes_log2(),
             entry: kernel.entry,
-            registers: [0; 32],
-            pc: 0,
+            isa: Isa { embedded: kernel.registers == RegisterClass::Rv32e, ..Isa::RV32IM_ZBB },
+            protection: Protection::Windows { read: windows, write: windows },
+            hart: Hart::new(kernel.entry),
         }
     }
 
@@ -65,17 +70,17 @@ impl Thread {
         slot[FRAME_OFFSET..][..packet.frame.len()].copy_from_slice(&packet.frame);
         self.memory.write(SLOT, &slot).unwrap();
 
-        self.registers = [0xdead_beef; 32];
-        self.registers[0] = 0;
-        self.registers[1] = EXIT_ADDRESS;
-        self.registers[2] = STACK;
-        self.registers[10] = index as u32;
-        self.registers[11] = SLOT;
-        self.registers[12] = ARGUMENT;
-        self.pc = self.entry;
+        self.hart.x = [0xdead_beef; 32];
+        self.hart.x[0] = 0;
+        self.hart.x[1] = EXIT_ADDRESS;
+        self.hart.x[2] = STACK;
+        self.hart.x[10] = index as u32;
+        self.hart.x[11] = SLOT;
+        self.hart.x[12] = ARGUMENT;
+        self.hart.pc = self.entry;
         let steps = (1..MAX_STEPS).find(|_| {
             self.step();
-            self.pc == EXIT_ADDRESS
+            self.hart.pc == EXIT_ADDRESS
         });
         let mut after = vec![0; SLOT_BYTES];
         self.memory.read(SLOT, &mut after).unwrap();
@@ -87,86 +92,17 @@ impl Thread {
         let mut below = [0; 512];
         self.memory.read(STACK - self.stack_bytes - 512, &mut below).unwrap();
         assert_eq!(below, [0; 512], "the kernel uses more stack than a thread has");
-        let verdict = Verdict(self.registers[10]);
+        let verdict = Verdict(self.hart.x[10]);
         let slot = index as u32 & (RING_SLOTS - 1);
         let egress = self.egress.frames(&self.memory, slot, &frame).unwrap();
         (Golden { verdict, frame }, egress, steps.expect("the kernel ends"))
     }
 
-    fn load(&self, address: u32, bytes: usize) -> u32 {
-        assert!(address as usize % bytes == 0, "misaligned load from {address:#x} at {:#x}", self.pc);
-        let word = self.memory.read_u32(address & !3);
-        let word = word.unwrap_or_else(|error| panic!("{error} (at {:#x})", self.pc));
-        word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
-    }
-
     fn step(&mut self) {
-        let code = self.load(self.pc, 4);
-        let bits = |low: u32, count: u32| code >> low & ((1 << count) - 1);
-        let signed = |value: u32, count: u32| ((value << (32 - count)) as i32 >> (32 - count)) as u32;
-        let (a, b) = (self.registers[bits(15, 5) as usize], self.registers[bits(20, 5) as usize]);
-        let immediate = signed(bits(20, 12), 12);
-        let next = self.pc.wrapping_add(4);
-        let mut target = next;
-        let result = match bits(0, 7) {
-            0x37 => Some(code & 0xffff_f000),
-            0x17 => Some(self.pc.wrapping_add(code & 0xffff_f000)),
-            0x6f => {
-                let offset = bits(31, 1) << 20 | bits(12, 8) << 12 | bits(20, 1) << 11 | bits(21, 10) << 1;
-                target = self.pc.wrapping_add(signed(offset, 21));
-                Some(next)
-            }
-            0x67 => {
-                target = a.wrapping_add(immediate) & !1;
-                Some(next)
-            }
-            0x63 => {
-                let offset = bits(31, 1) << 12 | bits(7, 1) << 11 | bits(25, 6) << 5 | bits(8, 4) << 1;
-                let taken = match bits(12, 3) >> 1 {
-                    0 => a == b,
-                    2 => (a as i32) < b as i32,
-                    3 => a < b,
-                    _ => panic!("illegal branch at {:#x}", self.pc),
-                };
-                if taken != (bits(12, 1) == 1) {
-                    target = self.pc.wrapping_add(signed(offset, 13));
-                }
-                None
-            }
-            0x03 => {
-                let size = bits(12, 2);
-                let value = self.load(a.wrapping_add(immediate), 1 << size);
-                Some(if bits(14, 1) == 0 { signed(value, 8 << size) } else { value })
-            }
-            0x23 => {
-                let address = a.wrapping_add(signed(bits(25, 7) << 5 | bits(7, 5), 12));
-                let bytes = 1 << bits(12, 3);
-                assert!(address as usize % bytes == 0, "misaligned store to {address:#x} at {:#x}", self.pc);
-                self.memory.write(address, &b.to_le_bytes()[..bytes]).unwrap();
-                None
-            }
-            opcode @ (0x13 | 0x33) => {
-                let register = opcode == 0x33;
-                assert!(!register || bits(25, 7) & 0x5f == 0, "not RV32I at {:#x}", self.pc);
-                let b = if register { b } else { immediate };
-                Some(match bits(12, 3) {
-                    0 if register && bits(30, 1) == 1 => a.wrapping_sub(b),
-                    0 => a.wrapping_add(b),
-                    1 => a << (b & 31),
-                    2 => u32::from((a as i32) < b as i32),
-                    3 => u32::from(a < b),
-                    4 => a ^ b,
-                    5 if bits(30, 1) == 1 => (a as i32 >> (b & 31)) as u32,
-                    5 => a >> (b & 31),
-                    6 => a | b,
-                    _ => a & b,
-                })
-            }
-            _ => panic!("illegal instruction {code:#010x} at {:#x}", self.pc),
-        };
-        if let (Some(value), rd @ 1..) = (result, bits(7, 5) as usize) {
-            self.registers[rd] = value;
-        }
-        self.pc = target;
+        let mut memory =
+            CoreMemory { shared: &mut self.memory, scratchpad: None, protection: &self.protection };
+        let pc = self.hart.pc;
+        let stepped = self.hart.step(&self.isa, &mut memory, &NoCsrs);
+        stepped.unwrap_or_else(|fault| panic!("{fault:x?} at {pc:#x}"));
     }
 }
