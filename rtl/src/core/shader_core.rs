@@ -208,7 +208,6 @@ pub struct ShaderCore<const LANES: usize> {
     scratchpad_writes: Signal<Local, Bit>,
     scratchpad_loaded: Signal<Local, Bit>,
     divided: Signal<Local, Bit>,
-    divide_lanes: Signal<Local, Bits<LANES>>,
     address_value: Signal<Local, Bit>,
     number: Vec<Constant<Bits<32>>>,
     aes_enabled: Constant<Bit>,
@@ -339,7 +338,6 @@ impl<const LANES: usize> ShaderCore<LANES> {
             scratchpad_writes: Signal::default(),
             scratchpad_loaded: Signal::default(),
             divided: Signal::default(),
-            divide_lanes: Signal::default(),
             address_value: Signal::default(),
             number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
             aes_enabled: Constant::new(options.aes),
@@ -540,7 +538,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.retire.next = self.write.fire.val();
 
         // Division
-        self.divide_lanes.next = self.write.executed.val();
         self.divide.start_valid.next = self.write.divide_start.val();
         self.divide.start_slot.next = self.write.slot.val();
         self.divide.start_rd.next = self.write.rd.val();
@@ -576,7 +573,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].aes_decrypt.next = self.decode.execute_aes_decrypt.val();
             self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
             self.lane[i].multiply.next = self.write.multiply.val();
-            self.lane[i].divide.next = self.divide.load.val() & self.divide_lanes.val().get_bit(i);
+            self.lane[i].divide.next = self.divide.load.val() & self.write.executed.val().get_bit(i);
             self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
             self.lane[i].divide_remainder.next = self.write.funct3.val().get_bit(1);
             self.lane[i].divide_step.next = self.divide.step.val();

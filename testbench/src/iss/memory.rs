@@ -3,10 +3,8 @@
 use super::hart::Cause;
 use crate::cosim::MemoryImage;
 
-/// First byte of the scratchpad in the address space of its core.
-pub const SCRATCHPAD_BASE: u32 = 0xfffe_0000;
-/// Bytes of a core's scratchpad.
-pub const SCRATCHPAD_BYTES: usize = 16 << 10;
+pub use hermes_rtl::config::SCRATCHPAD_ADDRESS as SCRATCHPAD_BASE;
+pub use hermes_rtl::memory::SCRATCHPAD_BYTES;
 
 /// Memory as a hart sees it. Addresses of loads and stores are aligned to their size.
 pub trait Memory {
