@@ -221,16 +221,17 @@ fn an_access_that_is_not_answered_ends() {
 
 /// What the array does, in miniature: 2 cores of one warp slot and 4 lanes. It issues one or two warps, serves the
 /// second one first, and commits both in order. A kernel is built in: the first byte of the frame rises by 1, the verdict is
-/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes.
+/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes. Maintenance takes
+/// 100 cycles; its register counts them from bit 8 on.
 const ARRAY: &str = "
   reg [31:0] pending, issued, committed, faults; reg [31:0] values [0:63];
-  reg [31:0] records [0:1023]; reg [9:0] record_in, record_out;
+  reg [31:0] records [0:1023]; reg [9:0] record_in, record_out; reg [6:0] busy; reg [23:0] maintenances;
   wire hold = 1'b0; wire get_error = 1'b0;
   wire [9:0] level = record_in - record_out;
   wire [31:0] get_value =
     get_offset == @ID@ ? @IDVALUE@ : get_offset == @CONFIG@ ? {8'd0, 8'd1, 8'd2, 8'd4} :
     get_offset == @PENDING@ ? pending : get_offset == @COMMITTED_PACKETS@ ? committed :
-    get_offset == @FAULTS@ ? faults : get_offset == @FAULT_LEVEL@ ? {22'd0, level} :
+    get_offset == @L2_MAINTENANCE@ ? {maintenances, 7'd0, busy != 0} : get_offset == @FAULTS@ ? faults : get_offset == @FAULT_LEVEL@ ? {22'd0, level} :
     get_offset == @FAULT_INFO@ ? 32'h01000102 : get_offset == @FAULT_PACKET@ ? records[record_out] :
     get_offset == @CORE_INSTRUCTIONS@ ? {31'd0, values[@CORE_SELECT@ >> 2][0]} + 32'd7 : values[get_offset[7:2]];
   wire run = values[@CONTROL@ >> 2][0];
@@ -264,6 +265,8 @@ const ARRAY: &str = "
   always @(posedge clk) begin
     pending <= pending + pushed - (trace_issue_valid ? {26'd0, take} : 32'd0);
     if (set) values[set_offset[7:2]] <= set_value;
+    if (set & set_offset == @L2_MAINTENANCE@ & set_value == 2) begin busy <= 100; maintenances <= maintenances + 1; end
+    else if (busy != 0) busy <= busy - 1;
     if (set & set_offset == @FAULT_POP@) record_out <= record_out + 1;
     if (trace_issue_valid) begin
       first[state == ISSUE] <= issued; count[state == ISSUE] <= take; issued <= issued + {26'd0, take};
@@ -294,6 +297,7 @@ const ARRAY: &str = "
     endcase
     if (rst) begin
       state <= IDLE; pending <= 0; issued <= 0; committed <= 0; faults <= 0; record_in <= 0; record_out <= 0;
+      busy <= 0; maintenances <= 0;
     end
   end
 ";
@@ -358,10 +362,54 @@ fn packets_go_through_a_small_ring_in_order() {
         assert!(result.deferred_cycles > 100 && result.skipped_cycles == 0 && result.kilohertz() > 0.0);
         assert_eq!(result.memory.total().lines_written, 600);
         assert_eq!(result.counters.iter().map(|c| c.instructions).collect::<Vec<_>>(), [7, 8]);
+        // Once for each quarter of the ring (4 slots), or two that were committed together.
+        let maintenances = host.read("L2_MAINTENANCE").unwrap() >> 8;
+        assert!((38..=75).contains(&maintenances), "{maintenances}");
+        assert!(result.cycles > 100 * u64::from(maintenances) / 2);
         // The second warp of a pair finishes first.
         let (a, b) = (result.packets[0].times, result.packets[4].times);
         assert!(a.core == 0 && b.core == 1 && b.finish < a.finish && a.commit < b.commit, "{a:?} {b:?}");
     }
+}
+
+#[test]
+fn slots_are_used_again_only_after_maintenance() {
+    let mut host = array(MemoryOptions { latency: Latency::Fixed(5), ..MemoryOptions::default() });
+    host.load_kernel(&KERNEL).unwrap();
+    let layout = host.configure(&SMALL).unwrap();
+    // The descriptor's second word is the packet's number: which packet stands in each slot.
+    let (mut committed, mut last, mut reused) = (0, [0_u32; 16], 0);
+    let mut commits = std::collections::VecDeque::new();
+    let violations = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let notes = std::rc::Rc::clone(&violations);
+    host.device_mut().set_observer(Box::new(move |cycle, _, events, image| {
+        for (_, event) in events {
+            if let Event::Commit(_, packets) = event {
+                committed += packets.count;
+                commits.push_back((committed, cycle));
+            }
+        }
+        for (slot, last) in (0_u32..).zip(&mut last) {
+            let number = image.read_u32(layout.ring_base + 128 * slot + 4).unwrap();
+            if number != *last && number >= 16 {
+                // The packet that stood here was committed at least a maintenance ago.
+                let old = commits.iter().find(|(count, _)| *count > *last);
+                if old.is_none_or(|(_, at)| cycle < at + 100) {
+                    notes.borrow_mut().push(format!("cycle {cycle}: packet {number} in slot {slot}"));
+                }
+                reused += 1;
+            }
+            *last = number;
+        }
+        if committed == 200 && reused < 184 {
+            notes.borrow_mut().push(format!("{reused} slots were used again"));
+        }
+        Ok(())
+    }));
+    let packets = frames(200, |_| 0);
+    let result = run(&mut host, &SMALL, &layout, &packets, RunOptions::default(), &mut |_| {}).unwrap();
+    check(&packets, &result);
+    assert_eq!(*violations.borrow(), Vec::<String>::new());
 }
 
 #[test]
