@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long, value_name = "GBPS|trace|max", default_value = "max")]
     line_rate: LineRate,
     /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
-    /// `dram:line=2,banks=32` (docs/memory-path.md has them all)
+    /// `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
     #[arg(long, value_name = "fixed|dram[:NAME=N,...]", default_value = "fixed")]
     memory: MemoryTiming,
     /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
