@@ -26,6 +26,7 @@ kernel:
     ret
 
 reader:
+    delay
     li      a3, LOADS
     li      a0, 0
 2:

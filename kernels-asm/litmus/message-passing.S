@@ -12,6 +12,8 @@ kernel:
     roles
     li      a2, 1
     bnez    a3, consumer
+    lw      a4, VARIABLE_Y(a1)
+    add     a4, a4, a4              # as long as the consumer's first load
     delay
     sw      a2, 0(a1)
     release
