@@ -431,6 +431,11 @@ fn core_work(result: &RunResult) -> Vec<CoreWork> {
         active_cycles: c.active_cycles.into(),
         stall_cycles: c.stall_cycles.into(),
         divergent: c.divergent.into(),
+        line_reads: c.line_reads.into(),
+        line_writes: c.line_writes.into(),
+        fetch_misses: c.fetch_misses.into(),
+        l2_read_hits: c.l2_read_hits.into(),
+        l2_read_misses: c.l2_read_misses.into(),
         lost: c.lost,
         ..CoreWork::default()
     };
