@@ -46,6 +46,11 @@ pub struct ArrayArgs {
 }
 
 impl ArrayArgs {
+    /// The AXI4 channels, if the user gave a number.
+    pub fn channels(&self) -> Option<usize> {
+        self.channels
+    }
+
     /// The configuration; checked.
     pub fn config(&self) -> anyhow::Result<Config> {
         self.config_or("default")

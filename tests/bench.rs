@@ -110,3 +110,38 @@ fn memory() {
     assert_eq!(figures["dec_ttl_relative_latency_2"], 1.0);
     assert!(figures["dec_ttl_relative_latency_400"] < 0.9, "{figures:?}");
 }
+
+#[test]
+fn apps() {
+    let array = "--preset default --cores 1 --lanes 4 --warps 4 --channels 1";
+    let figures = bench(&format!("apps {array} --apps dec-ttl,classifier --packets 64 --mcw 2,4,32"));
+    assert_eq!(
+        names(&figures),
+        [
+            "classifier_gbps_64B_mcw2",
+            "classifier_gbps_64B_mcw4",
+            "classifier_gbps_imix_mcw2",
+            "classifier_gbps_imix_mcw4",
+            "classifier_instructions_per_packet",
+            "classifier_lane_cycles_per_packet",
+            "classifier_simd_efficiency",
+            "dec-ttl_gbps_64B_mcw2",
+            "dec-ttl_gbps_64B_mcw4",
+            "dec-ttl_gbps_imix_mcw2",
+            "dec-ttl_gbps_imix_mcw4",
+            "dec-ttl_instructions_per_packet",
+            "dec-ttl_lane_cycles_per_packet",
+            "dec-ttl_simd_efficiency"
+        ]
+    );
+    // The kernel has 24 instructions, and `EXIT` is one.
+    assert_eq!(figures["dec-ttl_instructions_per_packet"], 25.0, "{figures:?}");
+    assert_eq!(figures["dec-ttl_simd_efficiency"], 1.0, "{figures:?}");
+    for app in ["dec-ttl", "classifier"] {
+        let figure = |name: &str| figures[&format!("{app}_{name}")];
+        assert!(figure("instructions_per_packet") < figure("lane_cycles_per_packet"), "{figures:?}");
+        assert!(figure("gbps_64B_mcw4") < figure("gbps_imix_mcw4"), "{figures:?}");
+    }
+    let folder = Folder::new();
+    folder.fail("bench apps --apps dec-tll", &["--app dec-tll: not known; expected one of dec-ttl"]);
+}

@@ -6,23 +6,16 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::{most_warps, Config, LINE_BYTES};
-use hermes_testbench::apps::{App, AppEntry, Inputs};
-use hermes_testbench::cosim::{
-    self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
-};
-use hermes_testbench::golden::Golden;
+use hermes_testbench::apps::{AppEntry, Inputs};
+use hermes_testbench::cosim::{Device, RunOptions};
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
-use hermes_testbench::verdict::Verdict;
-use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
-use crate::array::{self, ArrayArgs};
-use crate::print;
+use super::packet_run::{check, Load, PacketRun};
+use crate::array::ArrayArgs;
 
-/// Bytes of the shared memory; pages are allocated when they are written.
-const MEMORY_BYTES: u64 = 1 << 28;
 /// Bytes of a packet.
 const PACKET_BYTES: usize = 64;
 /// Bytes of its slot, as a power of two.
@@ -71,8 +64,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     figures.push(Figure::new("dec_ttl_l1_limit", l1_limit, "packets/cycle"));
     for channels in &args.at_channels {
         let config = Config { channels: *channels, l2_banks: base.l2_banks.max(*channels), ..base.clone() };
-        config.validate()?;
-        let bench = Bench { library: array::library(&config, false, quiet, |_| {})?, config, quiet };
+        let bench = Bench(PacketRun::new(config, quiet)?);
         bench.dec_ttl_figures(args, l1_limit, &mut figures)?;
         if *channels == 1 {
             figures.push(bench.stream(args.latency)?);
@@ -84,11 +76,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-struct Bench {
-    config: Config,
-    library: ModelLibrary,
-    quiet: bool,
-}
+struct Bench(PacketRun);
 
 /// What a run of dec-ttl gave.
 struct DecTtl {
@@ -100,7 +88,7 @@ struct DecTtl {
 
 impl Bench {
     fn dec_ttl_figures(&self, args: &Args, l1_limit: f64, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
-        let channels = self.config.channels;
+        let channels = self.0.config.channels;
         // Reads and writes are independent; more lines are written than read.
         let written = 1.0 + VERDICT_BYTES / LINE_BYTES as f64;
         let memory_limit = channels as f64 / written;
@@ -147,7 +135,7 @@ impl Bench {
         let frames = Generator::new(traffic).take(packets as usize);
         let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
         let frames = packets.iter().map(|packet| packet.frame.clone()).collect();
-        let result = self.run(&kernel, latency, most, frames, |_| Ok(Vec::new()))?;
+        let result = self.0.run(load(&kernel, frames, latency, most), |_, _| Ok(()))?;
         check(app.as_ref(), &packets, &result)?;
 
         let commit = |index: usize| result.packets[index].times.commit;
@@ -172,17 +160,19 @@ impl Bench {
             &path,
         )?;
         let kernel = Kernel::read(&path)?;
-        let warps = most_warps(self.config.warps as u32, 16);
-        let threads = (self.config.cores * self.config.lanes) as u32 * warps;
+        let warps = most_warps(self.0.config.warps as u32, 16);
+        let threads = (self.0.config.cores * self.0.config.lanes) as u32 * warps;
         // All different, so that a word that is read twice or not at all shows.
         let words: Vec<u32> =
             (0..threads * STREAM_WORDS).map(|word| word.wrapping_mul(0x9e37_79b1)).collect();
         let frames = vec![vec![0; PACKET_BYTES]; threads as usize];
-        let result = self.run(&kernel, latency, u32::MAX, frames, |host| {
+        let result = self.0.run(load(&kernel, frames, latency, u32::MAX), |host, setup| {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let buffer = host.rmalloc("the stream's buffer", bytes.len())?;
-            cosim::Device::write_memory(host.device_mut(), buffer, &bytes)?;
-            Ok(vec![buffer, 4 * threads, STREAM_WORDS])
+            host.device_mut().write_memory(buffer, &bytes)?;
+            let argument = [buffer, 4 * threads, STREAM_WORDS];
+            setup.argument = argument.iter().flat_map(|word| word.to_le_bytes()).collect();
+            Ok(())
         })?;
         for (thread, packet) in result.packets.iter().enumerate() {
             let words = words.iter().skip(thread).step_by(threads as usize);
@@ -202,59 +192,10 @@ impl Bench {
         let figure = Figure::new("stream_limit_ratio_1ch", ratio, "");
         Ok(figure.limit(Bound::AtLeast(0.9)).goal(Bound::AtLeast(0.97)))
     }
-
-    /// Runs a kernel with one thread for each frame and at most `most` warps on a core. `load` writes to the memory what it
-    /// needs and gives the argument block.
-    fn run(
-        &self,
-        kernel: &Kernel,
-        latency: u32,
-        most: u32,
-        frames: Vec<Vec<u8>>,
-        load: impl FnOnce(&mut Host<Simulation>) -> anyhow::Result<Vec<u32>>,
-    ) -> anyhow::Result<RunResult> {
-        let memory = MemoryOptions { latency: Latency::Fixed(latency), ..MemoryOptions::default() };
-        let mut host = Host::new(Simulation::new(self.library.instantiate()?, MEMORY_BYTES, memory)?)?;
-        host.load_kernel(&KernelImage {
-            segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-            entry: kernel.entry,
-            registers: kernel.registers.registers() as u32,
-        })?;
-        let argument = load(&mut host)?;
-        let threads = frames.len() as u64;
-        let setup = ArraySetup {
-            // A quarter of the ring holds all packets, so that the caches are not cleaned before the end.
-            ring_slots_log2: (4 * frames.len()).next_power_of_two().ilog2(),
-            slot_bytes_log2: SLOT_BYTES_LOG2,
-            mcw: host.most_warps().min(most),
-            argument: argument.iter().flat_map(|word| word.to_le_bytes()).collect(),
-            ..ArraySetup::default()
-        };
-        let layout = host.configure(&setup)?;
-        let packet = |frame| Packet { frame, port: 0, flags: 0, arrival: 0 };
-        let packets: Vec<_> = frames.into_iter().map(packet).collect();
-        let bar = print::progress(threads, self.quiet);
-        let result =
-            cosim::run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |progress| {
-                bar.set_position(progress.committed);
-            });
-        bar.finish_and_clear();
-        Ok(result?)
-    }
 }
 
-fn check(app: &dyn App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
-    ensure!(
-        result.packets.len() == packets.len(),
-        "{} of {} packets ended",
-        result.packets.len(),
-        packets.len()
-    );
-    for (packet, got) in packets.iter().zip(&result.packets) {
-        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
-        if let Some(difference) = app.check(got.index, packet, golden) {
-            anyhow::bail!("{difference}");
-        }
-    }
-    Ok(())
+/// One thread for each frame, at most `most_warps` warps on a core.
+fn load(kernel: &Kernel, frames: Vec<Vec<u8>>, latency: u32, most_warps: u32) -> Load<'_> {
+    let watchdog = RunOptions::default().watchdog;
+    Load { kernel, frames, slot_bytes_log2: SLOT_BYTES_LOG2, latency, most_warps, watchdog }
 }

@@ -1,10 +1,12 @@
 //! `hermes bench`: measures the product. Every figure stands beside its limit and its goal.
 
+mod apps;
 mod core;
 mod cost;
 mod emit;
 mod figure;
 mod memory;
+mod packet_run;
 mod sim;
 mod workload;
 
@@ -37,6 +39,8 @@ enum Command {
     Core(core::Args),
     /// Throughput of dec-ttl beside the limit that the memory sets, bandwidth of a stream, and what latency costs
     Memory(memory::Args),
+    /// Throughput of every app with 64-byte and IMIX packets, and what a packet costs
+    Apps(apps::Args),
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
@@ -47,6 +51,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Cost(args) => cost::measure(args, quiet)?,
         Command::Core(args) => core::measure(args, quiet)?,
         Command::Memory(args) => memory::measure(args, quiet)?,
+        Command::Apps(args) => apps::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
         serde_json::to_writer_pretty(&mut *json, &figures)?;

@@ -1,0 +1,239 @@
+//! `hermes bench apps`: throughput of every app on tables, rules and packets that are made from a seed.
+
+use std::fs;
+use std::path::PathBuf;
+
+use hermes_rtl::config::{most_warps, Config};
+use hermes_testbench::apps::{App, AppEntry, Input, Inputs, APPS};
+use hermes_testbench::cosim::RunResult;
+use hermes_testbench::kernel::Kernel;
+use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::tables::{
+    generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet,
+};
+use hermes_testbench::traffic::{Aim, Generator, Kind, Traffic};
+
+use super::figure::{Bound, Figure};
+use super::packet_run::{check, Load, PacketRun};
+use crate::array::ArrayArgs;
+
+/// Prefixes of the routing table.
+const PREFIXES: usize = 10_000;
+/// Output ports of the routing table.
+const PORTS: u16 = 16;
+/// Filters of the classifiers.
+const FILTERS: usize = 100;
+/// Rules whose patterns are searched.
+const PATTERN_RULES: usize = 100;
+/// Largest packet behind the fragmentation.
+const MTU: u16 = 576;
+/// Keys of the tunnel.
+const KEYS: &str = "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\nnonce 00a00b30\n\
+                    aes-128-ctr 2b7e151628aed2a6abf7158809cf4f3c\n\
+                    hmac-sha1-96 0102030405060708090a0b0c0d0e0f1011121314\n";
+/// The MCW whose figures carry no suffix.
+const REFERENCE_WARPS: u32 = 16;
+const SEED: u64 = 1;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    array: ArrayArgs,
+    /// Apps to measure, instead of all
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    apps: Vec<String>,
+    /// Packets of a run, instead of two for every thread that is there at the largest MCW (a quarter of that for ipsec)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(32..=262_144))]
+    packets: Option<u32>,
+    /// Cycles from a memory request to its response
+    #[arg(long, value_name = "CYCLES", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    latency: u32,
+    /// Maximally allowed concurrent warps to measure with; those that the kernel's registers do not allow are left out
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "4,8,12,16,32")]
+    mcw: Vec<u32>,
+}
+
+/// Packets of a run: their kind, and the name that its figures have.
+const SIZES: [(&str, Kind); 2] = [("64B", Kind::Fixed(64)), ("imix", Kind::Imix)];
+
+/// The largest throughput that the paper gives for an app, in Gbit/s (Hermes, Table 2).
+fn published(app: &str) -> Option<f64> {
+    match app {
+        "classifier" => Some(48.5),
+        "dpi" => Some(57.0),
+        "route-lookup" => Some(121.3),
+        "dec-ttl" => Some(258.0),
+        _ => None,
+    }
+}
+
+pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let preset = args.array.config_or("paper")?;
+    // Two channels are what the figures are asked for, unless the user asks for another number.
+    let channels = args.array.channels().unwrap_or(2);
+    let config = Config { channels, l2_banks: preset.l2_banks.max(channels), ..preset };
+    let entries: Vec<&AppEntry> = if args.apps.is_empty() {
+        APPS.iter().collect()
+    } else {
+        args.apps.iter().map(|name| AppEntry::find(name)).collect::<Result<_, _>>()?
+    };
+    let folder = tempfile::tempdir()?;
+    let tables = Tables::create(folder.path())?;
+    let run = PacketRun::new(config, quiet)?;
+    let mut figures = Vec::new();
+    for entry in entries {
+        tables.measure(args, &run, entry, &mut figures)?;
+    }
+    Ok(figures)
+}
+
+/// The inputs of the apps, in files.
+struct Tables {
+    routes: PathBuf,
+    filters: PathBuf,
+    patterns: PathBuf,
+    keys: PathBuf,
+}
+
+/// What a run gave.
+struct Measured {
+    gigabits: f64,
+    lane_cycles: f64,
+    lane_instructions: f64,
+    efficiency: f64,
+}
+
+impl Tables {
+    fn create(folder: &std::path::Path) -> anyhow::Result<Self> {
+        let write = |name: &str, text: &str| -> anyhow::Result<PathBuf> {
+            let path = folder.join(name);
+            fs::write(&path, text)?;
+            Ok(path)
+        };
+        Ok(Self {
+            routes: write("routes.txt", &generate_routes(PREFIXES, PORTS, SEED).to_text())?,
+            filters: write("acl.rules", &generate_filters(FilterKind::Acl, FILTERS, 20, SEED).to_text())?,
+            patterns: write("snort.rules", &generate_rules(PATTERN_RULES, SEED))?,
+            keys: write("keys", KEYS)?,
+        })
+    }
+
+    fn inputs(&self, entry: &AppEntry) -> Inputs {
+        let wants = |input| entry.inputs.contains(&input);
+        Inputs {
+            rules: if wants(Input::Filters) {
+                Some(self.filters.clone())
+            } else {
+                wants(Input::Patterns).then(|| self.patterns.clone())
+            },
+            routes: wants(Input::Routes).then(|| self.routes.clone()),
+            mtu: wants(Input::Mtu).then_some(MTU),
+            keys: wants(Input::Keys).then(|| self.keys.clone()),
+        }
+    }
+
+    /// What the packets for an app are aimed at: what its tables hold.
+    fn aim(&self, entry: &AppEntry) -> anyhow::Result<Aim> {
+        let wants = |input| entry.inputs.contains(&input);
+        let mut aim = Aim::default();
+        if wants(Input::Filters) {
+            aim.filters = FilterSet::read(&self.filters)?.filters;
+        }
+        if wants(Input::Routes) {
+            aim.routes = hermes_testbench::tables::RouteTable::read(&self.routes)?.routes;
+        }
+        if wants(Input::Patterns) {
+            let patterns = PatternSet::read(&self.patterns, 1)?.patterns;
+            aim.patterns = patterns.into_iter().map(|pattern| pattern.bytes).collect();
+        }
+        Ok(aim)
+    }
+
+    fn measure(
+        &self,
+        args: &Args,
+        run: &PacketRun,
+        entry: &'static AppEntry,
+        figures: &mut Vec<Figure>,
+    ) -> anyhow::Result<()> {
+        let (app, kernel) = (entry.load(&self.inputs(entry))?, entry.kernel()?);
+        let most = most_warps(run.config.warps as u32, kernel.registers.registers() as u32);
+        let threads = (run.config.cores * run.config.lanes) as u32;
+        let share = if entry.name == "ipsec" { 4 } else { 1 };
+        let packets = args.packets.unwrap_or(2 * threads * most / share) as usize;
+        let mut reference = None;
+        for (size, kind) in SIZES {
+            let traffic = Traffic { kind, seed: SEED, bad_share: 0.0, rate: 100.0 };
+            let frames: Vec<_> = Generator::aimed(traffic, self.aim(entry)?).take(packets).collect();
+            let slot_bytes_log2 = slot::bytes_log2_for(&frames, app.growth());
+            let packets: Vec<_> =
+                frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+            for &mcw in args.mcw.iter().filter(|&&mcw| mcw <= most) {
+                let measured = one(run, app.as_ref(), &kernel, &packets, slot_bytes_log2, mcw, args.latency)?;
+                let suffix = if mcw == REFERENCE_WARPS { String::new() } else { format!("_mcw{mcw}") };
+                let name = format!("{}_gbps_{size}{suffix}", entry.name);
+                let figure = Figure::new(name, measured.gigabits, "Gbit/s");
+                let limit = published(entry.name).filter(|_| mcw == REFERENCE_WARPS);
+                figures.push(match limit {
+                    Some(limit) => figure.limit(Bound::AtLeast(limit)),
+                    None => figure,
+                });
+                if size == "64B" && (mcw == REFERENCE_WARPS || reference.is_none()) {
+                    reference = Some(measured);
+                }
+            }
+        }
+        if let Some(measured) = reference {
+            let name = entry.name;
+            figures.extend([
+                Figure::new(format!("{name}_lane_cycles_per_packet"), measured.lane_cycles, "cycles"),
+                Figure::new(format!("{name}_instructions_per_packet"), measured.lane_instructions, ""),
+                Figure::new(format!("{name}_simd_efficiency"), measured.efficiency, ""),
+            ]);
+        }
+        Ok(())
+    }
+}
+
+/// Runs an app once, with every result checked.
+fn one(
+    run: &PacketRun,
+    app: &dyn App,
+    kernel: &Kernel,
+    packets: &[SlotPacket],
+    slot_bytes_log2: u32,
+    most_warps: u32,
+    latency: u32,
+) -> anyhow::Result<Measured> {
+    let load = Load {
+        kernel,
+        frames: packets.iter().map(|packet| packet.frame.clone()).collect(),
+        slot_bytes_log2,
+        latency,
+        most_warps,
+        watchdog: app.watchdog(),
+    };
+    let result = run.run(load, |host, setup| Ok(host.load_app(app, setup)?))?;
+    check(app, packets, &result)?;
+    Ok(measured(run, packets, &result))
+}
+
+fn measured(run: &PacketRun, packets: &[SlotPacket], result: &RunResult) -> Measured {
+    let bits: u64 = packets.iter().map(|packet| 8 * packet.wire_length() as u64).sum();
+    let times = || result.packets.iter().map(|packet| packet.times);
+    let first = times().map(|times| times.start).min().unwrap_or(0);
+    let last = times().map(|times| times.commit).max().unwrap_or(0);
+    let cycles = (last - first).max(1) as f64;
+    let sum = |what: fn(&hermes_testbench::cosim::CoreCounters) -> u32| {
+        result.counters.iter().map(|core| f64::from(what(core))).sum::<f64>()
+    };
+    let (instructions, lane_instructions) = (sum(|c| c.instructions), sum(|c| c.lane_instructions));
+    let (lanes, count) = (run.config.lanes as f64, packets.len() as f64);
+    Measured {
+        // At 1 GHz a bit a cycle is a gigabit a second.
+        gigabits: bits as f64 / cycles,
+        lane_cycles: cycles * run.config.cores as f64 * lanes / count,
+        lane_instructions: lane_instructions / count,
+        efficiency: lane_instructions / (instructions * lanes).max(1.0),
+    }
+}

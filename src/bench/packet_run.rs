@@ -1,0 +1,96 @@
+//! Runs of a kernel on packets that are all there from the start.
+
+use anyhow::ensure;
+use hermes_rtl::config::Config;
+use hermes_testbench::apps::App;
+use hermes_testbench::cosim::{
+    self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
+};
+use hermes_testbench::golden::Golden;
+use hermes_testbench::kernel::Kernel;
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::verdict::Verdict;
+use verilator_sys::ModelLibrary;
+
+use crate::array;
+use crate::print;
+
+/// Bytes of the shared memory; pages are allocated when they are written.
+const MEMORY_BYTES: u64 = 1 << 30;
+
+/// An array to measure on.
+pub struct PacketRun {
+    pub config: Config,
+    library: ModelLibrary,
+    quiet: bool,
+}
+
+/// What is run, and on what.
+pub struct Load<'a> {
+    pub kernel: &'a Kernel,
+    /// Frames, one for each thread.
+    pub frames: Vec<Vec<u8>>,
+    /// Bytes of a ring slot, as a power of two.
+    pub slot_bytes_log2: u32,
+    /// Cycles from a memory request to its response.
+    pub latency: u32,
+    /// Most warps of a core.
+    pub most_warps: u32,
+    /// Cycles that may pass without a packet being started or finished.
+    pub watchdog: u64,
+}
+
+impl PacketRun {
+    /// Builds the model of `config`, or takes it from the cache.
+    pub fn new(config: Config, quiet: bool) -> anyhow::Result<Self> {
+        config.validate()?;
+        Ok(Self { library: array::library(&config, false, quiet, |_| {})?, config, quiet })
+    }
+
+    /// Runs `load`. `prepare` writes to the memory what the kernel needs and sets its argument block.
+    pub fn run(
+        &self,
+        load: Load,
+        prepare: impl FnOnce(&mut Host<Simulation>, &mut ArraySetup) -> anyhow::Result<()>,
+    ) -> anyhow::Result<RunResult> {
+        let memory = MemoryOptions { latency: Latency::Fixed(load.latency), ..MemoryOptions::default() };
+        let mut host = Host::new(Simulation::new(self.library.instantiate()?, MEMORY_BYTES, memory)?)?;
+        host.load_kernel(&KernelImage {
+            segments: load.kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
+            entry: load.kernel.entry,
+            registers: load.kernel.registers.registers() as u32,
+        })?;
+        let mut setup = ArraySetup {
+            // A quarter of the ring holds all packets, so that the caches are not cleaned before the end.
+            ring_slots_log2: (4 * load.frames.len()).next_power_of_two().ilog2(),
+            slot_bytes_log2: load.slot_bytes_log2,
+            mcw: host.most_warps().min(load.most_warps),
+            ..ArraySetup::default()
+        };
+        prepare(&mut host, &mut setup)?;
+        let layout = host.configure(&setup)?;
+        let packet = |frame| Packet { frame, port: 0, flags: 0, arrival: 0 };
+        let packets: Vec<_> = load.frames.into_iter().map(packet).collect();
+        let bar = print::progress(packets.len() as u64, self.quiet);
+        let options = RunOptions { watchdog: load.watchdog, ..RunOptions::default() };
+        let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |progress| {
+            bar.set_position(progress.committed);
+        });
+        bar.finish_and_clear();
+        Ok(result?)
+    }
+}
+
+/// Compares every packet and verdict with the golden model of `app`.
+pub fn check(app: &dyn App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
+    let (ended, all) = (result.packets.len(), packets.len());
+    ensure!(ended == all, "{ended} of {all} packets ended");
+    for (packet, got) in packets.iter().zip(&result.packets) {
+        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
+        if let Some(difference) = app.check(got.index, packet, golden) {
+            anyhow::bail!("{difference}");
+        }
+        app.check_egress(packet, &got.egress)?;
+    }
+    Ok(())
+}
