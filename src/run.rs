@@ -147,13 +147,13 @@ impl Args {
         }
     }
 
-    fn program(&self) -> anyhow::Result<Program> {
+    fn program(&self, aes: bool) -> anyhow::Result<Program> {
         let entry = self.what.app.as_deref().map(AppEntry::find).transpose()?;
         let app = entry.map(|entry| entry.load(&self.inputs.inputs())).transpose()?;
         let own = self.what.kernel.as_deref();
         let (kernel, name) = match (entry, own) {
             (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
-            (Some(entry), None) => (entry.kernel()?, entry.name.to_string()),
+            (Some(entry), None) => (entry.kernel(aes)?, entry.name.to_string()),
             (None, None) => bail!("expected --app or --kernel"),
         };
         Ok(Program { kernel, name, app })
@@ -216,7 +216,7 @@ impl Outputs {
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let config = Config { trace: args.timeline.is_wanted(), ..args.array.config()? };
     let latency = args.latency()?;
-    let program = args.program()?;
+    let program = args.program(config.aes)?;
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(&args.pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;

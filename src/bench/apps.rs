@@ -156,7 +156,7 @@ impl Tables {
         entry: &'static AppEntry,
         figures: &mut Vec<Figure>,
     ) -> anyhow::Result<()> {
-        let (app, kernel) = (entry.load(&self.inputs(entry))?, entry.kernel()?);
+        let (app, kernel) = (entry.load(&self.inputs(entry))?, entry.kernel(run.config.aes)?);
         let most = most_warps(run.config.warps as u32, kernel.registers.registers() as u32);
         let threads = (run.config.cores * run.config.lanes) as u32;
         let share = if entry.name == "ipsec" { 4 } else { 1 };

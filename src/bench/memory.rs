@@ -130,7 +130,7 @@ impl Bench {
     /// Runs dec-ttl on packets that are all there from the start; every result is checked.
     fn dec_ttl(&self, packets: u32, latency: u32, most: u32) -> anyhow::Result<DecTtl> {
         let entry = AppEntry::find("dec-ttl")?;
-        let (app, kernel) = (entry.load(&Inputs::default())?, entry.kernel()?);
+        let (app, kernel) = (entry.load(&Inputs::default())?, entry.kernel(false)?);
         let traffic = Traffic { kind: Kind::Fixed(PACKET_BYTES), seed: 1, bad_share: 0.0, rate: 100.0 };
         let frames = Generator::new(traffic).take(packets as usize);
         let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();

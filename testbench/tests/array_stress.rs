@@ -37,7 +37,7 @@ fn app(name: &str) -> Box<dyn App> {
 }
 
 fn run_app(library: &ModelLibrary, name: &str, packets: &[SlotPacket], memory: MemoryOptions) -> RunResult {
-    let kernel = AppEntry::find(name).unwrap().kernel().unwrap();
+    let kernel = AppEntry::find(name).unwrap().kernel(false).unwrap();
     let simulation = Simulation::new(library.instantiate().unwrap(), 16 << 20, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
     host.load_kernel(&KernelImage {

@@ -80,7 +80,7 @@ fn run_app(
     packets: &[SlotPacket],
     memory: MemoryOptions,
 ) -> (Layout, RunResult) {
-    let kernel = AppEntry::find(name).unwrap().kernel().unwrap();
+    let kernel = AppEntry::find(name).unwrap().kernel(false).unwrap();
     let simulation = Simulation::new(library.instantiate().unwrap(), MEMORY_BYTES, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
     host.load_kernel(&KernelImage {

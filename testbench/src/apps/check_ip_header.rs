@@ -9,6 +9,7 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     summary: "the header checks of a router (RFC 1812, section 5.2.2)",
     inputs: &[],
     source: kernel_source!("check-ip-header.S", Rv32e),
+    aes_source: None,
     load: |_| Ok(Box::new(CheckIpHeader)),
 };
 

@@ -11,6 +11,7 @@ pub(super) const LINEAR: AppEntry = AppEntry {
     summary: "first 5-tuple filter that matches: linear search",
     inputs: &[Input::Filters],
     source: kernel_source!("classifier.S", Rv32e),
+    aes_source: None,
     load: |inputs| {
         let set = FilterSet::read(inputs.rules())?;
         let table = rule_list(&set);
@@ -23,6 +24,7 @@ pub(super) const BIT_VECTOR: AppEntry = AppEntry {
     summary: "first 5-tuple filter that matches: bit vectors, up to 256 filters",
     inputs: &[Input::Filters],
     source: kernel_source!("classifier-bv.S", Rv32e),
+    aes_source: None,
     load: |inputs| {
         let set = FilterSet::read(inputs.rules())?;
         let table = bit_vectors(&set).map_err(|error| InputError::file(inputs.rules(), error))?;

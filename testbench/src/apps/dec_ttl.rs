@@ -9,6 +9,7 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     summary: "decrement the IPv4 TTL, update the checksum (RFC 1624)",
     inputs: &[],
     source: kernel_source!("dec-ttl.S", Rv32e),
+    aes_source: None,
     load: |_| Ok(Box::new(DecTtl)),
 };
 

@@ -11,6 +11,7 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     summary: "split packets that are larger than the MTU (RFC 791)",
     inputs: &[Input::Mtu],
     source: kernel_source!("fragment.S", Rv32i),
+    aes_source: None,
     load: |inputs| {
         let mtu = inputs.mtu();
         anyhow::ensure!(mtu >= golden::MIN_MTU, "--mtu {mtu}: expected {} to 65535", golden::MIN_MTU);

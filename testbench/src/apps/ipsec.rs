@@ -10,6 +10,7 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     summary: "ESP tunnel: AES-128-CTR and HMAC-SHA1-96 (RFC 4303, 3686, 2404)",
     inputs: &[Input::Keys],
     source: kernel_source!("c/ipsec.c", Rv32i),
+    aes_source: Some(kernel_source!("ipsec.S", Rv32i)),
     load: |inputs| Ok(Box::new(Ipsec { association: SecurityAssociation::read(inputs.keys())? })),
 };
 

@@ -48,6 +48,8 @@ pub struct AppEntry {
     pub inputs: &'static [Input],
     /// Its kernel.
     source: Source,
+    /// A kernel that takes the place of it where the cores have the AES instructions.
+    aes_source: Option<Source>,
     /// Reads the inputs and compiles the tables.
     load: fn(&Inputs) -> anyhow::Result<Box<dyn App>>,
 }
@@ -284,23 +286,24 @@ impl AppEntry {
         (self.load)(inputs)
     }
 
-    /// Builds the kernel to the ELF file `output`.
+    /// Builds the kernel to the ELF file `output`; that with AES instructions if there is one and the cores have them (`aes`).
     ///
     /// # Errors
     /// [`BuildError`], for example when the assembler is not installed.
-    pub fn build(&self, output: &Path) -> Result<(), BuildError> {
-        let name = self.source.path.rsplit('/').next().unwrap_or(self.name);
-        build_source(name, self.source.text, self.source.registers, output)
+    pub fn build(&self, aes: bool, output: &Path) -> Result<(), BuildError> {
+        let source = self.aes_source.filter(|_| aes).unwrap_or(self.source);
+        let name = source.path.rsplit('/').next().unwrap_or(self.name);
+        build_source(name, source.text, source.registers, output)
     }
 
     /// Builds the kernel and loads it.
     ///
     /// # Errors
     /// As [`AppEntry::build`].
-    pub fn kernel(&self) -> anyhow::Result<Kernel> {
+    pub fn kernel(&self, aes: bool) -> anyhow::Result<Kernel> {
         let folder = tempfile::tempdir()?;
         let output = folder.path().join(format!("{}.elf", self.name));
-        self.build(&output)?;
+        self.build(aes, &output)?;
         Ok(Kernel::read(&output)?)
     }
 }

@@ -12,6 +12,7 @@ pub(super) const NIDS: AppEntry = AppEntry {
     summary: "drop payloads with a pattern of Snort rules: Aho-Corasick",
     inputs: &[Input::Patterns],
     source: kernel_source!("nids.S", Rv32e),
+    aes_source: None,
     load: |inputs| {
         let rules = Rules::read(inputs, 1)?;
         let automata = [false, true].map(|nocase| Automaton::new(&rules.set.patterns, nocase));
@@ -24,6 +25,7 @@ pub(super) const DPI: AppEntry = AppEntry {
     summary: "drop payloads with a pattern of Snort rules: Bloom filter, exact check on a hit",
     inputs: &[Input::Patterns],
     source: kernel_source!("dpi.S", Rv32i),
+    aes_source: None,
     load: |inputs| Ok(Box::new(Dpi { rules: Rules::read(inputs, BLOOM_WINDOW)? })),
 };
 

@@ -10,6 +10,7 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     summary: "longest prefix of the destination address (DIR-24-8)",
     inputs: &[Input::Routes],
     source: kernel_source!("route-lookup.S", Rv32e),
+    aes_source: None,
     load: |inputs| Ok(Box::new(Routing::read(inputs.routes())?)),
 };
 

@@ -12,6 +12,7 @@ pub(super) const ENTRY: AppEntry = AppEntry {
     summary: "check-ip-header, classifier, route-lookup and dec-ttl in one kernel",
     inputs: &[Input::Filters, Input::Routes],
     source: kernel_source!("router.S", Rv32e),
+    aes_source: None,
     load: |inputs| {
         let filters = FilterSet::read(inputs.rules())?;
         let rules = rule_list(&filters);

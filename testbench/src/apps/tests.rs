@@ -66,11 +66,21 @@ struct Fixture {
     _folder: tempfile::TempDir,
 }
 
+/// Every kernel: its app, and whether it is the one for cores with AES instructions.
+fn kernels() -> impl Iterator<Item = (&'static AppEntry, bool)> {
+    let aes = APPS.iter().filter(|entry| entry.aes_source.is_some());
+    APPS.iter().map(|entry| (entry, false)).chain(aes.map(|entry| (entry, true)))
+}
+
 impl Fixture {
     fn new(entry: &'static AppEntry, seed: u64) -> Self {
+        Self::with_kernel(entry, false, seed)
+    }
+
+    fn with_kernel(entry: &'static AppEntry, aes: bool, seed: u64) -> Self {
         let (folder, inputs, aim) = inputs(entry, seed);
         let app = entry.load(&inputs).unwrap();
-        let thread = Thread::new(&entry.kernel().unwrap(), app.as_ref());
+        let thread = Thread::new(&entry.kernel(aes).unwrap(), app.as_ref());
         Self { entry, app, thread, aim, _folder: folder }
     }
 
@@ -99,8 +109,8 @@ fn traffic(kind: &str, seed: u64, bad_share: f64) -> Generator {
 fn apps_agree_with_their_golden_models() {
     let seed = crate::test_seed();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    for entry in APPS {
-        let mut fixture = Fixture::new(entry, seed);
+    for (entry, aes) in kernels() {
+        let mut fixture = Fixture::with_kernel(entry, aes, seed);
         let mut verdicts = std::collections::HashSet::new();
         for kind in ["imix", "tcp-mix", "fixed:60"] {
             let traffic = Traffic { kind: kind.parse().unwrap(), seed, bad_share: 40.0, rate: 100.0 };
@@ -138,8 +148,8 @@ fn apps_agree_with_their_golden_models() {
 #[test]
 fn every_value_of_the_fields_that_are_looked_at() {
     let good = traffic("fixed:90", 5, 0.0).find(|frame| frame.data[14] == 0x45).unwrap();
-    for entry in APPS {
-        let mut fixture = Fixture::new(entry, 5);
+    for (entry, aes) in kernels() {
+        let mut fixture = Fixture::with_kernel(entry, aes, 5);
         for checksum in (0..0x1_0000_u32).step_by(251).chain(0xfff0..0x1_0000).chain(0..16) {
             let mut frame = good.clone();
             frame.data[24..26].copy_from_slice(&(checksum as u16).to_be_bytes());
@@ -166,7 +176,7 @@ fn fragments_of_packets_with_options() {
     let entry = AppEntry::find("fragment").unwrap();
     for mtu in [68, 69, 300, 1500] {
         let app = entry.load(&Inputs { mtu: Some(mtu), ..Inputs::default() }).unwrap();
-        let thread = Thread::new(&entry.kernel().unwrap(), app.as_ref());
+        let thread = Thread::new(&entry.kernel(false).unwrap(), app.as_ref());
         let folder = tempfile::tempdir().unwrap();
         let mut fixture = Fixture { entry, app, thread, aim: Aim::default(), _folder: folder };
         let mut split = 0;
@@ -238,7 +248,7 @@ fn instructions_of_the_loops() {
             _ => inputs.rules = Some(path.clone()),
         }
         let app = entry.load(&inputs).unwrap();
-        let mut thread = Thread::new(&entry.kernel().unwrap(), app.as_ref());
+        let mut thread = Thread::new(&entry.kernel(false).unwrap(), app.as_ref());
         let mut frame = traffic(&format!("fixed:{bytes}"), 5, 0.0).find(|f| f.data[14] == 0x45).unwrap();
         frame.data[42..].fill(b'x');
         thread.run(0, &SlotPacket::new(&frame, 12)).2
@@ -278,8 +288,8 @@ fn inputs_that_are_missing_or_superfluous() {
 /// Apps for up to 32 warps a core keep to 16 registers.
 #[test]
 fn every_app_builds() {
-    for entry in APPS {
-        let kernel = entry.kernel().unwrap();
+    for (entry, aes) in kernels() {
+        let kernel = entry.kernel(aes).unwrap();
         assert_eq!(kernel.registers, entry.source.registers, "{}", entry.name);
         assert!(kernel.size() < 12_288, "{}: {} bytes", entry.name, kernel.size());
     }

@@ -240,7 +240,7 @@ mod tests {
     fn broken_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dec-ttl.elf");
-        crate::apps::AppEntry::find("dec-ttl").unwrap().build(&path).unwrap();
+        crate::apps::AppEntry::find("dec-ttl").unwrap().build(false, &path).unwrap();
         let data = std::fs::read(&path).unwrap();
         let _ = Kernel::parse(&data).unwrap();
         for length in (0..data.len()).step_by(7) {

@@ -4,7 +4,7 @@ use super::{Kernel, RegisterClass};
 use crate::apps::{App, Placement};
 use crate::cosim::{EgressLists, MemoryImage};
 use crate::golden::Golden;
-use crate::iss::{CoreMemory, Hart, Isa, NoCsrs, Protection, Window};
+use crate::iss::{CoreMemory, Csrs, Hart, Isa, Protection, Window, SCRATCHPAD_BYTES};
 use crate::slot::{capacity, SlotPacket, FRAME_OFFSET, MAX_BYTES_LOG2};
 use crate::verdict::Verdict;
 use hermes_rtl::config::EXIT_ADDRESS;
@@ -21,9 +21,23 @@ const MEMORY_BYTES: u32 = 1 << 30;
 /// More than any kernel of the tests needs.
 const MAX_STEPS: usize = 3_000_000;
 
+/// The thread runs in lane 2 of warp slot 3.
+struct Place;
+
+impl Csrs for Place {
+    fn read(&self, number: u32) -> Option<u32> {
+        match number {
+            0xcc1 => Some(2),
+            0xcc2 => Some(3),
+            _ => None,
+        }
+    }
+}
+
 /// A thread with its kernel, its tables, its slot and its stack in one memory.
 pub struct Thread {
     memory: MemoryImage,
+    scratchpad: Vec<u8>,
     egress: EgressLists,
     stack_bytes: u32,
     entry: u32,
@@ -50,10 +64,11 @@ impl Thread {
         let windows = [Window { base: 0, size: MEMORY_BYTES }, Window::default()];
         Self {
             memory,
+            scratchpad: vec![0xa5; SCRATCHPAD_BYTES],
             egress,
             stack_bytes: 1 << app.stack_bytes_log2(),
             entry: kernel.entry,
-            isa: Isa { embedded: kernel.registers == RegisterClass::Rv32e, ..Isa::RV32IM_ZBB },
+            isa: Isa { embedded: kernel.registers == RegisterClass::Rv32e, aes: true, ..Isa::RV32IM_ZBB },
             protection: Protection::Windows { read: windows, write: windows },
             hart: Hart::new(kernel.entry),
         }
@@ -99,10 +114,10 @@ impl Thread {
     }
 
     fn step(&mut self) {
-        let mut memory =
-            CoreMemory { shared: &mut self.memory, scratchpad: None, protection: &self.protection };
+        let scratchpad = Some(&mut self.scratchpad[..]);
+        let mut memory = CoreMemory { shared: &mut self.memory, scratchpad, protection: &self.protection };
         let pc = self.hart.pc;
-        let stepped = self.hart.step(&self.isa, &mut memory, &NoCsrs);
+        let stepped = self.hart.step(&self.isa, &mut memory, &Place);
         stepped.unwrap_or_else(|fault| panic!("{fault:x?} at {pc:#x}"));
     }
 }

@@ -9,6 +9,7 @@
 //! | 20 | state of SHA-1 after the key with the inner padding of HMAC (RFC 2104), then after that with the outer padding: 5 words each |
 //! | 60 | the 44 round keys of AES-128 |
 //! | 236 | for each byte x: the word (2 S(x), S(x), S(x), 3 S(x)) of SubBytes and MixColumns |
+//! | 1260 | the round keys again, with the first byte in bits 7:0 as the AES instructions of RISC-V have it |
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -16,7 +17,7 @@ use std::path::Path;
 use super::input::{self, InputError};
 
 /// Bytes of the table.
-pub const SECURITY_ASSOCIATION_BYTES: usize = 236 + 4 * 256;
+pub const SECURITY_ASSOCIATION_BYTES: usize = 236 + 4 * 256 + 4 * 44;
 /// Block of SHA-1 in bytes.
 const SHA1_BLOCK: usize = 64;
 /// Initial state of SHA-1 (FIPS 180-4, section 5.3.1).
@@ -81,8 +82,10 @@ impl SecurityAssociation {
             words.extend(state);
         }
         let s_box = s_box();
-        words.extend(round_keys(self.cipher_key, &s_box));
+        let round_keys = round_keys(self.cipher_key, &s_box);
+        words.extend(&round_keys);
         words.extend(s_box.map(|s| u32::from_be_bytes([double(s), s, s, double(s) ^ s])));
+        words.extend(round_keys.iter().map(|key| key.swap_bytes()));
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 }
