@@ -8,7 +8,7 @@ mod ram_no_collision;
 mod ram_sync;
 mod register;
 
-pub use multiply::Multiply18;
+pub use multiply::PartialProducts;
 pub use pack::Pack;
 pub use ram_async::RamAsync;
 pub use ram_bytes::RamBytes;
