@@ -4,7 +4,7 @@
 #[doc(hidden)]
 pub use crate::emit::unit_info;
 pub use crate::prim::{
-    IndexHash, Multiply18, Pack, RamAsync, RamBytes, RamNoCollision, RamSized, RamSizedAsync, RamSizedBytes,
+    IndexHash, Pack, PartialProducts, RamAsync, RamBytes, RamNoCollision, RamSized, RamSizedAsync, RamSizedBytes,
     RamSync, Register,
 };
 pub use crate::{clock, dff_setup};

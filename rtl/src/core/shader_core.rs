@@ -1,8 +1,8 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, CoreCounters, DecodeStage, DivideControl, FrontEnd, Hazards, InstructionCount, Lane,
-    LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
+    AccessWindow, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards, InstructionCount,
+    Lane, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, LoadStoreUnit, Scratchpad};
@@ -195,6 +195,7 @@ pub struct ShaderCore<const LANES: usize> {
     divide: DivideControl<LANES>,
     instruction_count: InstructionCount,
     lost: LostCycles,
+    faults: FaultBuffer,
     trace: Vec<RetireTrace<LANES>>,
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
@@ -325,6 +326,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             divide: DivideControl::default(),
             instruction_count: InstructionCount::default(),
             lost: LostCycles::default(),
+            faults: FaultBuffer::default(),
             trace: (0..traces).map(|_| RetireTrace::default()).collect(),
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
@@ -353,7 +355,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
             counters
         );
-        clock!(self, clock, lost);
+        clock!(self, clock, lost, faults);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
@@ -572,6 +574,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].byte_select.next = self.decode.execute_byte_select.val();
             self.lane[i].aes_decrypt.next = self.decode.execute_aes_decrypt.val();
             self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
+            self.lane[i].multiplies.next = self.decode.execute_multiply.val();
             self.lane[i].multiply.next = self.write.multiply.val();
             self.lane[i].divide.next = self.divide.load.val() & self.write.executed.val().get_bit(i);
             self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
@@ -610,6 +613,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].branch.next = self.write.branch.val();
             self.lane[i].target.next = self.write.target.val();
             self.lane[i].next_pc.next = self.write.next_pc.val();
+            self.lane[i].path_read.next = self.paths.read.val();
             self.lane[i].path_read_slot.next = self.paths.read_slot.val();
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
@@ -659,14 +663,22 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.path_active.next = self.paths.active.val();
         self.write.path_alive.next = self.paths.alive.val();
         self.write.path_waiting.next = self.paths.waiting.val();
-        self.fault_valid.next = self.write.fault_valid.val();
-        self.write.fault_ready.next = self.fault_ready.val();
-        self.fault_cause.next = self.write.fault_cause.val();
-        self.fault_threads.next = self.write.fault_threads.val();
-        self.fault_pc.next = self.write.fault_pc.val();
-        self.fault_value.next = self.write.fault_value.val();
-        self.fault_packet.next = self.write.fault_packet.val();
-        self.fault_slot.next = self.write.slot.val();
+        self.faults.valid.next = self.write.fault_valid.val();
+        self.write.fault_ready.next = self.faults.ready.val();
+        self.faults.cause.next = self.write.fault_cause.val();
+        self.faults.slot.next = self.write.slot.val();
+        self.faults.threads.next = self.write.fault_threads.val();
+        self.faults.pc.next = self.write.fault_pc.val();
+        self.faults.value.next = self.write.fault_value.val();
+        self.faults.packet.next = self.write.fault_packet.val();
+        self.fault_valid.next = self.faults.fault_valid.val();
+        self.faults.fault_ready.next = self.fault_ready.val();
+        self.fault_cause.next = self.faults.fault_cause.val();
+        self.fault_slot.next = self.faults.fault_slot.val();
+        self.fault_threads.next = self.faults.fault_threads.val();
+        self.fault_pc.next = self.faults.fault_pc.val();
+        self.fault_value.next = self.faults.fault_value.val();
+        self.fault_packet.next = self.faults.fault_packet.val();
 
         // Data memory
         self.load_store.request_valid.next =
