@@ -41,8 +41,8 @@ pub struct Config {
     pub trace: bool,
 }
 
-/// Parts of a core that are there on request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Parts of a core that are there on request, and the sizes of its caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreOptions {
     /// AES instructions.
     pub aes: bool,
@@ -50,6 +50,15 @@ pub struct CoreOptions {
     pub oldest_first: bool,
     /// Retire trace.
     pub trace: bool,
+    /// Lines of 64 bytes in the data cache: a power of two from 2 to 65,536.
+    pub data_cache_lines: usize,
+}
+
+impl Default for CoreOptions {
+    /// None of the parts; a data cache of 64 lines.
+    fn default() -> Self {
+        Self { aes: false, oldest_first: false, trace: false, data_cache_lines: 64 }
+    }
 }
 
 /// A parameter that no array can have.
@@ -99,7 +108,12 @@ impl Config {
 
     /// The optional parts of its cores.
     pub fn core_options(&self) -> CoreOptions {
-        CoreOptions { aes: self.aes, oldest_first: self.oldest_first, trace: self.trace }
+        CoreOptions {
+            aes: self.aes,
+            oldest_first: self.oldest_first,
+            trace: self.trace,
+            ..CoreOptions::default()
+        }
     }
 
     /// Checks every field against its range.
