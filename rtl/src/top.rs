@@ -203,6 +203,8 @@ pub struct HermesTop<const LANES: usize> {
     dispatch: Dispatch<10, 11>,
     faults: FaultCollector,
     memory: MemoryMaster,
+    read_tag: Vec<Register<Bits<7>>>,
+    write_tag: Vec<Register<Bits<6>>>,
     core: Vec<ShaderCore<LANES>>,
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
@@ -311,6 +313,8 @@ impl<const LANES: usize> HermesTop<LANES> {
             dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
             faults: FaultCollector::new(config.cores),
             memory: MemoryMaster::new(config.cores),
+            read_tag: vec![Register::default(); config.cores],
+            write_tag: vec![Register::default(); config.cores],
             core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
@@ -456,6 +460,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
             self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
             self.core[i].invalidate.next = self.registers.invalidate.val();
+            self.core[i].invalidate_data.next = self.registers.invalidate_data.val();
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
             self.core[i].start_packet.next = self.dispatch.start_packet.val();
@@ -471,24 +476,45 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.faults.fault_address[i].next = self.core[i].fault_value.val();
             self.faults.fault_packet[i].next = self.core[i].fault_packet.val();
             self.core[i].fault_ready.next = self.faults.fault_ready[i].val();
-            self.memory.read_valid[i].next = self.core[i].read_valid.val();
+            // The memory master keeps the order of a core's data reads and writes, so that their tags count up.
+            self.read_tag[i].clock.next = self.clock.val();
+            self.read_tag[i].reset.next = self.reset.val();
+            self.read_tag[i].d.next = self.read_tag[i].q.val();
+            if self.memory.read_response_valid[i].val() {
+                self.read_tag[i].d.next = (self.read_tag[i].q.val() + bits::<7>(1)) & bits::<7>(0x3f);
+            }
+            self.write_tag[i].clock.next = self.clock.val();
+            self.write_tag[i].reset.next = self.reset.val();
+            self.write_tag[i].d.next = self.write_tag[i].q.val();
+            if self.memory.write_done[i].val() {
+                self.write_tag[i].d.next = (self.write_tag[i].q.val() + bits::<6>(1)) & bits::<6>(0x1f);
+            }
+            self.memory.read_valid[i].next =
+                self.core[i].read_valid.val() & !self.core[i].read_tag.val().get_bit(6);
             self.memory.read_line[i].next = self.core[i].read_line.val();
             self.memory.write_valid[i].next = self.core[i].write_valid.val();
             self.memory.write_line[i].next = self.core[i].write_line.val();
             self.memory.write_data[i].next = self.core[i].write_data.val();
             self.memory.write_strobe[i].next = self.core[i].write_strobe.val();
-            self.memory.fetch_valid[i].next = self.core[i].fetch_valid.val();
-            self.memory.fetch_line[i].next = self.core[i].fetch_line.val();
+            self.memory.fetch_valid[i].next =
+                self.core[i].read_valid.val() & self.core[i].read_tag.val().get_bit(6);
+            self.memory.fetch_line[i].next = self.core[i].read_line.val();
             self.core[i].read_ready.next = self.memory.read_ready[i].val();
+            if self.core[i].read_tag.val().get_bit(6) {
+                self.core[i].read_ready.next = self.memory.fetch_ready[i].val();
+            }
             self.core[i].write_ready.next = self.memory.write_ready[i].val();
-            self.core[i].fetch_ready.next = self.memory.fetch_ready[i].val();
-            self.core[i].response_valid.next = self.memory.read_response_valid[i].val();
-            self.memory.read_response_ready[i].next = self.core[i].response_ready.val();
+            self.core[i].response_valid.next =
+                self.memory.read_response_valid[i].val() | self.memory.fetch_response_valid[i].val();
+            self.core[i].response_tag.next = self.read_tag[i].q.val();
+            if self.memory.fetch_response_valid[i].val() {
+                self.core[i].response_tag.next = bits::<7>(0x40);
+            }
+            self.memory.read_response_ready[i].next = true;
             self.core[i].response_data.next = self.memory.response_data.val();
             self.core[i].response_error.next = self.memory.response_error.val();
-            self.core[i].fetch_response_valid.next = self.memory.fetch_response_valid[i].val();
-            self.core[i].fetch_response_error.next = self.memory.response_error.val();
-            self.core[i].write_done.next = self.memory.write_done[i].val();
+            self.core[i].written_valid.next = self.memory.write_done[i].val();
+            self.core[i].written_tag.next = self.write_tag[i].q.val();
             self.registers.core_instructions[i].next = self.core[i].instructions.val();
             self.registers.core_lane_instructions[i].next = self.core[i].lane_instructions.val();
             self.registers.core_active_cycles[i].next = self.core[i].active_cycles.val();

@@ -2,7 +2,8 @@
 //! (`emit::unit_equivalence`) rarely do.
 
 use super::{
-    Coalescer, InstructionCache, LoadPath, LoadStoreUnit, MemoryMaster, QueuePointers, Scratchpad, StorePath,
+    Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, MemoryMaster, QueuePointers, Scratchpad,
+    StorePath,
 };
 use crate::emit::equivalence::check_with;
 use rust_hdl::prelude::*;
@@ -40,7 +41,7 @@ fn load_path() {
         // Memory that answers much, and memory that answers little, so that the queues run full.
         let slow = cycle / 200 % 2 == 0;
         uut.read_ready.next = !slow || random() % 8 == 0;
-        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
         uut.result_ready.next = random() % 4 != 0;
     });
 }
@@ -50,7 +51,7 @@ fn store_path() {
     check_with(StorePath::<4>::default(), CYCLES, |uut, random, cycle| {
         let slow = cycle / 200 % 2 == 0;
         uut.write_ready.next = !slow || random() % 8 == 0;
-        uut.write_done_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.written_valid.next = random() % 8 < if slow { 1 } else { 7 };
     });
 }
 
@@ -63,9 +64,25 @@ fn load_store_unit() {
         let slow = cycle / 200 % 2 == 0;
         uut.read_ready.next = !slow || random() % 8 == 0;
         uut.write_ready.next = !slow || random() % 8 == 0;
-        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
-        uut.write_done_valid.next = random() % 2 == 0;
+        uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.written_valid.next = random() % 2 == 0;
         uut.result_ready.next = random() % 8 != 0;
+    });
+}
+
+#[test]
+fn data_cache() {
+    check_with(DataCache::new(2), 6_000, |uut, random, cycle| {
+        // Twelve lines at four places; memory that answers much and memory that answers little.
+        let slow = cycle / 300 % 2 == 0;
+        uut.request_line.next = bits(random() % 12);
+        uut.store_line.next = bits(random() % 12);
+        uut.drop.next = random() % 256 == 0;
+        uut.written_valid.next = random() % 8 == 0;
+        uut.read_ready.next = !slow || random() % 8 == 0;
+        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.response_error.next = random() % 64 == 0;
+        uut.answer_ready.next = random() % 4 != 0;
     });
 }
 
