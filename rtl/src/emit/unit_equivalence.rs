@@ -130,7 +130,6 @@ units! {
     load_extend: memory::LoadExtend::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
-    memory_master: memory::MemoryMaster::new(3);
     queue_pointers: memory::QueuePointers::<3>::default();
     store_path: memory::StorePath::<4>::default();
     axi_lite_slave: host::AxiLiteSlave::default();

@@ -2,8 +2,7 @@
 //! (`emit::unit_equivalence`) rarely do.
 
 use super::{
-    Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, MemoryMaster, QueuePointers, Scratchpad,
-    StorePath,
+    Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, QueuePointers, Scratchpad, StorePath,
 };
 use crate::emit::equivalence::check_with;
 use rust_hdl::prelude::*;
@@ -124,21 +123,5 @@ fn instruction_cache() {
         uut.wanted.next = random() % 8 != 0;
         uut.flush.next = random() % 128 == 0;
         uut.response_error.next = random() % 8 == 0;
-    });
-}
-
-#[test]
-fn memory_master() {
-    check_with(MemoryMaster::new(1), 2_000, |_, _, _| {});
-    check_with(MemoryMaster::new(3), CYCLES, |uut, random, cycle| {
-        // Heavy and light traffic; responses of cores that exist, mostly.
-        let heavy = cycle / 100 % 2 == 0;
-        for valid in uut.read_valid.iter_mut().chain(&mut uut.fetch_valid).chain(&mut uut.write_valid) {
-            valid.next = random() % 8 < if heavy { 7 } else { 1 };
-        }
-        uut.m_axi_rid.next = bits((random() % 4) | (random() & 32));
-        uut.m_axi_bid.next = bits(random() % 4);
-        uut.m_axi_rresp.next = bits(if random() % 4 == 0 { 2 } else { 0 });
-        uut.m_axi_rlast.next = true;
     });
 }

@@ -1,4 +1,4 @@
-//! The memory path: instruction cache, load/store unit with coalescer, data cache, scratchpad, AXI4 master.
+//! The memory path: instruction cache, load/store unit with coalescer, data cache, scratchpad.
 
 mod cache_tags;
 mod coalescer;
@@ -16,9 +16,6 @@ mod load_path;
 mod load_store_unit;
 #[cfg(test)]
 mod load_store_unit_tests;
-mod memory_master;
-#[cfg(test)]
-mod memory_master_tests;
 mod queue_pointers;
 mod read_merge;
 mod reorder_buffer;
@@ -39,7 +36,6 @@ pub use load_align::LoadAlign;
 pub use load_extend::LoadExtend;
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;
-pub use memory_master::MemoryMaster;
 pub use queue_pointers::QueuePointers;
 pub use read_merge::ReadMerge;
 pub use reorder_buffer::ReorderBuffer;
