@@ -18,6 +18,9 @@ use crate::prelude::*;
 /// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
 /// fault, the younger instructions of the warp are flushed.
 ///
+/// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault` with cause 5); the other lanes
+/// stay and execute it.
+///
 /// All lanes of a warp-instruction fault with the same cause and go to the same memory: where some are misaligned and others outside
 /// the windows, the latter stay at the instruction and execute it again, and so do those that access the shared
 /// memory where others access the scratchpad.
@@ -83,6 +86,8 @@ pub struct WriteStage<const LANES: usize> {
     pub execute_next: Signal<In, Bits<30>>,
     /// Stage X: PC, bits 31:2.
     pub execute_pc: Signal<In, Bits<30>>,
+    /// Lanes of the warp in stage W whose loads failed.
+    pub load_error_lanes: Signal<In, Bits<LANES>>,
     /// From the lanes: result or address.
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
@@ -135,7 +140,7 @@ pub struct WriteStage<const LANES: usize> {
     pub jump_register: Signal<Out, Bit>,
     /// To the lanes: the next PC depends on the condition.
     pub branch: Signal<Out, Bit>,
-    /// To the lanes: target of a branch or, of a load or store, its own PC; bits 31:2.
+    /// To the lanes: target of a branch or, of a load, store or fault, its own PC; bits 31:2.
     pub target: Signal<Out, Bits<30>>,
     /// To the lanes: next PC of all other instructions, bits 31:2.
     pub next_pc: Signal<Out, Bits<30>>,
@@ -324,6 +329,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             execute_fault_value: Signal::default(),
             execute_next: Signal::default(),
             execute_pc: Signal::default(),
+            load_error_lanes: Signal::default(),
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
@@ -554,6 +560,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         if self.fault_w.q.val() {
             self.faulting.next = self.active_w.q.val();
+            if self.cause_w.q.val() == bits::<5>(5) {
+                self.faulting.next = self.active_w.q.val() & self.load_error_lanes.val();
+                self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
+            }
         }
         self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
         self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.staying.val().any());
@@ -684,7 +694,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
         self.target.next = self.target_w.q.val().get_bits::<30>(2);
-        if self.access.val() {
+        if self.access.val() | self.fault_w.q.val() {
             self.target.next = self.pc_w.q.val();
         }
         self.write_lanes.next = bits::<LANES>(0);
