@@ -1,6 +1,6 @@
 //! Stage D: from the instruction to the controls of stage X.
 
-use super::{AluOperation, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
+use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::prelude::*;
 
 /// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage X.
@@ -54,6 +54,10 @@ pub struct DecodeStage {
     pub fetched: Signal<In, Bits<32>>,
     /// From the instruction cache: the line came with a bus error.
     pub fetch_error: Signal<In, Bit>,
+    /// A load of a lane that runs failed: the instruction becomes a fault.
+    pub load_error: Signal<In, Bit>,
+    /// The line that could not be read.
+    pub load_error_line: Signal<In, Bits<26>>,
     /// AES instructions are there; constant.
     pub aes_enabled: Signal<In, Bit>,
     /// Number of the core in the array; constant.
@@ -115,7 +119,7 @@ pub struct DecodeStage {
     /// Destination register, 0 for none.
     pub execute_rd: Signal<Out, Bits<5>>,
     /// Arithmetic operation.
-    pub execute_operation: Signal<Out, AluOperation>,
+    pub execute_operation: Signal<Out, AluControl>,
     /// `funct3`.
     pub execute_funct3: Signal<Out, Bits<3>>,
     /// The first operand is `rs1`.
@@ -181,7 +185,8 @@ pub struct DecodeStage {
     rs1_source_q: Register<OperandSource>,
     rs2_source_q: Register<OperandSource>,
     rd_q: Register<Bits<5>>,
-    operation_q: Register<AluOperation>,
+    operation_q: Register<AluControl>,
+    alu_decoder: AluDecoder,
     funct3_q: Register<Bits<3>>,
     a_is_register_q: Register<Bit>,
     a_value_q: Register<Bits<32>>,
@@ -248,6 +253,8 @@ impl DecodeStage {
             hit: Signal::default(),
             fetched: Signal::default(),
             fetch_error: Signal::default(),
+            load_error: Signal::default(),
+            load_error_line: Signal::default(),
             aes_enabled: Signal::default(),
             core: Signal::default(),
             cycle: Signal::default(),
@@ -316,6 +323,7 @@ impl DecodeStage {
             rs2_source_q: Register::default(),
             rd_q: Register::default(),
             operation_q: Register::default(),
+            alu_decoder: AluDecoder::default(),
             funct3_q: Register::default(),
             a_is_register_q: Register::default(),
             a_value_q: Register::default(),
@@ -407,6 +415,11 @@ impl Logic for DecodeStage {
             self.instruction.next = self.rom.instruction.val();
             self.at_exit.next = self.rom.exit.val();
         }
+        if self.load_error.val() {
+            // An illegal instruction, so that nothing but the fault happens.
+            self.instruction.next = bits::<32>(0);
+            self.at_exit.next = false;
+        }
         self.byte_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
         self.word.next = self.instruction.val();
         self.at_end_of_boot.next = self.boot.val() & self.rom.last.val();
@@ -450,6 +463,11 @@ impl Logic for DecodeStage {
             self.cause.next = bits::<5>(0);
         }
 
+        if self.load_error.val() {
+            self.fault.next = true;
+            self.cause.next = bits::<5>(5);
+        }
+
         self.rd.next = self.decoder.rd.val();
         if self.fault.val() {
             // A fault writes its verdict to a0.
@@ -479,6 +497,7 @@ impl Logic for DecodeStage {
         self.execute_rs1_source.next = self.rs1_source_q.q.val();
         self.execute_rs2_source.next = self.rs2_source_q.q.val();
         self.execute_rd.next = self.rd_q.q.val();
+        self.alu_decoder.operation.next = self.decoder.operation.val();
         self.execute_operation.next = self.operation_q.q.val();
         self.execute_funct3.next = self.funct3_q.q.val();
         self.execute_a_is_register.next = self.a_is_register_q.q.val();
@@ -528,7 +547,7 @@ impl Logic for DecodeStage {
                 self.rs2_source_q.d.next = OperandSource::Zero;
             }
             self.rd_q.d.next = self.decoder.rd.val();
-            self.operation_q.d.next = self.decoder.operation.val();
+            self.operation_q.d.next = self.alu_decoder.control.val();
             self.funct3_q.d.next = self.decoder.funct3.val();
             self.a_is_register_q.d.next = self.decoder.a_is_register.val();
             self.a_value_q.d.next = bits::<32>(0);
@@ -575,6 +594,9 @@ impl Logic for DecodeStage {
             }
             if (self.cause.val() == bits::<5>(1)) | (self.cause.val() == bits::<5>(3)) {
                 self.fault_value_q.d.next = self.byte_pc.val();
+            }
+            if self.cause.val() == bits::<5>(5) {
+                self.fault_value_q.d.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
             if self.at_end_of_boot.val() {
