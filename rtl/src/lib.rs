@@ -8,6 +8,7 @@
 //! | `core` | the SIMT shader core |
 //! | `memory` | instruction cache, load/store unit with coalescer, AXI4 master |
 //! | `host` | the AXI4-Lite register file and its table |
+//! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
 //! | `emit` | the Verilog back end |
 //!
 //! [`top`] puts them together.
@@ -20,6 +21,7 @@ pub mod host;
 pub mod memory;
 pub mod prelude;
 pub mod prim;
+pub mod stream;
 pub mod top;
 
 #[cfg(test)]
