@@ -389,6 +389,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.registers.fault_packet.next = self.faults.oldest_packet.val();
         self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 2>(self.memory.bus_errors.val());
         self.registers.bus_errors.next = self.bus_errors.q.val();
+        self.registers.l2_busy.next = false;
+        self.registers.memory_lines_read.next = bits::<32>(0);
+        self.registers.memory_lines_written.next = bits::<32>(0);
 
         // Memory
         self.m_axi_awid.next = self.memory.m_axi_awid.val();
@@ -499,6 +502,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.core_lost_divergence[i].next = self.core[i].lost_divergence.val();
             self.registers.core_lost_scoreboard[i].next = self.core[i].lost_scoreboard.val();
             self.registers.core_lost_conflict[i].next = self.core[i].lost_conflict.val();
+            self.registers.core_l2_read_hits[i].next = bits::<32>(0);
+            self.registers.core_l2_read_misses[i].next = bits::<32>(0);
+            self.registers.core_l2_writes[i].next = bits::<32>(0);
         }
 
         // Retire trace

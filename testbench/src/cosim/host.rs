@@ -44,10 +44,10 @@ pub struct ArraySetup {
 }
 
 impl Default for ArraySetup {
-    /// A ring of 1,024 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no argument.
+    /// A ring of 4,096 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no argument.
     fn default() -> Self {
         Self {
-            ring_slots_log2: 10,
+            ring_slots_log2: 12,
             slot_bytes_log2: 11,
             mcw: 4,
             timeout: 256,
@@ -155,6 +155,15 @@ pub struct FaultRecord {
     pub packet: u32,
 }
 
+/// INVALIDATE: drop the instruction caches' lines.
+const INVALIDATE_INSTRUCTIONS: u32 = 1;
+/// INVALIDATE: drop the L1 data caches' lines.
+pub(super) const INVALIDATE_DATA: u32 = 2;
+/// L2_MAINTENANCE, written: write all dirty lines back, and drop all lines.
+pub(super) const L2_CLEAN_INVALIDATE: u32 = 2;
+/// L2_MAINTENANCE, read: maintenance is under way.
+pub(super) const L2_BUSY: u32 = 1;
+
 /// Registers of a fault record, in the order of [`FaultRecord::from_words`].
 pub(super) const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
 
@@ -238,7 +247,7 @@ impl<D: Device> Host<D> {
         self.kernel_registers = kernel.registers;
         self.write("KERNEL_ENTRY", kernel.entry)?;
         self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
-        self.write("INVALIDATE", 1)
+        self.write("INVALIDATE", INVALIDATE_INSTRUCTIONS | INVALIDATE_DATA)
     }
 
     /// Writes the tables of `app` to the shared memory and allocates its egress lists; puts the kernel's argument block and the lists
