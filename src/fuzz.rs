@@ -153,12 +153,18 @@ fn report(
 /// The command that runs this seed alone.
 fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
     format!(
-        "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --latency {} \
+        "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
+         --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
          --stalls {} --instructions {} --packets {}{}{}",
         config.preset,
         config.cores,
         config.lanes,
         config.warps,
+        config.channels,
+        config.l2_banks,
+        config.l2_bank_lines,
+        config.l2_ways,
+        config.l1_lines,
         args.latency,
         args.stalls,
         args.instructions,

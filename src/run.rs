@@ -232,7 +232,6 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         args,
         &config,
         &program,
-        latency,
         setup,
         arriving(&packets, args.line_rate.arrivals(&capture.frames)),
         timeline,
@@ -304,7 +303,6 @@ fn simulate(
     args: &Args,
     config: &Config,
     program: &Program,
-    latency: Latency,
     mut setup: ArraySetup,
     packets: Vec<Packet>,
     timeline: Option<Timeline>,
@@ -315,7 +313,7 @@ fn simulate(
     if let Some(wave) = &wave {
         model.trace(&wave.staged)?;
     }
-    let memory = MemoryOptions { latency, ..MemoryOptions::default() };
+    let memory = MemoryOptions { latency: args.latency()?, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
     let kernel = &program.kernel;
     host.load_kernel(&KernelImage {
@@ -431,6 +429,11 @@ fn core_work(result: &RunResult) -> Vec<CoreWork> {
         active_cycles: c.active_cycles.into(),
         stall_cycles: c.stall_cycles.into(),
         divergent: c.divergent.into(),
+        line_reads: c.line_reads.into(),
+        line_writes: c.line_writes.into(),
+        fetch_misses: c.fetch_misses.into(),
+        l2_read_hits: c.l2_read_hits.into(),
+        l2_read_misses: c.l2_read_misses.into(),
         lost: c.lost,
         ..CoreWork::default()
     };

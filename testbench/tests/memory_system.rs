@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
-    run, ArraySetup, DramTiming, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult,
-    Simulation,
+    run, ArraySetup, DramTiming, Host, KernelImage, Latency, Layout, MemoryOptions, Packet, RunOptions,
+    RunResult, Simulation,
 };
 use hermes_testbench::fuzz::{generate, Bench, Features};
 use hermes_testbench::golden::Golden;
@@ -21,6 +21,8 @@ use hermes_testbench::verdict::Verdict;
 use verilator_sys::{Model, ModelLibrary, ModelOptions};
 
 const SLOT_BYTES_LOG2: u32 = 11;
+/// A small ring, so that its slots are used again often.
+const RING_SLOTS: u32 = 32;
 /// Room for the table of route-lookup.
 const MEMORY_BYTES: u64 = 128 << 20;
 /// One that stores to its packets, one that reads a large table, one that writes lists beside the packets.
@@ -77,7 +79,7 @@ fn run_app(
     app: &dyn App,
     packets: &[SlotPacket],
     memory: MemoryOptions,
-) -> RunResult {
+) -> (Layout, RunResult) {
     let kernel = AppEntry::find(name).unwrap().kernel().unwrap();
     let simulation = Simulation::new(library.instantiate().unwrap(), MEMORY_BYTES, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
@@ -87,9 +89,11 @@ fn run_app(
         registers: kernel.registers.registers() as u32,
     })
     .unwrap();
-    // A small ring, so that its slots are used again often.
-    let mut setup =
-        ArraySetup { ring_slots_log2: 5, slot_bytes_log2: SLOT_BYTES_LOG2, ..ArraySetup::default() };
+    let mut setup = ArraySetup {
+        ring_slots_log2: RING_SLOTS.ilog2(),
+        slot_bytes_log2: SLOT_BYTES_LOG2,
+        ..ArraySetup::default()
+    };
     host.load_app(app, &mut setup).unwrap();
     let layout = host.configure(&setup).unwrap();
     let packet = |p: &SlotPacket| {
@@ -97,7 +101,8 @@ fn run_app(
         Packet { frame: p.frame.clone(), port, flags, arrival: 0 }
     };
     let packets: Vec<Packet> = packets.iter().map(packet).collect();
-    run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {}).unwrap()
+    let result = run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {}).unwrap();
+    (layout, result)
 }
 
 /// Runs every app, and random programs in lock-step.
@@ -111,7 +116,7 @@ fn check(config: &Config, library: &ModelLibrary, memory: &MemoryOptions, packet
         let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 10.0, rate: 100.0 };
         let frames = Generator::aimed(traffic, aim).take(packets);
         let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
-        let result = run_app(library, name, app.as_ref(), &packets, memory.clone());
+        let (_, result) = run_app(library, name, app.as_ref(), &packets, memory.clone());
         assert_eq!(result.packets.len(), packets.len(), "{case}: {name}");
         assert_eq!((result.fault_count, result.bus_errors), (0, 0), "{case}: {name}");
         for (packet, got) in packets.iter().zip(&result.packets) {
@@ -130,6 +135,39 @@ fn check(config: &Config, library: &ModelLibrary, memory: &MemoryOptions, packet
         let outcome = bench.run(&program, seed).unwrap_or_else(|e| panic!("{case}: program {seed}: {e}"));
         assert!(outcome.compared > 300, "{case}: program {seed}");
     }
+}
+
+/// Lines that cannot be read or written are counted; nothing hangs, and other packets are not touched.
+#[test]
+fn bus_errors_are_counted() {
+    let (_, library) = tiny();
+    let seed = seed();
+    let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 0.0, rate: 100.0 };
+    let packets: Vec<_> =
+        Generator::new(traffic).take(120).map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
+    let app = AppEntry::find("dec-ttl").unwrap().load(&Inputs::default()).unwrap();
+    let run = |failing| {
+        let memory =
+            MemoryOptions { latency: Latency::Random(1, 60), seed, failing, ..MemoryOptions::default() };
+        run_app(library, "dec-ttl", app.as_ref(), &packets, memory)
+    };
+    let (layout, good) = run(Vec::new());
+    assert_eq!((good.bus_errors, good.fault_count), (0, 0));
+
+    let line = |address: u32| (address, address + 63);
+    let slot = |number: u32| layout.ring_base + (number << SLOT_BYTES_LOG2);
+    let (same, result) = run(vec![line(slot(3)), line(slot(9))]);
+    assert_eq!(same, layout);
+    for (good, got) in good.packets.iter().zip(&result.packets) {
+        if !matches!(got.index as u32 % RING_SLOTS, 3 | 9) {
+            assert_eq!((got.verdict, &got.bytes), (good.verdict, &good.bytes), "packet {}", got.index);
+        }
+    }
+    assert!(result.bus_errors > 0);
+
+    let (_, result) = run(vec![line(layout.verdict_base)]);
+    assert_eq!((result.packets.len(), result.fault_count), (packets.len(), 0));
+    assert!(result.bus_errors > 0);
 }
 
 /// Memories from quick to slow, in order and not.

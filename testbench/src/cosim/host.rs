@@ -102,6 +102,12 @@ pub struct CoreCounters {
     pub line_reads: u32,
     /// Data lines written.
     pub line_writes: u32,
+    /// Lines read, data and instructions, that the L2 had.
+    pub l2_read_hits: u32,
+    /// Lines read, data and instructions, that came from memory.
+    pub l2_read_misses: u32,
+    /// Lines written to the L2.
+    pub l2_writes: u32,
     /// Cycles with a warp on the core in which none started to execute an instruction.
     pub lost: LostCycles,
 }
@@ -374,6 +380,9 @@ impl<D: Device> Host<D> {
             fetch_misses: self.read("CORE_FETCH_MISSES")?,
             line_reads: self.read("CORE_LINE_READS")?,
             line_writes: self.read("CORE_LINE_WRITES")?,
+            l2_read_hits: self.read("CORE_L2_READ_HITS")?,
+            l2_read_misses: self.read("CORE_L2_READ_MISSES")?,
+            l2_writes: self.read("CORE_L2_WRITES")?,
             lost: LostCycles {
                 memory: self.read("CORE_LOST_MEMORY")?,
                 fetch: self.read("CORE_LOST_FETCH")?,

@@ -23,6 +23,16 @@ pub struct CoreWork {
     pub stall_cycles: u64,
     /// Warp-instructions retired while lanes of the warp waited at another PC.
     pub divergent: u64,
+    /// Lines of data that loads needed, those that the L1 had included.
+    pub line_reads: u64,
+    /// Lines of data that stores wrote.
+    pub line_writes: u64,
+    /// Lines that the instruction cache fetched.
+    pub fetch_misses: u64,
+    /// Lines read, data and instructions, that the L2 had.
+    pub l2_read_hits: u64,
+    /// Lines read, data and instructions, that came from memory.
+    pub l2_read_misses: u64,
     /// Warp-instructions per cycle of the run.
     pub ipc: f64,
     /// Share of the lanes that executed the warp-instructions: 0 to 1.
@@ -205,6 +215,21 @@ impl Report {
         self.memory = memory.channels.iter().map(channel).collect();
     }
 
+    /// How the reads of all cores fared in the caches.
+    fn fmt_caches(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sum = |figure: fn(&CoreWork) -> u64| self.cores.iter().map(figure).sum::<u64>();
+        let (loads, fetches) = (sum(|c| c.line_reads), sum(|c| c.fetch_misses));
+        let (hits, misses) = (sum(|c| c.l2_read_hits), sum(|c| c.l2_read_misses));
+        let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
+        writeln!(
+            f,
+            "  caches       {loads} lines for loads; L2: {} lines read ({fetches} of instructions), {:.1} % hits; {} written",
+            hits + misses,
+            percent(hits, hits + misses),
+            sum(|c| c.line_writes)
+        )
+    }
+
     /// A line for each channel of the memory.
     fn fmt_memory(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, channel) in self.memory.iter().enumerate() {
@@ -324,6 +349,7 @@ impl fmt::Display for Report {
         writeln!(f, "  IPC per core {}", ipc.join(" "))?;
         writeln!(f, "  SIMD         {:.1} % of the lanes active", 100.0 * self.simd_efficiency)?;
         self.fmt_lost_cycles(f)?;
+        self.fmt_caches(f)?;
         self.fmt_memory(f)?;
         write!(
             f,
@@ -372,8 +398,17 @@ mod tests {
             record(2, drop, 130, 140, 300),
         ];
         let lost = LostCycles { memory: 40, fetch: 10, ..LostCycles::default() };
-        let core =
-            CoreWork { instructions: 50, lane_instructions: 300, active_cycles: 100, ..CoreWork::default() };
+        let core = CoreWork {
+            instructions: 50,
+            lane_instructions: 300,
+            active_cycles: 100,
+            line_reads: 90,
+            line_writes: 30,
+            fetch_misses: 4,
+            l2_read_hits: 10,
+            l2_read_misses: 30,
+            ..CoreWork::default()
+        };
         let cores = vec![CoreWork { lost, ..core }, CoreWork::default()];
         let lengths = [64, 64, 1518].into_iter();
         let mut report = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true);
@@ -400,6 +435,7 @@ mod tests {
             "core 0           50.0       20.0        5.0        0.0        0.0        0.0\n",
             "all cores        75.0       10.0        2.5        0.0        0.0        0.0\n",
             "line rate max, 1 memory channel (latency 60 cycles), slots of 2048 bytes",
+            "caches       90 lines for loads; L2: 40 lines read (4 of instructions), 25.0 % hits; 30 written\n",
             "memory 0     50 lines read (25.0 % of the cycles), 20 written (10.0 %), at most 7 requests at a time\n",
             "every packet and verdict agrees",
         ] {
