@@ -47,6 +47,8 @@ pub struct Config {
     pub l2_ways: usize,
     /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
     pub l1_lines: usize,
+    /// The array has packet ports: frames come and go through AXI4-Stream.
+    pub packet_ports: bool,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -117,6 +119,7 @@ impl Config {
             l2_bank_lines,
             l2_ways: 4,
             l1_lines,
+            packet_ports: false,
             trace: false,
         })
     }

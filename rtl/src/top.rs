@@ -7,6 +7,7 @@ use crate::emit::{emit, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::memory::MemoryMaster;
 use crate::prelude::*;
+use crate::stream::{PacketPorts, TaggedPort};
 
 /// Name of the emitted top module.
 pub const TOP: &str = "hermes_top";
@@ -137,6 +138,32 @@ pub struct HermesTop<const LANES: usize> {
     /// Read data ready.
     pub m_axi_rready: Signal<Out, Bit>,
 
+    // Packet ports: only if the configuration has them
+    /// Bytes of a frame, the first in bits 7:0.
+    pub s_axis_rx_tdata: Vec<Signal<In, Bits<512>>>,
+    /// Bytes that count: all but in the last beat, there the first ones.
+    pub s_axis_rx_tkeep: Vec<Signal<In, Bits<64>>>,
+    /// Last beat of the frame.
+    pub s_axis_rx_tlast: Vec<Signal<In, Bit>>,
+    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
+    pub s_axis_rx_tuser: Vec<Signal<In, Bits<32>>>,
+    /// A beat is offered.
+    pub s_axis_rx_tvalid: Vec<Signal<In, Bit>>,
+    /// It is taken.
+    pub s_axis_rx_tready: Vec<Signal<Out, Bit>>,
+    /// Bytes of a frame, the first in bits 7:0.
+    pub m_axis_tx_tdata: Vec<Signal<Out, Bits<512>>>,
+    /// Bytes that count: all but in the last beat, there the first ones.
+    pub m_axis_tx_tkeep: Vec<Signal<Out, Bits<64>>>,
+    /// Last beat of the frame.
+    pub m_axis_tx_tlast: Vec<Signal<Out, Bit>>,
+    /// Bits 30:0: output port. Bit 31 in the last beat: the frame is damaged.
+    pub m_axis_tx_tuser: Vec<Signal<Out, Bits<32>>>,
+    /// A beat is offered.
+    pub m_axis_tx_tvalid: Vec<Signal<Out, Bit>>,
+    /// It is taken.
+    pub m_axis_tx_tready: Vec<Signal<In, Bit>>,
+
     // Trace: one-cycle events
     /// A warp was issued.
     pub trace_issue_valid: Signal<Out, Bit>,
@@ -204,9 +231,12 @@ pub struct HermesTop<const LANES: usize> {
     faults: FaultCollector,
     memory: MemoryMaster,
     core: Vec<ShaderCore<LANES>>,
+    ports: Vec<PacketPorts>,
+    tagged: Vec<TaggedPort>,
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
     _cores: usize,
+    _streams: usize,
     _traces: usize,
 }
 
@@ -219,6 +249,7 @@ impl<const LANES: usize> HermesTop<LANES> {
         assert_eq!(config.validate(), Ok(()));
         assert_eq!(config.lanes, LANES);
         let traced = if config.trace { config.cores } else { 0 };
+        let streams = usize::from(config.packet_ports);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -278,6 +309,18 @@ impl<const LANES: usize> HermesTop<LANES> {
             m_axi_rlast: Signal::default(),
             m_axi_rvalid: Signal::default(),
             m_axi_rready: Signal::default(),
+            s_axis_rx_tdata: vec![Signal::default(); streams],
+            s_axis_rx_tkeep: vec![Signal::default(); streams],
+            s_axis_rx_tlast: vec![Signal::default(); streams],
+            s_axis_rx_tuser: vec![Signal::default(); streams],
+            s_axis_rx_tvalid: vec![Signal::default(); streams],
+            s_axis_rx_tready: vec![Signal::default(); streams],
+            m_axis_tx_tdata: vec![Signal::default(); streams],
+            m_axis_tx_tkeep: vec![Signal::default(); streams],
+            m_axis_tx_tlast: vec![Signal::default(); streams],
+            m_axis_tx_tuser: vec![Signal::default(); streams],
+            m_axis_tx_tvalid: vec![Signal::default(); streams],
+            m_axis_tx_tready: vec![Signal::default(); streams],
             trace_issue_valid: Signal::default(),
             trace_issue_core: Signal::default(),
             trace_issue_slot: Signal::default(),
@@ -310,11 +353,14 @@ impl<const LANES: usize> HermesTop<LANES> {
             registers: RegisterFile::new(config),
             dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
             faults: FaultCollector::new(config.cores),
-            memory: MemoryMaster::new(config.cores),
+            memory: MemoryMaster::new(config.cores + streams),
             core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
+            ports: (0..streams).map(|_| PacketPorts::default()).collect(),
+            tagged: (0..streams).map(|_| TaggedPort::default()).collect(),
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
             _cores: config.cores,
+            _streams: streams,
             _traces: traced,
         }
     }
@@ -374,6 +420,84 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.trace_commit_slot.next = self.dispatch.trace_commit_slot.val();
         self.trace_commit_packet.next = self.dispatch.trace_commit_packet.val();
         self.trace_commit_count.next = self.dispatch.trace_commit_count.val();
+
+        // Packet ports: they stand between the host's packet counts and the task FIFO.
+        self.registers.ports_busy.next = false;
+        self.registers.ports_frames_in.next = bits::<32>(0);
+        self.registers.ports_bytes_in.next = bits::<32>(0);
+        self.registers.ports_dropped_in.next = bits::<32>(0);
+        self.registers.ports_cut_in.next = bits::<32>(0);
+        self.registers.ports_frames_out.next = bits::<32>(0);
+        self.registers.ports_bytes_out.next = bits::<32>(0);
+        self.registers.ports_not_sent.next = bits::<32>(0);
+        self.registers.ports_length_errors.next = bits::<32>(0);
+        self.registers.ports_read_errors.next = bits::<32>(0);
+        for i in 0..self._streams {
+            self.ports[i].clock.next = self.clock.val();
+            self.ports[i].reset.next = self.reset.val();
+            self.ports[i].enable.next = self.registers.ports_enable.val();
+            self.ports[i].cycle.next = self.registers.cycle.val().get_bits::<32>(0);
+            self.ports[i].ring_base.next = self.registers.ring_base.val();
+            self.ports[i].ring_slots_log2.next = self.registers.ring_slots_log2.val();
+            self.ports[i].slot_bytes_log2.next = self.registers.slot_bytes_log2.val();
+            self.ports[i].verdict_base.next = self.registers.verdict_base.val();
+            self.ports[i].committed.next = self.dispatch.committed_packets.val();
+            self.ports[i].host_task_valid.next = self.registers.task_valid.val();
+            self.ports[i].host_task_count.next = self.registers.task_count.val();
+            self.registers.task_ready.next = self.ports[i].host_task_ready.val();
+            self.dispatch.task_valid.next = self.ports[i].task_valid.val();
+            self.dispatch.task_count.next = self.ports[i].task_count.val();
+            self.ports[i].task_ready.next = self.dispatch.task_ready.val();
+            self.ports[i].rx_tvalid.next = self.s_axis_rx_tvalid[i].val();
+            self.ports[i].rx_tdata.next = self.s_axis_rx_tdata[i].val();
+            self.ports[i].rx_tkeep.next = self.s_axis_rx_tkeep[i].val();
+            self.ports[i].rx_tlast.next = self.s_axis_rx_tlast[i].val();
+            self.ports[i].rx_tuser.next = self.s_axis_rx_tuser[i].val();
+            self.s_axis_rx_tready[i].next = self.ports[i].rx_tready.val();
+            self.m_axis_tx_tvalid[i].next = self.ports[i].tx_tvalid.val();
+            self.m_axis_tx_tdata[i].next = self.ports[i].tx_tdata.val();
+            self.m_axis_tx_tkeep[i].next = self.ports[i].tx_tkeep.val();
+            self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
+            self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
+            self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
+            self.registers.ports_busy.next = self.ports[i].busy.val();
+            self.registers.ports_frames_in.next = self.ports[i].frames_in.val();
+            self.registers.ports_bytes_in.next = self.ports[i].bytes_in.val();
+            self.registers.ports_dropped_in.next = self.ports[i].dropped_in.val();
+            self.registers.ports_cut_in.next = self.ports[i].cut_in.val();
+            self.registers.ports_frames_out.next = self.ports[i].frames_out.val();
+            self.registers.ports_bytes_out.next = self.ports[i].bytes_out.val();
+            self.registers.ports_not_sent.next = self.ports[i].skipped.val();
+            self.registers.ports_length_errors.next = self.ports[i].length_errors.val();
+            self.registers.ports_read_errors.next = self.ports[i].read_errors.val();
+            self.tagged[i].clock.next = self.clock.val();
+            self.tagged[i].reset.next = self.reset.val();
+            self.tagged[i].read_valid.next = self.ports[i].read_valid.val();
+            self.tagged[i].read_tag.next = self.ports[i].read_tag.val();
+            self.tagged[i].write_valid.next = self.ports[i].write_valid.val();
+            self.tagged[i].write_tag.next = self.ports[i].write_tag.val();
+            self.ports[i].read_ready.next = self.tagged[i].read_ready.val();
+            self.ports[i].write_ready.next = self.tagged[i].write_ready.val();
+            self.tagged[i].memory_read_ready.next = self.memory.read_ready[self._cores + i].val();
+            self.tagged[i].memory_write_ready.next = self.memory.write_ready[self._cores + i].val();
+            self.tagged[i].memory_response.next = self.memory.read_response_valid[self._cores + i].val();
+            self.tagged[i].memory_written.next = self.memory.write_done[self._cores + i].val();
+            self.ports[i].response_valid.next = self.memory.read_response_valid[self._cores + i].val();
+            self.ports[i].response_tag.next = self.tagged[i].response_tag.val();
+            self.ports[i].response_data.next = self.memory.response_data.val();
+            self.ports[i].response_error.next = self.memory.response_error.val();
+            self.ports[i].written_valid.next = self.memory.write_done[self._cores + i].val();
+            self.ports[i].written_tag.next = self.tagged[i].written_tag.val();
+            self.memory.read_valid[self._cores + i].next = self.tagged[i].memory_read_valid.val();
+            self.memory.read_line[self._cores + i].next = self.ports[i].read_line.val();
+            self.memory.write_valid[self._cores + i].next = self.tagged[i].memory_write_valid.val();
+            self.memory.write_line[self._cores + i].next = self.ports[i].write_line.val();
+            self.memory.write_data[self._cores + i].next = self.ports[i].write_data.val();
+            self.memory.write_strobe[self._cores + i].next = self.ports[i].write_strobe.val();
+            self.memory.fetch_valid[self._cores + i].next = false;
+            self.memory.fetch_line[self._cores + i].next = bits::<26>(0);
+            self.memory.read_response_ready[self._cores + i].next = true;
+        }
 
         // Faults and bus errors
         self.faults.pop.next = self.registers.fault_pop.val();
