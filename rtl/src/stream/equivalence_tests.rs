@@ -38,7 +38,7 @@ fn task_merge() {
 
 #[test]
 fn line_builder() {
-    check_with(LineBuilder::default(), 3_000, |uut, random, cycle| {
+    check_with(LineBuilder::default(), 2_000, |uut, random, cycle| {
         uut.rx_tkeep.next = keep(random);
         uut.rx_tlast.next = random() % 3 == 0;
         uut.rx_tuser.next = bits(random() >> if random() % 4 == 0 { 32 } else { 33 });
@@ -61,7 +61,7 @@ fn write_window() {
 
 #[test]
 fn verdict_reader() {
-    check_with(VerdictReader::default(), 3_000, |uut, random, cycle| {
+    check_with(VerdictReader::default(), 2_000, |uut, random, cycle| {
         uut.ring_slots_log2.next = bits(1 + cycle / 512 % 8);
         uut.committed.next = bits(cycle / 2);
         uut.enable.next = random() % 64 != 0;
@@ -71,7 +71,7 @@ fn verdict_reader() {
 
 #[test]
 fn slot_reader() {
-    check_with(SlotReader::default(), 3_000, |uut, random, cycle| {
+    check_with(SlotReader::default(), 2_000, |uut, random, cycle| {
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(7 + cycle / 512 % 4);
         uut.follow.next = random() % 128 == 0 && uut.idle.val();
@@ -87,7 +87,7 @@ fn slot_reader() {
 #[test]
 fn frame_sender() {
     let mut left = 0;
-    check_with(FrameSender::default(), 3_000, move |uut, random, _| {
+    check_with(FrameSender::default(), 2_000, move |uut, random, _| {
         // Lines as they come: the number of lines behind line 0 follows from the length.
         if uut.reset.next {
             left = 0;
@@ -108,7 +108,7 @@ fn frame_sender() {
 
 #[test]
 fn ingress() {
-    check_with(Ingress::default(), 3_000, |uut, random, cycle| {
+    check_with(Ingress::default(), 2_000, |uut, random, cycle| {
         uut.enable.next = cycle % 512 > 8;
         uut.rx_tkeep.next = keep(random);
         uut.rx_tlast.next = random() % 3 == 0;
@@ -122,7 +122,7 @@ fn ingress() {
 
 #[test]
 fn egress() {
-    check_with(Egress::default(), 3_000, |uut, random, cycle| {
+    check_with(Egress::default(), 2_000, |uut, random, cycle| {
         uut.enable.next = cycle % 1024 > 8;
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);
@@ -135,7 +135,7 @@ fn egress() {
 
 #[test]
 fn packet_ports() {
-    check_with(PacketPorts::default(), 1_500, |uut, random, cycle| {
+    check_with(PacketPorts::default(), 800, |uut, random, cycle| {
         uut.enable.next = cycle % 1024 > 8;
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);

@@ -5,8 +5,8 @@ use crate::prelude::*;
 
 /// Reads lines of the verdict array and hands out the words of committed packets, one after the other.
 ///
-/// 1. A line is asked for when the first packet without a verdict is committed. The words of packets that are not committed at
-///    that time are not used: their line is read again. Up to 4 lines are under way.
+/// 1. A line is asked for when all packets that still have a word in it are committed; or some of them, if no other verdicts wait. The
+///    words of packets that are not committed at that time are not used: their line is read again. Up to 4 lines are under way.
 /// 2. A line that cannot be read gives fault verdicts.
 /// 3. While `enable` is low nothing is asked for. While `follow` is high, which needs `idle` and `enable` low, all committed
 ///    packets are passed over.
@@ -146,7 +146,10 @@ impl Logic for VerdictReader {
         if self.open.val() < bit_cast::<32, 5>(self.room.val()) {
             self.count.next = bit_cast::<5, 32>(self.open.val());
         }
-        self.ask.next = self.enable.val() && self.open.val().any() && !self.lines.full.val();
+        self.ask.next = self.enable.val()
+            && self.open.val().any()
+            && !self.lines.full.val()
+            && (self.lines.empty.val() || (self.open.val() >= bit_cast::<32, 5>(self.room.val())));
         self.read_valid.next = self.ask.val();
         self.read_line.next =
             self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(self.slot.val().get_bits::<28>(4));
