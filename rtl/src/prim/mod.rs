@@ -14,7 +14,7 @@ mod register;
 mod sized;
 
 pub use index_hash::IndexHash;
-pub use multiply::Multiply18;
+pub use multiply::PartialProducts;
 pub use pack::Pack;
 pub use ram_async::RamAsync;
 pub use ram_bytes::RamBytes;

@@ -13,7 +13,6 @@ mod line_builder;
 mod packet_ports;
 mod ring_position;
 mod slot_reader;
-mod tagged_port;
 mod task_merge;
 #[cfg(test)]
 mod testing;
@@ -29,7 +28,6 @@ pub use line_builder::{BuildPhase, LineBuilder};
 pub use packet_ports::PacketPorts;
 pub use ring_position::RingPosition;
 pub use slot_reader::SlotReader;
-pub use tagged_port::TaggedPort;
 pub use task_merge::TaskMerge;
 pub use verdict_reader::VerdictReader;
 pub use write_window::WriteWindow;
