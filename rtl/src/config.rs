@@ -49,6 +49,10 @@ pub struct Config {
     pub l1_lines: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
     pub packet_ports: bool,
+    /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
+    pub instruction_cache_lines: usize,
+    /// Ways of the instruction cache: 1, 2 or 4.
+    pub instruction_cache_ways: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -62,14 +66,25 @@ pub struct CoreOptions {
     pub oldest_first: bool,
     /// Lines of the L1 data cache.
     pub l1_lines: usize,
+    /// Lines of the instruction cache.
+    pub instruction_cache_lines: usize,
+    /// Ways of the instruction cache.
+    pub instruction_cache_ways: usize,
     /// Retire trace.
     pub trace: bool,
 }
 
 impl Default for CoreOptions {
-    /// 64 lines of L1, and nothing on request.
+    /// 64 lines in each cache, direct-mapped, and nothing on request.
     fn default() -> Self {
-        Self { aes: false, oldest_first: false, l1_lines: 64, trace: false }
+        Self {
+            aes: false,
+            oldest_first: false,
+            l1_lines: 64,
+            instruction_cache_lines: 64,
+            instruction_cache_ways: 1,
+            trace: false,
+        }
     }
 }
 
@@ -120,6 +135,8 @@ impl Config {
             l2_ways: 4,
             l1_lines,
             packet_ports: false,
+            instruction_cache_lines: 64,
+            instruction_cache_ways: 1,
             trace: false,
         })
     }
@@ -130,6 +147,8 @@ impl Config {
             aes: self.aes,
             oldest_first: self.oldest_first,
             l1_lines: self.l1_lines,
+            instruction_cache_lines: self.instruction_cache_lines,
+            instruction_cache_ways: self.instruction_cache_ways,
             trace: self.trace,
         }
     }
@@ -158,7 +177,12 @@ impl Config {
         let lines = "a power of two, 16 to 4096";
         range("l2_bank_lines", self.l2_bank_lines, power(self.l2_bank_lines, 16, 4096), lines)?;
         range("l2_ways", self.l2_ways, power(self.l2_ways, 1, 4), "1, 2 or 4")?;
-        range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), "a power of two, 16 to 1024")
+        let lines = "a power of two, 16 to 1024";
+        range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), lines)?;
+        let instruction_lines = self.instruction_cache_lines;
+        range("instruction_cache_lines", instruction_lines, power(instruction_lines, 16, 1024), lines)?;
+        let ways = self.instruction_cache_ways;
+        range("instruction_cache_ways", ways, power(ways, 1, 4), "1, 2 or 4")
     }
 }
 

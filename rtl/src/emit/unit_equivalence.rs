@@ -126,7 +126,7 @@ units! {
     shader_core: core::ShaderCore::<4>::default();
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
-    instruction_cache: memory::InstructionCache::<2, 6>::default();
+    instruction_cache: memory::InstructionCache::new(4, 2);
     load_extend: memory::LoadExtend::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();

@@ -271,6 +271,7 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
     let pace = Pace { latency: (latency, latency), ready: 1.0 };
     let mut bench = Bench::new(sizes, pace, random("packets"));
     let mut next = 0u32;
+    let mut groups = vec![0u32; sizes.requesters];
     let mut counted = 0;
     let (from, to) = (3_000, 9_000);
     let mut reads = vec![HashMap::new(); sizes.requesters];
@@ -281,9 +282,13 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
             if requester.read.is_none() {
                 let tag = (0..64).find(|tag| !reads[i].contains_key(tag));
                 if let Some(tag) = tag {
-                    // Slots of 128 bytes; the requesters take groups of 32 in turn.
-                    let line = next * 2;
-                    next += 1;
+                    // Slots of 128 bytes; the requesters take groups of 32 in turn, as cores take warps.
+                    if groups[i] % 32 == 0 {
+                        groups[i] = next;
+                        next += 32;
+                    }
+                    let line = groups[i] * 2;
+                    groups[i] += 1;
                     reads[i].insert(tag, line);
                     requester.read = Some((line & 0x1ffff, tag));
                 }
@@ -308,7 +313,7 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
 #[test]
 fn packets_move_at_the_rate_of_the_channels() {
     for (channels, banks, requesters, expected) in
-        [(1, 2, 4, 0.85), (1, 8, 8, 0.9), (2, 8, 8, 1.8), (4, 8, 8, 2.4)]
+        [(1, 2, 4, 0.95), (1, 8, 8, 0.95), (2, 8, 8, 1.8), (4, 8, 8, 3.0)]
     {
         let sizes = MemorySizes { requesters, channels, banks, bank_lines: 1024, ways: 4 };
         let rate = packets_per_cycle(sizes, 100);

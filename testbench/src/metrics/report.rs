@@ -23,7 +23,7 @@ pub struct CoreWork {
     pub stall_cycles: u64,
     /// Warp-instructions retired while lanes of the warp waited at another PC.
     pub divergent: u64,
-    /// Lines of data that loads needed, those that the L1 had included.
+    /// Lines of data that loads read from the L2: those that the L1 did not have.
     pub line_reads: u64,
     /// Lines of data that stores wrote.
     pub line_writes: u64,
@@ -215,7 +215,7 @@ impl Report {
         self.memory = memory.channels.iter().map(channel).collect();
     }
 
-    /// How the reads of all cores fared in the caches.
+    /// What all cores read from the L2.
     fn fmt_caches(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sum = |figure: fn(&CoreWork) -> u64| self.cores.iter().map(figure).sum::<u64>();
         let (loads, fetches) = (sum(|c| c.line_reads), sum(|c| c.fetch_misses));
@@ -223,7 +223,7 @@ impl Report {
         let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
         writeln!(
             f,
-            "  caches       {loads} lines for loads; L2: {} lines read ({fetches} of instructions), {:.1} % hits; {} written",
+            "  L2           {} lines read ({loads} for loads, {fetches} of instructions), {:.1} % hits; {} written",
             hits + misses,
             percent(hits, hits + misses),
             sum(|c| c.line_writes)
@@ -402,7 +402,7 @@ mod tests {
             instructions: 50,
             lane_instructions: 300,
             active_cycles: 100,
-            line_reads: 90,
+            line_reads: 36,
             line_writes: 30,
             fetch_misses: 4,
             l2_read_hits: 10,
@@ -435,7 +435,7 @@ mod tests {
             "core 0           50.0       20.0        5.0        0.0        0.0        0.0\n",
             "all cores        75.0       10.0        2.5        0.0        0.0        0.0\n",
             "line rate max, 1 memory channel (latency 60 cycles), slots of 2048 bytes",
-            "caches       90 lines for loads; L2: 40 lines read (4 of instructions), 25.0 % hits; 30 written\n",
+            "L2           40 lines read (36 for loads, 4 of instructions), 25.0 % hits; 30 written\n",
             "memory 0     50 lines read (25.0 % of the cycles), 20 written (10.0 %), at most 7 requests at a time\n",
             "every packet and verdict agrees",
         ] {
