@@ -37,6 +37,9 @@ pub struct ArrayArgs {
     /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     l1_lines: Option<usize>,
+    /// Give the array packet ports: frames come and go through AXI4-Stream
+    #[arg(long)]
+    packet_ports: bool,
     /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     instruction_cache_lines: Option<usize>,
@@ -73,6 +76,7 @@ impl ArrayArgs {
         config.l2_bank_lines = self.l2_lines.unwrap_or(config.l2_bank_lines);
         config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
+        config.packet_ports |= self.packet_ports;
         config.instruction_cache_lines =
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);

@@ -47,6 +47,8 @@ pub struct Config {
     pub l2_ways: usize,
     /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
     pub l1_lines: usize,
+    /// The array has packet ports: frames come and go through AXI4-Stream.
+    pub packet_ports: bool,
     /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
@@ -132,6 +134,7 @@ impl Config {
             l2_bank_lines,
             l2_ways: 4,
             l1_lines,
+            packet_ports: false,
             instruction_cache_lines: 64,
             instruction_cache_ways: 1,
             trace: false,
@@ -163,6 +166,8 @@ impl Config {
             }
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
+        let requesters = self.cores + usize::from(self.packet_ports);
+        range("cores", self.cores, requesters <= MAX_CORES, "1 to 31 with packet ports")?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
         let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);
