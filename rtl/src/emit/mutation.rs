@@ -72,7 +72,8 @@ pub(crate) fn measure(design: &Design, recording: &Recording, count: usize) -> V
     arguments.into_iter().enumerate().map(judge).collect()
 }
 
-/// Lets Yosys write `mutated.v` into `folder`; returns how it made each fault.
+/// Lets Yosys write `mutated.v` into `folder`; returns how it made each fault. What has no effect in this unit, such as upper bits
+/// that are always 0, is optimized away before, as synthesis would do, so that no fault hits it.
 fn faults(design: &Design, folder: &Path, count: usize) -> Vec<String> {
     let yosys = |script: &str| {
         fs::write(folder.join("script.ys"), script).expect("a script for Yosys");
@@ -82,7 +83,7 @@ fn faults(design: &Design, folder: &Path, count: usize) -> Vec<String> {
     };
     fs::write(folder.join("unit.v"), design.verilog()).expect("the unit's Verilog");
     yosys(&format!(
-        "read_verilog unit.v\nhierarchy -check -top {}\nproc\nflatten\nopt_clean\n\
+        "read_verilog unit.v\nhierarchy -check -top {}\nproc\nflatten\nopt -full\nwreduce\nopt -full\n\
          mutate -list {count} -seed 1 -o list.txt\nwrite_rtlil unit.il\n",
         design.top
     ));
