@@ -22,6 +22,21 @@ pub struct ArrayArgs {
     /// Warp slots of a core, instead of the preset's: 1 to 32
     #[arg(long)]
     warps: Option<usize>,
+    /// AXI4 channels to memory, instead of the preset's: 1, 2 or 4, and not more than banks of the L2
+    #[arg(long)]
+    channels: Option<usize>,
+    /// Banks of the L2, instead of the preset's: 1, 2, 4 or 8
+    #[arg(long)]
+    l2_banks: Option<usize>,
+    /// Lines of 64 bytes in a bank of the L2, instead of the preset's: a power of two, 16 to 4096
+    #[arg(long)]
+    l2_lines: Option<usize>,
+    /// Ways of the L2, instead of the preset's: 1, 2 or 4
+    #[arg(long)]
+    l2_ways: Option<usize>,
+    /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two, 16 to 1024
+    #[arg(long)]
+    l1_lines: Option<usize>,
     /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
     #[arg(long)]
     aes: bool,
@@ -42,6 +57,11 @@ impl ArrayArgs {
         config.cores = self.cores.unwrap_or(config.cores);
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);
+        config.channels = self.channels.unwrap_or(config.channels);
+        config.l2_banks = self.l2_banks.unwrap_or(config.l2_banks);
+        config.l2_bank_lines = self.l2_lines.unwrap_or(config.l2_bank_lines);
+        config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
+        config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.aes |= self.aes;
         config.oldest_first |= self.oldest_first;
         config.validate()?;

@@ -1,7 +1,6 @@
 //! `hermes fuzz`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
@@ -29,9 +28,10 @@ pub struct Args {
     first_seed: u64,
     #[command(flatten)]
     array: ArrayArgs,
-    /// Cycles from a memory request to its response: a number, or the least and the most of random ones
-    #[arg(long, value_name = "CYCLES|MIN-MAX", default_value = "1-60")]
-    latency: LatencyArg,
+    /// Cycles from a memory request to its response: a number, the least and the most of random ones, or DRAM timing as
+    /// in `hermes run --memory`
+    #[arg(long, value_name = "CYCLES|MIN-MAX|dram", default_value = "1-60")]
+    latency: Latency,
     /// Chance in percent that the memory does not take a request in a cycle: 0 to 90
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90))]
     stalls: u8,
@@ -52,27 +52,6 @@ pub struct Args {
     coverage: Option<PathBuf>,
 }
 
-/// A latency as it is given on the command line.
-#[derive(Clone, Copy, Debug)]
-struct LatencyArg(Latency);
-
-impl FromStr for LatencyArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=100_000).contains(n));
-        let latency = match text.split_once('-') {
-            None => number(text).map(Latency::Fixed),
-            Some((low, high)) => {
-                number(low).zip(number(high)).filter(|(l, h)| l <= h).map(|(l, h)| Latency::Random(l, h))
-            }
-        };
-        latency
-            .map(Self)
-            .ok_or("expected cycles such as 60, or a range such as 1-60; 1 to 100000".to_string())
-    }
-}
-
 /// What a program may use.
 fn features(args: &Args) -> Features {
     Features { embedded: args.rv32e, faults: !args.no_faults, ..Features::ALL }
@@ -84,7 +63,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     ensure!(args.first_seed.checked_add(args.seeds).is_some(), "--first-seed {}: too large", args.first_seed);
     let mut output = args.coverage.as_deref().map(OutputFile::create).transpose()?;
     let memory =
-        MemoryOptions { latency: args.latency.0, stall_percent: args.stalls, ..MemoryOptions::default() };
+        MemoryOptions { latency: args.latency, stall_percent: args.stalls, ..MemoryOptions::default() };
     let bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
     let features = features(args);
     let lanes_log2 = config.lanes.trailing_zeros();
@@ -173,17 +152,20 @@ fn report(
 
 /// The command that runs this seed alone.
 fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
-    let latency = match args.latency.0 {
-        Latency::Fixed(cycles) => cycles.to_string(),
-        Latency::Random(low, high) => format!("{low}-{high}"),
-    };
     format!(
-        "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --latency {latency} \
+        "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
+         --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
          --stalls {} --instructions {} --packets {}{}{}",
         config.preset,
         config.cores,
         config.lanes,
         config.warps,
+        config.channels,
+        config.l2_banks,
+        config.l2_bank_lines,
+        config.l2_ways,
+        config.l1_lines,
+        args.latency,
         args.stalls,
         args.instructions,
         case.program.packets,

@@ -1,13 +1,14 @@
 //! `hermes run`
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
-    self, ArraySetup, EgressLists, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult,
-    Simulation,
+    self, ArraySetup, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions,
+    RunResult, Simulation,
 };
 use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
@@ -45,9 +46,13 @@ pub struct Args {
     /// as the ring takes them
     #[arg(long, value_name = "GBPS|trace|max", default_value = "max")]
     line_rate: LineRate,
-    /// Cycles from a memory request to its response
-    #[arg(long, value_name = "CYCLES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    mem_latency: u32,
+    /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
+    /// `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
+    #[arg(long, value_name = "fixed|dram[:NAME=N,...]", default_value = "fixed")]
+    memory: MemoryTiming,
+    /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    mem_latency: Option<u32>,
     /// Report as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -62,6 +67,26 @@ pub struct Args {
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     max_packets: Option<usize>,
+}
+
+/// What `--memory` takes.
+#[derive(Clone, Copy, Debug)]
+enum MemoryTiming {
+    Fixed,
+    Dram(DramTiming),
+}
+
+impl FromStr for MemoryTiming {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "fixed" => Ok(Self::Fixed),
+            None if text == "dram" => Ok(Self::Dram(DramTiming::default())),
+            Some(("dram", timing)) => timing.parse().map(Self::Dram),
+            _ => Err("expected `fixed`, `dram` or `dram:NAME=N,...`".to_string()),
+        }
+    }
 }
 
 #[derive(clap::Args)]
@@ -112,6 +137,16 @@ struct Program {
 }
 
 impl Args {
+    fn latency(&self) -> anyhow::Result<Latency> {
+        match (self.memory, self.mem_latency) {
+            (MemoryTiming::Fixed, latency) => Ok(Latency::Fixed(latency.unwrap_or(60))),
+            (MemoryTiming::Dram(timing), None) => Ok(Latency::Dram(timing)),
+            (MemoryTiming::Dram(_), Some(cycles)) => {
+                bail!("--mem-latency {cycles}: goes with --memory fixed only; DRAM has times of its own")
+            }
+        }
+    }
+
     fn program(&self) -> anyhow::Result<Program> {
         let entry = self.what.app.as_deref().map(AppEntry::find).transpose()?;
         let app = entry.map(|entry| entry.load(&self.inputs.inputs())).transpose()?;
@@ -180,6 +215,7 @@ impl Outputs {
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let config = Config { trace: args.timeline.is_wanted(), ..args.array.config()? };
+    let latency = args.latency()?;
     let program = args.program()?;
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(&args.pcap, args.max_packets)?;
@@ -216,7 +252,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         warps: config.warps,
         mcw,
         line_rate: args.line_rate.to_string(),
-        memory_latency: u64::from(args.mem_latency),
+        channels: result.memory.channels.len(),
+        memory: latency,
         slot_bytes: 1 << slot_bytes_log2,
     };
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
@@ -224,6 +261,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let counted = counted(&capture, slot_bytes_log2);
     let mut report =
         Report::new(facts, &records, lengths, core_work(&result), faults, counted, program.app.is_some());
+    report.set_memory(&result.memory);
     if let Some(app) = &program.app {
         report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
     }
@@ -275,7 +313,7 @@ fn simulate(
     if let Some(wave) = &wave {
         model.trace(&wave.staged)?;
     }
-    let memory = MemoryOptions { latency: Latency::Fixed(args.mem_latency), ..MemoryOptions::default() };
+    let memory = MemoryOptions { latency: args.latency()?, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
     let kernel = &program.kernel;
     host.load_kernel(&KernelImage {
@@ -391,6 +429,11 @@ fn core_work(result: &RunResult) -> Vec<CoreWork> {
         active_cycles: c.active_cycles.into(),
         stall_cycles: c.stall_cycles.into(),
         divergent: c.divergent.into(),
+        line_reads: c.line_reads.into(),
+        line_writes: c.line_writes.into(),
+        fetch_misses: c.fetch_misses.into(),
+        l2_read_hits: c.l2_read_hits.into(),
+        l2_read_misses: c.l2_read_misses.into(),
         lost: c.lost,
         ..CoreWork::default()
     };

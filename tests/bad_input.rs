@@ -75,14 +75,22 @@ fn configurations() {
     folder.fail(&format!("{run} --warps 0"), &["warps: 0 is not possible"]);
     folder.fail(&format!("{run} --mcw 9"), &["--mcw 9: expected 1 to 8"]);
     folder.fail(&format!("{run} --mcw 0"), &["--mcw 0: expected 1 to 8"]);
+    folder.fail(
+        &format!("{run} --memory dram --mem-latency 4"),
+        &["--mem-latency 4: goes with --memory fixed"],
+    );
     folder.fail(&format!("{run} --json none/out.json"), &["none/out.json"]);
     folder.fail("gen-trace --kind imix --packets 1 --bad-share 101 -o x.pcap", &["--bad-share 101"]);
     folder.fail("gen-trace --kind imix --packets 1 --line-rate 0 -o x.pcap", &["--line-rate 0"]);
     folder.fail("gen-trace --kind imix --packets 1 -o none/x.pcap", &["none/x.pcap"]);
     // What clap itself rejects has its usual exit code.
-    for arguments in
-        ["run --pcap in.pcap", "run --app dec-ttl --line-rate fast --pcap in.pcap", "gen-trace --kind x"]
-    {
+    for arguments in [
+        "run --pcap in.pcap",
+        "run --app dec-ttl --line-rate fast --pcap in.pcap",
+        "run --app dec-ttl --memory dram:banks=3 --pcap in.pcap",
+        "run --app dec-ttl --memory sram --pcap in.pcap",
+        "gen-trace --kind x",
+    ] {
         assert_eq!(folder.hermes(arguments).status.code(), Some(2), "{arguments}");
     }
     assert_eq!(folder.files(), ["in.pcap"], "nothing was written");

@@ -81,3 +81,32 @@ fn a_missing_tool_is_named() {
     folder.fail("bench cost --lanes 3", &["lanes: 3 is not possible; expected 1, 2, 4, 8, 16 or 32"]);
     folder.fail("bench core --lanes 1", &["--lanes 1: expected 2"]);
 }
+
+#[test]
+fn memory() {
+    let array = "--preset default --cores 1 --lanes 4 --warps 4";
+    let figures = bench(&format!("memory {array} --packets 512 --at-channels 1 --sweep 2,400"));
+    assert_eq!(
+        names(&figures),
+        [
+            "dec_ttl_l1_limit",
+            "dec_ttl_limit_ratio_1ch",
+            "dec_ttl_memory_limit_1ch",
+            "dec_ttl_rate_1ch",
+            "dec_ttl_relative_latency_2",
+            "dec_ttl_relative_latency_400",
+            "lines_per_packet",
+            "stream_limit_ratio_1ch"
+        ]
+    );
+    // One core of 4 lanes is far below one channel; nothing is faster than its limit.
+    let rate = figures["dec_ttl_rate_1ch"];
+    assert!(
+        rate <= figures["dec_ttl_l1_limit"] && rate <= figures["dec_ttl_memory_limit_1ch"],
+        "{figures:?}"
+    );
+    assert!(figures["stream_limit_ratio_1ch"] < 1.0, "{figures:?}");
+    assert!((2.0..3.0).contains(&figures["lines_per_packet"]), "{figures:?}");
+    assert_eq!(figures["dec_ttl_relative_latency_2"], 1.0);
+    assert!(figures["dec_ttl_relative_latency_400"] < 0.9, "{figures:?}");
+}

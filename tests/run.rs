@@ -9,12 +9,12 @@ use common::{check_order, frames, rows, Folder};
 const ARRAYS: [&str; 3] =
     ["--cores 1 --lanes 1 --warps 2", "--cores 1 --lanes 4 --warps 4", "--cores 2 --lanes 2 --warps 4"];
 
-/// What is set at run time: MCW, memory latency, line rate.
+/// What is set at run time: MCW, timing of the memory, line rate.
 const SETTINGS: [&str; 4] = [
     "--mcw 1 --mem-latency 1 --line-rate max",
     "--mcw 2 --mem-latency 200 --line-rate 1",
     "--mcw 2 --mem-latency 7 --line-rate trace",
-    "--mem-latency 60 --line-rate 40",
+    "--memory dram:line=2,queue=8 --line-rate 40",
 ];
 
 /// Verdicts and processed packets do not depend on the array, its settings, or when packets arrive.

@@ -37,19 +37,38 @@ pub struct Config {
     pub aes: bool,
     /// Of the warps that can issue, a core takes the one that started first, instead of going round.
     pub oldest_first: bool,
+    /// AXI4 channels to memory: 1, 2 or 4, and not more than banks of the L2.
+    pub channels: usize,
+    /// Banks of the L2: 1, 2, 4 or 8.
+    pub l2_banks: usize,
+    /// Lines of 64 bytes in a bank of the L2: a power of two, 16 to 4096.
+    pub l2_bank_lines: usize,
+    /// Ways of the L2: 1, 2 or 4.
+    pub l2_ways: usize,
+    /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
+    pub l1_lines: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
 
-/// Parts of a core that are there on request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Sizes of a core, and its parts that are there on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreOptions {
     /// AES instructions.
     pub aes: bool,
     /// The oldest warp issues first.
     pub oldest_first: bool,
+    /// Lines of the L1 data cache.
+    pub l1_lines: usize,
     /// Retire trace.
     pub trace: bool,
+}
+
+impl Default for CoreOptions {
+    /// 64 lines of L1, and nothing on request.
+    fn default() -> Self {
+        Self { aes: false, oldest_first: false, l1_lines: 64, trace: false }
+    }
 }
 
 /// A parameter that no array can have.
@@ -80,10 +99,10 @@ impl Config {
     /// # Errors
     /// [`ConfigError::UnknownPreset`].
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let (cores, lanes, warps) = match name {
-            "paper" => (8, 32, 32),
-            "default" => (2, 8, 8),
-            "fpga" => (1, 8, 8),
+        let (cores, lanes, warps, l2_banks, l2_bank_lines, l1_lines) = match name {
+            "paper" => (8, 32, 32, 8, 1024, 512),
+            "default" => (2, 8, 8, 2, 256, 64),
+            "fpga" => (1, 8, 8, 1, 64, 32),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
         Ok(Self {
@@ -93,13 +112,23 @@ impl Config {
             warps,
             aes: false,
             oldest_first: false,
+            channels: 1,
+            l2_banks,
+            l2_bank_lines,
+            l2_ways: 4,
+            l1_lines,
             trace: false,
         })
     }
 
     /// The optional parts of its cores.
     pub fn core_options(&self) -> CoreOptions {
-        CoreOptions { aes: self.aes, oldest_first: self.oldest_first, trace: self.trace }
+        CoreOptions {
+            aes: self.aes,
+            oldest_first: self.oldest_first,
+            l1_lines: self.l1_lines,
+            trace: self.trace,
+        }
     }
 
     /// Checks every field against its range.
@@ -116,7 +145,15 @@ impl Config {
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
-        range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")
+        range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
+        let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);
+        range("l2_banks", self.l2_banks, power(self.l2_banks, 1, 8), "1, 2, 4 or 8")?;
+        let channels = power(self.channels, 1, 4) && self.channels <= self.l2_banks;
+        range("channels", self.channels, channels, "1, 2 or 4, and not more than l2_banks")?;
+        let lines = "a power of two, 16 to 4096";
+        range("l2_bank_lines", self.l2_bank_lines, power(self.l2_bank_lines, 16, 4096), lines)?;
+        range("l2_ways", self.l2_ways, power(self.l2_ways, 1, 4), "1, 2 or 4")?;
+        range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), "a power of two, 16 to 1024")
     }
 }
 
@@ -138,5 +175,8 @@ mod tests {
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");
+        let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");
     }
 }

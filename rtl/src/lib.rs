@@ -6,7 +6,8 @@
 //! | `prim` | registers, memories and packing: the only hand-written Verilog |
 //! | `control` | task FIFO, warp former, warp issue, DCQ with its LUTs |
 //! | `core` | the SIMT shader core |
-//! | `memory` | instruction cache, load/store unit with coalescer, AXI4 master |
+//! | `memory` | instruction cache, load/store unit with coalescer |
+//! | `l2` | the memory system that all cores share: banks of the L2, AXI4 channels |
 //! | `host` | the AXI4-Lite register file and its table |
 //! | `emit` | the Verilog back end |
 //!
@@ -17,6 +18,7 @@ pub mod control;
 pub mod core;
 pub mod emit;
 pub mod host;
+pub mod l2;
 pub mod memory;
 pub mod prelude;
 pub mod prim;

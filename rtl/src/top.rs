@@ -5,13 +5,13 @@ use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
 use crate::emit::{emit, Design, EmitError};
 use crate::host::RegisterFile;
-use crate::memory::MemoryMaster;
+use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
 use crate::prelude::*;
 
 /// Name of the emitted top module.
 pub const TOP: &str = "hermes_top";
 
-/// The array: register file, control path, shader cores and memory master (see `docs/architecture.md`).
+/// The array: register file, control path, shader cores and memory system (see `docs/architecture.md`).
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
@@ -61,81 +61,8 @@ pub struct HermesTop<const LANES: usize> {
     /// Read response ready.
     pub s_axil_rready: Signal<In, Bit>,
 
-    // AXI4 master: shared memory
-    /// ID of the write: bit 5 instruction fetch, bits 4:0 core.
-    pub m_axi_awid: Signal<Out, Bits<6>>,
-    /// Byte address of the write, a multiple of 64.
-    pub m_axi_awaddr: Signal<Out, Bits<32>>,
-    /// Beats less one: 0.
-    pub m_axi_awlen: Signal<Out, Bits<8>>,
-    /// Bytes of a beat as a power of two: 6.
-    pub m_axi_awsize: Signal<Out, Bits<3>>,
-    /// INCR.
-    pub m_axi_awburst: Signal<Out, Bits<2>>,
-    /// Normal access.
-    pub m_axi_awlock: Signal<Out, Bit>,
-    /// Normal non-cacheable bufferable.
-    pub m_axi_awcache: Signal<Out, Bits<4>>,
-    /// Unprivileged, secure; bit 2 for instructions.
-    pub m_axi_awprot: Signal<Out, Bits<3>>,
-    /// 0.
-    pub m_axi_awqos: Signal<Out, Bits<4>>,
-    /// Address of the write valid.
-    pub m_axi_awvalid: Signal<Out, Bit>,
-    /// Address of the write ready.
-    pub m_axi_awready: Signal<In, Bit>,
-    /// Line to write.
-    pub m_axi_wdata: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub m_axi_wstrb: Signal<Out, Bits<64>>,
-    /// Last beat: always.
-    pub m_axi_wlast: Signal<Out, Bit>,
-    /// Write data valid.
-    pub m_axi_wvalid: Signal<Out, Bit>,
-    /// Write data ready.
-    pub m_axi_wready: Signal<In, Bit>,
-    /// ID of the write response.
-    pub m_axi_bid: Signal<In, Bits<6>>,
-    /// Write response.
-    pub m_axi_bresp: Signal<In, Bits<2>>,
-    /// Write response valid.
-    pub m_axi_bvalid: Signal<In, Bit>,
-    /// Write response ready.
-    pub m_axi_bready: Signal<Out, Bit>,
-    /// ID of the read: bit 5 instruction fetch, bits 4:0 core.
-    pub m_axi_arid: Signal<Out, Bits<6>>,
-    /// Byte address of the read, a multiple of 64.
-    pub m_axi_araddr: Signal<Out, Bits<32>>,
-    /// Beats less one: 0.
-    pub m_axi_arlen: Signal<Out, Bits<8>>,
-    /// Bytes of a beat as a power of two: 6.
-    pub m_axi_arsize: Signal<Out, Bits<3>>,
-    /// INCR.
-    pub m_axi_arburst: Signal<Out, Bits<2>>,
-    /// Normal access.
-    pub m_axi_arlock: Signal<Out, Bit>,
-    /// Normal non-cacheable bufferable.
-    pub m_axi_arcache: Signal<Out, Bits<4>>,
-    /// Unprivileged, secure; bit 2 for instructions.
-    pub m_axi_arprot: Signal<Out, Bits<3>>,
-    /// 0.
-    pub m_axi_arqos: Signal<Out, Bits<4>>,
-    /// Address of the read valid.
-    pub m_axi_arvalid: Signal<Out, Bit>,
-    /// Address of the read ready.
-    pub m_axi_arready: Signal<In, Bit>,
-    /// ID of the read data.
-    pub m_axi_rid: Signal<In, Bits<6>>,
-    /// Line read.
-    pub m_axi_rdata: Signal<In, Bits<512>>,
-    /// Read response.
-    pub m_axi_rresp: Signal<In, Bits<2>>,
-    /// Last beat.
-    pub m_axi_rlast: Signal<In, Bit>,
-    /// Read data valid.
-    pub m_axi_rvalid: Signal<In, Bit>,
-    /// Read data ready.
-    pub m_axi_rready: Signal<Out, Bit>,
+    /// AXI4 masters: the channels to memory.
+    pub m_axi: Vec<Axi4Master>,
 
     // Trace: one-cycle events
     /// A warp was issued.
@@ -202,11 +129,12 @@ pub struct HermesTop<const LANES: usize> {
     registers: RegisterFile,
     dispatch: Dispatch<10, 11>,
     faults: FaultCollector,
-    memory: MemoryMaster,
+    memory: MemorySystem,
     core: Vec<ShaderCore<LANES>>,
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
     _cores: usize,
+    _channels: usize,
     _traces: usize,
 }
 
@@ -241,43 +169,7 @@ impl<const LANES: usize> HermesTop<LANES> {
             s_axil_rresp: Signal::default(),
             s_axil_rvalid: Signal::default(),
             s_axil_rready: Signal::default(),
-            m_axi_awid: Signal::default(),
-            m_axi_awaddr: Signal::default(),
-            m_axi_awlen: Signal::default(),
-            m_axi_awsize: Signal::default(),
-            m_axi_awburst: Signal::default(),
-            m_axi_awlock: Signal::default(),
-            m_axi_awcache: Signal::default(),
-            m_axi_awprot: Signal::default(),
-            m_axi_awqos: Signal::default(),
-            m_axi_awvalid: Signal::default(),
-            m_axi_awready: Signal::default(),
-            m_axi_wdata: Signal::default(),
-            m_axi_wstrb: Signal::default(),
-            m_axi_wlast: Signal::default(),
-            m_axi_wvalid: Signal::default(),
-            m_axi_wready: Signal::default(),
-            m_axi_bid: Signal::default(),
-            m_axi_bresp: Signal::default(),
-            m_axi_bvalid: Signal::default(),
-            m_axi_bready: Signal::default(),
-            m_axi_arid: Signal::default(),
-            m_axi_araddr: Signal::default(),
-            m_axi_arlen: Signal::default(),
-            m_axi_arsize: Signal::default(),
-            m_axi_arburst: Signal::default(),
-            m_axi_arlock: Signal::default(),
-            m_axi_arcache: Signal::default(),
-            m_axi_arprot: Signal::default(),
-            m_axi_arqos: Signal::default(),
-            m_axi_arvalid: Signal::default(),
-            m_axi_arready: Signal::default(),
-            m_axi_rid: Signal::default(),
-            m_axi_rdata: Signal::default(),
-            m_axi_rresp: Signal::default(),
-            m_axi_rlast: Signal::default(),
-            m_axi_rvalid: Signal::default(),
-            m_axi_rready: Signal::default(),
+            m_axi: vec![Axi4Master::default(); config.channels],
             trace_issue_valid: Signal::default(),
             trace_issue_core: Signal::default(),
             trace_issue_slot: Signal::default(),
@@ -310,11 +202,12 @@ impl<const LANES: usize> HermesTop<LANES> {
             registers: RegisterFile::new(config),
             dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
             faults: FaultCollector::new(config.cores),
-            memory: MemoryMaster::new(config.cores),
+            memory: MemorySystem::new(MemorySizes::of(config)),
             core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
             _cores: config.cores,
+            _channels: config.channels,
             _traces: traced,
         }
     }
@@ -387,47 +280,54 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.registers.fault_pc.next = self.faults.oldest_pc.val();
         self.registers.fault_address.next = self.faults.oldest_address.val();
         self.registers.fault_packet.next = self.faults.oldest_packet.val();
-        self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 2>(self.memory.bus_errors.val());
+        self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 4>(self.memory.bus_errors.val());
         self.registers.bus_errors.next = self.bus_errors.q.val();
+        self.memory.clean.next = self.registers.l2_clean.val();
+        self.memory.invalidate.next = self.registers.l2_invalidate.val();
+        self.registers.l2_busy.next = self.memory.busy.val();
+        self.registers.memory_lines_read.next = self.memory.lines_read.val();
+        self.registers.memory_lines_written.next = self.memory.lines_written.val();
 
         // Memory
-        self.m_axi_awid.next = self.memory.m_axi_awid.val();
-        self.m_axi_awaddr.next = self.memory.m_axi_awaddr.val();
-        self.m_axi_awlen.next = self.memory.m_axi_awlen.val();
-        self.m_axi_awsize.next = self.memory.m_axi_awsize.val();
-        self.m_axi_awburst.next = self.memory.m_axi_awburst.val();
-        self.m_axi_awlock.next = self.memory.m_axi_awlock.val();
-        self.m_axi_awcache.next = self.memory.m_axi_awcache.val();
-        self.m_axi_awprot.next = self.memory.m_axi_awprot.val();
-        self.m_axi_awqos.next = self.memory.m_axi_awqos.val();
-        self.m_axi_awvalid.next = self.memory.m_axi_awvalid.val();
-        self.memory.m_axi_awready.next = self.m_axi_awready.val();
-        self.m_axi_wdata.next = self.memory.m_axi_wdata.val();
-        self.m_axi_wstrb.next = self.memory.m_axi_wstrb.val();
-        self.m_axi_wlast.next = self.memory.m_axi_wlast.val();
-        self.m_axi_wvalid.next = self.memory.m_axi_wvalid.val();
-        self.memory.m_axi_wready.next = self.m_axi_wready.val();
-        self.memory.m_axi_bid.next = self.m_axi_bid.val();
-        self.memory.m_axi_bresp.next = self.m_axi_bresp.val();
-        self.memory.m_axi_bvalid.next = self.m_axi_bvalid.val();
-        self.m_axi_bready.next = self.memory.m_axi_bready.val();
-        self.m_axi_arid.next = self.memory.m_axi_arid.val();
-        self.m_axi_araddr.next = self.memory.m_axi_araddr.val();
-        self.m_axi_arlen.next = self.memory.m_axi_arlen.val();
-        self.m_axi_arsize.next = self.memory.m_axi_arsize.val();
-        self.m_axi_arburst.next = self.memory.m_axi_arburst.val();
-        self.m_axi_arlock.next = self.memory.m_axi_arlock.val();
-        self.m_axi_arcache.next = self.memory.m_axi_arcache.val();
-        self.m_axi_arprot.next = self.memory.m_axi_arprot.val();
-        self.m_axi_arqos.next = self.memory.m_axi_arqos.val();
-        self.m_axi_arvalid.next = self.memory.m_axi_arvalid.val();
-        self.memory.m_axi_arready.next = self.m_axi_arready.val();
-        self.memory.m_axi_rid.next = self.m_axi_rid.val();
-        self.memory.m_axi_rdata.next = self.m_axi_rdata.val();
-        self.memory.m_axi_rresp.next = self.m_axi_rresp.val();
-        self.memory.m_axi_rlast.next = self.m_axi_rlast.val();
-        self.memory.m_axi_rvalid.next = self.m_axi_rvalid.val();
-        self.m_axi_rready.next = self.memory.m_axi_rready.val();
+        for i in 0..self._channels {
+            self.m_axi[i].awid.next = self.memory.m_axi[i].awid.val();
+            self.m_axi[i].awaddr.next = self.memory.m_axi[i].awaddr.val();
+            self.m_axi[i].awlen.next = self.memory.m_axi[i].awlen.val();
+            self.m_axi[i].awsize.next = self.memory.m_axi[i].awsize.val();
+            self.m_axi[i].awburst.next = self.memory.m_axi[i].awburst.val();
+            self.m_axi[i].awlock.next = self.memory.m_axi[i].awlock.val();
+            self.m_axi[i].awcache.next = self.memory.m_axi[i].awcache.val();
+            self.m_axi[i].awprot.next = self.memory.m_axi[i].awprot.val();
+            self.m_axi[i].awqos.next = self.memory.m_axi[i].awqos.val();
+            self.m_axi[i].awvalid.next = self.memory.m_axi[i].awvalid.val();
+            self.m_axi[i].wdata.next = self.memory.m_axi[i].wdata.val();
+            self.m_axi[i].wstrb.next = self.memory.m_axi[i].wstrb.val();
+            self.m_axi[i].wlast.next = self.memory.m_axi[i].wlast.val();
+            self.m_axi[i].wvalid.next = self.memory.m_axi[i].wvalid.val();
+            self.m_axi[i].bready.next = self.memory.m_axi[i].bready.val();
+            self.m_axi[i].arid.next = self.memory.m_axi[i].arid.val();
+            self.m_axi[i].araddr.next = self.memory.m_axi[i].araddr.val();
+            self.m_axi[i].arlen.next = self.memory.m_axi[i].arlen.val();
+            self.m_axi[i].arsize.next = self.memory.m_axi[i].arsize.val();
+            self.m_axi[i].arburst.next = self.memory.m_axi[i].arburst.val();
+            self.m_axi[i].arlock.next = self.memory.m_axi[i].arlock.val();
+            self.m_axi[i].arcache.next = self.memory.m_axi[i].arcache.val();
+            self.m_axi[i].arprot.next = self.memory.m_axi[i].arprot.val();
+            self.m_axi[i].arqos.next = self.memory.m_axi[i].arqos.val();
+            self.m_axi[i].arvalid.next = self.memory.m_axi[i].arvalid.val();
+            self.m_axi[i].rready.next = self.memory.m_axi[i].rready.val();
+            self.memory.m_axi[i].awready.next = self.m_axi[i].awready.val();
+            self.memory.m_axi[i].wready.next = self.m_axi[i].wready.val();
+            self.memory.m_axi[i].bid.next = self.m_axi[i].bid.val();
+            self.memory.m_axi[i].bresp.next = self.m_axi[i].bresp.val();
+            self.memory.m_axi[i].bvalid.next = self.m_axi[i].bvalid.val();
+            self.memory.m_axi[i].arready.next = self.m_axi[i].arready.val();
+            self.memory.m_axi[i].rid.next = self.m_axi[i].rid.val();
+            self.memory.m_axi[i].rdata.next = self.m_axi[i].rdata.val();
+            self.memory.m_axi[i].rresp.next = self.m_axi[i].rresp.val();
+            self.memory.m_axi[i].rlast.next = self.m_axi[i].rlast.val();
+            self.memory.m_axi[i].rvalid.next = self.m_axi[i].rvalid.val();
+        }
 
         // Cores
         for i in 0..self._cores {
@@ -453,6 +353,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
             self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
             self.core[i].invalidate.next = self.registers.invalidate.val();
+            self.core[i].invalidate_data.next = self.registers.invalidate_data.val();
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
             self.core[i].start_packet.next = self.dispatch.start_packet.val();
@@ -470,22 +371,20 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].fault_ready.next = self.faults.fault_ready[i].val();
             self.memory.read_valid[i].next = self.core[i].read_valid.val();
             self.memory.read_line[i].next = self.core[i].read_line.val();
+            self.memory.read_tag[i].next = self.core[i].read_tag.val();
             self.memory.write_valid[i].next = self.core[i].write_valid.val();
             self.memory.write_line[i].next = self.core[i].write_line.val();
             self.memory.write_data[i].next = self.core[i].write_data.val();
             self.memory.write_strobe[i].next = self.core[i].write_strobe.val();
-            self.memory.fetch_valid[i].next = self.core[i].fetch_valid.val();
-            self.memory.fetch_line[i].next = self.core[i].fetch_line.val();
+            self.memory.write_tag[i].next = self.core[i].write_tag.val();
             self.core[i].read_ready.next = self.memory.read_ready[i].val();
             self.core[i].write_ready.next = self.memory.write_ready[i].val();
-            self.core[i].fetch_ready.next = self.memory.fetch_ready[i].val();
-            self.core[i].response_valid.next = self.memory.read_response_valid[i].val();
-            self.memory.read_response_ready[i].next = self.core[i].response_ready.val();
-            self.core[i].response_data.next = self.memory.response_data.val();
-            self.core[i].response_error.next = self.memory.response_error.val();
-            self.core[i].fetch_response_valid.next = self.memory.fetch_response_valid[i].val();
-            self.core[i].fetch_response_error.next = self.memory.response_error.val();
-            self.core[i].write_done.next = self.memory.write_done[i].val();
+            self.core[i].response_valid.next = self.memory.response_valid[i].val();
+            self.core[i].response_tag.next = self.memory.response_tag[i].val();
+            self.core[i].response_data.next = self.memory.response_data[i].val();
+            self.core[i].response_error.next = self.memory.response_error[i].val();
+            self.core[i].written_valid.next = self.memory.written_valid[i].val();
+            self.core[i].written_tag.next = self.memory.written_tag[i].val();
             self.registers.core_instructions[i].next = self.core[i].instructions.val();
             self.registers.core_lane_instructions[i].next = self.core[i].lane_instructions.val();
             self.registers.core_active_cycles[i].next = self.core[i].active_cycles.val();
@@ -499,6 +398,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.core_lost_divergence[i].next = self.core[i].lost_divergence.val();
             self.registers.core_lost_scoreboard[i].next = self.core[i].lost_scoreboard.val();
             self.registers.core_lost_conflict[i].next = self.core[i].lost_conflict.val();
+            self.registers.core_l2_read_hits[i].next = self.memory.read_hits[i].val();
+            self.registers.core_l2_read_misses[i].next = self.memory.read_misses[i].val();
+            self.registers.core_l2_writes[i].next = self.memory.writes[i].val();
         }
 
         // Retire trace

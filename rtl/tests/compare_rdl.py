@@ -5,7 +5,7 @@ import sys
 
 from systemrdl import RDLCompiler
 
-ACCESS = {"rw": (True, True), "ro": (True, False), "wo": (False, True)}
+ACCESS = {"rw": (True, True), "ro": (True, False), "wo": (False, True), "cmd": (True, True)}
 
 compiler = RDLCompiler()
 compiler.compile_file(sys.argv[1])

@@ -4,6 +4,7 @@ mod core;
 mod cost;
 mod emit;
 mod figure;
+mod memory;
 mod sim;
 mod workload;
 
@@ -34,6 +35,8 @@ enum Command {
     Cost(cost::Args),
     /// Instructions per cycle of a core on integer code, and what divergence costs
     Core(core::Args),
+    /// Throughput of dec-ttl beside the limit that the memory sets, bandwidth of a stream, and what latency costs
+    Memory(memory::Args),
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
@@ -43,6 +46,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Sim(args) => sim::measure(args, quiet)?,
         Command::Cost(args) => cost::measure(args, quiet)?,
         Command::Core(args) => core::measure(args, quiet)?,
+        Command::Memory(args) => memory::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
         serde_json::to_writer_pretty(&mut *json, &figures)?;

@@ -8,6 +8,7 @@
 //! | `tables` | routing tables, rules and patterns: their files, and what kernels read in shared memory |
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `iss` | the reference simulator of the instruction set |
+//! | `litmus` | tests of the memory model |
 //! | `lockstep` | compares what the cores retire with the reference simulator |
 //! | `timeline` | what warps did in which cycle, as text and for the Perfetto viewer |
 //! | `fuzz` | constrained-random programs, with shrinking and coverage |
@@ -23,6 +24,7 @@ pub mod fuzz;
 pub mod golden;
 pub mod iss;
 pub mod kernel;
+pub mod litmus;
 pub mod lockstep;
 pub mod metrics;
 pub mod output;

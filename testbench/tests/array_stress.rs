@@ -76,7 +76,11 @@ fn results_do_not_depend_on_the_memory() {
             let memory = MemoryOptions { latency, stall_percent, seed, failing: Vec::new() };
             let result = run_app(&library, name, &packets, memory);
             assert_eq!(result.packets.len(), packets.len(), "{case}");
-            assert_eq!((result.fault_count, result.bus_errors, result.memory.errors), (0, 0, 0), "{case}");
+            assert_eq!(
+                (result.fault_count, result.bus_errors, result.memory.total().errors),
+                (0, 0, 0),
+                "{case}"
+            );
             for (packet, got) in packets.iter().zip(&result.packets) {
                 let expected = app.golden(got.index, packet);
                 assert_eq!(got.verdict, expected.verdict.0, "{case}: verdict of packet {}", got.index);

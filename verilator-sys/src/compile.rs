@@ -26,7 +26,7 @@ const VERILATOR_FLAGS: &[&str] = &[
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle.
-const FAST_FLAGS: &str = "-O3";
+const FAST_FLAGS: &str = "-O2";
 /// For constructors and waveform set-up: run once, but about as large as the rest, so optimising them would double
 /// the time of a build.
 const SLOW_FLAGS: &str = "-O0";

@@ -8,7 +8,7 @@ pub const WINDOWS: usize = 2;
 /// The bounds of one read window or of one write window, as line addresses.
 ///
 /// A window of size 0 is not `open`; one that reaches beyond the address space ends with it. The outputs answer `store` combinationally; a
-/// change of a register shows in the next cycle.
+/// change of a register shows in the next cycle: each core keeps a copy of the registers, so that no path leads from them through its check.
 #[derive(LogicBlock, Default)]
 pub struct AccessWindow {
     /// Rising-edge clock.
@@ -31,7 +31,11 @@ pub struct AccessWindow {
     pub base: Signal<Out, Bits<26>>,
     /// Last line of the window.
     pub last: Signal<Out, Bits<26>>,
+    read_open: Register<Bit>,
+    read_first: Register<Bits<26>>,
     read_last: Register<Bits<26>>,
+    write_open: Register<Bit>,
+    write_first: Register<Bits<26>>,
     write_last: Register<Bits<26>>,
     read_end: Signal<Local, Bits<27>>,
     write_end: Signal<Local, Bits<27>>,
@@ -40,7 +44,11 @@ pub struct AccessWindow {
 impl Logic for AccessWindow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_last, write_last);
+        dff_setup!(self, clock, read_open, read_first, read_last, write_open, write_first, write_last);
+        self.read_open.d.next = self.read_size.val().any();
+        self.read_first.d.next = self.read_base.val();
+        self.write_open.d.next = self.write_size.val().any();
+        self.write_first.d.next = self.write_base.val();
         self.read_end.next = bit_cast::<27, 26>(self.read_base.val())
             + bit_cast::<27, 26>(self.read_size.val())
             - bits::<27>(1);
@@ -56,12 +64,12 @@ impl Logic for AccessWindow {
             self.write_last.d.next = bits::<26>(0x3ff_ffff);
         }
         if self.store.val() {
-            self.open.next = self.write_size.val().any();
-            self.base.next = self.write_base.val();
+            self.open.next = self.write_open.q.val();
+            self.base.next = self.write_first.q.val();
             self.last.next = self.write_last.q.val();
         } else {
-            self.open.next = self.read_size.val().any();
-            self.base.next = self.read_base.val();
+            self.open.next = self.read_open.q.val();
+            self.base.next = self.read_first.q.val();
             self.last.next = self.read_last.q.val();
         }
     }

@@ -1,72 +1,17 @@
 //! The arithmetic unit of a lane.
 
-use super::BitCount;
+use super::{AluControl, BitCount};
 use crate::prelude::*;
-
-/// What [`LaneAlu`] computes.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum AluOperation {
-    /// `a + b`.
-    Add,
-    /// `a - b`.
-    Sub,
-    /// 1 if `a < b` as signed numbers, else 0.
-    LessThan,
-    /// 1 if `a < b` as unsigned numbers, else 0.
-    LessThanUnsigned,
-    /// The smaller of `a` and `b` as signed numbers.
-    Min,
-    /// The smaller of `a` and `b` as unsigned numbers.
-    MinUnsigned,
-    /// The larger of `a` and `b` as signed numbers.
-    Max,
-    /// The larger of `a` and `b` as unsigned numbers.
-    MaxUnsigned,
-    /// `a` shifted left by `b[4:0]`.
-    ShiftLeft,
-    /// `a` rotated left by `b[4:0]`.
-    RotateLeft,
-    /// `a` shifted right by `b[4:0]`, zeros from the left.
-    ShiftRight,
-    /// `a` rotated right by `b[4:0]`.
-    RotateRight,
-    /// `a` shifted right by `b[4:0]`, copies of the sign from the left.
-    ShiftRightSigned,
-    /// The low byte (`b[4:0]` = 24) or half word (`b[4:0]` = 16) of `a`, extended by its sign.
-    SignExtend,
-    /// Every byte of `a` that is not zero becomes 0xff.
-    OrCombine,
-    /// The bytes of `a` in reverse order; `b[4:0]` must be 24.
-    ReverseBytes,
-    /// `a ^ b`.
-    Xor,
-    /// `a ^ !b`.
-    XorNot,
-    /// `a | b`.
-    Or,
-    /// `a | !b`.
-    OrNot,
-    /// `a & b`.
-    And,
-    /// `a & !b`.
-    AndNot,
-    /// Number of zeros above the highest one of `a`; 32 if there is none.
-    LeadingZeros,
-    /// Number of zeros below the lowest one of `a`; 32 if there is none.
-    TrailingZeros,
-    /// Number of ones of `a`.
-    Ones,
-}
 
 /// RV32I and Zbb arithmetic and branch conditions of one lane (RISC-V unprivileged specification).
 ///
 /// Combinational: `y` and `taken` answer the operands in the same cycle. One adder serves addition, subtraction and all
-/// comparisons, one rotator with a mask all shifts, rotations and extensions; so a branch needs an `operation` that makes
-/// its comparison.
+/// comparisons, one rotator with a mask all shifts, rotations and extensions; so a branch needs an operation that makes
+/// its comparison. The operation comes as the controls of these parts, which [`AluDecoder`](super::AluDecoder) finds for all lanes.
 #[derive(LogicBlock, Default)]
 pub struct LaneAlu {
     /// What `y` is. For a branch: `Xor` (eq, ne), `LessThan` (lt, ge) or `LessThanUnsigned` (ltu, geu).
-    pub operation: Signal<In, AluOperation>,
+    pub control: Signal<In, AluControl>,
     /// `funct3` of a branch: which comparison `taken` is (0 eq, 1 ne, 4 lt, 5 ge, 6 ltu, 7 geu).
     pub condition: Signal<In, Bits<3>>,
     /// First operand.
@@ -79,19 +24,6 @@ pub struct LaneAlu {
     pub taken: Signal<Out, Bit>,
 
     counter: BitCount,
-    invert: Signal<Local, Bit>,
-    add: Signal<Local, Bit>,
-    both: Signal<Local, Bit>,
-    either: Signal<Local, Bit>,
-    compare: Signal<Local, Bit>,
-    unsigned: Signal<Local, Bit>,
-    minimum: Signal<Local, Bit>,
-    maximum: Signal<Local, Bit>,
-    left: Signal<Local, Bit>,
-    shift: Signal<Local, Bit>,
-    whole: Signal<Local, Bit>,
-    extend: Signal<Local, Bit>,
-    reverse: Signal<Local, Bit>,
     operand: Signal<Local, Bits<32>>,
     total: Signal<Local, Bits<34>>,
     less: Signal<Local, Bit>,
@@ -116,200 +48,128 @@ pub struct LaneAlu {
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
-        // Controls of the parts. What is not selected gives 0, and the results are or-ed together.
-        self.invert.next = true;
-        self.add.next = false;
-        self.both.next = false;
-        self.either.next = false;
-        self.compare.next = false;
-        self.unsigned.next = false;
-        self.minimum.next = false;
-        self.maximum.next = false;
-        self.left.next = false;
-        self.shift.next = false;
-        self.whole.next = false;
-        self.extend.next = false;
-        self.reverse.next = false;
-        self.fill.next = bits::<32>(0);
-        self.counter.enable.next = false;
-        self.counter.ones.next = false;
-        self.counter.trailing.next = false;
-        self.counter.a.next = self.a.val();
         self.amount.next = self.b.val().get_bits::<5>(0);
-        match self.operation.val() {
-            AluOperation::Add => {
-                self.invert.next = false;
-                self.add.next = true;
-            }
-            AluOperation::Sub => self.add.next = true,
-            AluOperation::LessThan => self.compare.next = true,
-            AluOperation::LessThanUnsigned => {
-                self.compare.next = true;
-                self.unsigned.next = true;
-            }
-            AluOperation::Min => self.minimum.next = true,
-            AluOperation::MinUnsigned => {
-                self.minimum.next = true;
-                self.unsigned.next = true;
-            }
-            AluOperation::Max => self.maximum.next = true,
-            AluOperation::MaxUnsigned => {
-                self.maximum.next = true;
-                self.unsigned.next = true;
-            }
-            AluOperation::ShiftLeft => {
-                self.shift.next = true;
-                self.left.next = true;
-            }
-            AluOperation::RotateLeft => {
-                self.whole.next = true;
-                self.left.next = true;
-            }
-            AluOperation::ShiftRight => self.shift.next = true,
-            AluOperation::RotateRight => self.whole.next = true,
-            AluOperation::ShiftRightSigned => {
-                self.shift.next = true;
-                if self.a.val().get_bit(31) {
+        self.counter.enable.next = self.control.val().count;
+        self.counter.ones.next = self.control.val().ones;
+        self.counter.trailing.next = self.control.val().trailing;
+        self.counter.a.next = self.a.val();
+
+        // What a shift or an extension is filled with, or the bytes that are not zero
+        self.fill.next = bits::<32>(0);
+        if self.control.val().fill_word & self.a.val().get_bit(31) {
+            self.fill.next = bits::<32>(0xffff_ffff_u64);
+        }
+        if self.control.val().fill_part {
+            if self.amount.val().get_bit(3) {
+                if self.a.val().get_bit(7) {
                     self.fill.next = bits::<32>(0xffff_ffff_u64);
                 }
+            } else if self.a.val().get_bit(15) {
+                self.fill.next = bits::<32>(0xffff_ffff_u64);
             }
-            AluOperation::SignExtend => {
-                self.shift.next = true;
-                self.extend.next = true;
-                if self.amount.val().get_bit(3) {
-                    if self.a.val().get_bit(7) {
-                        self.fill.next = bits::<32>(0xffff_ffff_u64);
-                    }
-                } else if self.a.val().get_bit(15) {
-                    self.fill.next = bits::<32>(0xffff_ffff_u64);
-                }
+        }
+        if self.control.val().combine {
+            if self.a.val().get_bits::<8>(0).any() {
+                self.fill.next = self.fill.val() | 0xff;
             }
-            AluOperation::OrCombine => {
-                if self.a.val().get_bits::<8>(0).any() {
-                    self.fill.next = self.fill.val() | 0xff;
-                }
-                if self.a.val().get_bits::<8>(8).any() {
-                    self.fill.next = self.fill.val() | 0xff00;
-                }
-                if self.a.val().get_bits::<8>(16).any() {
-                    self.fill.next = self.fill.val() | 0xff_0000;
-                }
-                if self.a.val().get_bits::<8>(24).any() {
-                    self.fill.next = self.fill.val() | 0xff00_0000_u64;
-                }
+            if self.a.val().get_bits::<8>(8).any() {
+                self.fill.next = self.fill.val() | 0xff00;
             }
-            AluOperation::ReverseBytes => {
-                self.whole.next = true;
-                self.reverse.next = true;
+            if self.a.val().get_bits::<8>(16).any() {
+                self.fill.next = self.fill.val() | 0xff_0000;
             }
-            AluOperation::Xor => {
-                self.invert.next = false;
-                self.either.next = true;
-            }
-            AluOperation::XorNot => self.either.next = true,
-            AluOperation::Or => {
-                self.invert.next = false;
-                self.both.next = true;
-                self.either.next = true;
-            }
-            AluOperation::OrNot => {
-                self.both.next = true;
-                self.either.next = true;
-            }
-            AluOperation::And => {
-                self.invert.next = false;
-                self.both.next = true;
-            }
-            AluOperation::AndNot => self.both.next = true,
-            AluOperation::LeadingZeros => self.counter.enable.next = true,
-            AluOperation::TrailingZeros => {
-                self.counter.enable.next = true;
-                self.counter.trailing.next = true;
-            }
-            _ => {
-                self.counter.enable.next = true;
-                self.counter.ones.next = true;
+            if self.a.val().get_bits::<8>(24).any() {
+                self.fill.next = self.fill.val() | 0xff00_0000_u64;
             }
         }
 
         // Sum or difference. Bit 0 of the wide sum makes the carry into bit 1; bit 33 is the carry out.
         self.operand.next = self.b.val();
-        if self.invert.val() {
+        if self.control.val().invert {
             self.operand.next = !self.b.val();
         }
         self.total.next = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
-            + ((bit_cast::<34, 32>(self.operand.val()) << 1) | bit_cast::<34, 1>(self.invert.val().into()));
+            + ((bit_cast::<34, 32>(self.operand.val()) << 1)
+                | bit_cast::<34, 1>(self.control.val().invert.into()));
         self.sum.next = bits::<32>(0);
-        if self.add.val() {
+        if self.control.val().add {
             self.sum.next = self.total.val().get_bits::<32>(1);
         }
 
         // Bitwise logic
         self.logic.next = bits::<32>(0);
-        if self.both.val() {
+        if self.control.val().both {
             self.logic.next = self.a.val() & self.operand.val();
         }
-        if self.either.val() {
+        if self.control.val().either {
             self.logic.next = self.logic.val() | (self.a.val() ^ self.operand.val());
         }
 
         // Comparisons. Numbers of different sign compare the other way round when they are signed.
         self.less.next = !self.total.val().get_bit(33)
-            ^ (!self.unsigned.val() & (self.a.val().get_bit(31) ^ self.b.val().get_bit(31)));
+            ^ (!self.control.val().unsigned & (self.a.val().get_bit(31) ^ self.b.val().get_bit(31)));
         self.met.next = self.less.val();
         if !self.condition.val().get_bit(2) {
             self.met.next = !self.logic.val().any();
         }
         self.taken.next = self.met.val() ^ self.condition.val().get_bit(0);
         self.picked.next = bits::<32>(0);
-        if (self.minimum.val() & self.less.val()) | (self.maximum.val() & !self.less.val()) {
+        if (self.control.val().minimum & self.less.val()) | (self.control.val().maximum & !self.less.val()) {
             self.picked.next = self.a.val();
         }
-        if (self.minimum.val() & !self.less.val()) | (self.maximum.val() & self.less.val()) {
+        if (self.control.val().minimum & !self.less.val()) | (self.control.val().maximum & self.less.val()) {
             self.picked.next = self.picked.val() | self.b.val();
         }
 
         // Rotation to the right: within 16 bits, then by a half word. Reversed bytes are bytes 0 and 2 rotated by 24
-        // and bytes 1 and 3 rotated by 8.
-        self.turn.next = self.amount.val();
-        if self.left.val() {
-            self.turn.next = bits::<5>(0) - self.amount.val();
-        }
-        self.edge.next = self.turn.val();
-        if self.extend.val() {
-            self.turn.next = bits::<5>(0);
-        }
-        self.within.next = (((bit_cast::<64, 32>(self.a.val()) << 32) | bit_cast::<64, 32>(self.a.val()))
-            >> self.turn.val().get_bits::<4>(0))
-        .get_bits::<32>(0);
-        self.swapped.next = (self.within.val() << 16) | (self.within.val() >> 16);
-        self.even.next = self.within.val();
-        if self.turn.val().get_bit(4) {
-            self.even.next = self.swapped.val();
-        }
-        self.odd.next = self.within.val();
-        if self.turn.val().get_bit(4) & !self.reverse.val() {
-            self.odd.next = self.swapped.val();
-        }
-
-        // A shift is a rotation of which a part is kept.
-        self.ones.next = bits::<32>(0xffff_ffff_u64) >> self.edge.val();
+        // and bytes 1 and 3 rotated by 8. A shift is a rotation of which a part is kept.
+        self.turn.next = bits::<5>(0);
+        self.edge.next = bits::<5>(0);
+        self.within.next = bits::<32>(0);
+        self.swapped.next = bits::<32>(0);
+        self.even.next = bits::<32>(0);
+        self.odd.next = bits::<32>(0);
+        self.ones.next = bits::<32>(0);
         self.keep.next = bits::<32>(0);
-        if self.shift.val() {
-            self.keep.next = self.ones.val();
-            if self.left.val() {
-                self.keep.next = !self.ones.val();
+        self.shifted.next = self.fill.val();
+        if self.control.val().shift | self.control.val().whole {
+            self.edge.next = self.amount.val();
+            if self.control.val().left {
+                self.edge.next = bits::<5>(0) - self.amount.val();
             }
+            if !self.control.val().extend {
+                self.turn.next = self.edge.val();
+            }
+            self.within.next = (((bit_cast::<64, 32>(self.a.val()) << 32)
+                | bit_cast::<64, 32>(self.a.val()))
+                >> self.turn.val().get_bits::<4>(0))
+            .get_bits::<32>(0);
+            self.swapped.next = (self.within.val() << 16) | (self.within.val() >> 16);
+            self.even.next = self.within.val();
+            if self.turn.val().get_bit(4) {
+                self.even.next = self.swapped.val();
+            }
+            self.odd.next = self.within.val();
+            if self.turn.val().get_bit(4) & !self.control.val().reverse {
+                self.odd.next = self.swapped.val();
+            }
+            self.ones.next = bits::<32>(0xffff_ffff_u64) >> self.edge.val();
+            if self.control.val().shift {
+                self.keep.next = self.ones.val();
+                if self.control.val().left {
+                    self.keep.next = !self.ones.val();
+                }
+            }
+            if self.control.val().whole | !self.edge.val().any() {
+                self.keep.next = bits::<32>(0xffff_ffff_u64);
+            }
+            self.shifted.next = (((self.even.val() & 0x00ff_00ff) | (self.odd.val() & 0xff00_ff00_u64))
+                & self.keep.val())
+                | (self.fill.val() & !self.keep.val());
         }
-        if self.whole.val() | (self.shift.val() & !self.edge.val().any()) {
-            self.keep.next = bits::<32>(0xffff_ffff_u64);
-        }
-        self.shifted.next = (((self.even.val() & 0x00ff_00ff) | (self.odd.val() & 0xff00_ff00_u64))
-            & self.keep.val())
-            | (self.fill.val() & !self.keep.val());
 
         self.flags.next = bit_cast::<32, 6>(self.counter.count.val())
-            | bit_cast::<32, 1>((self.compare.val() & self.less.val()).into());
+            | bit_cast::<32, 1>((self.control.val().compare & self.less.val()).into());
         self.y.next =
             self.sum.val() | self.logic.val() | self.picked.val() | self.shifted.val() | self.flags.val();
     }
@@ -318,8 +178,17 @@ impl Logic for LaneAlu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::{AluDecoder, AluOperation};
     use rand::Rng;
     use rust_hdl::prelude::simulate;
+
+    /// Applies `operation`, decoded.
+    fn settle(alu: &mut LaneAlu, decoder: &mut AluDecoder, operation: AluOperation) {
+        decoder.operation.next = operation;
+        assert!(simulate(decoder, 10));
+        alu.control.next = decoder.control.val();
+        assert!(simulate(alu, 10));
+    }
 
     /// Corner operands and a few random ones.
     fn operands() -> Vec<u32> {
@@ -331,8 +200,9 @@ mod tests {
 
     #[test]
     fn operations_match_the_specification() {
-        let mut alu = LaneAlu::default();
+        let (mut alu, mut decoder) = (LaneAlu::default(), AluDecoder::default());
         alu.connect_all();
+        decoder.connect_all();
         let operands = operands();
         for &a in &operands {
             for &b in &operands {
@@ -369,8 +239,7 @@ mod tests {
                 alu.a.next = u64::from(a).into();
                 alu.b.next = u64::from(b).into();
                 for (operation, y) in expected {
-                    alu.operation.next = operation;
-                    assert!(simulate(&mut alu, 10));
+                    settle(&mut alu, &mut decoder, operation);
                     assert_eq!(alu.y.val().to_u32(), y, "{operation:?} of {a:#x}, {b:#x}");
                 }
             }
@@ -382,8 +251,7 @@ mod tests {
             ];
             for (operation, b, y) in expected {
                 alu.b.next = b.into();
-                alu.operation.next = operation;
-                assert!(simulate(&mut alu, 10));
+                settle(&mut alu, &mut decoder, operation);
                 assert_eq!(alu.y.val().to_u32(), y, "{operation:?} of {a:#x}, {b}");
             }
         }
@@ -391,8 +259,9 @@ mod tests {
 
     #[test]
     fn conditions_match_the_specification() {
-        let mut alu = LaneAlu::default();
+        let (mut alu, mut decoder) = (LaneAlu::default(), AluDecoder::default());
         alu.connect_all();
+        decoder.connect_all();
         let operands = operands();
         for &a in &operands {
             for &b in &operands {
@@ -408,8 +277,7 @@ mod tests {
                 ];
                 for (condition, operation, taken) in expected {
                     alu.condition.next = bits::<3>(condition);
-                    alu.operation.next = operation;
-                    assert!(simulate(&mut alu, 10));
+                    settle(&mut alu, &mut decoder, operation);
                     assert_eq!(alu.taken.val(), taken, "condition {condition} of {a:#x}, {b:#x}");
                 }
             }

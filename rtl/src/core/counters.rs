@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// Eight 32-bit counters, modulo 2^32, for the CORE_ registers; an event counts in the cycle after it.
+/// Nine 32-bit counters, modulo 2^32, for the CORE_ registers; an event counts in the cycle after it.
 #[derive(LogicBlock, Default)]
 pub struct CoreCounters {
     /// Rising-edge clock.
@@ -21,7 +21,9 @@ pub struct CoreCounters {
     pub issued: Signal<In, Bit>,
     /// A cache line fill starts.
     pub fetch_miss: Signal<In, Bit>,
-    /// A data line is read.
+    /// A data line is found in the cache.
+    pub data_hit: Signal<In, Bit>,
+    /// A data line is read from memory.
     pub line_read: Signal<In, Bit>,
     /// A data line is written.
     pub line_write: Signal<In, Bit>,
@@ -37,7 +39,9 @@ pub struct CoreCounters {
     pub divergent: Signal<Out, Bits<32>>,
     /// Cache line fills.
     pub fetch_misses: Signal<Out, Bits<32>>,
-    /// Data lines read.
+    /// Data lines found in the cache.
+    pub data_hits: Signal<Out, Bits<32>>,
+    /// Data lines read from memory.
     pub line_reads: Signal<Out, Bits<32>>,
     /// Data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
@@ -47,6 +51,7 @@ pub struct CoreCounters {
     stall_cycles_q: Register<Bits<32>>,
     divergent_q: Register<Bits<32>>,
     fetch_misses_q: Register<Bits<32>>,
+    data_hits_q: Register<Bits<32>>,
     line_reads_q: Register<Bits<32>>,
     line_writes_q: Register<Bits<32>>,
 }
@@ -63,6 +68,7 @@ impl Logic for CoreCounters {
             stall_cycles_q,
             divergent_q,
             fetch_misses_q,
+            data_hits_q,
             line_reads_q,
             line_writes_q
         );
@@ -83,6 +89,9 @@ impl Logic for CoreCounters {
         if self.fetch_miss.val() {
             self.fetch_misses_q.d.next = self.fetch_misses_q.q.val() + bits::<32>(1);
         }
+        if self.data_hit.val() {
+            self.data_hits_q.d.next = self.data_hits_q.q.val() + bits::<32>(1);
+        }
         if self.line_read.val() {
             self.line_reads_q.d.next = self.line_reads_q.q.val() + bits::<32>(1);
         }
@@ -95,6 +104,7 @@ impl Logic for CoreCounters {
         self.stall_cycles.next = self.stall_cycles_q.q.val();
         self.divergent.next = self.divergent_q.q.val();
         self.fetch_misses.next = self.fetch_misses_q.q.val();
+        self.data_hits.next = self.data_hits_q.q.val();
         self.line_reads.next = self.line_reads_q.q.val();
         self.line_writes.next = self.line_writes_q.q.val();
     }

@@ -1,6 +1,6 @@
 //! Stage D: from the instruction to the controls of stage X.
 
-use super::{AluOperation, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
+use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::prelude::*;
 
 /// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage X.
@@ -115,7 +115,7 @@ pub struct DecodeStage {
     /// Destination register, 0 for none.
     pub execute_rd: Signal<Out, Bits<5>>,
     /// Arithmetic operation.
-    pub execute_operation: Signal<Out, AluOperation>,
+    pub execute_operation: Signal<Out, AluControl>,
     /// `funct3`.
     pub execute_funct3: Signal<Out, Bits<3>>,
     /// The first operand is `rs1`.
@@ -181,7 +181,8 @@ pub struct DecodeStage {
     rs1_source_q: Register<OperandSource>,
     rs2_source_q: Register<OperandSource>,
     rd_q: Register<Bits<5>>,
-    operation_q: Register<AluOperation>,
+    operation_q: Register<AluControl>,
+    alu_decoder: AluDecoder,
     funct3_q: Register<Bits<3>>,
     a_is_register_q: Register<Bit>,
     a_value_q: Register<Bits<32>>,
@@ -316,6 +317,7 @@ impl DecodeStage {
             rs2_source_q: Register::default(),
             rd_q: Register::default(),
             operation_q: Register::default(),
+            alu_decoder: AluDecoder::default(),
             funct3_q: Register::default(),
             a_is_register_q: Register::default(),
             a_value_q: Register::default(),
@@ -479,6 +481,7 @@ impl Logic for DecodeStage {
         self.execute_rs1_source.next = self.rs1_source_q.q.val();
         self.execute_rs2_source.next = self.rs2_source_q.q.val();
         self.execute_rd.next = self.rd_q.q.val();
+        self.alu_decoder.operation.next = self.decoder.operation.val();
         self.execute_operation.next = self.operation_q.q.val();
         self.execute_funct3.next = self.funct3_q.q.val();
         self.execute_a_is_register.next = self.a_is_register_q.q.val();
@@ -528,7 +531,7 @@ impl Logic for DecodeStage {
                 self.rs2_source_q.d.next = OperandSource::Zero;
             }
             self.rd_q.d.next = self.decoder.rd.val();
-            self.operation_q.d.next = self.decoder.operation.val();
+            self.operation_q.d.next = self.alu_decoder.control.val();
             self.funct3_q.d.next = self.decoder.funct3.val();
             self.a_is_register_q.d.next = self.decoder.a_is_register.val();
             self.a_value_q.d.next = bits::<32>(0);

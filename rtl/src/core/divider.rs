@@ -6,8 +6,8 @@ use crate::prelude::*;
 ///
 /// 1. At the edge with `load` high the operands are taken.
 /// 2. At each of 32 following edges with `step` high one bit of the quotient is found.
-/// 3. From then on `result` holds until the next `load` (it is undefined while `load` is high). Division by zero and overflow give what the RISC-V unprivileged
-///    specification says (chapter M, table of semantics for division by zero and overflow).
+/// 3. From then on `result` is the result while `wanted` is high, until the next `load`. Division by zero and overflow give what the
+///    RISC-V unprivileged specification says (chapter M, table of semantics for division by zero and overflow).
 ///
 /// Restoring division of magnitudes; the magnitude of a negative divisor is subtracted by adding the divisor.
 #[derive(LogicBlock, Default)]
@@ -28,7 +28,9 @@ pub struct LaneDivider {
     pub remainder: Signal<In, Bit>,
     /// Finds the next bit of the quotient.
     pub step: Signal<In, Bit>,
-    /// Quotient or remainder.
+    /// The result is wanted; never with `load`.
+    pub wanted: Signal<In, Bit>,
+    /// Quotient or remainder; undefined while it is not wanted.
     pub result: Signal<Out, Bits<32>>,
 
     divisor: Register<Bits<32>>,
@@ -57,20 +59,22 @@ impl Logic for LaneDivider {
 
         // Difference of the rest with one more bit of the dividend and the divisor's magnitude. Bit 0 of the wide sum
         // makes the carry into bit 1; bit 34 is the sign.
-        self.shifted.next = (bit_cast::<33, 32>(self.rest.q.val()) << 1)
-            | bit_cast::<33, 1>(self.quotient.q.val().get_bit(31).into());
-        self.extended.next = bit_cast::<34, 32>(self.divisor.q.val());
-        if self.divisor_negative.q.val() {
-            self.extended.next = bit_cast::<34, 32>(self.divisor.q.val()) | 0x3_0000_0000_u64;
-        }
-        self.operand.next = !self.extended.val();
-        if self.divisor_negative.q.val() {
-            self.operand.next = self.extended.val();
-        }
-        self.difference.next = ((bit_cast::<35, 33>(self.shifted.val()) << 1) | 1)
-            + ((bit_cast::<35, 34>(self.operand.val()) << 1)
-                | bit_cast::<35, 1>((!self.divisor_negative.q.val()).into()));
+        self.shifted.next = bits::<33>(0);
+        self.extended.next = bits::<34>(0);
+        self.operand.next = bits::<34>(0);
+        self.difference.next = bits::<35>(0);
         if self.step.val() {
+            self.shifted.next = (bit_cast::<33, 32>(self.rest.q.val()) << 1)
+                | bit_cast::<33, 1>(self.quotient.q.val().get_bit(31).into());
+            if self.divisor_negative.q.val() {
+                self.operand.next = bit_cast::<34, 32>(self.divisor.q.val()) | 0x3_0000_0000_u64;
+            } else {
+                self.extended.next = bit_cast::<34, 32>(self.divisor.q.val());
+                self.operand.next = !self.extended.val();
+            }
+            self.difference.next = ((bit_cast::<35, 33>(self.shifted.val()) << 1) | 1)
+                + ((bit_cast::<35, 34>(self.operand.val()) << 1)
+                    | bit_cast::<35, 1>((!self.divisor_negative.q.val()).into()));
             self.rest.d.next = self.difference.val().get_bits::<32>(1);
             self.quotient.d.next = (self.quotient.q.val() << 1) | 1;
             if self.difference.val().get_bit(34) {
@@ -81,22 +85,28 @@ impl Logic for LaneDivider {
 
         // One negation serves the dividend and the result. A quotient of magnitudes with both highest bits set comes from a
         // division by zero (or has no sign): it is -1.
-        self.negative.next = self.signed.val() & self.a.val().get_bit(31);
-        self.negate.next = (self.dividend_negative.q.val() ^ self.divisor_negative.q.val())
-            & !(self.quotient.q.val().get_bit(31) & self.quotient.q.val().get_bit(30));
-        self.value.next = self.quotient.q.val();
-        if self.wants_remainder.q.val() {
-            self.negate.next = self.dividend_negative.q.val();
-            self.value.next = self.rest.q.val();
+        self.negative.next = false;
+        self.negate.next = false;
+        self.value.next = bits::<32>(0);
+        self.magnitude.next = bits::<32>(0);
+        if self.load.val() | self.wanted.val() {
+            self.negative.next = self.signed.val() & self.a.val().get_bit(31);
+            self.negate.next = (self.dividend_negative.q.val() ^ self.divisor_negative.q.val())
+                & !(self.quotient.q.val().get_bit(31) & self.quotient.q.val().get_bit(30));
+            self.value.next = self.quotient.q.val();
+            if self.wants_remainder.q.val() {
+                self.negate.next = self.dividend_negative.q.val();
+                self.value.next = self.rest.q.val();
+            }
+            if self.load.val() {
+                self.negate.next = self.negative.val();
+                self.value.next = self.a.val();
+            }
+            if self.negate.val() {
+                self.value.next = !self.value.val();
+            }
+            self.magnitude.next = self.value.val() + bit_cast::<32, 1>(self.negate.val().into());
         }
-        if self.load.val() {
-            self.negate.next = self.negative.val();
-            self.value.next = self.a.val();
-        }
-        if self.negate.val() {
-            self.value.next = !self.value.val();
-        }
-        self.magnitude.next = self.value.val() + bit_cast::<32, 1>(self.negate.val().into());
         self.result.next = self.magnitude.val();
         if self.load.val() {
             self.divisor.d.next = self.b.val();
@@ -139,6 +149,7 @@ mod tests {
         for &a in &operands {
             for &b in &operands {
                 for (signed, remainder) in [(false, false), (false, true), (true, false), (true, true)] {
+                    uut.wanted.next = false;
                     uut.load.next = true;
                     uut.a.next = bits(a.into());
                     uut.b.next = bits(b.into());
@@ -157,6 +168,7 @@ mod tests {
                     // The result holds.
                     uut.step.next = false;
                     tick!(uut);
+                    uut.wanted.next = true;
                     settle(&mut uut);
                     assert_eq!(
                         uut.result.val().to_u32(),

@@ -1,6 +1,6 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
-use super::{AesUnit, AluOperation, BSource, LaneAlu, LaneDivider, Multiplier};
+use super::{AesUnit, AluControl, BSource, LaneAlu, LaneDivider, Multiplier};
 use crate::prelude::*;
 
 /// Where the value of a source register is in stage X.
@@ -45,8 +45,8 @@ pub struct Lane {
     pub rs1_source: Signal<In, OperandSource>,
     /// Stage X: where the value of `rs2` is.
     pub rs2_source: Signal<In, OperandSource>,
-    /// Stage X: arithmetic operation.
-    pub operation: Signal<In, AluOperation>,
+    /// Stage X: arithmetic operation, decoded.
+    pub operation: Signal<In, AluControl>,
     /// Stage X: the instruction is an AES step, not `operation`.
     pub aes: Signal<In, Bit>,
     /// Stage X: byte of `rs2` that an AES step takes.
@@ -81,6 +81,8 @@ pub struct Lane {
     pub write: Signal<In, Bit>,
     /// Stage W: register file address of the destination.
     pub write_address: Signal<In, Bits<9>>,
+    /// Stage X: the instruction is a multiplication.
+    pub multiplies: Signal<In, Bit>,
     /// Stage W: the value written is the product, not `result`.
     pub multiply: Signal<In, Bit>,
     /// Stage W: a division of `result` by `store_data` starts.
@@ -127,6 +129,8 @@ pub struct Lane {
     pub stay: Signal<In, Bit>,
     /// Stage W: next PC of all other instructions, bits 31:2.
     pub next_pc: Signal<In, Bits<30>>,
+    /// A PC is read.
+    pub path_read: Signal<In, Bit>,
     /// Warp slot whose PC is read.
     pub path_read_slot: Signal<In, Bits<5>>,
     /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so that the
@@ -145,7 +149,6 @@ pub struct Lane {
     written_q: Register<Bits<32>>,
     rs1: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
-    offset: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
     register_write: Signal<Local, Bit>,
     register_address: Signal<Local, Bits<9>>,
@@ -185,6 +188,7 @@ impl Lane {
             taken: Signal::default(),
             write: Signal::default(),
             write_address: Signal::default(),
+            multiplies: Signal::default(),
             multiply: Signal::default(),
             divide: Signal::default(),
             divide_signed: Signal::default(),
@@ -208,6 +212,7 @@ impl Lane {
             target: Signal::default(),
             stay: Signal::default(),
             next_pc: Signal::default(),
+            path_read: Signal::default(),
             path_read_slot: Signal::default(),
             path_key: Signal::default(),
             registers_1: RamNoCollision::default(),
@@ -223,7 +228,6 @@ impl Lane {
             written_q: Register::default(),
             rs1: Signal::default(),
             rs2: Signal::default(),
-            offset: Signal::default(),
             b: Signal::default(),
             register_write: Signal::default(),
             register_address: Signal::default(),
@@ -263,8 +267,6 @@ impl Logic for Lane {
             OperandSource::Written => self.rs2.next = self.written_q.q.val(),
             _ => self.rs2.next = bits::<32>(0),
         }
-        self.offset.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
-            & self.offset_mask.val();
         self.alu.a.next = self.a_value.val();
         if self.a_is_register.val() {
             self.alu.a.next = self.rs1.val();
@@ -272,12 +274,16 @@ impl Logic for Lane {
         match self.b_source.val() {
             BSource::Register => self.b.next = self.rs2.val(),
             BSource::Immediate => self.b.next = self.immediate.val(),
-            _ => self.b.next = self.offset.val(),
+            _ => {
+                self.b.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
+                    & self.offset_mask.val();
+            }
         }
         self.alu.b.next = self.b.val();
-        self.alu.operation.next = self.operation.val();
+        self.alu.control.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
-        self.multiplier.advance.next = self.advance.val();
+        self.multiplier.advance.next = self.advance.val() & self.multiplies.val();
+        self.multiplier.wanted.next = self.multiply.val();
         self.multiplier.a.next = self.rs1.val();
         self.multiplier.b.next = self.rs2.val();
         self.multiplier.funct3.next = self.condition.val();
@@ -303,6 +309,7 @@ impl Logic for Lane {
         self.store_data.next = self.store_data_w.q.val();
         self.taken.next = self.taken_w.q.val();
         self.divider.load.next = self.divide.val();
+        self.divider.wanted.next = self.late_division.val();
         self.divider.a.next = self.result_w.q.val();
         self.divider.b.next = self.store_data_w.q.val();
         self.divider.signed.next = self.divide_signed.val();
@@ -340,27 +347,31 @@ impl Logic for Lane {
         self.registers_2.write_data.next = self.register_data.val();
 
         // W: next PC of this thread
-        self.thread_depth.next = self.path_depth.val();
-        self.thread_pc.next = self.next_pc.val();
-        if self.branch.val() & self.taken_w.q.val() {
-            self.thread_pc.next = self.target.val();
-        }
-        if self.jump_register.val() {
-            self.thread_pc.next = self.result_w.q.val().get_bits::<30>(2);
-        }
-        if self.stay.val() {
-            self.thread_pc.next = self.target.val();
-        }
-        if self.fault.val() {
-            // EXIT, outside all calls
-            self.thread_depth.next = bits::<6>(0);
-            self.thread_pc.next = bits::<30>(0x3fff_ffff);
+        self.thread_depth.next = bits::<6>(0);
+        self.thread_pc.next = bits::<30>(0);
+        if self.path_write.val() {
+            self.thread_depth.next = self.path_depth.val();
+            self.thread_pc.next = self.next_pc.val();
+            if self.branch.val() & self.taken_w.q.val() {
+                self.thread_pc.next = self.target.val();
+            }
+            if self.jump_register.val() {
+                self.thread_pc.next = self.result_w.q.val().get_bits::<30>(2);
+            }
+            if self.stay.val() {
+                self.thread_pc.next = self.target.val();
+            }
+            if self.fault.val() {
+                // EXIT, outside all calls
+                self.thread_depth.next = bits::<6>(0);
+                self.thread_pc.next = bits::<30>(0x3fff_ffff);
+            }
         }
         self.paths.write_enable.next = self.path_write.val();
         self.paths.write_address.next = self.path_write_slot.val();
         self.paths.write_data.next = (bit_cast::<36, 6>(!self.thread_depth.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.thread_pc.val());
-        self.paths.read_enable.next = true;
+        self.paths.read_enable.next = self.path_read.val();
         self.paths.read_address.next = self.path_read_slot.val();
         self.path_key.next = self.paths.read_data.val();
     }

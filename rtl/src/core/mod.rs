@@ -10,10 +10,12 @@
 //! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
 //! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 
+mod access_check;
 mod access_window;
 mod aes_unit;
 mod alone;
 mod alu;
+mod alu_control;
 mod bit_count;
 mod boot;
 mod counters;
@@ -21,6 +23,7 @@ mod decode_stage;
 mod decoder;
 mod divide_control;
 mod divider;
+mod fault_buffer;
 mod fault_encoder;
 mod front_end;
 mod hazards;
@@ -47,10 +50,12 @@ mod programs;
 #[cfg(test)]
 mod testing;
 
+pub use access_check::AccessCheck;
 pub use access_window::{AccessWindow, WINDOWS};
 pub use aes_unit::AesUnit;
 pub use alone::emit_core;
-pub use alu::{AluOperation, LaneAlu};
+pub use alu::LaneAlu;
+pub use alu_control::{AluControl, AluDecoder, AluOperation};
 pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
@@ -58,6 +63,7 @@ pub use decode_stage::DecodeStage;
 pub use decoder::{BSource, Decoder};
 pub use divide_control::DivideControl;
 pub use divider::LaneDivider;
+pub use fault_buffer::FaultBuffer;
 pub use fault_encoder::FaultEncoder;
 pub use front_end::FrontEnd;
 pub use hazards::Hazards;

@@ -6,10 +6,9 @@ use crate::prelude::*;
 ///
 /// 1. Stage X: at an edge with `advance` high the four products of the operands' half words are registered. Drive
 ///    `advance` low when the instruction is no multiplication, so that the registers rest.
-/// 2. Stage W: `product` is their sum, combinational from these registers, and stands until the next such edge.
+/// 2. Stage W: `product` is their sum, combinational from these registers while `wanted` is high, and stands until the next such edge.
 ///
-/// The upper half words go into the 18-bit multipliers with the sign that the instruction gives them, so that no
-/// correction is needed.
+/// The operands get the sign that the instruction gives them as bit 32, so that no correction is needed.
 #[derive(LogicBlock, Default)]
 pub struct Multiplier {
     /// Rising-edge clock.
@@ -24,22 +23,13 @@ pub struct Multiplier {
     pub b: Signal<In, Bits<32>>,
     /// Stage X: 0 mul, 1 mulh, 2 mulhsu, 3 mulhu; bit 2 does not count.
     pub funct3: Signal<In, Bits<3>>,
-    /// Stage W: low or high word of the product.
+    /// Stage W: the product is wanted.
+    pub wanted: Signal<In, Bit>,
+    /// Stage W: low or high word of the product, 0 while it is not wanted.
     pub product: Signal<Out, Bits<32>>,
 
-    low_low: Multiply18,
-    low_high: Multiply18,
-    high_low: Multiply18,
-    high_high: Multiply18,
-    low_low_w: Register<Bits<32>>,
-    low_high_w: Register<Bits<33>>,
-    high_low_w: Register<Bits<33>>,
-    high_high_w: Register<Bits<32>>,
+    parts: PartialProducts,
     high_word_w: Register<Bit>,
-    a_low: Signal<Local, Bits<18>>,
-    a_high: Signal<Local, Bits<18>>,
-    b_low: Signal<Local, Bits<18>>,
-    b_high: Signal<Local, Bits<18>>,
     first: Signal<Local, Bits<34>>,
     second: Signal<Local, Bits<34>>,
     middle: Signal<Local, Bits<34>>,
@@ -50,56 +40,52 @@ pub struct Multiplier {
 impl Logic for Multiplier {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, low_low_w, low_high_w, high_low_w, high_high_w, high_word_w);
+        dff_setup!(self, clock, high_word_w);
+        self.parts.clock.next = self.clock.val();
 
         // X: mulh takes both operands as signed, mulhsu the first one; for mul it does not matter.
-        self.a_low.next = bit_cast::<18, 16>(self.a.val().get_bits::<16>(0));
-        self.b_low.next = bit_cast::<18, 16>(self.b.val().get_bits::<16>(0));
-        self.a_high.next = bit_cast::<18, 16>(self.a.val().get_bits::<16>(16));
+        self.parts.enable.next = self.advance.val();
+        self.parts.a.next = bit_cast::<33, 32>(self.a.val());
         if self.a.val().get_bit(31) & (self.funct3.val().get_bits::<2>(0) != bits::<2>(3)) {
-            self.a_high.next = bit_cast::<18, 16>(self.a.val().get_bits::<16>(16)) | 0x3_0000;
+            self.parts.a.next = bit_cast::<33, 32>(self.a.val()) | 0x1_0000_0000_u64;
         }
-        self.b_high.next = bit_cast::<18, 16>(self.b.val().get_bits::<16>(16));
+        self.parts.b.next = bit_cast::<33, 32>(self.b.val());
         if self.b.val().get_bit(31) & !self.funct3.val().get_bit(1) {
-            self.b_high.next = bit_cast::<18, 16>(self.b.val().get_bits::<16>(16)) | 0x3_0000;
+            self.parts.b.next = bit_cast::<33, 32>(self.b.val()) | 0x1_0000_0000_u64;
         }
-        self.low_low.a.next = self.a_low.val();
-        self.low_low.b.next = self.b_low.val();
-        self.low_high.a.next = self.a_low.val();
-        self.low_high.b.next = self.b_high.val();
-        self.high_low.a.next = self.a_high.val();
-        self.high_low.b.next = self.b_low.val();
-        self.high_high.a.next = self.a_high.val();
-        self.high_high.b.next = self.b_high.val();
         if self.advance.val() {
-            self.low_low_w.d.next = self.low_low.y.val().get_bits::<32>(0);
-            self.low_high_w.d.next = self.low_high.y.val().get_bits::<33>(0);
-            self.high_low_w.d.next = self.high_low.y.val().get_bits::<33>(0);
-            self.high_high_w.d.next = self.high_high.y.val().get_bits::<32>(0);
             self.high_word_w.d.next = self.funct3.val().get_bits::<2>(0).any();
         }
 
         // W: the middle products count from bit 16 on and have a sign.
-        self.first.next = bit_cast::<34, 33>(self.low_high_w.q.val());
-        if self.low_high_w.q.val().get_bit(32) {
-            self.first.next = bit_cast::<34, 33>(self.low_high_w.q.val()) | 0x2_0000_0000_u64;
-        }
-        self.second.next = bit_cast::<34, 33>(self.high_low_w.q.val());
-        if self.high_low_w.q.val().get_bit(32) {
-            self.second.next = bit_cast::<34, 33>(self.high_low_w.q.val()) | 0x2_0000_0000_u64;
-        }
-        self.middle.next = self.first.val() + self.second.val();
-        self.extended.next = bit_cast::<48, 34>(self.middle.val());
-        if self.middle.val().get_bit(33) {
-            self.extended.next = bit_cast::<48, 34>(self.middle.val()) | 0xfffc_0000_0000_u64;
-        }
-        self.upper.next = ((bit_cast::<48, 32>(self.high_high_w.q.val()) << 16)
-            | bit_cast::<48, 16>(self.low_low_w.q.val().get_bits::<16>(16)))
-            + self.extended.val();
-        self.product.next = (bit_cast::<32, 16>(self.upper.val().get_bits::<16>(0)) << 16)
-            | bit_cast::<32, 16>(self.low_low_w.q.val().get_bits::<16>(0));
-        if self.high_word_w.q.val() {
-            self.product.next = self.upper.val().get_bits::<32>(16);
+        self.first.next = bits::<34>(0);
+        self.second.next = bits::<34>(0);
+        self.middle.next = bits::<34>(0);
+        self.extended.next = bits::<48>(0);
+        self.upper.next = bits::<48>(0);
+        self.product.next = bits::<32>(0);
+        if self.wanted.val() {
+            self.first.next = bit_cast::<34, 33>(self.parts.low_high.val());
+            if self.parts.low_high.val().get_bit(32) {
+                self.first.next = bit_cast::<34, 33>(self.parts.low_high.val()) | 0x2_0000_0000_u64;
+            }
+            self.second.next = bit_cast::<34, 33>(self.parts.high_low.val());
+            if self.parts.high_low.val().get_bit(32) {
+                self.second.next = bit_cast::<34, 33>(self.parts.high_low.val()) | 0x2_0000_0000_u64;
+            }
+            self.middle.next = self.first.val() + self.second.val();
+            self.extended.next = bit_cast::<48, 34>(self.middle.val());
+            if self.middle.val().get_bit(33) {
+                self.extended.next = bit_cast::<48, 34>(self.middle.val()) | 0xfffc_0000_0000_u64;
+            }
+            self.upper.next = ((bit_cast::<48, 32>(self.parts.high_high.val().get_bits::<32>(0)) << 16)
+                | bit_cast::<48, 16>(self.parts.low_low.val().get_bits::<16>(16)))
+                + self.extended.val();
+            self.product.next = (bit_cast::<32, 16>(self.upper.val().get_bits::<16>(0)) << 16)
+                | bit_cast::<32, 16>(self.parts.low_low.val().get_bits::<16>(0));
+            if self.high_word_w.q.val() {
+                self.product.next = self.upper.val().get_bits::<32>(16);
+            }
         }
     }
 }
@@ -136,12 +122,16 @@ mod tests {
                     uut.b.next = bits(b.into());
                     uut.funct3.next = bits(funct3);
                     uut.advance.next = true;
+                    uut.wanted.next = false;
                     tick!(uut);
                     // The product stands while the stage waits.
                     uut.advance.next = false;
                     uut.a.next = bits(random.gen::<u32>().into());
                     uut.funct3.next = bits(random.gen_range(0..4));
                     tick!(uut);
+                    settle(&mut uut);
+                    assert!(!uut.product.val().any());
+                    uut.wanted.next = true;
                     settle(&mut uut);
                     assert_eq!(
                         uut.product.val().to_u32(),

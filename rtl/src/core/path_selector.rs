@@ -27,6 +27,8 @@ pub struct PathSelector<const LANES: usize> {
     pub start_alive: Signal<In, Bits<LANES>>,
     /// Slot whose PCs the lanes read.
     pub read_slot: Signal<Out, Bits<5>>,
+    /// They are read at this edge.
+    pub read: Signal<Out, Bit>,
     /// The PCs read, one key a lane (see `Lane::path_key`).
     pub key: Vec<Signal<In, Bits<36>>>,
     /// The selection is made; the context of the warp is written at this edge.
@@ -82,6 +84,7 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             start_slot: Signal::default(),
             start_alive: Signal::default(),
             read_slot: Signal::default(),
+            read: Signal::default(),
             key: vec![Signal::default(); LANES],
             valid: Signal::default(),
             slot: Signal::default(),
@@ -151,6 +154,7 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         self.read_slot_held.d.next = self.start_slot.val();
         self.read_alive.d.next = self.start_alive.val();
         self.read_slot.next = self.read_slot_held.q.val();
+        self.read.next = self.read_valid.q.val();
 
         self.compare_valid.d.next = self.read_valid.q.val();
         self.compare_slot.d.next = self.read_slot_held.q.val();

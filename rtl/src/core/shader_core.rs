@@ -1,17 +1,17 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, CoreCounters, DecodeStage, DivideControl, FrontEnd, Hazards, InstructionCount, Lane,
-    LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
+    AccessWindow, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards, InstructionCount,
+    Lane, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
-use crate::memory::{InstructionCache, LoadStoreUnit, Scratchpad};
+use crate::memory::{DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
 ///
 /// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] with [`Hazards`] (D), [`Lane`] (X and register files)
-/// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`LoadStoreUnit`] and
+/// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`LoadStoreUnit`] with [`DataCache`], and
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, when the register port is theirs before all others.
 #[derive(LogicBlock)]
@@ -50,7 +50,7 @@ pub struct ShaderCore<const LANES: usize> {
     pub write_window_base: Vec<Signal<In, Bits<26>>>,
     /// WRITE_WINDOW_SIZE registers, bits 31:6.
     pub write_window_size: Vec<Signal<In, Bits<26>>>,
-    /// INVALIDATE register: drop the instruction cache.
+    /// INVALIDATE register: drop the instruction cache and the data cache.
     pub invalidate: Signal<In, Bit>,
     /// From warp issue: a warp starts in a free slot.
     pub start_valid: Signal<In, Bit>,
@@ -82,19 +82,21 @@ pub struct ShaderCore<const LANES: usize> {
     pub fault_value: Signal<Out, Bits<32>>,
     /// To the fault collector: packetIdx of the lowest faulting lane.
     pub fault_packet: Signal<Out, Bits<32>>,
-    /// To memory: read a data line.
+    /// To memory: read a data or instruction line.
     pub read_valid: Signal<Out, Bit>,
     /// From memory.
     pub read_ready: Signal<In, Bit>,
     /// To memory: line address.
     pub read_line: Signal<Out, Bits<26>>,
-    /// From memory: a data line arrived, in the order of the reads.
+    /// To memory: tag of the read; bit 6 is 1 for an instruction line.
+    pub read_tag: Signal<Out, Bits<7>>,
+    /// From memory: a line arrived, in any order, always accepted.
     pub response_valid: Signal<In, Bit>,
-    /// To memory.
-    pub response_ready: Signal<Out, Bit>,
-    /// From memory: the data or instruction line.
+    /// From memory: tag of its read.
+    pub response_tag: Signal<In, Bits<7>>,
+    /// From memory: the line.
     pub response_data: Signal<In, Bits<512>>,
-    /// From memory: the data line came with a bus error.
+    /// From memory: it came with a bus error.
     pub response_error: Signal<In, Bit>,
     /// To memory: write a data line.
     pub write_valid: Signal<Out, Bit>,
@@ -106,18 +108,12 @@ pub struct ShaderCore<const LANES: usize> {
     pub write_data: Signal<Out, Bits<512>>,
     /// To memory: bytes to write.
     pub write_strobe: Signal<Out, Bits<64>>,
-    /// From memory: the oldest write of this core is done.
-    pub write_done: Signal<In, Bit>,
-    /// To memory: read an instruction line.
-    pub fetch_valid: Signal<Out, Bit>,
-    /// From memory.
-    pub fetch_ready: Signal<In, Bit>,
-    /// To memory: line address.
-    pub fetch_line: Signal<Out, Bits<26>>,
-    /// From memory: the instruction line arrived.
-    pub fetch_response_valid: Signal<In, Bit>,
-    /// From memory: it came with a bus error.
-    pub fetch_response_error: Signal<In, Bit>,
+    /// To memory: tag of the write, 0 to 31.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// From memory: a write is done and every core sees it, in any order, always accepted.
+    pub written_valid: Signal<In, Bit>,
+    /// From memory: its tag.
+    pub written_tag: Signal<In, Bits<6>>,
     /// Counter: warp-instructions retired.
     pub instructions: Signal<Out, Bits<32>>,
     /// Counter: lane-instructions retired.
@@ -130,7 +126,9 @@ pub struct ShaderCore<const LANES: usize> {
     pub divergent: Signal<Out, Bits<32>>,
     /// Counter: instruction cache line fills.
     pub fetch_misses: Signal<Out, Bits<32>>,
-    /// Counter: data lines read.
+    /// Counter: data lines found in the data cache.
+    pub data_hits: Signal<Out, Bits<32>>,
+    /// Counter: data lines read from memory.
     pub line_reads: Signal<Out, Bits<32>>,
     /// Counter: data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
@@ -183,6 +181,8 @@ pub struct ShaderCore<const LANES: usize> {
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
     load_store: LoadStoreUnit<LANES>,
+    data_cache: DataCache,
+    read_merge: ReadMerge,
     scratchpad: Scratchpad<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
@@ -195,6 +195,7 @@ pub struct ShaderCore<const LANES: usize> {
     divide: DivideControl<LANES>,
     instruction_count: InstructionCount,
     lost: LostCycles,
+    faults: FaultBuffer,
     trace: Vec<RetireTrace<LANES>>,
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
@@ -262,8 +263,9 @@ impl<const LANES: usize> ShaderCore<LANES> {
             read_valid: Signal::default(),
             read_ready: Signal::default(),
             read_line: Signal::default(),
+            read_tag: Signal::default(),
             response_valid: Signal::default(),
-            response_ready: Signal::default(),
+            response_tag: Signal::default(),
             response_data: Signal::default(),
             response_error: Signal::default(),
             write_valid: Signal::default(),
@@ -271,18 +273,16 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write_line: Signal::default(),
             write_data: Signal::default(),
             write_strobe: Signal::default(),
-            write_done: Signal::default(),
-            fetch_valid: Signal::default(),
-            fetch_ready: Signal::default(),
-            fetch_line: Signal::default(),
-            fetch_response_valid: Signal::default(),
-            fetch_response_error: Signal::default(),
+            write_tag: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
             instructions: Signal::default(),
             lane_instructions: Signal::default(),
             active_cycles: Signal::default(),
             stall_cycles: Signal::default(),
             divergent: Signal::default(),
             fetch_misses: Signal::default(),
+            data_hits: Signal::default(),
             line_reads: Signal::default(),
             line_writes: Signal::default(),
             lost_memory: Signal::default(),
@@ -313,6 +313,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write: WriteStage::default(),
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
+            data_cache: DataCache::new(options.data_cache_lines.ilog2() as usize),
+            read_merge: ReadMerge::default(),
             scratchpad: Scratchpad::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
@@ -325,6 +327,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             divide: DivideControl::default(),
             instruction_count: InstructionCount::default(),
             lost: LostCycles::default(),
+            faults: FaultBuffer::default(),
             trace: (0..traces).map(|_| RetireTrace::default()).collect(),
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
@@ -353,7 +356,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
             counters
         );
-        clock!(self, clock, lost);
+        clock!(self, clock, lost, faults, data_cache, read_merge);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
@@ -432,12 +435,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.cache.lookup_word.next = self.front_end.lookup_word.val();
         self.cache.wanted.next = self.front_end.decode_valid.val();
         self.cache.flush.next = self.invalidate.val();
-        self.fetch_valid.next = self.cache.fetch_valid.val();
-        self.cache.fetch_ready.next = self.fetch_ready.val();
-        self.fetch_line.next = self.cache.fetch_line.val();
-        self.cache.response_valid.next = self.fetch_response_valid.val();
+        self.cache.response_valid.next = self.response_valid.val() & self.response_tag.val().get_bit(6);
         self.cache.response_data.next = self.response_data.val();
-        self.cache.response_error.next = self.fetch_response_error.val();
+        self.cache.response_error.next = self.response_error.val();
 
         // D
         self.decode.advance.next = self.write.advance.val();
@@ -572,6 +572,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].byte_select.next = self.decode.execute_byte_select.val();
             self.lane[i].aes_decrypt.next = self.decode.execute_aes_decrypt.val();
             self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
+            self.lane[i].multiplies.next = self.decode.execute_multiply.val();
             self.lane[i].multiply.next = self.write.multiply.val();
             self.lane[i].divide.next = self.divide.load.val() & self.write.executed.val().get_bit(i);
             self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
@@ -610,6 +611,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].branch.next = self.write.branch.val();
             self.lane[i].target.next = self.write.target.val();
             self.lane[i].next_pc.next = self.write.next_pc.val();
+            self.lane[i].path_read.next = self.paths.read.val();
             self.lane[i].path_read_slot.next = self.paths.read_slot.val();
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
@@ -659,14 +661,22 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.path_active.next = self.paths.active.val();
         self.write.path_alive.next = self.paths.alive.val();
         self.write.path_waiting.next = self.paths.waiting.val();
-        self.fault_valid.next = self.write.fault_valid.val();
-        self.write.fault_ready.next = self.fault_ready.val();
-        self.fault_cause.next = self.write.fault_cause.val();
-        self.fault_threads.next = self.write.fault_threads.val();
-        self.fault_pc.next = self.write.fault_pc.val();
-        self.fault_value.next = self.write.fault_value.val();
-        self.fault_packet.next = self.write.fault_packet.val();
-        self.fault_slot.next = self.write.slot.val();
+        self.faults.valid.next = self.write.fault_valid.val();
+        self.write.fault_ready.next = self.faults.ready.val();
+        self.faults.cause.next = self.write.fault_cause.val();
+        self.faults.slot.next = self.write.slot.val();
+        self.faults.threads.next = self.write.fault_threads.val();
+        self.faults.pc.next = self.write.fault_pc.val();
+        self.faults.value.next = self.write.fault_value.val();
+        self.faults.packet.next = self.write.fault_packet.val();
+        self.fault_valid.next = self.faults.fault_valid.val();
+        self.faults.fault_ready.next = self.fault_ready.val();
+        self.fault_cause.next = self.faults.fault_cause.val();
+        self.fault_slot.next = self.faults.fault_slot.val();
+        self.fault_threads.next = self.faults.fault_threads.val();
+        self.fault_pc.next = self.faults.fault_pc.val();
+        self.fault_value.next = self.faults.fault_value.val();
+        self.fault_packet.next = self.faults.fault_packet.val();
 
         // Data memory
         self.load_store.request_valid.next =
@@ -689,19 +699,44 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         if self.write.request_scratchpad.val() {
             self.write.request_ready.next = self.scratchpad.request_ready.val();
         }
-        self.read_valid.next = self.load_store.read_valid.val();
-        self.load_store.read_ready.next = self.read_ready.val();
-        self.read_line.next = self.load_store.read_line.val();
-        self.load_store.response_valid.next = self.response_valid.val();
-        self.response_ready.next = self.load_store.response_ready.val();
-        self.load_store.response_data.next = self.response_data.val();
-        self.load_store.response_error.next = self.response_error.val();
+        self.data_cache.request_valid.next = self.load_store.read_valid.val();
+        self.load_store.read_ready.next = self.data_cache.request_ready.val();
+        self.data_cache.request_line.next = self.load_store.read_line.val();
+        self.load_store.answer_valid.next = self.data_cache.answer_valid.val();
+        self.data_cache.answer_ready.next = self.load_store.answer_ready.val();
+        self.load_store.answer_data.next = self.data_cache.answer_data.val();
+        self.load_store.answer_error.next = self.data_cache.answer_error.val();
+        self.data_cache.response_valid.next = self.response_valid.val() & !self.response_tag.val().get_bit(6);
+        self.data_cache.response_tag.next = self.response_tag.val().get_bits::<6>(0);
+        self.data_cache.response_data.next = self.response_data.val();
+        self.data_cache.response_error.next = self.response_error.val();
+        self.data_cache.store_valid.next = self.load_store.write_valid.val() & self.write_ready.val();
+        self.data_cache.store_line.next = self.load_store.write_line.val();
+        self.data_cache.store_tag.next = self.load_store.write_tag.val();
+        self.data_cache.written_valid.next = self.written_valid.val();
+        self.data_cache.written_tag.next = self.written_tag.val();
+        // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later.
+        self.data_cache.drop.next =
+            self.invalidate.val() | (self.decode.leaves.val() & self.decode.fence.val());
+        self.read_merge.fetch_valid.next = self.cache.fetch_valid.val();
+        self.cache.fetch_ready.next = self.read_merge.fetch_ready.val();
+        self.read_merge.fetch_line.next = self.cache.fetch_line.val();
+        self.read_merge.data_valid.next = self.data_cache.read_valid.val();
+        self.data_cache.read_ready.next = self.read_merge.data_ready.val();
+        self.read_merge.data_line.next = self.data_cache.read_line.val();
+        self.read_merge.data_tag.next = self.data_cache.read_tag.val();
+        self.read_valid.next = self.read_merge.read_valid.val();
+        self.read_merge.read_ready.next = self.read_ready.val();
+        self.read_line.next = self.read_merge.read_line.val();
+        self.read_tag.next = self.read_merge.read_tag.val();
         self.write_valid.next = self.load_store.write_valid.val();
         self.load_store.write_ready.next = self.write_ready.val();
         self.write_line.next = self.load_store.write_line.val();
         self.write_data.next = self.load_store.write_data.val();
         self.write_strobe.next = self.load_store.write_strobe.val();
-        self.load_store.write_done_valid.next = self.write_done.val();
+        self.write_tag.next = self.load_store.write_tag.val();
+        self.load_store.written_valid.next = self.written_valid.val();
+        self.load_store.written_tag.next = self.written_tag.val();
         self.load_store.result_ready.next = true;
 
         // Counters
@@ -711,7 +746,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.counters.occupied.next = self.front_end.occupied.val();
         self.counters.issued.next = self.decode.leaves.val();
         self.counters.fetch_miss.next = self.cache.fetch_miss.val();
-        self.counters.line_read.next = self.load_store.line_read.val();
+        self.counters.data_hit.next = self.data_cache.hit.val();
+        self.counters.line_read.next = self.data_cache.miss.val();
         self.counters.line_write.next = self.load_store.line_write.val();
         self.lost.occupied.next = self.front_end.occupied.val();
         self.lost.advance.next = self.write.advance.val();
@@ -733,6 +769,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.stall_cycles.next = self.counters.stall_cycles.val();
         self.divergent.next = self.counters.divergent.val();
         self.fetch_misses.next = self.counters.fetch_misses.val();
+        self.data_hits.next = self.counters.data_hits.val();
         self.line_reads.next = self.counters.line_reads.val();
         self.line_writes.next = self.counters.line_writes.val();
 

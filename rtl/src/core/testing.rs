@@ -3,7 +3,7 @@
 use super::ShaderCore;
 use crate::prelude::*;
 use rust_hdl::prelude::simulate;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 /// Registers by ABI name.
 pub const ZERO: u32 = 0;
@@ -102,7 +102,7 @@ impl Program {
 /// A fault that the core reported: cause, threads, pc, value, packetIdx.
 pub type Fault = (u32, u32, u32, u32, u32);
 
-/// A core with a memory that answers after `latency` cycles, in order.
+/// A core with a memory that answers after `latency` cycles or a few more, by tag and in any order.
 pub struct Bench<const LANES: usize> {
     pub core: ShaderCore<LANES>,
     pub memory: BTreeMap<u32, [u8; 64]>,
@@ -110,9 +110,10 @@ pub struct Bench<const LANES: usize> {
     pub finished: Vec<usize>,
     pub cycles: u64,
     latency: u64,
-    reads: VecDeque<(u64, u32)>,
-    fetches: VecDeque<(u64, u32)>,
-    writes: VecDeque<u64>,
+    /// Answers that are due: cycle, tag, line.
+    reads: Vec<(u64, Bits<7>, u32)>,
+    /// Writes that are due: cycle, tag.
+    writes: Vec<(u64, Bits<6>)>,
 }
 
 impl<const LANES: usize> Bench<LANES> {
@@ -139,9 +140,8 @@ impl<const LANES: usize> Bench<LANES> {
             finished: vec![],
             cycles: 0,
             latency,
-            reads: VecDeque::new(),
-            fetches: VecDeque::new(),
-            writes: VecDeque::new(),
+            reads: vec![],
+            writes: vec![],
         };
         for (i, word) in program.assemble().iter().enumerate() {
             bench.write_word(KERNEL + 4 * i as u32, *word);
@@ -189,39 +189,27 @@ impl<const LANES: usize> Bench<LANES> {
     /// One clock cycle: memory answers what is due and takes what the core asks.
     pub fn cycle(&mut self) {
         let now = self.cycles;
-        let due = |queue: &VecDeque<(u64, u32)>| queue.front().filter(|r| r.0 <= now).map(|r| r.1);
-        let fetch = due(&self.fetches);
-        // One response bus: an instruction line goes first.
-        let read = if fetch.is_some() { None } else { due(&self.reads) };
-        if let Some(line) = fetch.or(read) {
+        // Of the answers that are due, the youngest goes first.
+        let read = self.reads.iter().rposition(|r| r.0 <= now).map(|i| self.reads.remove(i));
+        if let Some((_, tag, line)) = read {
             self.core.response_data.next = self.line(line);
+            self.core.response_tag.next = tag;
         }
-        self.core.fetch_response_valid.next = fetch.is_some();
         self.core.response_valid.next = read.is_some();
-        let written = self.writes.front().is_some_and(|&at| at <= now);
-        self.core.write_done.next = written;
+        let written = self.writes.iter().rposition(|w| w.0 <= now).map(|i| self.writes.remove(i));
+        if let Some((_, tag)) = written {
+            self.core.written_tag.next = tag;
+        }
+        self.core.written_valid.next = written.is_some();
         self.core.read_ready.next = now % 3 != 0;
         self.core.write_ready.next = now % 5 != 0;
-        self.core.fetch_ready.next = now % 2 != 0;
         self.core.finish_ready.next = now % 4 == 0;
         self.core.fault_ready.next = now % 3 == 0;
         assert!(simulate(&mut self.core, 100));
 
-        if fetch.is_some() {
-            self.fetches.pop_front();
-        }
-        if read.is_some() && self.core.response_ready.val() {
-            self.reads.pop_front();
-        }
-        if written {
-            self.writes.pop_front();
-        }
-        let at = now + self.latency;
+        let at = now + self.latency + now % 4;
         if self.core.read_valid.val() && self.core.read_ready.next {
-            self.reads.push_back((at, self.core.read_line.val().to_u32()));
-        }
-        if self.core.fetch_valid.val() && self.core.fetch_ready.next {
-            self.fetches.push_back((at, self.core.fetch_line.val().to_u32()));
+            self.reads.push((at, self.core.read_tag.val(), self.core.read_line.val().to_u32()));
         }
         if self.core.write_valid.val() && self.core.write_ready.next {
             let (data, strobe) = (self.core.write_data.val(), self.core.write_strobe.val());
@@ -231,7 +219,7 @@ impl<const LANES: usize> Bench<LANES> {
                     *byte = data.get_bits::<8>(8 * i).to_u8();
                 }
             }
-            self.writes.push_back(at);
+            self.writes.push((at, self.core.write_tag.val()));
         }
         if self.core.finish_valid.val() && self.core.finish_ready.next {
             self.finished.push(self.core.finish_slot.val().index());

@@ -1,6 +1,6 @@
 //! Stage W: faults, next path, memory requests and register writes of a warp-instruction.
 
-use super::{FaultEncoder, PopulationCount, WINDOWS};
+use super::{AccessCheck, FaultEncoder, PopulationCount, WINDOWS};
 use crate::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
@@ -17,10 +17,7 @@ use crate::prelude::*;
 /// is known at once (*direct*) when all running lanes go the same way, without `jalr` or fault, and their key stays smaller than that
 /// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
 /// fault, the younger instructions of the warp are flushed.
-///
-/// All lanes of a warp-instruction fault with the same cause and go to the same memory: where some are misaligned and others outside
-/// the windows, the latter stay at the instruction and execute it again, and so do those that access the shared
-/// memory where others access the scratchpad.
+/// [`AccessCheck`] tells which lanes fault and which stay at the instruction.
 #[derive(LogicBlock)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
@@ -260,19 +257,11 @@ pub struct WriteStage<const LANES: usize> {
     pc_w: Register<Bits<30>>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
-    misaligned: Pack<Bit, 1, LANES>,
-    outside: Pack<Bit, 1, LANES>,
-    private: Pack<Bit, 1, LANES>,
-    conditions: Pack<Bit, 1, LANES>,
+    check: AccessCheck<LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
-    line: Vec<Signal<Local, Bits<26>>>,
     access: Signal<Local, Bit>,
-    crooked: Signal<Local, Bits<LANES>>,
-    allowed: Signal<Local, Bits<LANES>>,
-    scratching: Signal<Local, Bits<LANES>>,
     split: Signal<Local, Bit>,
-    staying: Signal<Local, Bits<LANES>>,
     sound: Signal<Local, Bits<LANES>>,
     branching: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
@@ -429,19 +418,11 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             pc_w: Register::default(),
             request_taken: Register::default(),
             fault_taken: Register::default(),
-            misaligned: Pack::new(LANES),
-            outside: Pack::new(LANES),
-            private: Pack::new(LANES),
-            conditions: Pack::new(LANES),
+            check: AccessCheck::default(),
             encoder: FaultEncoder::default(),
             active_count: PopulationCount::default(),
-            line: (0..LANES).map(|_| Signal::default()).collect(),
             access: Signal::default(),
-            crooked: Signal::default(),
-            allowed: Signal::default(),
-            scratching: Signal::default(),
             split: Signal::default(),
-            staying: Signal::default(),
             sound: Signal::default(),
             branching: Signal::default(),
             living: Signal::default(),
@@ -504,64 +485,35 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         );
 
         // Lanes that fault
-        self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
+        self.check.active.next = self.active_w.q.val();
+        self.check.load.next = self.load_w.q.val();
+        self.check.store.next = self.store_w.q.val();
+        self.check.exit.next = self.exit_w.q.val();
+        self.check.size.next = self.funct3_w.q.val().get_bits::<2>(0);
+        self.check.jump_register.next = self.jump_register_w.q.val();
+        self.check.branch.next = self.branch_w.q.val();
+        self.check.jump.next = self.jump_w.q.val();
+        self.check.target_misaligned.next = self.target_w.q.val().get_bits::<2>(0).any();
+        self.check.fault.next = self.fault_w.q.val();
+        self.check.fault_cause.next = self.cause_w.q.val();
         for i in 0..LANES {
-            self.conditions.x[i].next = self.taken[i].val();
-            self.misaligned.x[i].next = false;
-            self.line[i].next = self.result[i].val().get_bits::<26>(6);
-            // SCRATCHPAD_ADDRESS
-            self.private.x[i].next = self.result[i].val().get_bits::<18>(14) == bits::<18>(0x3_fff8);
-            self.outside.x[i].next = !(self.window_open[0].val()
-                & (self.line[i].val() >= self.window_base[0].val())
-                & (self.line[i].val() <= self.window_last[0].val()))
-                & !(self.window_open[1].val()
-                    & (self.line[i].val() >= self.window_base[1].val())
-                    & (self.line[i].val() <= self.window_last[1].val()));
-            if self.access.val() {
-                if self.funct3_w.q.val().get_bits::<2>(0) == bits::<2>(1) {
-                    self.misaligned.x[i].next = self.result[i].val().get_bit(0);
-                }
-                if self.funct3_w.q.val().get_bits::<2>(0) == bits::<2>(2) {
-                    self.misaligned.x[i].next = self.result[i].val().get_bits::<2>(0).any();
-                }
-            }
-            if self.jump_register_w.q.val() {
-                self.misaligned.x[i].next = self.result[i].val().get_bit(1);
-            }
-            if self.branch_w.q.val() {
-                self.misaligned.x[i].next =
-                    self.taken[i].val() & self.target_w.q.val().get_bits::<2>(0).any();
-            }
-            if self.jump_w.q.val() {
-                self.misaligned.x[i].next = self.target_w.q.val().get_bits::<2>(0).any();
-            }
+            self.check.address[i].next = self.result[i].val();
+            self.check.taken[i].next = self.taken[i].val();
         }
-        self.crooked.next = self.active_w.q.val() & self.misaligned.y.val();
-        self.faulting.next = self.crooked.val();
-        self.allowed.next =
-            self.active_w.q.val() & !self.misaligned.y.val() & (self.private.y.val() | !self.outside.y.val());
-        self.scratching.next = self.allowed.val() & self.private.y.val();
-        self.staying.next = bits::<LANES>(0);
-        if self.access.val() {
-            if self.crooked.val().any() {
-                self.staying.next = self.active_w.q.val() & !self.misaligned.y.val() & !self.allowed.val();
-            } else {
-                self.faulting.next = self.active_w.q.val() & !self.allowed.val();
-            }
-            if self.scratching.val().any() {
-                self.staying.next = self.staying.val() | (self.allowed.val() & !self.private.y.val());
-            }
+        for i in 0..WINDOWS {
+            self.check.window_open[i].next = self.window_open[i].val();
+            self.check.window_base[i].next = self.window_base[i].val();
+            self.check.window_last[i].next = self.window_last[i].val();
         }
-        if self.fault_w.q.val() {
-            self.faulting.next = self.active_w.q.val();
-        }
-        self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
-        self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.staying.val().any());
-        self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
-        self.executed.next = self.active_w.q.val() & !self.staying.val();
+        self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
+        self.faulting.next = self.check.faulting.val();
+        self.any_fault.next = self.valid_w.q.val() & self.check.faulting.val().any();
+        self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.check.staying.val().any());
+        self.sound.next = self.active_w.q.val() & !self.check.faulting.val() & !self.check.staying.val();
+        self.executed.next = self.active_w.q.val() & !self.check.staying.val();
 
         // Where the warp goes
-        self.branching.next = self.active_w.q.val() & self.conditions.y.val();
+        self.branching.next = self.active_w.q.val() & self.check.conditions.val();
         self.living.next = self.alive_w.q.val();
         if self.exit_w.q.val() {
             self.living.next = self.alive_w.q.val() & !self.active_w.q.val();
@@ -614,30 +566,15 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // Memory request and fault record, each sent once
         self.request_offered.next = self.memory.val() & !self.request_taken.q.val() & !self.held_back.val();
         self.request_valid.next = self.request_offered.val();
-        self.request_scratchpad.next = self.access.val() & self.scratching.val().any();
+        self.request_scratchpad.next = self.check.scratchpad.val();
         self.request_store.next = self.store_w.q.val();
         self.request_size.next = self.funct3_w.q.val().get_bits::<2>(0);
         self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
         self.request_mask.next = self.sound.val();
         self.memory_start.next = self.request_offered.val() & self.request_ready.val();
         self.fault_valid.next = self.any_fault.val() & !self.fault_taken.q.val();
-        self.fault_cause.next = bits::<5>(0);
-        if self.load_w.q.val() {
-            self.fault_cause.next = bits::<5>(5);
-            if self.crooked.val().any() {
-                self.fault_cause.next = bits::<5>(4);
-            }
-        }
-        if self.store_w.q.val() {
-            self.fault_cause.next = bits::<5>(7);
-            if self.crooked.val().any() {
-                self.fault_cause.next = bits::<5>(6);
-            }
-        }
-        if self.fault_w.q.val() {
-            self.fault_cause.next = self.cause_w.q.val();
-        }
-        self.encoder.lanes.next = self.faulting.val();
+        self.fault_cause.next = self.check.cause.val();
+        self.encoder.lanes.next = self.check.faulting.val();
         self.encoder.packet.next = self.packet_w.q.val();
         self.encoder.value_is_address.next =
             !self.fault_w.q.val() & !self.branch_w.q.val() & !self.jump_w.q.val();
@@ -679,7 +616,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.rd.next = self.rd_w.q.val();
         self.link.next = self.jump_w.q.val() | self.jump_register_w.q.val();
         self.link_value.next = (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
-        self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.fault_cause.val());
+        self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.check.cause.val());
         self.path_depth.next = self.depth_w.q.val();
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
@@ -689,10 +626,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.fault_lanes.next = bits::<LANES>(0);
-        self.stay_lanes.next = self.staying.val();
+        self.stay_lanes.next = self.check.staying.val();
         self.path_lanes.next = bits::<LANES>(0);
         if self.fire.val() {
-            self.fault_lanes.next = self.faulting.val();
+            self.fault_lanes.next = self.check.faulting.val();
             if self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val() {
                 self.write_lanes.next = self.sound.val();
             }

@@ -120,6 +120,7 @@ pub fn c_header(registers: &[RegisterSpec]) -> String {
             Access::ReadWrite => "read/write",
             Access::ReadOnly => "read only",
             Access::WriteOnly => "write only",
+            Access::Command => "command and state",
         };
         let _ = write!(text, "\n/* {}. {access}, {} bits", r.description, r.bits);
         if r.access == Access::ReadWrite {
@@ -143,6 +144,7 @@ pub fn system_rdl(top: &str, registers: &[RegisterSpec]) -> String {
             Access::ReadWrite => ("rw", "r"),
             Access::ReadOnly => ("r", "w"),
             Access::WriteOnly => ("w", "r"),
+            Access::Command => ("rw", "rw"),
         };
         let reset = if r.access == Access::ReadWrite { format!(" = {:#x}", r.reset) } else { String::new() };
         let description = r.description.replace('"', "'");
@@ -196,6 +198,7 @@ pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[R
                 Access::ReadWrite => "rw",
                 Access::ReadOnly => "ro",
                 Access::WriteOnly => "wo",
+                Access::Command => "cmd",
             },
             bits: r.bits,
             reset: r.reset,

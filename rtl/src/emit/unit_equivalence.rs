@@ -44,6 +44,31 @@ const OPERATIONS: [core::AluOperation; 25] = [
     core::AluOperation::TrailingZeros,
     core::AluOperation::Ones,
 ];
+/// Controls of every kind, most of them such as no operation has.
+fn random_control(random: u64) -> core::AluControl {
+    let bit = |i: u32| random >> i & 1 == 1;
+    core::AluControl {
+        invert: bit(0),
+        add: bit(1),
+        both: bit(2),
+        either: bit(3),
+        compare: bit(4),
+        unsigned: bit(5),
+        minimum: bit(6),
+        maximum: bit(7),
+        left: bit(8),
+        shift: bit(9),
+        whole: bit(10),
+        extend: bit(11),
+        reverse: bit(12),
+        fill_word: bit(13),
+        fill_part: bit(14),
+        combine: bit(15),
+        count: bit(16),
+        ones: bit(17),
+        trailing: bit(18),
+    }
+}
 const B_SOURCES: [core::BSource; 3] =
     [core::BSource::Register, core::BSource::Immediate, core::BSource::LaneOffset];
 const OPERAND_SOURCES: [core::OperandSource; 4] = [
@@ -79,6 +104,7 @@ units! {
     };
     warp_former: control::WarpFormer::new(8);
     warp_issue: control::WarpIssue::new(3, 8);
+    access_check: core::AccessCheck::<4>::default();
     access_window: core::AccessWindow::default();
     core_counters: core::CoreCounters::default();
     hazards: core::Hazards::default(), 10_000, |unit, random, cycle| {
@@ -109,7 +135,7 @@ units! {
     decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::new(false);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
-        unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
+        unit.operation.next = random_control(random());
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
         unit.rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
         unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
@@ -125,7 +151,6 @@ units! {
     load_extend: memory::LoadExtend::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
-    memory_master: memory::MemoryMaster::new(3);
     queue_pointers: memory::QueuePointers::<3>::default();
     store_path: memory::StorePath::<4>::default();
     axi_lite_slave: host::AxiLiteSlave::default();
@@ -146,8 +171,12 @@ units! {
         unit.step.next = random() % 64 != 0;
     };
     multiplier: core::Multiplier::default();
+    fault_buffer: core::FaultBuffer::default();
     fault_encoder: core::FaultEncoder::<8>::default();
     lane_alu: core::LaneAlu::default(), 10_000, |unit, random, _| {
+        unit.control.next = random_control(random());
+    };
+    alu_decoder: core::AluDecoder::default(), 10_000, |unit, random, _| {
         unit.operation.next = OPERATIONS[random() as usize % OPERATIONS.len()];
     };
     substitution_box: core::SubstitutionBox::default();

@@ -43,6 +43,12 @@ pub struct CounterRegisters {
     pub lost_scoreboard: Vec<Signal<In, Bits<32>>>,
     /// Register CORE_LOST_CONFLICT, of each core.
     pub lost_conflict: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_L2_READ_HITS, of each core.
+    pub l2_read_hits: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_L2_READ_MISSES, of each core.
+    pub l2_read_misses: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_L2_WRITES, of each core.
+    pub l2_writes: Vec<Signal<In, Bits<32>>>,
     at_instructions: Constant<Bits<12>>,
     at_lane_instructions: Constant<Bits<12>>,
     at_active_cycles: Constant<Bits<12>>,
@@ -56,6 +62,9 @@ pub struct CounterRegisters {
     at_lost_divergence: Constant<Bits<12>>,
     at_lost_scoreboard: Constant<Bits<12>>,
     at_lost_conflict: Constant<Bits<12>>,
+    at_l2_read_hits: Constant<Bits<12>>,
+    at_l2_read_misses: Constant<Bits<12>>,
+    at_l2_writes: Constant<Bits<12>>,
     selected_instructions: Signal<Local, Bits<32>>,
     selected_lane_instructions: Signal<Local, Bits<32>>,
     selected_active_cycles: Signal<Local, Bits<32>>,
@@ -69,6 +78,9 @@ pub struct CounterRegisters {
     selected_lost_divergence: Signal<Local, Bits<32>>,
     selected_lost_scoreboard: Signal<Local, Bits<32>>,
     selected_lost_conflict: Signal<Local, Bits<32>>,
+    selected_l2_read_hits: Signal<Local, Bits<32>>,
+    selected_l2_read_misses: Signal<Local, Bits<32>>,
+    selected_l2_writes: Signal<Local, Bits<32>>,
     index: Vec<Constant<Bits<5>>>,
     _cores: usize,
 }
@@ -97,6 +109,9 @@ impl CounterRegisters {
             lost_divergence: counter(),
             lost_scoreboard: counter(),
             lost_conflict: counter(),
+            l2_read_hits: counter(),
+            l2_read_misses: counter(),
+            l2_writes: counter(),
             at_instructions: address_of("CORE_INSTRUCTIONS", 32),
             at_lane_instructions: address_of("CORE_LANE_INSTRUCTIONS", 32),
             at_active_cycles: address_of("CORE_ACTIVE_CYCLES", 32),
@@ -110,6 +125,9 @@ impl CounterRegisters {
             at_lost_divergence: address_of("CORE_LOST_DIVERGENCE", 32),
             at_lost_scoreboard: address_of("CORE_LOST_SCOREBOARD", 32),
             at_lost_conflict: address_of("CORE_LOST_CONFLICT", 32),
+            at_l2_read_hits: address_of("CORE_L2_READ_HITS", 32),
+            at_l2_read_misses: address_of("CORE_L2_READ_MISSES", 32),
+            at_l2_writes: address_of("CORE_L2_WRITES", 32),
             selected_instructions: Signal::default(),
             selected_lane_instructions: Signal::default(),
             selected_active_cycles: Signal::default(),
@@ -123,6 +141,9 @@ impl CounterRegisters {
             selected_lost_divergence: Signal::default(),
             selected_lost_scoreboard: Signal::default(),
             selected_lost_conflict: Signal::default(),
+            selected_l2_read_hits: Signal::default(),
+            selected_l2_read_misses: Signal::default(),
+            selected_l2_writes: Signal::default(),
             index: indices(cores),
             _cores: cores,
         }
@@ -145,6 +166,9 @@ impl Logic for CounterRegisters {
         self.selected_lost_divergence.next = bits::<32>(0);
         self.selected_lost_scoreboard.next = bits::<32>(0);
         self.selected_lost_conflict.next = bits::<32>(0);
+        self.selected_l2_read_hits.next = bits::<32>(0);
+        self.selected_l2_read_misses.next = bits::<32>(0);
+        self.selected_l2_writes.next = bits::<32>(0);
         for i in 0..self._cores {
             if self.select.val() == self.index[i].val() {
                 self.selected_instructions.next = self.instructions[i].val();
@@ -160,6 +184,9 @@ impl Logic for CounterRegisters {
                 self.selected_lost_divergence.next = self.lost_divergence[i].val();
                 self.selected_lost_scoreboard.next = self.lost_scoreboard[i].val();
                 self.selected_lost_conflict.next = self.lost_conflict[i].val();
+                self.selected_l2_read_hits.next = self.l2_read_hits[i].val();
+                self.selected_l2_read_misses.next = self.l2_read_misses[i].val();
+                self.selected_l2_writes.next = self.l2_writes[i].val();
             }
         }
         self.value.next = bits::<32>(0);
@@ -202,6 +229,15 @@ impl Logic for CounterRegisters {
         if self.address.val() == self.at_lost_conflict.val() {
             self.value.next = self.selected_lost_conflict.val();
         }
+        if self.address.val() == self.at_l2_read_hits.val() {
+            self.value.next = self.selected_l2_read_hits.val();
+        }
+        if self.address.val() == self.at_l2_read_misses.val() {
+            self.value.next = self.selected_l2_read_misses.val();
+        }
+        if self.address.val() == self.at_l2_writes.val() {
+            self.value.next = self.selected_l2_writes.val();
+        }
     }
 }
 
@@ -218,7 +254,7 @@ mod tests {
         let mut unit = CounterRegisters::new(3);
         unit.connect_all();
         for case in 0..4_000 {
-            let mut counters = [[0u64; 3]; 13];
+            let mut counters = [[0u64; 3]; 16];
             for core in 0..3 {
                 for counter in &mut counters {
                     counter[core] = u64::from(random.gen::<u32>());
@@ -237,6 +273,9 @@ mod tests {
                 unit.lost_divergence[core].next = counters[10][core].into();
                 unit.lost_scoreboard[core].next = counters[11][core].into();
                 unit.lost_conflict[core].next = counters[12][core].into();
+                unit.l2_read_hits[core].next = counters[13][core].into();
+                unit.l2_read_misses[core].next = counters[14][core].into();
+                unit.l2_writes[core].next = counters[15][core].into();
             }
             let register = &REGISTERS[random.gen_range(0..REGISTERS.len())];
             let select = random.gen_range(0..5usize);
@@ -257,6 +296,9 @@ mod tests {
                 "CORE_LOST_DIVERGENCE" => counters[10].get(select).copied(),
                 "CORE_LOST_SCOREBOARD" => counters[11].get(select).copied(),
                 "CORE_LOST_CONFLICT" => counters[12].get(select).copied(),
+                "CORE_L2_READ_HITS" => counters[13].get(select).copied(),
+                "CORE_L2_READ_MISSES" => counters[14].get(select).copied(),
+                "CORE_L2_WRITES" => counters[15].get(select).copied(),
                 _ => None,
             };
             assert_eq!(unit.value.val().to_u64(), expected.unwrap_or(0), "case {case}: {}", register.name);

@@ -13,7 +13,7 @@ use crate::prelude::*;
 ///    Write strobes hold for every register.
 /// 2. Writes to read-only registers have no effect; registers that are written only read as zero.
 /// 3. A write to TASK_PUSH gets its response after the task FIFO took the count; reads go on meanwhile.
-/// 4. `invalidate` and `fault_pop` are high for one cycle, the one in which the write's response first stands.
+/// 4. `invalidate`, `invalidate_data`, `l2_clean`, `l2_invalidate` and `fault_pop` are high for one cycle, the one in which the write's response first stands.
 /// 5. A configuration output has its new value from that same cycle on.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RegisterFile {
@@ -91,6 +91,18 @@ pub struct RegisterFile {
     pub cycle: Signal<Out, Bits<64>>,
     /// A write to INVALIDATE: every line of the instruction caches is dropped.
     pub invalidate: Signal<Out, Bit>,
+    /// A write to INVALIDATE: every line of the L1 data caches is dropped.
+    pub invalidate_data: Signal<Out, Bit>,
+    /// A write to L2_MAINTENANCE: the L2 writes its changed lines back.
+    pub l2_clean: Signal<Out, Bit>,
+    /// A write to L2_MAINTENANCE: the L2 writes its changed lines back and drops all lines.
+    pub l2_invalidate: Signal<Out, Bit>,
+    /// Register L2_MAINTENANCE, bit 0; it must be high from the cycle after `l2_clean` or `l2_invalidate` on.
+    pub l2_busy: Signal<In, Bit>,
+    /// Register MEMORY_LINES_READ.
+    pub memory_lines_read: Signal<In, Bits<32>>,
+    /// Register MEMORY_LINES_WRITTEN.
+    pub memory_lines_written: Signal<In, Bits<32>>,
     /// To the task FIFO: a count is offered.
     pub task_valid: Signal<Out, Bit>,
     /// From the task FIFO: the count is taken.
@@ -166,12 +178,21 @@ pub struct RegisterFile {
     pub core_lost_scoreboard: Vec<Signal<In, Bits<32>>>,
     /// Register CORE_LOST_CONFLICT, of each core.
     pub core_lost_conflict: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_L2_READ_HITS, of each core.
+    pub core_l2_read_hits: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_L2_READ_MISSES, of each core.
+    pub core_l2_read_misses: Vec<Signal<In, Bits<32>>>,
+    /// Register CORE_L2_WRITES, of each core.
+    pub core_l2_writes: Vec<Signal<In, Bits<32>>>,
 
     bus: AxiLiteSlave,
     configuration: ConfigurationRegisters,
     windows: WindowRegisters,
     counters: CounterRegisters,
     invalidating: Register<Bit>,
+    invalidating_data: Register<Bit>,
+    cleaning: Register<Bit>,
+    dropping: Register<Bit>,
     popping: Register<Bit>,
     push_valid: Register<Bit>,
     push_count: Register<Bits<32>>,
@@ -200,6 +221,9 @@ pub struct RegisterFile {
     at_cycle_low: Constant<Bits<12>>,
     at_cycle_high: Constant<Bits<12>>,
     at_invalidate: Constant<Bits<12>>,
+    at_l2_maintenance: Constant<Bits<12>>,
+    at_memory_lines_read: Constant<Bits<12>>,
+    at_memory_lines_written: Constant<Bits<12>>,
     at_task_push: Constant<Bits<12>>,
     at_fault_pop: Constant<Bits<12>>,
     offset: Vec<Constant<Bits<12>>>,
@@ -260,6 +284,12 @@ impl RegisterFile {
             kernel_class: Signal::default(),
             cycle: Signal::default(),
             invalidate: Signal::default(),
+            invalidate_data: Signal::default(),
+            l2_clean: Signal::default(),
+            l2_invalidate: Signal::default(),
+            l2_busy: Signal::default(),
+            memory_lines_read: Signal::default(),
+            memory_lines_written: Signal::default(),
             task_valid: Signal::default(),
             task_ready: Signal::default(),
             task_count: Signal::default(),
@@ -297,11 +327,17 @@ impl RegisterFile {
             core_lost_divergence: counter(),
             core_lost_scoreboard: counter(),
             core_lost_conflict: counter(),
+            core_l2_read_hits: counter(),
+            core_l2_read_misses: counter(),
+            core_l2_writes: counter(),
             bus: AxiLiteSlave::default(),
             configuration: ConfigurationRegisters::default(),
             windows: WindowRegisters::default(),
             counters: CounterRegisters::new(config.cores),
             invalidating: Register::default(),
+            invalidating_data: Register::default(),
+            cleaning: Register::default(),
+            dropping: Register::default(),
             popping: Register::default(),
             push_valid: Register::default(),
             push_count: Register::default(),
@@ -329,7 +365,10 @@ impl RegisterFile {
             at_fault_info: address_of("FAULT_INFO", 32),
             at_cycle_low: address_of("CYCLE_LOW", 32),
             at_cycle_high: address_of("CYCLE_HIGH", 32),
-            at_invalidate: address_of("INVALIDATE", 1),
+            at_invalidate: address_of("INVALIDATE", 2),
+            at_l2_maintenance: address_of("L2_MAINTENANCE", 2),
+            at_memory_lines_read: address_of("MEMORY_LINES_READ", 32),
+            at_memory_lines_written: address_of("MEMORY_LINES_WRITTEN", 32),
             at_task_push: address_of("TASK_PUSH", 32),
             at_fault_pop: address_of("FAULT_POP", 1),
             offset: REGISTERS.iter().map(|r| address_of(r.name, r.bits)).collect(),
@@ -346,7 +385,8 @@ impl RegisterFile {
 impl Logic for RegisterFile {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, invalidating, popping, push_valid, push_count, push_taken);
+        dff_setup!(self, clock, invalidating, invalidating_data, cleaning, dropping, popping);
+        dff_setup!(self, clock, push_valid, push_count, push_taken);
         dff_setup!(self, clock, cycle_low, cycle_high, cycle_high_latched);
         clock!(self, clock, bus, configuration, windows);
 
@@ -414,6 +454,9 @@ impl Logic for RegisterFile {
             self.counters.lost_divergence[i].next = self.core_lost_divergence[i].val();
             self.counters.lost_scoreboard[i].next = self.core_lost_scoreboard[i].val();
             self.counters.lost_conflict[i].next = self.core_lost_conflict[i].val();
+            self.counters.l2_read_hits[i].next = self.core_l2_read_hits[i].val();
+            self.counters.l2_read_misses[i].next = self.core_l2_read_misses[i].val();
+            self.counters.l2_writes[i].next = self.core_l2_writes[i].val();
         }
 
         self.fault_info.next = bit_cast::<32, 5>(self.fault_cause.val())
@@ -483,6 +526,15 @@ impl Logic for RegisterFile {
         if self.address.val() == self.at_cycle_high.val() {
             self.value.next = self.cycle_high_latched.q.val();
         }
+        if (self.address.val() == self.at_l2_maintenance.val()) & self.l2_busy.val() {
+            self.value.next = bits::<32>(1);
+        }
+        if self.address.val() == self.at_memory_lines_read.val() {
+            self.value.next = self.memory_lines_read.val();
+        }
+        if self.address.val() == self.at_memory_lines_written.val() {
+            self.value.next = self.memory_lines_written.val();
+        }
         self.bus.value.next = self.value.val();
 
         // Events.
@@ -491,6 +543,18 @@ impl Logic for RegisterFile {
             & (self.address.val() == self.at_invalidate.val())
             & self.event_data.val().get_bit(0);
         self.invalidate.next = self.invalidating.q.val();
+        self.invalidating_data.d.next = self.bus.write.val()
+            & (self.address.val() == self.at_invalidate.val())
+            & self.event_data.val().get_bit(1);
+        self.invalidate_data.next = self.invalidating_data.q.val();
+        self.cleaning.d.next = self.bus.write.val()
+            & (self.address.val() == self.at_l2_maintenance.val())
+            & self.event_data.val().get_bit(0);
+        self.l2_clean.next = self.cleaning.q.val();
+        self.dropping.d.next = self.bus.write.val()
+            & (self.address.val() == self.at_l2_maintenance.val())
+            & self.event_data.val().get_bit(1);
+        self.l2_invalidate.next = self.dropping.q.val();
         self.popping.d.next = self.bus.write.val()
             & (self.address.val() == self.at_fault_pop.val())
             & self.event_data.val().get_bit(0);

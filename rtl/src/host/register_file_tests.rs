@@ -104,7 +104,7 @@ fn every_word_follows_the_table() {
                     assert_eq!(read(&mut unit, address), (0, expected), "{}", register.name);
                 }
             }
-            Access::WriteOnly => {
+            Access::WriteOnly | Access::Command => {
                 assert_eq!(write(&mut unit, address, random.gen(), 15), 0, "{}", register.name);
                 assert_eq!(read(&mut unit, address), (0, 0), "{}", register.name);
             }
@@ -198,6 +198,9 @@ fn status_is_read() {
     unit.fault_pc.next = 0x8000_0001u64.into();
     unit.fault_address.next = 13.into();
     unit.fault_packet.next = 14.into();
+    unit.l2_busy.next = true;
+    unit.memory_lines_read.next = 15.into();
+    unit.memory_lines_written.next = 16.into();
     for (name, value) in [
         ("TASK_LEVEL", 1024),
         ("PENDING", 2),
@@ -211,6 +214,9 @@ fn status_is_read() {
         ("FAULT_PC", 0x8000_0001),
         ("FAULT_ADDRESS", 13),
         ("FAULT_PACKET", 14),
+        ("L2_MAINTENANCE", 1),
+        ("MEMORY_LINES_READ", 15),
+        ("MEMORY_LINES_WRITTEN", 16),
     ] {
         assert_eq!(get(&mut unit, name), value, "{name}");
     }
@@ -234,6 +240,9 @@ fn core_select_picks_the_counters() {
         unit.core_lost_divergence[core].next = value(11);
         unit.core_lost_scoreboard[core].next = value(12);
         unit.core_lost_conflict[core].next = value(13);
+        unit.core_l2_read_hits[core].next = value(14);
+        unit.core_l2_read_misses[core].next = value(15);
+        unit.core_l2_writes[core].next = value(16);
     }
     let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && r.name != "CORE_SELECT");
     for core in 0..5 {
@@ -243,7 +252,7 @@ fn core_select_picks_the_counters() {
             assert_eq!(get(&mut unit, register.name), expected, "{} of core {core}", register.name);
         }
     }
-    assert_eq!(counters.count(), 13);
+    assert_eq!(counters.count(), 16);
 }
 
 #[test]
@@ -282,16 +291,22 @@ fn task_push_waits_for_the_fifo() {
 fn events_last_one_cycle() {
     let mut unit = unit();
     for (name, data, expected) in [
-        ("INVALIDATE", 1, (1, 0)),
-        ("FAULT_POP", 1, (0, 1)),
-        ("INVALIDATE", 2, (0, 0)),
-        ("FAULT_POP", 0, (0, 0)),
+        ("INVALIDATE", 1, [1, 0, 0, 0, 0]),
+        ("FAULT_POP", 1, [0, 0, 0, 0, 1]),
+        ("INVALIDATE", 2, [0, 1, 0, 0, 0]),
+        ("INVALIDATE", 4, [0, 0, 0, 0, 0]),
+        ("L2_MAINTENANCE", 1, [0, 0, 1, 0, 0]),
+        ("L2_MAINTENANCE", 2, [0, 0, 0, 1, 0]),
+        ("FAULT_POP", 0, [0, 0, 0, 0, 0]),
     ] {
         begin_write(&mut unit, offset(name), data, 15);
-        let mut seen = (0, 0);
+        let mut seen = [0; 5];
         for _ in 0..10 {
-            seen.0 += usize::from(unit.invalidate.val());
-            seen.1 += usize::from(unit.fault_pop.val());
+            seen[0] += usize::from(unit.invalidate.val());
+            seen[1] += usize::from(unit.invalidate_data.val());
+            seen[2] += usize::from(unit.l2_clean.val());
+            seen[3] += usize::from(unit.l2_invalidate.val());
+            seen[4] += usize::from(unit.fault_pop.val());
             tick!(unit);
         }
         assert_eq!(seen, expected, "{name}");

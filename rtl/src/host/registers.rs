@@ -12,6 +12,8 @@ pub enum Access {
     ReadOnly,
     /// A write is an event for the hardware; reads give zero.
     WriteOnly,
+    /// A write is an event for the hardware; reads show a value of the hardware.
+    Command,
 }
 
 /// One 32-bit register.
@@ -42,7 +44,7 @@ const fn register(
     RegisterSpec { name, offset, access, bits, reset, description }
 }
 
-use Access::{ReadOnly as RO, ReadWrite as RW, WriteOnly as WO};
+use Access::{Command as CMD, ReadOnly as RO, ReadWrite as RW, WriteOnly as WO};
 
 /// Value of the ID register: "HERM".
 pub const ID: u32 = 0x4845_524d;
@@ -66,7 +68,7 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("MCW", 0x030, RW, 6, 4, "Maximally allowed concurrent warps per core; it may change between warps"),
     register("TIMEOUT", 0x034, RW, 32, 256, "Cycles that the oldest waiting packet waits for a full warp before a partial warp is formed"),
     register("KERNEL_CLASS", 0x038, RW, 1, 0, "Registers of the kernel: 0 = 32 (at most 16 warps a core), 1 = 16 (RV32E, at most 32 warps a core)"),
-    register("INVALIDATE", 0x03c, WO, 1, 0, "Writing 1 drops every line of the instruction caches; write it after loading a kernel"),
+    register("INVALIDATE", 0x03c, WO, 2, 0, "Writing 1 to bit 0 drops every line of the instruction caches, to bit 1 every line of the L1 data caches; write 3 after loading a kernel"),
     register("TASK_PUSH", 0x040, WO, 32, 0, "Pushes a number of ready packets to the task FIFO; the write waits while the FIFO is full"),
     register("TASK_LEVEL", 0x044, RO, 11, 0, "Entries in the task FIFO"),
     register("PENDING", 0x048, RO, 32, 0, "Packets in the warp former that wait for a warp"),
@@ -81,6 +83,7 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("FAULT_ADDRESS", 0x06c, RO, 32, 0, "Oldest fault record: the value that RISC-V writes to mtval for this cause, of the lowest faulting lane"),
     register("FAULT_PACKET", 0x070, RO, 32, 0, "Oldest fault record: packetIdx of the lowest faulting lane"),
     register("FAULT_POP", 0x074, WO, 1, 0, "Writing 1 removes the oldest fault record"),
+    register("L2_MAINTENANCE", 0x078, CMD, 2, 0, "Writing 1 to bit 0 writes all changed lines of the L2 to memory, to bit 1 also drops all its lines; bit 0 reads as 1 until the last write is acknowledged"),
     register("CYCLE_LOW", 0x080, RO, 32, 0, "Cycles since reset, bits 31:0; reading it latches CYCLE_HIGH"),
     register("CYCLE_HIGH", 0x084, RO, 32, 0, "Cycles since reset, bits 63:32, as of the last read of CYCLE_LOW"),
     register("CORE_SELECT", 0x088, RW, 5, 0, "Core whose counters stand in the CORE_ registers"),
@@ -97,6 +100,11 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("CORE_LOST_DIVERGENCE", 0x0b8, RO, 32, 0, "Cycles with a warp on the core lost because warps waited for a branch, a jump or path selection, modulo 2^32"),
     register("CORE_LOST_SCOREBOARD", 0x0bc, RO, 32, 0, "Cycles with a warp on the core lost because an instruction was blocked by a hazard and fetched again, modulo 2^32"),
     register("CORE_LOST_CONFLICT", 0x0c0, RO, 32, 0, "Cycles with a warp on the core lost because the pipeline stood still for the register port, the load/store unit, the fault collector or path selection, modulo 2^32"),
+    register("CORE_L2_READ_HITS", 0x0c4, RO, 32, 0, "Lines read (data and instructions) that the L2 had, modulo 2^32"),
+    register("CORE_L2_READ_MISSES", 0x0c8, RO, 32, 0, "Lines read (data and instructions) that came from memory, modulo 2^32"),
+    register("CORE_L2_WRITES", 0x0cc, RO, 32, 0, "Lines written to the L2, wholly or in part, modulo 2^32"),
+    register("MEMORY_LINES_READ", 0x0d0, RO, 32, 0, "Lines read from memory through all AXI4 channels, modulo 2^32"),
+    register("MEMORY_LINES_WRITTEN", 0x0d4, RO, 32, 0, "Lines written to memory through all AXI4 channels, wholly or in part, modulo 2^32"),
     register("READ_WINDOW_0_BASE", 0x100, RW, 32, 0, "First byte of a window that kernels may load from, 64-byte aligned"),
     register("READ_WINDOW_0_SIZE", 0x104, RW, 32, 0xffff_ffc0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
     register("READ_WINDOW_1_BASE", 0x108, RW, 32, 0, "First byte of a window that kernels may load from, 64-byte aligned"),
@@ -135,7 +143,8 @@ pub fn markdown() -> String {
          not in the table answer SLVERR and read as zero. Write strobes are honoured: bytes whose strobe is low keep\n\
          their value, and count as zero for registers that are written only. Writes to read-only registers have no\n\
          effect. Bits above those given read as zero.\n\n\
-         RW: read and write. RO: read only. WO: a write is an event, reads give zero.\n\n\
+         RW: read and write. RO: read only. WO: a write is an event, reads give zero. CMD: a write is an event, reads show\n\
+         a state.\n\n\
          | offset | name | access | bits | reset | description |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
@@ -144,6 +153,7 @@ pub fn markdown() -> String {
             Access::ReadWrite => ("RW", format!("{:#x}", r.reset)),
             Access::ReadOnly => ("RO", String::new()),
             Access::WriteOnly => ("WO", String::new()),
+            Access::Command => ("CMD", String::new()),
         };
         let bits = match r.bits {
             1 => "0".to_string(),

@@ -1,17 +1,19 @@
-//! Turns the memory operation of a warp into a sequence of lines.
+//! Turns the memory operations of warps into a sequence of lines.
 
+use super::QueuePointers;
 use crate::prelude::*;
 
-/// Holds one memory operation of a warp and serves its lanes line by line.
+/// Queues up to four memory operations of warps and serves the lanes of the oldest line by line.
 ///
-/// 1. The operation is accepted at the edge at which `request_valid` and `request_ready` are high.
-/// 2. From the next cycle on, `load_valid` or `store_valid` offers the line of the lowest lane not yet served, with
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It gets an entry of the queue.
+/// 2. From the next cycle on, when it is the oldest, `load_valid` or `store_valid` offers the line of its lowest lane not yet served, with
 ///    `served`: every lane that wants this line. At the edge at which the offer meets its `ready` these lanes are done.
-/// 3. `last` marks the line that serves the last lanes. The next operation can be accepted at the edge that takes the last
-///    line of a load; after a store it is accepted once `store_idle` is high, because the store path reads `size`,
-///    `offset` and `data` in the cycle after the line was taken.
+/// 3. `last` marks the line that serves the last lanes: with it the operation leaves the queue, and the next one is offered in the next cycle.
+/// 4. `size`, `offset` and `data` show the entry `held_entry`, the one of the line that the store path merges. While
+///    `held_valid` is high it stays, even if the operation left the queue.
 ///
-/// So a load that touches `n` lines takes `n` cycles, a store one more. `request_mask` must not be empty.
+/// So an operation that touches `n` lines takes `n` cycles, and the core goes on meanwhile unless it has more than three others to offer.
+/// `request_mask` must not be empty.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Coalescer<const LANES: usize> {
     /// Rising-edge clock.
@@ -21,7 +23,7 @@ pub struct Coalescer<const LANES: usize> {
 
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// The operation is accepted at this edge if it is offered.
+    /// The operation is accepted at this edge if it is offered; depends on registers and `held_valid` only.
     pub request_ready: Signal<Out, Bit>,
     /// Warp slot of the operation.
     pub request_slot: Signal<In, Bits<5>>,
@@ -44,33 +46,45 @@ pub struct Coalescer<const LANES: usize> {
     pub store_valid: Signal<Out, Bit>,
     /// The store path takes it at this edge.
     pub store_ready: Signal<In, Bit>,
-    /// The store path does not need `size`, `offset` and `data` after this cycle.
-    pub store_idle: Signal<In, Bit>,
     /// Line address of the offer.
     pub line: Signal<Out, Bits<26>>,
     /// Lanes that the line serves.
     pub served: Signal<Out, Bits<LANES>>,
     /// No lane remains after this line.
     pub last: Signal<Out, Bit>,
-    /// Warp slot of the operation held.
+    /// Warp slot of the operation offered.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its size.
+    /// Its entry of the queue.
+    pub entry: Signal<Out, Bits<2>>,
+
+    /// The store path still reads its entry after this cycle.
+    pub held_valid: Signal<In, Bit>,
+    /// That entry.
+    pub held_entry: Signal<In, Bits<2>>,
+    /// Size of its operation.
     pub size: Signal<Out, Bits<2>>,
     /// Byte offset of each lane in its line.
     pub offset: Vec<Signal<Out, Bits<6>>>,
     /// Store data of each lane.
     pub data: Vec<Signal<Out, Bits<32>>>,
 
-    busy: Register<Bit>,
-    op_store: Register<Bit>,
-    op_slot: Register<Bits<5>>,
-    op_size: Register<Bits<2>>,
-    pending: Register<Bits<LANES>>,
-    lane_address: Vec<Register<Bits<32>>>,
-    lane_data: Vec<Register<Bits<32>>>,
+    queue: QueuePointers<2>,
+    entry_store: RamAsync<Bit, 2>,
+    entry_slot: RamAsync<Bits<5>, 2>,
+    entry_mask: RamAsync<Bits<LANES>, 2>,
+    entry_size: RamAsync<Bits<2>, 2>,
+    entry_line: Vec<RamAsync<Bits<26>, 2>>,
+    entry_offset: Vec<RamAsync<Bits<6>, 2>>,
+    entry_data: Vec<RamAsync<Bits<32>, 2>>,
+    /// Lanes of the oldest operation that are served.
+    done: Register<Bits<LANES>>,
 
+    room: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
+    busy: Signal<Local, Bit>,
+    store: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
+    pending: Signal<Local, Bits<LANES>>,
     first: Signal<Local, Bits<LANES>>,
     leader: Signal<Local, Bits<26>>,
     hits: Signal<Local, Bits<LANES>>,
@@ -95,23 +109,31 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
             load_ready: Signal::default(),
             store_valid: Signal::default(),
             store_ready: Signal::default(),
-            store_idle: Signal::default(),
             line: Signal::default(),
             served: Signal::default(),
             last: Signal::default(),
             slot: Signal::default(),
+            entry: Signal::default(),
+            held_valid: Signal::default(),
+            held_entry: Signal::default(),
             size: Signal::default(),
             offset: (0..LANES).map(|_| Signal::default()).collect(),
             data: (0..LANES).map(|_| Signal::default()).collect(),
-            busy: Register::default(),
-            op_store: Register::default(),
-            op_slot: Register::default(),
-            op_size: Register::default(),
-            pending: Register::default(),
-            lane_address: (0..LANES).map(|_| Register::default()).collect(),
-            lane_data: (0..LANES).map(|_| Register::default()).collect(),
+            queue: QueuePointers::default(),
+            entry_store: RamAsync::default(),
+            entry_slot: RamAsync::default(),
+            entry_mask: RamAsync::default(),
+            entry_size: RamAsync::default(),
+            entry_line: (0..LANES).map(|_| RamAsync::default()).collect(),
+            entry_offset: (0..LANES).map(|_| RamAsync::default()).collect(),
+            entry_data: (0..LANES).map(|_| RamAsync::default()).collect(),
+            done: Register::default(),
+            room: Signal::default(),
             accept: Signal::default(),
+            busy: Signal::default(),
+            store: Signal::default(),
             taken: Signal::default(),
+            pending: Signal::default(),
             first: Signal::default(),
             leader: Signal::default(),
             hits: Signal::default(),
@@ -124,75 +146,97 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
 impl<const LANES: usize> Logic for Coalescer<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, op_store, op_slot, op_size, pending);
-        for i in 0..LANES {
-            self.lane_address[i].clock.next = self.clock.val();
-            self.lane_address[i].reset.next = self.reset.val();
-            self.lane_address[i].d.next = self.lane_address[i].q.val();
-            self.lane_data[i].clock.next = self.clock.val();
-            self.lane_data[i].reset.next = self.reset.val();
-            self.lane_data[i].d.next = self.lane_data[i].q.val();
-        }
+        dff_setup!(self, clock, done);
+        clock!(self, clock, queue);
+        self.entry_store.clock.next = self.clock.val();
+        self.entry_slot.clock.next = self.clock.val();
+        self.entry_mask.clock.next = self.clock.val();
+        self.entry_size.clock.next = self.clock.val();
 
-        // The lowest pending lane leads; every pending lane of its line goes along.
+        // Operations that come
+        self.room.next = !self.queue.full.val()
+            && !(self.held_valid.val() && (self.held_entry.val() == self.queue.write_address.val()));
+        self.request_ready.next = self.room.val();
+        self.accept.next = self.request_valid.val() && self.room.val();
+        self.queue.push.next = self.accept.val();
+        self.entry_store.write_enable.next = self.accept.val();
+        self.entry_store.write_address.next = self.queue.write_address.val();
+        self.entry_store.write_data.next = self.request_store.val();
+        self.entry_slot.write_enable.next = self.accept.val();
+        self.entry_slot.write_address.next = self.queue.write_address.val();
+        self.entry_slot.write_data.next = self.request_slot.val();
+        self.entry_mask.write_enable.next = self.accept.val();
+        self.entry_mask.write_address.next = self.queue.write_address.val();
+        self.entry_mask.write_data.next = self.request_mask.val();
+        self.entry_size.write_enable.next = self.accept.val();
+        self.entry_size.write_address.next = self.queue.write_address.val();
+        self.entry_size.write_data.next = self.request_size.val();
+        for i in 0..LANES {
+            self.entry_line[i].clock.next = self.clock.val();
+            self.entry_line[i].write_enable.next = self.accept.val();
+            self.entry_line[i].write_address.next = self.queue.write_address.val();
+            self.entry_line[i].write_data.next = self.request_address[i].val().get_bits::<26>(6);
+            self.entry_line[i].read_address.next = self.queue.read_address.val();
+            self.entry_offset[i].clock.next = self.clock.val();
+            self.entry_offset[i].write_enable.next = self.accept.val();
+            self.entry_offset[i].write_address.next = self.queue.write_address.val();
+            self.entry_offset[i].write_data.next = self.request_address[i].val().get_bits::<6>(0);
+            self.entry_offset[i].read_address.next = self.held_entry.val();
+            self.entry_data[i].clock.next = self.clock.val();
+            self.entry_data[i].write_enable.next = self.accept.val();
+            self.entry_data[i].write_address.next = self.queue.write_address.val();
+            self.entry_data[i].write_data.next = self.request_data[i].val();
+            self.entry_data[i].read_address.next = self.held_entry.val();
+            self.offset[i].next = self.entry_offset[i].read_data.val();
+            self.data[i].next = self.entry_data[i].read_data.val();
+        }
+        self.entry_size.read_address.next = self.held_entry.val();
+        self.size.next = self.entry_size.read_data.val();
+
+        // The oldest: the lowest pending lane leads; every pending lane of its line goes along.
+        self.entry_store.read_address.next = self.queue.read_address.val();
+        self.entry_slot.read_address.next = self.queue.read_address.val();
+        self.entry_mask.read_address.next = self.queue.read_address.val();
+        self.busy.next = !self.queue.empty.val();
+        self.store.next = self.entry_store.read_data.val();
+        self.pending.next = bits::<LANES>(0);
         self.first.next = bits::<LANES>(0);
         self.leader.next = bits::<26>(0);
         self.hits.next = bits::<LANES>(0);
-        if self.busy.q.val() {
-            self.first.next = self.pending.q.val() & (!self.pending.q.val() + 1);
+        if self.busy.val() {
+            self.pending.next = self.entry_mask.read_data.val() & !self.done.q.val();
+            self.first.next = self.pending.val() & (!self.pending.val() + 1);
             for i in 0..LANES {
                 if self.first.val().get_bit(i) {
-                    self.leader.next = self.leader.val() | self.lane_address[i].q.val().get_bits::<26>(6);
+                    self.leader.next = self.leader.val() | self.entry_line[i].read_data.val();
                 }
             }
             for i in 0..LANES {
                 self.hits.next = self.hits.val().replace_bit(
                     i,
-                    self.pending.q.val().get_bit(i)
-                        && (self.lane_address[i].q.val().get_bits::<26>(6) == self.leader.val()),
+                    self.pending.val().get_bit(i)
+                        && (self.entry_line[i].read_data.val() == self.leader.val()),
                 );
             }
         }
-        self.rest.next = self.pending.q.val() & !self.hits.val();
+        self.rest.next = self.pending.val() & !self.hits.val();
         self.finishes.next = !self.rest.val().any();
 
-        self.load_valid.next = self.busy.q.val() && !self.op_store.q.val();
-        self.store_valid.next = self.busy.q.val() && self.op_store.q.val();
+        self.load_valid.next = self.busy.val() && !self.store.val();
+        self.store_valid.next = self.busy.val() && self.store.val();
         self.line.next = self.leader.val();
         self.served.next = self.hits.val();
         self.last.next = self.finishes.val();
-        self.slot.next = self.op_slot.q.val();
-        self.size.next = self.op_size.q.val();
-        for i in 0..LANES {
-            self.offset[i].next = self.lane_address[i].q.val().get_bits::<6>(0);
-            self.data[i].next = self.lane_data[i].q.val();
-        }
+        self.slot.next = self.entry_slot.read_data.val();
+        self.entry.next = self.queue.read_address.val();
 
-        self.taken.next = self.busy.q.val()
-            && ((self.op_store.q.val() && self.store_ready.val())
-                || (!self.op_store.q.val() && self.load_ready.val()));
+        self.taken.next = self.busy.val()
+            && ((self.store.val() && self.store_ready.val()) || (!self.store.val() && self.load_ready.val()));
+        self.queue.pop.next = self.taken.val() && self.finishes.val();
         if self.taken.val() {
-            self.pending.d.next = self.rest.val();
+            self.done.d.next = self.done.q.val() | self.hits.val();
             if self.finishes.val() {
-                self.busy.d.next = false;
-            }
-        }
-
-        if self.busy.q.val() {
-            self.accept.next = !self.op_store.q.val() && self.load_ready.val() && self.finishes.val();
-        } else {
-            self.accept.next = self.store_idle.val();
-        }
-        self.request_ready.next = self.accept.val();
-        if self.accept.val() && self.request_valid.val() {
-            self.busy.d.next = true;
-            self.op_store.d.next = self.request_store.val();
-            self.op_slot.d.next = self.request_slot.val();
-            self.op_size.d.next = self.request_size.val();
-            self.pending.d.next = self.request_mask.val();
-            for i in 0..LANES {
-                self.lane_address[i].d.next = self.request_address[i].val();
-                self.lane_data[i].d.next = self.request_data[i].val();
+                self.done.d.next = bits::<LANES>(0);
             }
         }
     }
@@ -203,41 +247,63 @@ mod tests {
     use super::*;
     use crate::memory::testing::{random, reset, settle, tick};
     use rand::Rng;
+    use std::collections::VecDeque;
+
+    /// An operation of the model: mask, addresses, store, number.
+    type Operation = (u32, Vec<u32>, bool, u32);
 
     fn serves_every_lane_once<const LANES: usize>() {
         let mut rng = random("coalescer");
         let mut uut = Coalescer::<LANES>::default();
         reset!(uut);
         let all = if LANES == 32 { u32::MAX } else { (1u32 << LANES) - 1 };
-        for round in 0..300 {
+        let mut queue: VecDeque<Operation> = VecDeque::new();
+        let mut pending = 0;
+        // The entry that the store path holds, and what must stand there.
+        let mut held: Option<Operation> = None;
+        let (mut offered, mut lines, mut full) = (0u32, 0, 0);
+        for _ in 0..if LANES == 32 { 700 } else { 2500 } {
             // Lines: all lanes the same, all different, or a few.
-            let lines = [1, 3, 1 << 20][round % 3];
+            let range = [1, 3, 1 << 20][offered as usize % 3];
             let addresses: Vec<u32> =
-                (0..LANES).map(|_| rng.gen_range(0..lines) * 64 + 4 * rng.gen_range(0..16)).collect();
+                (0..LANES).map(|_| rng.gen_range(0..range) * 64 + 4 * rng.gen_range(0..16)).collect();
             let mask = (rng.gen::<u32>() & all).max(1);
             let store = rng.gen_bool(0.5);
-            uut.request_valid.next = true;
+            uut.request_valid.next = rng.gen_bool(0.7);
             uut.request_store.next = store;
             uut.request_mask.next = bits(mask.into());
-            uut.request_slot.next = bits(round as u64 % 32);
-            uut.request_size.next = bits(2);
+            uut.request_slot.next = bits(u64::from(offered) % 32);
+            uut.request_size.next = bits(u64::from(offered) % 4);
             for (i, &address) in addresses.iter().enumerate() {
                 uut.request_address[i].next = bits(address.into());
-                uut.request_data[i].next = bits(i as u64 + round as u64);
+                uut.request_data[i].next = bits(i as u64 + u64::from(offered));
             }
-            uut.store_idle.next = true;
-            uut.load_ready.next = false;
-            uut.store_ready.next = false;
+            uut.load_ready.next = rng.gen();
+            uut.store_ready.next = rng.gen();
+            uut.held_valid.next = held.is_some() && rng.gen();
             settle(&mut uut);
-            assert!(uut.request_ready.val());
-            tick!(uut);
-            uut.request_valid.next = false;
-            let mut pending = mask;
-            while pending != 0 {
-                uut.load_ready.next = rng.gen();
-                uut.store_ready.next = rng.gen();
-                settle(&mut uut);
-                assert_eq!((uut.load_valid.val(), uut.store_valid.val()), (!store, store));
+            if let Some((_, addresses, _, number)) = &held {
+                assert_eq!(uut.size.val().to_u32(), number % 4);
+                for (i, address) in addresses.iter().enumerate() {
+                    assert_eq!(uut.offset[i].val().to_u32(), address & 63);
+                    assert_eq!(uut.data[i].val().to_u32(), i as u32 + number);
+                }
+            }
+            if !uut.held_valid.val() {
+                held = None;
+                assert_eq!(uut.request_ready.val(), queue.len() < 4);
+            }
+            full += u32::from(!uut.request_ready.val());
+            let takes = uut.request_valid.val() && uut.request_ready.val();
+            let loads = queue.front().is_some_and(|op| !op.2);
+            let stores = queue.front().is_some_and(|op| op.2);
+            assert_eq!((uut.load_valid.val(), uut.store_valid.val()), (loads, stores));
+            let mut entry = None;
+            if let Some(operation) = queue.front().cloned() {
+                let (mask, addresses, _, number) = &operation;
+                if pending == 0 {
+                    pending = *mask;
+                }
                 let line = addresses[pending.trailing_zeros() as usize] >> 6;
                 let served = (0..LANES)
                     .filter(|&i| pending >> i & 1 == 1 && addresses[i] >> 6 == line)
@@ -245,22 +311,30 @@ mod tests {
                 assert_eq!(uut.line.val().to_u32(), line);
                 assert_eq!(uut.served.val().to_u32(), served);
                 assert_eq!(uut.last.val(), served == pending);
-                assert_eq!(uut.slot.val().to_u32(), round as u32 % 32);
-                for (i, address) in addresses.iter().enumerate() {
-                    assert_eq!(uut.offset[i].val().to_u32(), address & 63);
-                    assert_eq!(uut.data[i].val().to_u32(), (i + round) as u32);
-                }
-                let taken = if store { uut.store_ready.val() } else { uut.load_ready.val() };
-                assert_eq!(uut.request_ready.val(), !store && taken && served == pending);
-                if taken {
+                assert_eq!(uut.slot.val().to_u32(), number % 32);
+                if if stores { uut.store_ready.val() } else { uut.load_ready.val() } {
+                    lines += 1;
                     pending &= !served;
+                    if stores {
+                        held = Some(operation.clone());
+                        entry = Some(uut.entry.val());
+                    }
+                    if pending == 0 {
+                        queue.pop_front();
+                    }
                 }
-                tick!(uut);
             }
-            uut.store_idle.next = false;
-            settle(&mut uut);
-            assert!(!uut.load_valid.val() && !uut.store_valid.val() && !uut.request_ready.val());
+            if takes {
+                queue.push_back((mask, addresses, store, offered));
+                offered += 1;
+            }
+            tick!(uut);
+            if let Some(entry) = entry {
+                uut.held_entry.next = entry;
+            }
         }
+        println!("{offered} operations, {lines} lines, {full} cycles full");
+        assert!(offered > 30 && lines >= offered / 2 && full > 20);
     }
 
     #[test]

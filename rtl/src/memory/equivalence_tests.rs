@@ -2,7 +2,7 @@
 //! (`emit::unit_equivalence`) rarely do.
 
 use super::{
-    Coalescer, InstructionCache, LoadPath, LoadStoreUnit, MemoryMaster, QueuePointers, Scratchpad, StorePath,
+    Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, QueuePointers, Scratchpad, StorePath,
 };
 use crate::emit::equivalence::check_with;
 use rust_hdl::prelude::*;
@@ -40,7 +40,7 @@ fn load_path() {
         // Memory that answers much, and memory that answers little, so that the queues run full.
         let slow = cycle / 200 % 2 == 0;
         uut.read_ready.next = !slow || random() % 8 == 0;
-        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
         uut.result_ready.next = random() % 4 != 0;
     });
 }
@@ -50,7 +50,7 @@ fn store_path() {
     check_with(StorePath::<4>::default(), CYCLES, |uut, random, cycle| {
         let slow = cycle / 200 % 2 == 0;
         uut.write_ready.next = !slow || random() % 8 == 0;
-        uut.write_done_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.written_valid.next = random() % 8 < if slow { 1 } else { 7 };
     });
 }
 
@@ -63,9 +63,25 @@ fn load_store_unit() {
         let slow = cycle / 200 % 2 == 0;
         uut.read_ready.next = !slow || random() % 8 == 0;
         uut.write_ready.next = !slow || random() % 8 == 0;
-        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
-        uut.write_done_valid.next = random() % 2 == 0;
+        uut.answer_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.written_valid.next = random() % 2 == 0;
         uut.result_ready.next = random() % 8 != 0;
+    });
+}
+
+#[test]
+fn data_cache() {
+    check_with(DataCache::new(2), 6_000, |uut, random, cycle| {
+        // Twelve lines at four places; memory that answers much and memory that answers little.
+        let slow = cycle / 300 % 2 == 0;
+        uut.request_line.next = bits(random() % 12);
+        uut.store_line.next = bits(random() % 12);
+        uut.drop.next = random() % 256 == 0;
+        uut.written_valid.next = random() % 8 == 0;
+        uut.read_ready.next = !slow || random() % 8 == 0;
+        uut.response_valid.next = random() % 8 < if slow { 1 } else { 7 };
+        uut.response_error.next = random() % 64 == 0;
+        uut.answer_ready.next = random() % 4 != 0;
     });
 }
 
@@ -107,21 +123,5 @@ fn instruction_cache() {
         uut.wanted.next = random() % 8 != 0;
         uut.flush.next = random() % 128 == 0;
         uut.response_error.next = random() % 8 == 0;
-    });
-}
-
-#[test]
-fn memory_master() {
-    check_with(MemoryMaster::new(1), 2_000, |_, _, _| {});
-    check_with(MemoryMaster::new(3), CYCLES, |uut, random, cycle| {
-        // Heavy and light traffic; responses of cores that exist, mostly.
-        let heavy = cycle / 100 % 2 == 0;
-        for valid in uut.read_valid.iter_mut().chain(&mut uut.fetch_valid).chain(&mut uut.write_valid) {
-            valid.next = random() % 8 < if heavy { 7 } else { 1 };
-        }
-        uut.m_axi_rid.next = bits((random() % 4) | (random() & 32));
-        uut.m_axi_bid.next = bits(random() % 4);
-        uut.m_axi_rresp.next = bits(if random() % 4 == 0 { 2 } else { 0 });
-        uut.m_axi_rlast.next = true;
     });
 }

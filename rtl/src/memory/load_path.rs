@@ -6,12 +6,13 @@ use crate::prelude::*;
 /// Requests the lines of coalesced loads and extracts every lane's value from the responses.
 ///
 /// 1. At an edge with `start` high, which needs `start_ready`, what the extraction needs of the operation is stored
-///    under the next of 16 tags. Operations keep their order, so their lines need no tag: a response belongs to the oldest
-///    operation, whose tag is free again once its last response was accepted.
-/// 2. A line is taken at the edge at which `line_valid` and `line_ready` are high; `read_valid` offers it from the next
-///    cycle on. One line a cycle is sustained; up to 4 wait for `read_ready` and up to 32 for their response.
-/// 3. Responses come in the order of the requests. The line is registered when it is accepted; the result is offered
-///    from the next cycle on. One line a cycle is sustained.
+///    under the next of 32 tags. Operations keep their order, so their lines need no tag: an answer belongs to the oldest
+///    operation, whose tag is free again once its last answer was accepted.
+/// 2. A line is handed on at once: `read_valid` offers it in the cycle of `line_valid`, and it is taken at the edge at which
+///    `line_ready` is high. Up to 128 lines wait for their answer.
+/// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
+///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge.
+///    Results are offered in these cycles. One line a cycle is sustained.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadPath<const LANES: usize> {
     /// Rising-edge clock.
@@ -51,14 +52,14 @@ pub struct LoadPath<const LANES: usize> {
     pub read_ready: Signal<In, Bit>,
     /// Its line address.
     pub read_line: Signal<Out, Bits<26>>,
-    /// The response to the oldest request is here.
-    pub response_valid: Signal<In, Bit>,
+    /// The answer to the oldest request can be had.
+    pub answer_valid: Signal<In, Bit>,
     /// It is accepted at this edge.
-    pub response_ready: Signal<Out, Bit>,
-    /// The line, byte 0 in bits 7:0.
-    pub response_data: Signal<In, Bits<512>>,
+    pub answer_ready: Signal<Out, Bit>,
+    /// The line of the answer accepted last, byte 0 in bits 7:0.
+    pub answer_data: Signal<In, Bits<512>>,
     /// The memory could not read it.
-    pub response_error: Signal<In, Bit>,
+    pub answer_error: Signal<In, Bit>,
 
     /// Values of lanes are here.
     pub result_valid: Signal<Out, Bit>,
@@ -76,23 +77,23 @@ pub struct LoadPath<const LANES: usize> {
     pub result_last: Signal<Out, Bit>,
     /// The memory could not read the line; the values are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
+    /// Its line address.
+    pub result_line: Signal<Out, Bits<26>>,
 
-    requests: QueuePointers<2>,
-    request_line: RamAsync<Bits<26>, 2>,
-    waiting: QueuePointers<5>,
-    waiting_last: RamAsync<Bit, 5>,
-    waiting_lanes: RamAsync<Bits<LANES>, 5>,
-    tags: QueuePointers<4>,
-    tag_slot: RamAsync<Bits<5>, 4>,
-    tag_size: RamAsync<Bits<2>, 4>,
-    tag_signed: RamAsync<Bit, 4>,
-    tag_rd: RamAsync<Bits<5>, 4>,
-    tag_offset: Vec<RamAsync<Bits<6>, 4>>,
+    waiting: QueuePointers<7>,
+    waiting_last: RamAsync<Bit, 7>,
+    waiting_lanes: RamAsync<Bits<LANES>, 7>,
+    waiting_line: RamAsync<Bits<26>, 7>,
+    tags: QueuePointers<5>,
+    tag_slot: RamAsync<Bits<5>, 5>,
+    tag_size: RamAsync<Bits<2>, 5>,
+    tag_signed: RamAsync<Bit, 5>,
+    tag_rd: RamAsync<Bits<5>, 5>,
+    tag_offset: Vec<RamAsync<Bits<6>, 5>>,
     align: Vec<LoadAlign>,
 
     held: Register<Bit>,
-    held_line: Register<Bits<512>>,
-    held_error: Register<Bit>,
+    held_line: Register<Bits<26>>,
     held_slot: Register<Bits<5>>,
     held_last: Register<Bit>,
     held_lanes: Register<Bits<LANES>>,
@@ -101,7 +102,6 @@ pub struct LoadPath<const LANES: usize> {
     held_rd: Register<Bits<5>>,
     held_offset: Vec<Register<Bits<6>>>,
 
-    space: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     room: Signal<Local, Bit>,
     receive: Signal<Local, Bit>,
@@ -127,10 +127,10 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             read_valid: Signal::default(),
             read_ready: Signal::default(),
             read_line: Signal::default(),
-            response_valid: Signal::default(),
-            response_ready: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
+            answer_valid: Signal::default(),
+            answer_ready: Signal::default(),
+            answer_data: Signal::default(),
+            answer_error: Signal::default(),
             result_valid: Signal::default(),
             result_ready: Signal::default(),
             result_slot: Signal::default(),
@@ -139,11 +139,11 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             result_data: (0..LANES).map(|_| Signal::default()).collect(),
             result_last: Signal::default(),
             result_error: Signal::default(),
-            requests: QueuePointers::default(),
-            request_line: RamAsync::default(),
+            result_line: Signal::default(),
             waiting: QueuePointers::default(),
             waiting_last: RamAsync::default(),
             waiting_lanes: RamAsync::default(),
+            waiting_line: RamAsync::default(),
             tags: QueuePointers::default(),
             tag_slot: RamAsync::default(),
             tag_size: RamAsync::default(),
@@ -153,7 +153,6 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             align: (0..LANES).map(|_| LoadAlign::default()).collect(),
             held: Register::default(),
             held_line: Register::default(),
-            held_error: Register::default(),
             held_slot: Register::default(),
             held_last: Register::default(),
             held_lanes: Register::default(),
@@ -161,7 +160,6 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             held_signed: Register::default(),
             held_rd: Register::default(),
             held_offset: (0..LANES).map(|_| Register::default()).collect(),
-            space: Signal::default(),
             take: Signal::default(),
             room: Signal::default(),
             receive: Signal::default(),
@@ -172,13 +170,13 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
 impl<const LANES: usize> Logic for LoadPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_line, held_error, held_slot, held_last, held_lanes);
+        dff_setup!(self, clock, held, held_line, held_slot, held_last, held_lanes);
         dff_setup!(self, clock, held_size, held_signed, held_rd);
-        clock!(self, clock, requests, waiting, tags);
-        self.request_line.clock.next = self.clock.val();
+        clock!(self, clock, waiting, tags);
         self.tag_slot.clock.next = self.clock.val();
         self.waiting_last.clock.next = self.clock.val();
         self.waiting_lanes.clock.next = self.clock.val();
+        self.waiting_line.clock.next = self.clock.val();
         self.tag_size.clock.next = self.clock.val();
         self.tag_signed.clock.next = self.clock.val();
         self.tag_rd.clock.next = self.clock.val();
@@ -205,18 +203,11 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
             self.tag_offset[i].write_data.next = self.start_offset[i].val();
         }
 
-        // A line goes into both queues: requests to make, and responses to wait for.
-        self.space.next = !self.requests.full.val() && !self.waiting.full.val();
-        self.take.next = self.line_valid.val() && self.space.val();
-        self.line_ready.next = self.space.val();
-        self.requests.push.next = self.take.val();
-        self.request_line.write_enable.next = self.take.val();
-        self.request_line.write_address.next = self.requests.write_address.val();
-        self.request_line.write_data.next = self.line.val();
-        self.request_line.read_address.next = self.requests.read_address.val();
-        self.requests.pop.next = !self.requests.empty.val() && self.read_ready.val();
-        self.read_valid.next = !self.requests.empty.val();
-        self.read_line.next = self.request_line.read_data.val();
+        // A line is requested, and waits for its answer.
+        self.read_valid.next = self.line_valid.val() && !self.waiting.full.val();
+        self.read_line.next = self.line.val();
+        self.line_ready.next = self.read_ready.val() && !self.waiting.full.val();
+        self.take.next = self.line_valid.val() && self.read_ready.val() && !self.waiting.full.val();
         self.waiting.push.next = self.take.val();
         self.waiting_last.write_enable.next = self.take.val();
         self.waiting_last.write_address.next = self.waiting.write_address.val();
@@ -227,23 +218,27 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.waiting_lanes.write_data.next = self.lanes.val();
         self.waiting_lanes.read_address.next = self.waiting.read_address.val();
 
-        // Response: the line and all that belongs to it are registered together.
+        self.waiting_line.write_enable.next = self.take.val();
+        self.waiting_line.write_address.next = self.waiting.write_address.val();
+        self.waiting_line.write_data.next = self.line.val();
+        self.waiting_line.read_address.next = self.waiting.read_address.val();
+
+        // Answer: all that belongs to it is registered when it is announced.
         self.tag_slot.read_address.next = self.tags.read_address.val();
         self.tag_size.read_address.next = self.tags.read_address.val();
         self.tag_signed.read_address.next = self.tags.read_address.val();
         self.tag_rd.read_address.next = self.tags.read_address.val();
         self.room.next = !self.held.q.val() || self.result_ready.val();
-        // A response that nobody waits for would be an error of the memory; it is dropped.
-        self.receive.next = self.response_valid.val() && self.room.val() && !self.waiting.empty.val();
-        self.response_ready.next = self.room.val();
+        // An answer that nobody waits for would be an error of the memory; it is dropped.
+        self.receive.next = self.answer_valid.val() && self.room.val() && !self.waiting.empty.val();
+        self.answer_ready.next = self.room.val();
         self.waiting.pop.next = self.receive.val();
         self.tags.pop.next = self.receive.val() && self.waiting_last.read_data.val();
         if self.room.val() {
             self.held.d.next = self.receive.val();
         }
         if self.receive.val() {
-            self.held_line.d.next = self.response_data.val();
-            self.held_error.d.next = self.response_error.val();
+            self.held_line.d.next = self.waiting_line.read_data.val();
             self.held_slot.d.next = self.tag_slot.read_data.val();
             self.held_last.d.next = self.waiting_last.read_data.val();
             self.held_lanes.d.next = self.waiting_lanes.read_data.val();
@@ -257,7 +252,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.result_rd.next = self.held_rd.q.val();
         self.result_mask.next = self.held_lanes.q.val();
         self.result_last.next = self.held_last.q.val();
-        self.result_error.next = self.held_error.q.val();
+        self.result_error.next = self.answer_error.val();
+        self.result_line.next = self.held_line.q.val();
         for i in 0..LANES {
             self.tag_offset[i].read_address.next = self.tags.read_address.val();
             self.held_offset[i].clock.next = self.clock.val();
@@ -267,7 +263,7 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
                 self.held_offset[i].d.next = self.tag_offset[i].read_data.val();
             }
             self.align[i].enable.next = self.held.q.val() && self.held_lanes.q.val().get_bit(i);
-            self.align[i].line.next = self.held_line.q.val();
+            self.align[i].line.next = self.answer_data.val();
             self.align[i].offset.next = self.held_offset[i].q.val();
             self.align[i].size.next = self.held_size.q.val();
             self.align[i].sign_extend.next = self.held_signed.q.val();
@@ -281,58 +277,60 @@ mod tests {
     use super::*;
     use crate::memory::testing::{line_to_bits, reset, settle, tick};
 
-    /// Starts a load of the word at offset `4 * n` by slot `n`.
+    /// Starts a load of the word at offset `4 * n` (modulo the line) by slot `n`.
     fn start(uut: &mut LoadPath<1>, n: u64) {
         uut.start.next = true;
         uut.start_slot.next = bits(n);
         uut.start_size.next = bits(2);
-        uut.start_rd.next = bits(n + 10);
-        uut.start_offset[0].next = bits(n * 4);
+        uut.start_rd.next = bits((n + 10) % 32);
+        uut.start_offset[0].next = bits(n * 4 % 64);
     }
 
     #[test]
-    fn thirty_two_lines_wait_for_their_response() {
+    fn lines_wait_for_their_answer() {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
         uut.line_valid.next = true;
         uut.lanes.next = bits(1);
         let mut taken = 0;
-        for cycle in 0..60 {
-            // Every operation has three lines and starts with the first of them; memory accepts requests only from cycle
+        for cycle in 0..160 {
+            // Every operation has five lines and starts with the first of them; memory accepts requests only from cycle
             // 10 on.
             uut.read_ready.next = cycle >= 10;
-            start(&mut uut, taken / 3);
-            uut.last.next = taken % 3 == 2;
+            start(&mut uut, taken / 5);
+            uut.last.next = taken % 5 == 4;
             uut.line.next = bits(100 + taken);
             settle(&mut uut);
-            assert_eq!(uut.line_ready.val(), if cycle < 10 { taken < 4 } else { taken < 32 && cycle > 10 });
-            uut.start.next = uut.line_ready.val() && taken % 3 == 0;
+            assert_eq!(uut.line_ready.val(), cycle >= 10 && taken < 128);
+            assert_eq!(uut.read_valid.val(), taken < 128);
+            assert_eq!(uut.read_line.val().to_u64(), 100 + taken);
+            uut.start.next = uut.line_ready.val() && taken % 5 == 0;
             if uut.line_ready.val() {
                 taken += 1;
             }
             tick!(uut);
         }
-        assert_eq!(taken, 32);
+        assert_eq!(taken, 128);
         uut.line_valid.next = false;
         uut.start.next = false;
 
-        // The responses come in order; the result of each follows in the next cycle.
-        let line: [u8; 64] = std::array::from_fn(|i| i as u8 / 4);
+        // The answers come in order; each is announced one cycle before its line.
         uut.result_ready.next = true;
-        for n in 0..33u32 {
-            uut.response_valid.next = n < 32;
-            uut.response_data.next = line_to_bits(&line);
-            uut.response_error.next = n == 5;
+        for n in 0..129u32 {
+            uut.answer_valid.next = n < 128;
+            uut.answer_data.next = line_to_bits(&[n as u8; 64]);
+            uut.answer_error.next = n == 6;
             settle(&mut uut);
-            assert!(uut.response_ready.val());
+            assert!(uut.answer_ready.val());
             assert_eq!(uut.result_valid.val(), n > 0);
             if n > 0 {
-                let slot = (n - 1) / 3;
+                let slot = (n - 1) / 5;
                 assert_eq!(uut.result_slot.val().to_u32(), slot);
-                assert_eq!(uut.result_rd.val().to_u32(), slot + 10);
-                assert_eq!(uut.result_data[0].val().to_u32(), slot * 0x0101_0101);
-                assert_eq!(uut.result_last.val(), n % 3 == 0);
+                assert_eq!(uut.result_rd.val().to_u32(), (slot + 10) % 32);
+                assert_eq!(uut.result_data[0].val().to_u32(), n * 0x0101_0101);
+                assert_eq!(uut.result_last.val(), n % 5 == 0);
                 assert_eq!(uut.result_error.val(), n == 6);
+                assert_eq!(uut.result_line.val().to_u32(), 99 + n);
             }
             tick!(uut);
         }
@@ -341,14 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_operations_have_a_tag() {
+    fn thirty_two_operations_have_a_tag() {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
         uut.lanes.next = bits(1);
         uut.last.next = true;
         uut.read_ready.next = true;
         uut.line_valid.next = true;
-        for n in 0..16 {
+        for n in 0..32 {
             start(&mut uut, n);
             settle(&mut uut);
             assert!(uut.start_ready.val());
@@ -358,18 +356,18 @@ mod tests {
         uut.line_valid.next = false;
         settle(&mut uut);
         assert!(!uut.start_ready.val());
-        uut.response_valid.next = true;
+        uut.answer_valid.next = true;
         tick!(uut);
         assert!(uut.start_ready.val());
     }
 
     #[test]
-    fn a_response_that_nobody_waits_for_is_dropped() {
+    fn an_answer_that_nobody_waits_for_is_dropped() {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
-        uut.response_valid.next = true;
+        uut.answer_valid.next = true;
         settle(&mut uut);
-        assert!(uut.response_ready.val());
+        assert!(uut.answer_ready.val());
         tick!(uut);
         assert!(!uut.result_valid.val());
     }

@@ -5,17 +5,17 @@ use crate::prelude::*;
 
 /// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the loaded values.
 ///
-/// 1. Up to 16 loads that wait for memory and any number of stores are in flight, several of one warp slot among them; but a slot's load is
+/// 1. Up to 32 loads that wait for their lines and any number of stores are in flight, several of one warp slot among them; but a slot's load is
 ///    offered only after `stored_valid` of all its stores, and its store after `result_last` of all its loads, because
 ///    reads and writes may overtake each other in memory. Loads complete in the order of acceptance, and so do stores. The
 ///    mask is never empty and addresses are multiples of the size.
-/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested; a load of
-///    `n` lines occupies the unit `n` cycles, a store `n + 1`.
+/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested. Up to four operations
+///    wait for this, so that an operation of many lines does not hold up the core before it offers more than three others.
 /// 3. Where several lanes store to the same byte, the highest lane wins.
-/// 4. A load line appears on `read_valid` two cycles after its operation was accepted (first line), its values on
-///    `result_valid` one cycle after the response was accepted. A store line appears on `write_valid` three cycles after its operation was
-///    accepted; `stored_valid` follows the last write response by one cycle.
-/// 5. Up to 32 lines wait for a read response and 32 for a write response. Responses come in the order of the requests.
+/// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line), its values on
+///    `result_valid` one cycle after the answer was accepted. A store line appears on `write_valid` three cycles after its operation was
+///    accepted; `stored_valid` follows `written_valid` of its last line by one cycle.
+/// 5. Up to 128 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadStoreUnit<const LANES: usize> {
     /// Rising-edge clock.
@@ -26,8 +26,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     // From execute
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers and on the line being served, not on `request_valid`. Low while 16
-    /// loads wait for memory.
+    /// It is accepted at this edge; depends on registers only. Low while 32 loads wait for their lines.
     pub request_ready: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,
@@ -46,7 +45,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// Register of each lane to store.
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
-    // To the memory master
+    // To data cache and memory
     /// A line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
@@ -63,18 +62,22 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub write_data: Signal<Out, Bits<512>>,
     /// Bytes to write.
     pub write_strobe: Signal<Out, Bits<64>>,
+    /// Tag of the write, 0 to 31.
+    pub write_tag: Signal<Out, Bits<6>>,
 
-    // From the memory master
-    /// The line of the oldest read is here.
-    pub response_valid: Signal<In, Bit>,
+    // From data cache and memory
+    /// The line of the oldest read can be had.
+    pub answer_valid: Signal<In, Bit>,
     /// Accepted at this edge.
-    pub response_ready: Signal<Out, Bit>,
-    /// The line.
-    pub response_data: Signal<In, Bits<512>>,
+    pub answer_ready: Signal<Out, Bit>,
+    /// The line of the answer accepted last.
+    pub answer_data: Signal<In, Bits<512>>,
     /// The memory could not read it.
-    pub response_error: Signal<In, Bit>,
-    /// The oldest write is done (always accepted).
-    pub write_done_valid: Signal<In, Bit>,
+    pub answer_error: Signal<In, Bit>,
+    /// A line is written (always accepted).
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
 
     // To register write-back
     /// Values of lanes are here.
@@ -93,14 +96,14 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_last: Signal<Out, Bit>,
     /// The memory could not read the line of these lanes; their values are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
+    /// Line address of that line.
+    pub result_line: Signal<Out, Bits<26>>,
     /// A store operation is complete (one cycle, always accepted).
     pub stored_valid: Signal<Out, Bit>,
     /// Its warp slot.
     pub stored_slot: Signal<Out, Bits<5>>,
 
     // To the counters
-    /// A line read was requested in this cycle.
-    pub line_read: Signal<Out, Bit>,
     /// A line write was requested in this cycle.
     pub line_write: Signal<Out, Bit>,
 
@@ -132,11 +135,13 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
             write_line: Signal::default(),
             write_data: Signal::default(),
             write_strobe: Signal::default(),
-            response_valid: Signal::default(),
-            response_ready: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            write_done_valid: Signal::default(),
+            write_tag: Signal::default(),
+            answer_valid: Signal::default(),
+            answer_ready: Signal::default(),
+            answer_data: Signal::default(),
+            answer_error: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
             result_valid: Signal::default(),
             result_ready: Signal::default(),
             result_slot: Signal::default(),
@@ -145,9 +150,9 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
             result_data: (0..LANES).map(|_| Signal::default()).collect(),
             result_last: Signal::default(),
             result_error: Signal::default(),
+            result_line: Signal::default(),
             stored_valid: Signal::default(),
             stored_slot: Signal::default(),
-            line_read: Signal::default(),
             line_write: Signal::default(),
             coalescer: Coalescer::default(),
             load: LoadPath::default(),
@@ -169,7 +174,8 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.request_ready.next = self.coalescer.request_ready.val() && self.load.start_ready.val();
         self.coalescer.load_ready.next = self.load.line_ready.val();
         self.coalescer.store_ready.next = self.store.line_ready.val();
-        self.coalescer.store_idle.next = self.store.idle.val();
+        self.coalescer.held_valid.next = self.store.held_valid.val();
+        self.coalescer.held_entry.next = self.store.held_entry.val();
 
         self.load.start.next = self.request_valid.val()
             && self.coalescer.request_ready.val()
@@ -186,16 +192,17 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.read_valid.next = self.load.read_valid.val();
         self.read_line.next = self.load.read_line.val();
         self.load.read_ready.next = self.read_ready.val();
-        self.load.response_valid.next = self.response_valid.val();
-        self.load.response_data.next = self.response_data.val();
-        self.load.response_error.next = self.response_error.val();
-        self.response_ready.next = self.load.response_ready.val();
+        self.load.answer_valid.next = self.answer_valid.val();
+        self.load.answer_data.next = self.answer_data.val();
+        self.load.answer_error.next = self.answer_error.val();
+        self.answer_ready.next = self.load.answer_ready.val();
         self.result_valid.next = self.load.result_valid.val();
         self.result_slot.next = self.load.result_slot.val();
         self.result_rd.next = self.load.result_rd.val();
         self.result_mask.next = self.load.result_mask.val();
         self.result_last.next = self.load.result_last.val();
         self.result_error.next = self.load.result_error.val();
+        self.result_line.next = self.load.result_line.val();
         self.load.result_ready.next = self.result_ready.val();
 
         self.store.line_valid.next = self.coalescer.store_valid.val();
@@ -203,13 +210,16 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.store.lanes.next = self.coalescer.served.val();
         self.store.last.next = self.coalescer.last.val();
         self.store.slot.next = self.coalescer.slot.val();
+        self.store.entry.next = self.coalescer.entry.val();
         self.store.size.next = self.coalescer.size.val();
         self.write_valid.next = self.store.write_valid.val();
         self.write_line.next = self.store.write_line.val();
         self.write_data.next = self.store.write_data.val();
         self.write_strobe.next = self.store.write_strobe.val();
         self.store.write_ready.next = self.write_ready.val();
-        self.store.write_done_valid.next = self.write_done_valid.val();
+        self.write_tag.next = self.store.write_tag.val();
+        self.store.written_valid.next = self.written_valid.val();
+        self.store.written_tag.next = self.written_tag.val();
         self.stored_valid.next = self.store.stored_valid.val();
         self.stored_slot.next = self.store.stored_slot.val();
 
@@ -222,7 +232,6 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
             self.result_data[i].next = self.load.result_data[i].val();
         }
 
-        self.line_read.next = self.load.read_valid.val() && self.read_ready.val();
         self.line_write.next = self.store.write_valid.val() && self.write_ready.val();
     }
 }

@@ -1,6 +1,10 @@
-//! The memory path: instruction cache, load/store unit with coalescer, scratchpad, AXI4 master.
+//! The memory path: instruction cache, load/store unit with coalescer, data cache, scratchpad.
 
+mod cache_tags;
 mod coalescer;
+mod data_cache;
+#[cfg(test)]
+mod data_cache_tests;
 #[cfg(test)]
 mod equivalence_tests;
 mod instruction_cache;
@@ -12,10 +16,9 @@ mod load_path;
 mod load_store_unit;
 #[cfg(test)]
 mod load_store_unit_tests;
-mod memory_master;
-#[cfg(test)]
-mod memory_master_tests;
 mod queue_pointers;
+mod read_merge;
+mod reorder_buffer;
 mod scratchpad;
 #[cfg(test)]
 mod scratchpad_tests;
@@ -25,14 +28,17 @@ mod store_path;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use cache_tags::CacheTags;
 pub use coalescer::Coalescer;
+pub use data_cache::DataCache;
 pub use instruction_cache::{FillState, InstructionCache};
 pub use load_align::LoadAlign;
 pub use load_extend::LoadExtend;
 pub use load_path::LoadPath;
 pub use load_store_unit::LoadStoreUnit;
-pub use memory_master::MemoryMaster;
 pub use queue_pointers::QueuePointers;
+pub use read_merge::ReadMerge;
+pub use reorder_buffer::ReorderBuffer;
 pub use scratchpad::{Scratchpad, SCRATCHPAD_BYTES};
 pub use store_align::StoreAlign;
 pub use store_merge::StoreMerge;

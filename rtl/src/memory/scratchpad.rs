@@ -259,12 +259,12 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         for i in 0..LANES {
             self.at[i].next = self.leader.val();
             self.written[i].next = self.leader_data.val();
-            if self.own.q.val() {
+            self.strobe[i].next = bits::<4>(0);
+            if self.busy.q.val() & self.own.q.val() {
                 self.at[i].next = self.address[i].q.val();
                 self.written[i].next = self.data[i].q.val();
             }
-            self.strobe[i].next = bits::<4>(0);
-            if self.store.q.val() {
+            if self.busy.q.val() & self.store.q.val() {
                 if self.size.q.val().get_bit(1) {
                     self.strobe[i].next = bits::<4>(15);
                 } else if self.size.q.val().get_bit(0) {
@@ -306,7 +306,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         }
         for i in 0..LANES {
             self.extend[i].word.next = self.shared.val();
-            if self.held_own.q.val() {
+            if self.held.q.val() & self.held_own.q.val() {
                 self.extend[i].word.next = self.banks[i].read_data.val();
             }
             self.extend[i].offset.next = self.held_offset[i].q.val();
@@ -327,20 +327,23 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         self.request_ready.next = self.accepts.val();
         self.request_own.next = true;
         for i in 0..LANES {
-            self.home[i].next =
-                bits::<LANES>(1) << (self.request_address[i].val().get_bits::<12>(2) & self._bank_mask);
-            if self.request_mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
-                self.request_own.next = false;
-            }
+            self.home[i].next = bits::<LANES>(0);
             self.placed[i].next = self.request_data[i].val();
-            if !self.request_size.val().get_bit(1) {
-                self.placed[i].next =
-                    (self.request_data[i].val() << 16) | (self.request_data[i].val() & 0xffff);
-                if !self.request_size.val().get_bit(0) {
-                    self.placed[i].next = (self.request_data[i].val() << 24)
-                        | ((self.request_data[i].val() & 0xff) << 16)
-                        | ((self.request_data[i].val() & 0xff) << 8)
-                        | (self.request_data[i].val() & 0xff);
+            if self.request_valid.val() {
+                self.home[i].next =
+                    bits::<LANES>(1) << (self.request_address[i].val().get_bits::<12>(2) & self._bank_mask);
+                if self.request_mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
+                    self.request_own.next = false;
+                }
+                if !self.request_size.val().get_bit(1) {
+                    self.placed[i].next =
+                        (self.request_data[i].val() << 16) | (self.request_data[i].val() & 0xffff);
+                    if !self.request_size.val().get_bit(0) {
+                        self.placed[i].next = (self.request_data[i].val() << 24)
+                            | ((self.request_data[i].val() & 0xff) << 16)
+                            | ((self.request_data[i].val() & 0xff) << 8)
+                            | (self.request_data[i].val() & 0xff);
+                    }
                 }
             }
         }

@@ -6,12 +6,13 @@ use crate::prelude::*;
 /// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. In the next cycle its data is merged
-///    from `size`, `offset` and `data`, which must still stand then and until `idle` is high; in the cycle after that
-///    `write_valid` offers it. One line a cycle is sustained.
+///    from `size`, `offset` and `data` of `held_entry`, which must stand from then on while `held_valid` is high and in the cycle in which it
+///    falls; in the cycle after that `write_valid` offers it. One line a cycle is sustained.
 /// 2. Where several lanes write the same byte, the highest lane wins.
-/// 3. Write responses come in the order of the requests; `stored_valid` is high for one cycle, two cycles at the
-///    earliest after the request, and one cycle after the response to the last line of an operation.
-/// 4. Up to 32 lines wait for their response.
+/// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
+///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
+///    high for one cycle, one cycle after the last line of an operation was written at the earliest.
+/// 4. Up to 32 lines wait to be written.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct StorePath<const LANES: usize> {
     /// Rising-edge clock.
@@ -31,14 +32,18 @@ pub struct StorePath<const LANES: usize> {
     pub last: Signal<In, Bit>,
     /// Warp slot of the operation.
     pub slot: Signal<In, Bits<5>>,
-    /// 0 = byte, 1 = half word, 2 = word.
+    /// Entry of the operation in the coalescer.
+    pub entry: Signal<In, Bits<2>>,
+    /// Of `held_entry`: 0 = byte, 1 = half word, 2 = word.
     pub size: Signal<In, Bits<2>>,
-    /// Byte offset of each lane.
+    /// Of `held_entry`: byte offset of each lane.
     pub offset: Vec<Signal<In, Bits<6>>>,
-    /// Register of each lane.
+    /// Of `held_entry`: register of each lane.
     pub data: Vec<Signal<In, Bits<32>>>,
-    /// `size`, `offset` and `data` may change after this cycle.
-    pub idle: Signal<Out, Bit>,
+    /// `size`, `offset` and `data` must not change with this cycle; depends on registers only.
+    pub held_valid: Signal<Out, Bit>,
+    /// Entry of the operation that they belong to.
+    pub held_entry: Signal<Out, Bits<2>>,
 
     /// A write is requested.
     pub write_valid: Signal<Out, Bit>,
@@ -50,8 +55,12 @@ pub struct StorePath<const LANES: usize> {
     pub write_data: Signal<Out, Bits<512>>,
     /// Bytes to write.
     pub write_strobe: Signal<Out, Bits<64>>,
-    /// The oldest write is done.
-    pub write_done_valid: Signal<In, Bit>,
+    /// Its tag, 0 to 31.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// A line is written.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
 
     /// A store operation is complete.
     pub stored_valid: Signal<Out, Bit>,
@@ -61,12 +70,15 @@ pub struct StorePath<const LANES: usize> {
     merging: Register<Bit>,
     merge_line: Register<Bits<26>>,
     merge_lanes: Register<Bits<LANES>>,
+    merge_entry: Register<Bits<2>>,
+    merge_tag: Register<Bits<5>>,
     out_valid: Register<Bit>,
     out_line: Register<Bits<26>>,
     out_data: Register<Bits<512>>,
     out_strobe: Register<Bits<64>>,
-    done: Register<Bit>,
-    done_slot: Register<Bits<5>>,
+    out_tag: Register<Bits<5>>,
+    /// Lines that are written while an older one is not, by tag.
+    written: Register<Bits<32>>,
 
     align: Vec<StoreAlign>,
     merge: StoreMerge<LANES>,
@@ -77,6 +89,9 @@ pub struct StorePath<const LANES: usize> {
     move_on: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     space: Signal<Local, Bit>,
+    complete: Signal<Local, Bit>,
+    arriving: Signal<Local, Bits<32>>,
+    leaving: Signal<Local, Bits<32>>,
 }
 
 impl<const LANES: usize> Default for StorePath<LANES> {
@@ -90,27 +105,33 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             lanes: Signal::default(),
             last: Signal::default(),
             slot: Signal::default(),
+            entry: Signal::default(),
             size: Signal::default(),
             offset: (0..LANES).map(|_| Signal::default()).collect(),
             data: (0..LANES).map(|_| Signal::default()).collect(),
-            idle: Signal::default(),
+            held_valid: Signal::default(),
+            held_entry: Signal::default(),
             write_valid: Signal::default(),
             write_ready: Signal::default(),
             write_line: Signal::default(),
             write_data: Signal::default(),
             write_strobe: Signal::default(),
-            write_done_valid: Signal::default(),
+            write_tag: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
             stored_valid: Signal::default(),
             stored_slot: Signal::default(),
             merging: Register::default(),
             merge_line: Register::default(),
             merge_lanes: Register::default(),
+            merge_entry: Register::default(),
+            merge_tag: Register::default(),
             out_valid: Register::default(),
             out_line: Register::default(),
             out_data: Register::default(),
             out_strobe: Register::default(),
-            done: Register::default(),
-            done_slot: Register::default(),
+            out_tag: Register::default(),
+            written: Register::default(),
             align: (0..LANES).map(|_| StoreAlign::default()).collect(),
             merge: StoreMerge::default(),
             waiting: QueuePointers::default(),
@@ -119,6 +140,9 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             move_on: Signal::default(),
             take: Signal::default(),
             space: Signal::default(),
+            complete: Signal::default(),
+            arriving: Signal::default(),
+            leaving: Signal::default(),
         }
     }
 }
@@ -127,7 +151,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, merging, merge_line, merge_lanes, out_valid, out_line, out_data);
-        dff_setup!(self, clock, out_strobe, done, done_slot);
+        dff_setup!(self, clock, merge_entry, merge_tag, out_strobe, out_tag, written);
         clock!(self, clock, waiting);
         self.waiting_slot.clock.next = self.clock.val();
         self.waiting_last.clock.next = self.clock.val();
@@ -137,7 +161,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.space.next = (!self.merging.q.val() || self.move_on.val()) && !self.waiting.full.val();
         self.take.next = self.line_valid.val() && self.space.val();
         self.line_ready.next = self.space.val();
-        self.idle.next = !self.merging.q.val() || !self.out_valid.q.val();
+        self.held_valid.next = self.merging.q.val() && self.out_valid.q.val();
+        self.held_entry.next = self.merge_entry.q.val();
         if self.move_on.val() {
             self.out_valid.d.next = self.merging.q.val();
             self.merging.d.next = false;
@@ -145,12 +170,15 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
                 self.out_line.d.next = self.merge_line.q.val();
                 self.out_data.d.next = self.merge.data.val();
                 self.out_strobe.d.next = self.merge.strobe.val();
+                self.out_tag.d.next = self.merge_tag.q.val();
             }
         }
         if self.take.val() {
             self.merging.d.next = true;
             self.merge_line.d.next = self.line.val();
             self.merge_lanes.d.next = self.lanes.val();
+            self.merge_entry.d.next = self.entry.val();
+            self.merge_tag.d.next = self.waiting.write_address.val();
         }
 
         self.merge.enable.next = self.merging.q.val();
@@ -169,8 +197,9 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.write_line.next = self.out_line.q.val();
         self.write_data.next = self.out_data.q.val();
         self.write_strobe.next = self.out_strobe.q.val();
+        self.write_tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
 
-        // Lines whose response is outstanding.
+        // Lines that are not written yet, or behind such a line; the place in this queue is the tag.
         self.waiting.push.next = self.take.val();
         self.waiting_slot.write_enable.next = self.take.val();
         self.waiting_slot.write_address.next = self.waiting.write_address.val();
@@ -180,20 +209,28 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.waiting_last.write_address.next = self.waiting.write_address.val();
         self.waiting_last.write_data.next = self.last.val();
         self.waiting_last.read_address.next = self.waiting.read_address.val();
-        // A response that nobody waits for would be an error of the memory; it is ignored.
-        self.waiting.pop.next = self.write_done_valid.val() && !self.waiting.empty.val();
-        self.done.d.next =
-            self.write_done_valid.val() && !self.waiting.empty.val() && self.waiting_last.read_data.val();
-        self.done_slot.d.next = self.waiting_slot.read_data.val();
-        self.stored_valid.next = self.done.q.val();
-        self.stored_slot.next = self.done_slot.q.val();
+        self.arriving.next = bits::<32>(0);
+        if self.written_valid.val() {
+            self.arriving.next = bits::<32>(1) << self.written_tag.val().get_bits::<5>(0);
+        }
+        self.complete.next = !self.waiting.empty.val()
+            && self.written.q.val().get_bit(self.waiting.read_address.val().index());
+        self.leaving.next = bits::<32>(0);
+        if self.complete.val() {
+            self.leaving.next = bits::<32>(1) << self.waiting.read_address.val();
+        }
+        self.written.d.next = (self.written.q.val() | self.arriving.val()) & !self.leaving.val();
+        self.waiting.pop.next = self.complete.val();
+        self.stored_valid.next = self.complete.val() && self.waiting_last.read_data.val();
+        self.stored_slot.next = self.waiting_slot.read_data.val();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{bits_to_line, reset, settle, strobe, tick};
+    use crate::memory::testing::{bits_to_line, random, reset, settle, strobe, tick};
+    use rand::seq::SliceRandom;
 
     #[test]
     fn two_cycles_from_the_coalescer_to_the_request() {
@@ -204,6 +241,7 @@ mod tests {
         uut.lanes.next = bits(3);
         uut.last.next = true;
         uut.slot.next = bits(9);
+        uut.entry.next = bits(2);
         uut.size.next = bits(1);
         uut.offset[0].next = bits(6);
         uut.offset[1].next = bits(62);
@@ -214,7 +252,8 @@ mod tests {
         tick!(uut);
         uut.line_valid.next = false;
         settle(&mut uut);
-        assert!(!uut.write_valid.val() && uut.idle.val());
+        assert!(!uut.write_valid.val() && !uut.held_valid.val());
+        assert_eq!(uut.held_entry.val().to_u32(), 2);
         tick!(uut);
         assert!(uut.write_valid.val());
         assert_eq!(uut.write_line.val().to_u32(), 77);
@@ -226,41 +265,56 @@ mod tests {
 
         uut.write_ready.next = true;
         tick!(uut);
-        uut.write_done_valid.next = true;
+        uut.written_valid.next = true;
         settle(&mut uut);
         assert!(!uut.write_valid.val() && !uut.stored_valid.val());
         tick!(uut);
+        uut.written_valid.next = false;
+        settle(&mut uut);
         assert!(uut.stored_valid.val());
         assert_eq!(uut.stored_slot.val().to_u32(), 9);
-        // Nobody waits for a second response.
         tick!(uut);
         assert!(!uut.stored_valid.val());
     }
 
     #[test]
-    fn thirty_two_lines_wait_for_their_response() {
+    fn operations_complete_in_order() {
+        let mut rng = random("store_path");
         let mut uut = StorePath::<1>::default();
         reset!(uut);
         uut.line_valid.next = true;
         uut.lanes.next = bits(1);
         uut.write_ready.next = true;
+        let mut tags = vec![];
         for cycle in 0..40 {
             // Every fourth line completes an operation.
             uut.last.next = cycle % 4 == 3;
             uut.slot.next = bits(cycle / 4);
             settle(&mut uut);
             assert_eq!(uut.line_ready.val(), cycle < 32);
-            tick!(uut);
-        }
-        uut.line_valid.next = false;
-        uut.write_done_valid.next = true;
-        for n in 0..34 {
-            settle(&mut uut);
-            assert_eq!(uut.stored_valid.val(), n > 0 && n <= 32 && n % 4 == 0, "{n}");
-            if uut.stored_valid.val() {
-                assert_eq!(uut.stored_slot.val().to_u32(), n / 4 - 1);
+            if uut.write_valid.val() {
+                tags.push(uut.write_tag.val());
             }
             tick!(uut);
         }
+        assert_eq!(tags, (0..32).map(bits).collect::<Vec<Bits<6>>>());
+        uut.line_valid.next = false;
+        // The lines are written in any order.
+        tags.shuffle(&mut rng);
+        let mut written = [false; 32];
+        let mut stored = 0;
+        for n in 0..70 {
+            uut.written_valid.next = n < 32;
+            uut.written_tag.next = tags[n.min(31)];
+            settle(&mut uut);
+            if uut.stored_valid.val() {
+                assert!(written[..4 * stored + 4].iter().all(|&w| w), "operation {stored}");
+                assert_eq!(uut.stored_slot.val().index(), stored);
+                stored += 1;
+            }
+            written[tags[n.min(31)].index()] = true;
+            tick!(uut);
+        }
+        assert_eq!(stored, 8);
     }
 }

@@ -3,44 +3,87 @@
 use crate::emit::unit_info::Primitive;
 use rust_hdl::prelude::*;
 
-/// `y = a * b` for signed numbers of 18 bits: one DSP block of the common FPGA families.
+/// The four products of the half words of two signed 33-bit numbers, registered: four DSP blocks of 18 by 18 bits with their
+/// output registers.
 ///
-/// Combinational. rust-hdl multiplies 16 by 16 bits only; two more bits carry the sign of a half word that may be
-/// signed or unsigned.
+/// At a rising edge with `enable` high the outputs take the products; they keep their values at all other edges, are undefined before the
+/// first one and not reset. The low half is an unsigned number of 16 bits, the high one a signed number of 17 bits. rust-hdl itself
+/// multiplies 16 by 16 bits only.
 #[derive(Clone, Debug, Default, LogicBlock)]
-pub struct Multiply18 {
+pub struct PartialProducts {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Multiplies at this edge.
+    pub enable: Signal<In, Bit>,
     /// First factor, two's complement.
-    pub a: Signal<In, Bits<18>>,
+    pub a: Signal<In, Bits<33>>,
     /// Second factor, two's complement.
-    pub b: Signal<In, Bits<18>>,
-    /// The product, two's complement.
-    pub y: Signal<Out, Bits<36>>,
+    pub b: Signal<In, Bits<33>>,
+    /// Low half of `a` by low half of `b`.
+    pub low_low: Signal<Out, Bits<32>>,
+    /// Low half of `a` by high half of `b`, two's complement.
+    pub low_high: Signal<Out, Bits<33>>,
+    /// High half of `a` by low half of `b`, two's complement.
+    pub high_low: Signal<Out, Bits<33>>,
+    /// High half of `a` by high half of `b`, two's complement.
+    pub high_high: Signal<Out, Bits<34>>,
 }
 
-/// The value of an 18-bit two's complement number.
-fn signed(value: Bits<18>) -> i64 {
+/// The halves of a 33-bit two's complement number.
+fn halves(value: Bits<33>) -> (i64, i64) {
     let value = value.to_u64() as i64;
-    value - ((value & 0x2_0000) << 1)
+    let high = value >> 16;
+    (value & 0xffff, high - ((high & 0x1_0000) << 1))
 }
 
-impl Logic for Multiply18 {
+/// The low `N` bits of a two's complement number.
+fn low<const N: usize>(value: i64) -> Bits<N> {
+    (value as u64 & ((1 << N) - 1)).into()
+}
+
+impl Logic for PartialProducts {
     fn update(&mut self) {
-        let product = signed(self.a.val()) * signed(self.b.val());
-        self.y.next = (product as u64 & 0xf_ffff_ffff).into();
+        if self.clock.pos_edge() && self.enable.val() {
+            let ((a_low, a_high), (b_low, b_high)) = (halves(self.a.val()), halves(self.b.val()));
+            self.low_low.next = low(a_low * b_low);
+            self.low_high.next = low(a_low * b_high);
+            self.high_low.next = low(a_high * b_low);
+            self.high_high.next = low(a_high * b_high);
+        }
     }
     fn connect(&mut self) {
-        self.y.connect();
+        self.low_low.connect();
+        self.low_high.connect();
+        self.high_low.connect();
+        self.high_high.connect();
     }
     fn timing(&self) -> Vec<TimingInfo> {
-        let combinational = ["a", "b"].map(|input| ("y".to_string(), input.to_string()));
         Primitive::Memory {
             type_name: std::any::type_name::<Self>().to_string(),
-            doc: "Signed multiplier of 18 by 18 bits: a DSP block.".to_string(),
-            combinational: combinational.into(),
+            doc: "Four signed multipliers of 18 by 18 bits with output registers: DSP blocks.".to_string(),
+            combinational: vec![],
         }
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        Verilog::Custom("assign y = $signed(a) * $signed(b);\n".to_string())
+        Verilog::Custom(
+            "wire signed [17:0] a_low = {2'd0, a[15:0]};\n\
+             wire signed [17:0] b_low = {2'd0, b[15:0]};\n\
+             wire signed [17:0] a_high = {a[32], a[32:16]};\n\
+             wire signed [17:0] b_high = {b[32], b[32:16]};\n\
+             reg [35:0] first, second, third, fourth;\n\
+             always @(posedge clk) if (enable) begin\n    \
+                 first <= a_low * b_low;\n    \
+                 second <= a_low * b_high;\n    \
+                 third <= a_high * b_low;\n    \
+                 fourth <= a_high * b_high;\n\
+             end\n\
+             wire unused = |{first[35:32], second[35:33], third[35:33], fourth[35:34]};\n\
+             assign low_low = first[31:0];\n\
+             assign low_high = second[32:0];\n\
+             assign high_low = third[32:0];\n\
+             assign high_high = fourth[33:0];\n"
+                .to_string(),
+        )
     }
 }

@@ -44,10 +44,10 @@ pub struct ArraySetup {
 }
 
 impl Default for ArraySetup {
-    /// A ring of 1,024 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no argument.
+    /// A ring of 4,096 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no argument.
     fn default() -> Self {
         Self {
-            ring_slots_log2: 10,
+            ring_slots_log2: 12,
             slot_bytes_log2: 11,
             mcw: 4,
             timeout: 256,
@@ -102,6 +102,12 @@ pub struct CoreCounters {
     pub line_reads: u32,
     /// Data lines written.
     pub line_writes: u32,
+    /// Lines read, data and instructions, that the L2 had.
+    pub l2_read_hits: u32,
+    /// Lines read, data and instructions, that came from memory.
+    pub l2_read_misses: u32,
+    /// Lines written to the L2.
+    pub l2_writes: u32,
     /// Cycles with a warp on the core in which none started to execute an instruction.
     pub lost: LostCycles,
 }
@@ -154,6 +160,15 @@ pub struct FaultRecord {
     /// packetIdx of the lowest faulting lane.
     pub packet: u32,
 }
+
+/// INVALIDATE: drop the instruction caches' lines.
+const INVALIDATE_INSTRUCTIONS: u32 = 1;
+/// INVALIDATE: drop the L1 data caches' lines.
+pub(super) const INVALIDATE_DATA: u32 = 2;
+/// L2_MAINTENANCE, written: write all dirty lines back, and drop all lines.
+pub(super) const L2_CLEAN_INVALIDATE: u32 = 2;
+/// L2_MAINTENANCE, read: maintenance is under way.
+pub(super) const L2_BUSY: u32 = 1;
 
 /// Registers of a fault record, in the order of [`FaultRecord::from_words`].
 pub(super) const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
@@ -238,7 +253,7 @@ impl<D: Device> Host<D> {
         self.kernel_registers = kernel.registers;
         self.write("KERNEL_ENTRY", kernel.entry)?;
         self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
-        self.write("INVALIDATE", 1)
+        self.write("INVALIDATE", INVALIDATE_INSTRUCTIONS | INVALIDATE_DATA)
     }
 
     /// Writes the tables of `app` to the shared memory and allocates its egress lists; puts the kernel's argument block and the lists
@@ -365,6 +380,9 @@ impl<D: Device> Host<D> {
             fetch_misses: self.read("CORE_FETCH_MISSES")?,
             line_reads: self.read("CORE_LINE_READS")?,
             line_writes: self.read("CORE_LINE_WRITES")?,
+            l2_read_hits: self.read("CORE_L2_READ_HITS")?,
+            l2_read_misses: self.read("CORE_L2_READ_MISSES")?,
+            l2_writes: self.read("CORE_L2_WRITES")?,
             lost: LostCycles {
                 memory: self.read("CORE_LOST_MEMORY")?,
                 fetch: self.read("CORE_LOST_FETCH")?,

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `ports` | bundles of ports, bound by the prefix of their names |
 //! | `image` | the contents of the shared memory |
-//! | `memory` | the AXI4 memory: latency, back-pressure, protocol checks, statistics |
+//! | `memory` | the AXI4 memory: channels, latency or DRAM timing, back-pressure, protocol checks, statistics |
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `allocator`, `host` | the host library, for every [`Device`] |
@@ -20,8 +20,6 @@ mod host;
 mod image;
 mod memory;
 mod ports;
-mod responder;
-mod rules;
 mod session;
 mod simulation;
 #[cfg(test)]
@@ -35,9 +33,10 @@ pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
 pub use image::{MemoryImage, LINE};
-pub use memory::{Axi4Memory, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR};
+pub use memory::{
+    Axi4Memory, ChannelStatistics, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR,
+};
 pub use ports::{Axi4Ports, AxiLitePorts, PortError, TracePorts};
-pub use responder::Latency;
 pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};
 pub use simulation::{Event, Observer, PacketRange, Simulation, WarpSlot};
 pub use tracker::PacketTimes;

@@ -102,23 +102,39 @@ bundle! {
 }
 
 bundle! {
-    /// An AXI4 master of the design: 6-bit ID, 32-bit address, 512-bit data.
+    /// An AXI4 master of the design: 8-bit ID, 32-bit address, 512-bit data.
     Axi4Ports {
         inputs {
             awready: 1, wready: 1,
-            bid: 6, bresp: 2, bvalid: 1,
+            bid: 8, bresp: 2, bvalid: 1,
             arready: 1,
-            rid: 6, rdata: 512, rresp: 2, rlast: 1, rvalid: 1,
+            rid: 8, rdata: 512, rresp: 2, rlast: 1, rvalid: 1,
         }
         outputs {
-            awid: 6, awaddr: 32, awlen: 8, awsize: 3, awburst: 2, awlock: 1, awcache: 4, awprot: 3, awqos: 4,
+            awid: 8, awaddr: 32, awlen: 8, awsize: 3, awburst: 2, awlock: 1, awcache: 4, awprot: 3, awqos: 4,
             awvalid: 1,
             wdata: 512, wstrb: 64, wlast: 1, wvalid: 1,
             bready: 1,
-            arid: 6, araddr: 32, arlen: 8, arsize: 3, arburst: 2, arlock: 1, arcache: 4, arprot: 3, arqos: 4,
+            arid: 8, araddr: 32, arlen: 8, arsize: 3, arburst: 2, arlock: 1, arcache: 4, arprot: 3, arqos: 4,
             arvalid: 1,
             rready: 1,
         }
+    }
+}
+
+impl Axi4Ports {
+    /// The channels `m_axi_0_*`, `m_axi_1_*`, ... of a model.
+    ///
+    /// # Errors
+    /// As [`Axi4Ports::bind`]; there must be one channel at least.
+    pub fn bind_channels(model: &Model) -> Result<Vec<Self>, PortError> {
+        let prefix = |channel: usize| format!("m_axi_{channel}");
+        let exists = |channel: &usize| {
+            let name = format!("{}_arvalid", prefix(*channel));
+            model.ports().iter().any(|port| port.name == name)
+        };
+        let more = (1..).take_while(exists);
+        std::iter::once(0).chain(more).map(|channel| Self::bind(model, &prefix(channel))).collect()
     }
 }
 

@@ -2,7 +2,13 @@
 //!
 //! The host does what the CPU does in the paper (Hermes, section 3.1): at a packet's arrival it writes the packet to
 //! its ring slot, and pushes the number of packets that arrived since its last push, one push at a time.
+//!
+//! The host is not coherent with the array's caches: what kernels wrote may still be in the L2 when a packet is committed, and the
+//! caches may hold what stood in a slot before. So the host cleans and invalidates the caches each time a quarter of the ring
+//! has been committed, and at the end of the run; only then it reads the packets of that quarter and uses their slots again.
+//! Three quarters of the ring are in flight meanwhile.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use hermes_rtl::host::registers::offset;
@@ -10,7 +16,10 @@ use hermes_rtl::host::registers::offset;
 use super::axi_lite::Access;
 use super::device::Device as _;
 use super::error::CosimError;
-use super::host::{ArraySetup, CoreCounters, FaultRecord, Host, Layout, FAULT_REGISTERS};
+use super::host::{
+    ArraySetup, CoreCounters, FaultRecord, Host, Layout, FAULT_REGISTERS, INVALIDATE_DATA, L2_BUSY,
+    L2_CLEAN_INVALIDATE,
+};
 use super::image::LINE;
 use super::memory::MemoryStatistics;
 use super::simulation::{Event, Simulation};
@@ -127,6 +136,10 @@ enum Task {
     FaultLevel,
     /// A fault record is being read: words so far, records behind it.
     FaultRecord(Vec<u32>, u32),
+    /// Maintenance of the caches is being started.
+    StartMaintenance,
+    /// The state of the maintenance is being read.
+    PollMaintenance,
 }
 
 struct Run<'a> {
@@ -135,7 +148,15 @@ struct Run<'a> {
     layout: &'a Layout,
     tracker: Tracker,
     task: Task,
+    /// The last register access was a push, so that others get their turn.
+    pushed_last: bool,
     fault_seen: bool,
+    /// Packets of the run.
+    total: u64,
+    /// Packets committed whose results were not read yet.
+    unread: VecDeque<(u64, PacketTimes)>,
+    /// While maintenance is under way: how many of these can be read after it.
+    maintenance: Option<usize>,
     base: u64,
     skipped: u64,
     slot: Vec<u8>,
@@ -166,7 +187,11 @@ pub fn run(
     let mut run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
         task: Task::None,
+        pushed_last: false,
         fault_seen: false,
+        total: packets.len() as u64,
+        unread: VecDeque::new(),
+        maintenance: None,
         base: host.device_mut().cycle(),
         skipped: 0,
         slot: Vec::new(),
@@ -199,11 +224,11 @@ impl Run<'_> {
         options: RunOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<u64, CosimError> {
-        let total = packets.len() as u64;
+        let total = self.total;
         let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
         let mut events = Vec::new();
         let mut next = packets.iter().peekable();
-        while self.tracker.committed() < total {
+        while self.tracker.released() < total {
             let now = self.now();
             while let Some(packet) = next.next_if(|p| p.arrival <= now && self.tracker.has_room()) {
                 self.write_slot(packet)?;
@@ -222,10 +247,11 @@ impl Run<'_> {
                 self.event(cycle, event)?;
             }
             let in_flight = self.tracker.arrived() > self.tracker.committed();
-            if in_flight && now - last_event > options.watchdog {
+            let busy = in_flight || self.maintenance.is_some() || waiting.is_none();
+            if busy && now - last_event > options.watchdog {
                 return Err(self.stuck(now - last_event));
             }
-            if let (Some(packet), false, true) = (waiting, in_flight, options.skip_idle) {
+            if let (Some(packet), false, true) = (waiting, busy, options.skip_idle) {
                 self.skip_idle(now - last_event, now, packet.arrival);
             }
             if now >= next_report {
@@ -257,21 +283,41 @@ impl Run<'_> {
         self.layout.ring_base + ((slot as u32) << self.setup.slot_bytes_log2)
     }
 
-    /// Starts the next register accesses if none are in flight: pushes come first.
+    /// Starts the next register accesses if none are in flight: pushes come first, but not twice if something else waits.
     fn start_task(&mut self) {
         if !matches!(self.task, Task::None) {
             return;
         }
         let count = self.tracker.not_pushed();
-        if count > 0 {
+        let others = self.fault_seen || self.maintenance.is_some() || self.maintenance_is_due();
+        if count > 0 && !(self.pushed_last && others) {
+            self.pushed_last = true;
             self.tracker.push(count);
             self.task = Task::Push;
             self.submit(Access::Write { offset: offset("TASK_PUSH"), value: count as u32 });
-        } else if self.fault_seen {
+            return;
+        }
+        self.pushed_last = false;
+        if self.fault_seen {
             self.fault_seen = false;
             self.task = Task::FaultLevel;
             self.submit(Access::Read { offset: offset("FAULT_LEVEL") });
+        } else if self.maintenance.is_some() {
+            self.task = Task::PollMaintenance;
+            self.submit(Access::Read { offset: offset("L2_MAINTENANCE") });
+        } else if others {
+            self.maintenance = Some(self.unread.len());
+            self.task = Task::StartMaintenance;
+            self.submit(Access::Write { offset: offset("INVALIDATE"), value: INVALIDATE_DATA });
+            self.submit(Access::Write { offset: offset("L2_MAINTENANCE"), value: L2_CLEAN_INVALIDATE });
         }
+    }
+
+    /// Whether a quarter of the ring has been committed, or all of the run.
+    fn maintenance_is_due(&self) -> bool {
+        let quarter = (1_usize << self.setup.ring_slots_log2).div_ceil(4);
+        let waiting = self.unread.len();
+        waiting >= quarter || (waiting > 0 && self.tracker.committed() == self.total)
     }
 
     fn submit(&mut self, access: Access) {
@@ -285,6 +331,16 @@ impl Run<'_> {
         while let Some(completion) = self.host.device_mut().take_completion()? {
             self.task = match std::mem::replace(&mut self.task, Task::None) {
                 Task::None | Task::Push => Task::None,
+                Task::StartMaintenance if completion.access.offset() == offset("INVALIDATE") => {
+                    Task::StartMaintenance
+                }
+                Task::StartMaintenance => Task::None,
+                Task::PollMaintenance => {
+                    if completion.value & L2_BUSY == 0 {
+                        self.read_results()?;
+                    }
+                    Task::None
+                }
                 Task::FaultLevel => self.read_fault(completion.value & 0xffff),
                 Task::FaultRecord(mut words, behind) if words.len() < FAULT_REGISTERS.len() => {
                     words.push(completion.value);
@@ -319,9 +375,16 @@ impl Run<'_> {
     fn event(&mut self, cycle: u64, event: Event) -> Result<(), CosimError> {
         let now = cycle - self.base + self.skipped;
         let Some((first, times)) = self.tracker.event(now, cycle, event)? else { return Ok(()) };
-        for (index, times) in (first..).zip(times) {
+        self.unread.extend((first..).zip(times));
+        Ok(())
+    }
+
+    /// Reads what the packets left that were committed before the maintenance that has just ended; their slots are free then.
+    fn read_results(&mut self) -> Result<(), CosimError> {
+        let count = self.maintenance.take().unwrap_or_default();
+        for (index, times) in self.unread.drain(..count) {
             let slot = index & ((1 << self.setup.ring_slots_log2) - 1);
-            let address = self.slot_address(index);
+            let address = self.layout.ring_base + ((slot as u32) << self.setup.slot_bytes_log2);
             let image = self.host.device_mut().image();
             let verdict = image.read_u32(self.layout.verdict_base + 4 * slot as u32)?;
             let length = image.read_u32(address)? as usize;
@@ -333,6 +396,7 @@ impl Run<'_> {
             let egress = egress.unwrap_or_default();
             self.packets.push(PacketRecord { index, verdict, times, bytes, egress });
         }
+        self.tracker.release(count as u64);
         Ok(())
     }
 
@@ -350,8 +414,16 @@ impl Run<'_> {
         let cycle = simulation.cycle();
         state += &format!("; {} memory requests are not answered", simulation.outstanding());
         simulation.set_access_limit(10_000);
-        let names =
-            ["CONTROL", "TASK_LEVEL", "PENDING", "ISSUED_WARPS", "COMMITTED_WARPS", "FAULTS", "BUS_ERRORS"];
+        let names = [
+            "CONTROL",
+            "TASK_LEVEL",
+            "PENDING",
+            "ISSUED_WARPS",
+            "COMMITTED_WARPS",
+            "FAULTS",
+            "BUS_ERRORS",
+            "L2_MAINTENANCE",
+        ];
         for name in names {
             match self.host.read(name) {
                 Ok(value) => state += &format!("; {name} = {value}"),

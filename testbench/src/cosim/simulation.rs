@@ -62,7 +62,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Connects memory and host to the ports `clk`, `rst`, `s_axil_*`, `m_axi_*` and `trace_*` of a model, and resets it.
+    /// Connects memory and host to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and `trace_*` of a model, and resets it.
     ///
     /// `memory_size` is in bytes, at most 4 GiB.
     ///
@@ -74,7 +74,7 @@ impl Simulation {
             reset: model.input("rst", 1)?,
             trace: TracePorts::bind(&model, "trace")?,
             registers: AxiLiteHost::new(AxiLitePorts::bind(&model, "s_axil")?),
-            memory: Axi4Memory::new(Axi4Ports::bind(&model, "m_axi")?, memory),
+            memory: Axi4Memory::new(Axi4Ports::bind_channels(&model)?, memory),
             image: MemoryImage::new(memory_size),
             model,
             cycle: 0,

@@ -17,8 +17,11 @@ fn design(name: &str, text: &str) -> Simulation {
 }
 
 fn design_with(name: &str, text: &str, memory: MemoryOptions) -> Simulation {
-    let ports =
-        [AxiLitePorts::ports("s_axil"), Axi4Ports::ports("m_axi"), TracePorts::ports("trace")].concat();
+    let mut ports =
+        [AxiLitePorts::ports("s_axil"), Axi4Ports::ports("m_axi_0"), TracePorts::ports("trace")].concat();
+    if text.contains("m_axi_1") {
+        ports.extend(Axi4Ports::ports("m_axi_1"));
+    }
     let mut verilog = format!("module {name}(input wire clk, input wire rst");
     let mut ties = String::new();
     for port in &ports {
@@ -66,25 +69,25 @@ const COPIER: &str = "
   wire [1:0] out = (full[0] & ~sent[0]) ? 2'd0 : (full[1] & ~sent[1]) ? 2'd1 : (full[2] & ~sent[2]) ? 2'd2 : 2'd3;
   wire have = |(full & ~sent);
   reg writing; reg [1:0] slot;
-  assign m_axi_arvalid = (asked < lines) & ~used[next]; assign m_axi_arid = {4'd0, next};
-  assign m_axi_araddr = source + (asked << 6); assign m_axi_arsize = 3'd6; assign m_axi_arburst = 2'd1;
-  assign m_axi_rready = 1'b1;
-  assign m_axi_awvalid = writing & ~aw_done; assign m_axi_awid = {4'd0, slot};
-  assign m_axi_awaddr = target + (line[slot] << 6); assign m_axi_awsize = 3'd6; assign m_axi_awburst = 2'd1;
-  assign m_axi_wvalid = writing & ~w_done; assign m_axi_wdata = data[slot]; assign m_axi_wlast = 1'b1;
-  assign m_axi_wstrb = 64'hffffffffffffffff; assign m_axi_bready = 1'b1;
-  wire aw_now = aw_done | m_axi_awready; wire w_now = w_done | m_axi_wready;
+  assign m_axi_0_arvalid = (asked < lines) & ~used[next]; assign m_axi_0_arid = {6'd0, next};
+  assign m_axi_0_araddr = source + (asked << 6); assign m_axi_0_arsize = 3'd6; assign m_axi_0_arburst = 2'd1;
+  assign m_axi_0_rready = 1'b1;
+  assign m_axi_0_awvalid = writing & ~aw_done; assign m_axi_0_awid = {6'd0, slot};
+  assign m_axi_0_awaddr = target + (line[slot] << 6); assign m_axi_0_awsize = 3'd6; assign m_axi_0_awburst = 2'd1;
+  assign m_axi_0_wvalid = writing & ~w_done; assign m_axi_0_wdata = data[slot]; assign m_axi_0_wlast = 1'b1;
+  assign m_axi_0_wstrb = 64'hffffffffffffffff; assign m_axi_0_bready = 1'b1;
+  wire aw_now = aw_done | m_axi_0_awready; wire w_now = w_done | m_axi_0_wready;
   always @(posedge clk) begin
-    if (m_axi_arvalid & m_axi_arready) begin used[next] <= 1; line[next] <= asked; asked <= asked + 1; end
-    if (m_axi_rvalid) begin
-      data[m_axi_rid[1:0]] <= m_axi_rdata; full[m_axi_rid[1:0]] <= 1;
-      if (m_axi_rresp != 0) errors <= errors + 1;
+    if (m_axi_0_arvalid & m_axi_0_arready) begin used[next] <= 1; line[next] <= asked; asked <= asked + 1; end
+    if (m_axi_0_rvalid) begin
+      data[m_axi_0_rid[1:0]] <= m_axi_0_rdata; full[m_axi_0_rid[1:0]] <= 1;
+      if (m_axi_0_rresp != 0) errors <= errors + 1;
     end
     if (~writing & have) begin writing <= 1; slot <= out; sent[out] <= 1; aw_done <= 0; w_done <= 0; end
     if (writing) begin aw_done <= aw_now; w_done <= w_now; if (aw_now & w_now) writing <= 0; end
-    if (m_axi_bvalid) begin
-      used[m_axi_bid[1:0]] <= 0; full[m_axi_bid[1:0]] <= 0; sent[m_axi_bid[1:0]] <= 0; done <= done + 1;
-      if (m_axi_bresp != 0) errors <= errors + 1;
+    if (m_axi_0_bvalid) begin
+      used[m_axi_0_bid[1:0]] <= 0; full[m_axi_0_bid[1:0]] <= 0; sent[m_axi_0_bid[1:0]] <= 0; done <= done + 1;
+      if (m_axi_0_bresp != 0) errors <= errors + 1;
     end
     if (set) case (set_offset)
       12'd0: source <= set_value;
@@ -118,6 +121,7 @@ fn lines_are_copied_under_every_latency_and_back_pressure() {
         (Latency::Fixed(7), 50),
         (Latency::Random(1, 40), 0),
         (Latency::Random(1, 40), 70),
+        (Latency::Dram(DramTiming { queue: 2, ..DramTiming::default() }), 0),
     ];
     let mut times = Vec::new();
     for (latency, stall_percent) in cases {
@@ -128,14 +132,43 @@ fn lines_are_copied_under_every_latency_and_back_pressure() {
         let mut copied = vec![0; bytes.len()];
         simulation.read_memory(0x8000, &mut copied).unwrap();
         assert!(copied == bytes && errors == 0, "{latency:?}, {stall_percent} % stalls");
-        let statistics = simulation.memory_statistics();
+        let statistics = simulation.memory_statistics().total();
+        let dram = matches!(latency, Latency::Dram(_));
+        assert_eq!(statistics.row_hits + statistics.row_misses, if dram { 200 } else { 0 });
         assert_eq!((statistics.lines_read, statistics.lines_written, statistics.errors), (100, 100, 0));
-        assert_eq!(statistics.stalled_cycles > 0, stall_percent > 0);
+        assert_eq!(statistics.stalled_cycles > 0, stall_percent > 0 || dram);
         assert!((2..=4).contains(&statistics.most_outstanding) && simulation.outstanding() == 0);
         times.push(cycles);
     }
     // 25 rounds of four lines, each a read and a write of 100 cycles.
     assert!(times[1] > 5000 && times[1] < 6500 && times[0] < 1000, "{times:?}");
+}
+
+#[test]
+fn channels_share_the_bytes_and_count_apart() {
+    // Reads through channel 0, writes through channel 1.
+    let mut text = COPIER.to_string();
+    for signals in ["aw", "w", "b"] {
+        for name in Axi4Ports::SIGNALS.iter().map(|s| s.0).filter(|name| name.starts_with(signals)) {
+            text = text.replace(&format!("m_axi_0_{name}"), &format!("m_axi_1_{name}"));
+        }
+    }
+    let options =
+        MemoryOptions { latency: Latency::Random(1, 40), seed: test_seed(), ..MemoryOptions::default() };
+    let mut simulation = design_with("copier", &(text + REGISTERS), options);
+    simulation.write_memory(0x1000, &[7; 1280]).unwrap();
+    assert_eq!(copy(&mut simulation, 0x1000, 0x8000, 20).1, 0);
+    assert_eq!(simulation.image().read_u32(0x84fc).unwrap(), 0x0707_0707);
+    let statistics = simulation.memory_statistics();
+    assert_eq!(statistics.cycles, simulation.cycle());
+    let lines: Vec<_> = statistics.channels.iter().map(|c| (c.lines_read, c.lines_written)).collect();
+    assert_eq!(lines, [(20, 0), (0, 20)]);
+    // What is read through one channel must not be under way through the other.
+    simulation.write_register(0, 0x8000).unwrap();
+    simulation.write_register(4, 0x8040).unwrap();
+    simulation.write_register(8, 20).unwrap();
+    let error = simulation.run(2000).unwrap_err().to_string();
+    assert!(error.contains("of this line is not answered"), "{error}");
 }
 
 #[test]
@@ -148,7 +181,7 @@ fn bad_addresses_and_registers_are_answered_with_errors() {
     assert_eq!(simulation.image().read_u32(0x9040).unwrap(), 0);
     // A failing line is neither read nor written.
     assert_eq!(copy(&mut simulation, 0x2000, 0x2000, 1).1, 2);
-    assert_eq!(simulation.memory_statistics().errors, 3);
+    assert_eq!(simulation.memory_statistics().total().errors, 3);
     let error = simulation.read_register(20).unwrap_err().to_string();
     assert_eq!(error, "the access to register RING_SLOTS_LOG2 was answered with SLVERR");
 }
@@ -156,10 +189,10 @@ fn bad_addresses_and_registers_are_answered_with_errors() {
 #[test]
 fn broken_rules_stop_the_simulation() {
     let wrong = [
-        ("assign m_axi_arburst = 2'd1", "assign m_axi_arburst = 2'd0", "ARBURST is 0"),
+        ("assign m_axi_0_arburst = 2'd1", "assign m_axi_0_arburst = 2'd0", "ARBURST is 0"),
         (
-            "assign m_axi_wlast = 1'b1",
-            "assign m_axi_wlast = 1'b0",
+            "assign m_axi_0_wlast = 1'b1",
+            "assign m_axi_0_wlast = 1'b0",
             "WLAST is missing in a write of 1 beats to",
         ),
         ("source + (asked << 6)", "source + (asked << 6) + 4", "is not at the start of a line"),
@@ -188,16 +221,17 @@ fn an_access_that_is_not_answered_ends() {
 
 /// What the array does, in miniature: 2 cores of one warp slot and 4 lanes. It issues one or two warps, serves the
 /// second one first, and commits both in order. A kernel is built in: the first byte of the frame rises by 1, the verdict is
-/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes.
+/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes. Maintenance takes
+/// 100 cycles; its register counts them from bit 8 on.
 const ARRAY: &str = "
   reg [31:0] pending, issued, committed, faults; reg [31:0] values [0:63];
-  reg [31:0] records [0:1023]; reg [9:0] record_in, record_out;
+  reg [31:0] records [0:1023]; reg [9:0] record_in, record_out; reg [6:0] busy; reg [23:0] maintenances;
   wire hold = 1'b0; wire get_error = 1'b0;
   wire [9:0] level = record_in - record_out;
   wire [31:0] get_value =
     get_offset == @ID@ ? @IDVALUE@ : get_offset == @CONFIG@ ? {8'd0, 8'd1, 8'd2, 8'd4} :
     get_offset == @PENDING@ ? pending : get_offset == @COMMITTED_PACKETS@ ? committed :
-    get_offset == @FAULTS@ ? faults : get_offset == @FAULT_LEVEL@ ? {22'd0, level} :
+    get_offset == @L2_MAINTENANCE@ ? {maintenances, 7'd0, busy != 0} : get_offset == @FAULTS@ ? faults : get_offset == @FAULT_LEVEL@ ? {22'd0, level} :
     get_offset == @FAULT_INFO@ ? 32'h01000102 : get_offset == @FAULT_PACKET@ ? records[record_out] :
     get_offset == @CORE_INSTRUCTIONS@ ? {31'd0, values[@CORE_SELECT@ >> 2][0]} + 32'd7 : values[get_offset[7:2]];
   wire run = values[@CONTROL@ >> 2][0];
@@ -210,17 +244,17 @@ const ARRAY: &str = "
   reg [511:0] line; reg aw_done, w_done;
   wire fault = line[159:152] == 8'hff;
   wire [31:0] verdict = fault ? 32'hc0000002 : line[31:0];
-  wire aw_now = aw_done | m_axi_awready; wire w_now = w_done | m_axi_wready;
+  wire aw_now = aw_done | m_axi_0_awready; wire w_now = w_done | m_axi_0_wready;
   localparam IDLE = 0, ISSUE = 1, READ = 2, DATA = 3, WRITE = 4, WAIT = 5, VERDICT = 6, ANSWER = 7, FINISH = 8, FIRST = 9,
              SECOND = 10;
-  assign m_axi_arvalid = state == READ; assign m_axi_araddr = slot_address; assign m_axi_arsize = 3'd6;
-  assign m_axi_arburst = 2'd1; assign m_axi_rready = state == DATA; assign m_axi_bready = 1'b1;
-  assign m_axi_awvalid = (state == WRITE | state == VERDICT) & ~aw_done; assign m_axi_awsize = 3'd6;
-  assign m_axi_awburst = 2'd1; assign m_axi_wlast = 1'b1;
-  assign m_axi_awaddr = state == WRITE ? slot_address : {verdict_address[31:6], 6'd0};
-  assign m_axi_wvalid = (state == WRITE | state == VERDICT) & ~w_done;
-  assign m_axi_wdata = state == WRITE ? line : {16{verdict}};
-  assign m_axi_wstrb = state == WRITE ? 64'hffffffffffffffff : 64'd15 << verdict_address[5:0];
+  assign m_axi_0_arvalid = state == READ; assign m_axi_0_araddr = slot_address; assign m_axi_0_arsize = 3'd6;
+  assign m_axi_0_arburst = 2'd1; assign m_axi_0_rready = state == DATA; assign m_axi_0_bready = 1'b1;
+  assign m_axi_0_awvalid = (state == WRITE | state == VERDICT) & ~aw_done; assign m_axi_0_awsize = 3'd6;
+  assign m_axi_0_awburst = 2'd1; assign m_axi_0_wlast = 1'b1;
+  assign m_axi_0_awaddr = state == WRITE ? slot_address : {verdict_address[31:6], 6'd0};
+  assign m_axi_0_wvalid = (state == WRITE | state == VERDICT) & ~w_done;
+  assign m_axi_0_wdata = state == WRITE ? line : {16{verdict}};
+  assign m_axi_0_wstrb = state == WRITE ? 64'hffffffffffffffff : 64'd15 << verdict_address[5:0];
   assign trace_issue_valid = (state == IDLE | state == ISSUE) & run & pending != 0;
   assign trace_issue_core = {4'd0, state == ISSUE}; assign trace_issue_slot = 5'd0;
   assign trace_issue_packet = issued; assign trace_issue_count = take;
@@ -231,6 +265,8 @@ const ARRAY: &str = "
   always @(posedge clk) begin
     pending <= pending + pushed - (trace_issue_valid ? {26'd0, take} : 32'd0);
     if (set) values[set_offset[7:2]] <= set_value;
+    if (set & set_offset == @L2_MAINTENANCE@ & set_value == 2) begin busy <= 100; maintenances <= maintenances + 1; end
+    else if (busy != 0) busy <= busy - 1;
     if (set & set_offset == @FAULT_POP@) record_out <= record_out + 1;
     if (trace_issue_valid) begin
       first[state == ISSUE] <= issued; count[state == ISSUE] <= take; issued <= issued + {26'd0, take};
@@ -240,17 +276,17 @@ const ARRAY: &str = "
     case (state)
       IDLE: if (trace_issue_valid) state <= ISSUE;
       ISSUE: state <= READ;
-      READ: if (m_axi_arready) state <= DATA;
-      DATA: if (m_axi_rvalid) begin
-        line <= m_axi_rdata; line[151:144] <= m_axi_rdata[151:144] + 8'd1;
-        state <= m_axi_rdata[151:144] == 8'hee ? DATA : WRITE; aw_done <= 0; w_done <= 0;
+      READ: if (m_axi_0_arready) state <= DATA;
+      DATA: if (m_axi_0_rvalid) begin
+        line <= m_axi_0_rdata; line[151:144] <= m_axi_0_rdata[151:144] + 8'd1;
+        state <= m_axi_0_rdata[151:144] == 8'hee ? DATA : WRITE; aw_done <= 0; w_done <= 0;
       end
       WRITE, VERDICT: begin
         aw_done <= aw_now; w_done <= w_now;
         if (aw_now & w_now) state <= state == WRITE ? WAIT : ANSWER;
       end
-      WAIT: if (m_axi_bvalid) begin state <= VERDICT; aw_done <= 0; w_done <= 0; end
-      ANSWER: if (m_axi_bvalid) begin
+      WAIT: if (m_axi_0_bvalid) begin state <= VERDICT; aw_done <= 0; w_done <= 0; end
+      ANSWER: if (m_axi_0_bvalid) begin
         done <= done + 1; state <= done + 1 == count[core] ? FINISH : READ;
         if (fault) begin faults <= faults + 1; records[record_in] <= packet; record_in <= record_in + 1; end
       end
@@ -261,6 +297,7 @@ const ARRAY: &str = "
     endcase
     if (rst) begin
       state <= IDLE; pending <= 0; issued <= 0; committed <= 0; faults <= 0; record_in <= 0; record_out <= 0;
+      busy <= 0; maintenances <= 0;
     end
   end
 ";
@@ -323,12 +360,56 @@ fn packets_go_through_a_small_ring_in_order() {
         check(&packets, &result);
         assert_eq!(result.cycles, result.packets[299].times.commit + 1);
         assert!(result.deferred_cycles > 100 && result.skipped_cycles == 0 && result.kilohertz() > 0.0);
-        assert_eq!(result.memory.lines_written, 600);
+        assert_eq!(result.memory.total().lines_written, 600);
         assert_eq!(result.counters.iter().map(|c| c.instructions).collect::<Vec<_>>(), [7, 8]);
+        // Once for each quarter of the ring (4 slots), or two that were committed together.
+        let maintenances = host.read("L2_MAINTENANCE").unwrap() >> 8;
+        assert!((38..=75).contains(&maintenances), "{maintenances}");
+        assert!(result.cycles > 100 * u64::from(maintenances) / 2);
         // The second warp of a pair finishes first.
         let (a, b) = (result.packets[0].times, result.packets[4].times);
         assert!(a.core == 0 && b.core == 1 && b.finish < a.finish && a.commit < b.commit, "{a:?} {b:?}");
     }
+}
+
+#[test]
+fn slots_are_used_again_only_after_maintenance() {
+    let mut host = array(MemoryOptions { latency: Latency::Fixed(5), ..MemoryOptions::default() });
+    host.load_kernel(&KERNEL).unwrap();
+    let layout = host.configure(&SMALL).unwrap();
+    // The descriptor's second word is the packet's number: which packet stands in each slot.
+    let (mut committed, mut last, mut reused) = (0, [0_u32; 16], 0);
+    let mut commits = std::collections::VecDeque::new();
+    let violations = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let notes = std::rc::Rc::clone(&violations);
+    host.device_mut().set_observer(Box::new(move |cycle, _, events, image| {
+        for (_, event) in events {
+            if let Event::Commit(_, packets) = event {
+                committed += packets.count;
+                commits.push_back((committed, cycle));
+            }
+        }
+        for (slot, last) in (0_u32..).zip(&mut last) {
+            let number = image.read_u32(layout.ring_base + 128 * slot + 4).unwrap();
+            if number != *last && number >= 16 {
+                // The packet that stood here was committed at least a maintenance ago.
+                let old = commits.iter().find(|(count, _)| *count > *last);
+                if old.is_none_or(|(_, at)| cycle < at + 100) {
+                    notes.borrow_mut().push(format!("cycle {cycle}: packet {number} in slot {slot}"));
+                }
+                reused += 1;
+            }
+            *last = number;
+        }
+        if committed == 200 && reused < 184 {
+            notes.borrow_mut().push(format!("{reused} slots were used again"));
+        }
+        Ok(())
+    }));
+    let packets = frames(200, |_| 0);
+    let result = run(&mut host, &SMALL, &layout, &packets, RunOptions::default(), &mut |_| {}).unwrap();
+    check(&packets, &result);
+    assert_eq!(*violations.borrow(), Vec::<String>::new());
 }
 
 #[test]

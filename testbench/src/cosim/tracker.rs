@@ -39,6 +39,8 @@ pub(super) struct Tracker {
     pushed: u64,
     issued: u64,
     committed: u64,
+    /// Packets whose slots are free again.
+    released: u64,
     /// Warps issued and not committed, in that order; the first one has the number `first_warp`.
     warps: VecDeque<Warp>,
     first_warp: u64,
@@ -56,6 +58,7 @@ impl Tracker {
             pushed: 0,
             issued: 0,
             committed: 0,
+            released: 0,
             warps: VecDeque::new(),
             first_warp: 0,
             running: HashMap::new(),
@@ -64,7 +67,16 @@ impl Tracker {
 
     /// Whether the slot of the next packet is free.
     pub(super) fn has_room(&self) -> bool {
-        self.arrived - self.committed < self.ring_slots
+        self.arrived - self.released < self.ring_slots
+    }
+
+    /// The slots of `count` more committed packets are free.
+    pub(super) fn release(&mut self, count: u64) {
+        self.released += count;
+    }
+
+    pub(super) fn released(&self) -> u64 {
+        self.released
     }
 
     /// The next packet was written to its slot.
@@ -233,7 +245,9 @@ mod tests {
         assert_eq!(times[3], PacketTimes { arrival: 3, start: 10, finish: 30, commit: 31, core: 0, slot: 1 });
         let (first, times) = tracker.event(32, 32, Event::Commit(slot(1, 0), range(4, 2))).unwrap().unwrap();
         assert_eq!((first, times[1].arrival, times[1].finish), (4, 5, 20));
-        assert!(tracker.has_room() && tracker.committed() == 6 && tracker.not_pushed() == 2);
+        assert!(!tracker.has_room() && tracker.committed() == 6 && tracker.not_pushed() == 2);
+        tracker.release(4);
+        assert!(tracker.has_room() && tracker.released() == 4);
     }
 
     #[test]

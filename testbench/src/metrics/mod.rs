@@ -8,7 +8,7 @@ mod report;
 mod verdicts;
 
 pub use distribution::Distribution;
-pub use report::{CoreWork, Counted, Report, RunFacts};
+pub use report::{ChannelWork, CoreWork, Counted, Report, RunFacts};
 pub use verdicts::write_verdicts;
 
 use crate::verdict::Verdict;

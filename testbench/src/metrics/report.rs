@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Distribution, PacketRecord};
-use crate::cosim::LostCycles;
+use crate::cosim::{ChannelStatistics, Latency, LostCycles, MemoryStatistics};
 use crate::verdict::Verdict;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
@@ -23,6 +23,16 @@ pub struct CoreWork {
     pub stall_cycles: u64,
     /// Warp-instructions retired while lanes of the warp waited at another PC.
     pub divergent: u64,
+    /// Lines of data that loads needed, those that the L1 had included.
+    pub line_reads: u64,
+    /// Lines of data that stores wrote.
+    pub line_writes: u64,
+    /// Lines that the instruction cache fetched.
+    pub fetch_misses: u64,
+    /// Lines read, data and instructions, that the L2 had.
+    pub l2_read_hits: u64,
+    /// Lines read, data and instructions, that came from memory.
+    pub l2_read_misses: u64,
     /// Warp-instructions per cycle of the run.
     pub ipc: f64,
     /// Share of the lanes that executed the warp-instructions: 0 to 1.
@@ -31,6 +41,24 @@ pub struct CoreWork {
     pub no_warp: u64,
     /// Cycles with a warp on the core in which none started to execute an instruction.
     pub lost: LostCycles,
+}
+
+fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Traffic of one channel of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ChannelWork {
+    /// What the memory model counted.
+    #[serde(flatten)]
+    pub counted: ChannelStatistics,
+    /// Lines read per cycle, from the reset to the end of the run: 1 is all that the AXI4 port can carry.
+    pub read_use: f64,
+    /// Lines written per cycle: 1 is all that the AXI4 port can carry.
+    pub write_use: f64,
+    /// DRAM: share of the cycles in which the data bus carried a line, 0 to 1.
+    pub bus_use: f64,
 }
 
 /// What a run was made with; it stands in the report so that the figures can be read later.
@@ -54,8 +82,11 @@ pub struct RunFacts {
     pub mcw: u32,
     /// Line rate.
     pub line_rate: String,
-    /// Cycles from a memory request to its response.
-    pub memory_latency: u64,
+    /// Channels of the memory.
+    pub channels: usize,
+    /// Timing of the memory.
+    #[serde(serialize_with = "as_text")]
+    pub memory: Latency,
     /// Bytes of a packet slot.
     pub slot_bytes: usize,
 }
@@ -100,6 +131,8 @@ pub struct Report {
     pub simd_efficiency: f64,
     /// Work of each core.
     pub cores: Vec<CoreWork>,
+    /// Traffic of each channel of the memory.
+    pub memory: Vec<ChannelWork>,
     /// Whether every packet was compared with the app's golden model (and was right).
     pub golden_checked: bool,
 }
@@ -151,6 +184,7 @@ impl Report {
             counted,
             simd_efficiency,
             cores,
+            memory: Vec::new(),
             golden_checked,
         };
         report.name_verdicts(records, |verdict| verdict.to_string());
@@ -169,6 +203,61 @@ impl Report {
 }
 
 impl Report {
+    /// Adds what the memory did.
+    pub fn set_memory(&mut self, memory: &MemoryStatistics) {
+        let per_cycle = |count: u64| count as f64 / memory.cycles.max(1) as f64;
+        let channel = |counted: &ChannelStatistics| ChannelWork {
+            counted: *counted,
+            read_use: per_cycle(counted.lines_read),
+            write_use: per_cycle(counted.lines_written),
+            bus_use: per_cycle(counted.bus_cycles),
+        };
+        self.memory = memory.channels.iter().map(channel).collect();
+    }
+
+    /// How the reads of all cores fared in the caches.
+    fn fmt_caches(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sum = |figure: fn(&CoreWork) -> u64| self.cores.iter().map(figure).sum::<u64>();
+        let (loads, fetches) = (sum(|c| c.line_reads), sum(|c| c.fetch_misses));
+        let (hits, misses) = (sum(|c| c.l2_read_hits), sum(|c| c.l2_read_misses));
+        let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
+        writeln!(
+            f,
+            "  caches       {loads} lines for loads; L2: {} lines read ({fetches} of instructions), {:.1} % hits; {} written",
+            hits + misses,
+            percent(hits, hits + misses),
+            sum(|c| c.line_writes)
+        )
+    }
+
+    /// A line for each channel of the memory.
+    fn fmt_memory(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, channel) in self.memory.iter().enumerate() {
+            let ChannelWork { counted: c, read_use, write_use, bus_use } = channel;
+            write!(
+                f,
+                "  memory {number:<5} {} lines read ({:.1} % of the cycles), {} written ({:.1} %), at most {} requests at a time",
+                c.lines_read,
+                100.0 * read_use,
+                c.lines_written,
+                100.0 * write_use,
+                c.most_outstanding
+            )?;
+            if let Latency::Dram(_) = self.run.memory {
+                write!(
+                    f,
+                    "; {} row hits, {} misses, {} refreshes, data bus used {:.1} %",
+                    c.row_hits,
+                    c.row_misses,
+                    c.refreshes,
+                    100.0 * bus_use
+                )?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+
     /// A table of the cycles that each core lost, and their mean, in percent of the run's cycles.
     fn fmt_lost_cycles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = LostCycles::default().reasons().map(|(name, _)| name);
@@ -210,8 +299,15 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "  environment  line rate {}, memory latency {} cycles, slots of {} bytes",
-            run.line_rate, run.memory_latency, run.slot_bytes
+            "  environment  line rate {}, {} memory channel{} ({}), slots of {} bytes",
+            run.line_rate,
+            run.channels,
+            if run.channels == 1 { "" } else { "s" },
+            match run.memory {
+                Latency::Dram(_) => run.memory.to_string(),
+                _ => format!("latency {} cycles", run.memory),
+            },
+            run.slot_bytes
         )?;
         for note in &run.inputs {
             writeln!(f, "  input        {note}")?;
@@ -253,6 +349,8 @@ impl fmt::Display for Report {
         writeln!(f, "  IPC per core {}", ipc.join(" "))?;
         writeln!(f, "  SIMD         {:.1} % of the lanes active", 100.0 * self.simd_efficiency)?;
         self.fmt_lost_cycles(f)?;
+        self.fmt_caches(f)?;
+        self.fmt_memory(f)?;
         write!(
             f,
             "  golden model {}",
@@ -277,7 +375,8 @@ mod tests {
             warps: 8,
             mcw: 4,
             line_rate: "max".into(),
-            memory_latency: 60,
+            channels: 1,
+            memory: Latency::Fixed(60),
             slot_bytes: 2048,
         }
     }
@@ -299,11 +398,27 @@ mod tests {
             record(2, drop, 130, 140, 300),
         ];
         let lost = LostCycles { memory: 40, fetch: 10, ..LostCycles::default() };
-        let core =
-            CoreWork { instructions: 50, lane_instructions: 300, active_cycles: 100, ..CoreWork::default() };
+        let core = CoreWork {
+            instructions: 50,
+            lane_instructions: 300,
+            active_cycles: 100,
+            line_reads: 90,
+            line_writes: 30,
+            fetch_misses: 4,
+            l2_read_hits: 10,
+            l2_read_misses: 30,
+            ..CoreWork::default()
+        };
         let cores = vec![CoreWork { lost, ..core }, CoreWork::default()];
         let lengths = [64, 64, 1518].into_iter();
-        let report = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true);
+        let mut report = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true);
+        let channel = ChannelStatistics {
+            lines_read: 50,
+            lines_written: 20,
+            most_outstanding: 7,
+            ..ChannelStatistics::default()
+        };
+        report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![channel] });
         assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
         assert!((report.throughput_gbps - 1646.0 * 8.0 / 200.0).abs() < 1e-9);
         assert_eq!((report.delay.p50, report.delay.max), (50, 170));
@@ -319,13 +434,28 @@ mod tests {
             "SIMD         75.0 % of the lanes active",
             "core 0           50.0       20.0        5.0        0.0        0.0        0.0\n",
             "all cores        75.0       10.0        2.5        0.0        0.0        0.0\n",
+            "line rate max, 1 memory channel (latency 60 cycles), slots of 2048 bytes",
+            "caches       90 lines for loads; L2: 40 lines read (4 of instructions), 25.0 % hits; 30 written\n",
+            "memory 0     50 lines read (25.0 % of the cycles), 20 written (10.0 %), at most 7 requests at a time\n",
             "every packet and verdict agrees",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["verdicts"]["forward: port 0"], 2);
-        assert_eq!(json["run"]["memory_latency"], 60);
+        assert_eq!(json["run"]["memory"], "60");
+        assert_eq!(
+            (&json["memory"][0]["lines_read"], &json["memory"][0]["read_use"]),
+            (&50.into(), &0.25.into())
+        );
+        let dram = ChannelStatistics { row_hits: 9, row_misses: 3, bus_cycles: 36, refreshes: 1, ..channel };
+        report.run.memory = "dram".parse().unwrap();
+        report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![dram; 2] });
+        let text = report.to_string();
+        assert!(
+            text.contains("9 row hits, 3 misses, 1 refreshes, data bus used 18.0 %\n  memory 1 "),
+            "{text}"
+        );
         assert_eq!(
             (&json["simd_efficiency"], &json["cores"][0]["lost"]["fetch"]),
             (&0.75.into(), &10.into())

@@ -1,6 +1,8 @@
 //! The rules of AXI4 that the memory checks on the design (AMBA AXI protocol, A3.2 handshake, A3.4 bursts).
 
-use super::image::LINE;
+use std::collections::HashMap;
+
+use super::super::image::LINE;
 
 /// AxSIZE of a whole line.
 const LINE_SIZE: u8 = LINE.trailing_zeros() as u8;
@@ -18,8 +20,14 @@ pub(super) struct Address {
     pub(super) length: u8,
     pub(super) size: u8,
     pub(super) burst: u8,
-    /// Lock, cache, prot, qos: not used by the memory, but stable while waiting.
+    /// Lock, cache, prot, qos: the last three are not used by the memory, but stable while waiting.
     pub(super) attributes: [u8; 4],
+}
+
+impl Address {
+    pub(super) fn lines(&self) -> u32 {
+        u32::from(self.length) + 1
+    }
 }
 
 /// Payload of the write data channel.
@@ -91,10 +99,13 @@ impl Rules {
         if a.size != LINE_SIZE {
             self.broken(format!("{channel}SIZE is {}; only whole lines ({LINE_SIZE}) are used here", a.size));
         }
+        if a.attributes[0] != 0 {
+            self.broken(format!("{channel}LOCK is 1; exclusive accesses are not used here"));
+        }
         if a.address % LINE as u32 != 0 {
             self.broken(format!("{channel}ADDR {:#010x} is not at the start of a line", a.address));
         }
-        let bytes = (u32::from(a.length) + 1) * LINE as u32;
+        let bytes = a.lines() * LINE as u32;
         if a.address % BURST_BLOCK + bytes > BURST_BLOCK {
             self.broken(format!("a burst of {bytes} bytes at {:#010x} crosses a 4 KiB boundary", a.address));
         }
@@ -115,6 +126,70 @@ impl Rules {
         ];
         channels.into_iter().find_map(|v| v.as_deref())
     }
+}
+
+/// Requests that were taken and not answered, of all channels: what the array promises beyond AXI4, whose reads and writes may
+/// overtake each other. An L2 cache that breaks this loses data under some latencies.
+///
+/// Outstanding requests of a channel and direction have an ID each. A line that is being written back is neither read nor
+/// written again before the answer, one that is being read is not written.
+#[derive(Debug, Default)]
+pub(super) struct Outstanding {
+    /// Requests by channel, direction (whether it writes) and ID.
+    ids: HashMap<(usize, bool, u8), u32>,
+    /// Reads and writes of each line.
+    lines: HashMap<u32, [u32; 2]>,
+    violation: Option<String>,
+}
+
+impl Outstanding {
+    pub(super) fn take(&mut self, channel: usize, writes: bool, a: &Address) {
+        let name = if writes { "AW" } else { "AR" };
+        let same = self.ids.entry((channel, writes, a.id)).or_default();
+        *same += 1;
+        if *same > 1 {
+            let message = format!("{name}ID {:#04x} of channel {channel} is in use by another request", a.id);
+            self.violation.get_or_insert(message);
+        }
+        for line in lines(a) {
+            let [reads, writings] = self.lines.entry(line).or_default();
+            if *writings > 0 || (writes && *reads > 0) {
+                let other = if *writings > 0 { "write" } else { "read" };
+                let message = format!("{name}ADDR {line:#010x}: a {other} of this line is not answered");
+                self.violation.get_or_insert(message);
+            }
+            *(if writes { writings } else { reads }) += 1;
+        }
+    }
+
+    pub(super) fn answer(&mut self, channel: usize, writes: bool, a: &Address) {
+        let one_less = |count: &mut u32| {
+            *count -= 1;
+            *count == 0
+        };
+        if self.ids.get_mut(&(channel, writes, a.id)).is_some_and(one_less) {
+            self.ids.remove(&(channel, writes, a.id));
+        }
+        for line in lines(a) {
+            if let Some(counts) = self.lines.get_mut(&line) {
+                counts[usize::from(writes)] -= 1;
+                if *counts == [0, 0] {
+                    self.lines.remove(&line);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn violation(&self) -> Option<&str> {
+        self.violation.as_deref()
+    }
+}
+
+/// Addresses of the lines of a burst.
+fn lines(a: &Address) -> impl Iterator<Item = u32> {
+    let first = a.address & !(LINE as u32 - 1);
+    (0..a.lines()).map(move |line| first.wrapping_add(line * LINE as u32))
 }
 
 #[cfg(test)]
@@ -138,6 +213,37 @@ mod tests {
             .unwrap()
             .contains("0x00000020 is not at the start"));
         assert!(message(Address { length: 1, ..GOOD }).unwrap().contains("crosses a 4 KiB boundary"));
+        assert!(message(Address { attributes: [1, 0, 0, 0], ..GOOD }).unwrap().starts_with("ARLOCK is 1"));
+    }
+
+    #[test]
+    fn outstanding_requests_do_not_meet() {
+        let other = Address { id: 2, ..GOOD };
+        let violation = |requests: &[(usize, bool, &Address)]| {
+            let mut outstanding = Outstanding::default();
+            requests.iter().for_each(|(channel, writes, a)| outstanding.take(*channel, *writes, a));
+            outstanding.violation().map(str::to_string)
+        };
+        let apart = Address { address: 0x1000, ..GOOD };
+        assert_eq!(
+            violation(&[(0, false, &GOOD), (0, false, &other), (1, false, &GOOD), (0, true, &apart)]),
+            None
+        );
+        let found = violation(&[(0, false, &GOOD), (0, false, &apart)]).unwrap();
+        assert_eq!(found, "ARID 0x01 of channel 0 is in use by another request");
+        let found = violation(&[(0, true, &GOOD), (1, false, &GOOD)]).unwrap();
+        assert_eq!(found, "ARADDR 0x00000fc0: a write of this line is not answered");
+        let found = violation(&[(0, false, &GOOD), (0, true, &other)]).unwrap();
+        assert_eq!(found, "AWADDR 0x00000fc0: a read of this line is not answered");
+
+        let mut outstanding = Outstanding::default();
+        for writes in [true, false, true] {
+            outstanding.take(0, writes, &GOOD);
+            outstanding.answer(0, writes, &GOOD);
+        }
+        assert!(
+            outstanding.violation().is_none() && outstanding.lines.is_empty() && outstanding.ids.is_empty()
+        );
     }
 
     #[test]

@@ -1,0 +1,311 @@
+//! Which lanes of an instruction fault, and which must execute it again.
+
+use super::WINDOWS;
+use crate::config::SCRATCHPAD_ADDRESS;
+use crate::prelude::*;
+
+/// Checks the addresses and targets of the lanes in stage W.
+///
+/// All lanes of a warp-instruction fault with the same cause and go to the same memory: where some are misaligned and others outside
+/// the windows, the latter stay at the instruction and execute it again, and so do those that access the shared
+/// memory where others access the scratchpad. Combinational.
+#[derive(LogicBlock)]
+pub struct AccessCheck<const LANES: usize> {
+    /// Lanes that execute the instruction.
+    pub active: Signal<In, Bits<LANES>>,
+    /// It is a load.
+    pub load: Signal<In, Bit>,
+    /// It is a store.
+    pub store: Signal<In, Bit>,
+    /// It is the store of the verdict at EXIT, which is not checked.
+    pub exit: Signal<In, Bit>,
+    /// Of a load or store: 0 = byte, 1 = half word, 2 = word.
+    pub size: Signal<In, Bits<2>>,
+    /// It is `jalr`.
+    pub jump_register: Signal<In, Bit>,
+    /// It is a conditional branch.
+    pub branch: Signal<In, Bit>,
+    /// It is `jal`.
+    pub jump: Signal<In, Bit>,
+    /// The target of the branch or `jal` is not a multiple of 4.
+    pub target_misaligned: Signal<In, Bit>,
+    /// It faults in all lanes.
+    pub fault: Signal<In, Bit>,
+    /// With `fault`: the cause.
+    pub fault_cause: Signal<In, Bits<5>>,
+    /// Address of each lane (load, store, `jalr`).
+    pub address: Vec<Signal<In, Bits<32>>>,
+    /// The condition of the branch holds in each lane.
+    pub taken: Vec<Signal<In, Bit>>,
+    /// Windows for this kind of access: it has a line.
+    pub window_open: Vec<Signal<In, Bit>>,
+    /// Its first line.
+    pub window_base: Vec<Signal<In, Bits<26>>>,
+    /// Its last line.
+    pub window_last: Vec<Signal<In, Bits<26>>>,
+
+    /// Lanes in which the condition of the branch holds.
+    pub conditions: Signal<Out, Bits<LANES>>,
+    /// Lanes that fault.
+    pub faulting: Signal<Out, Bits<LANES>>,
+    /// Lanes that execute the instruction again.
+    pub staying: Signal<Out, Bits<LANES>>,
+    /// The access goes to the scratchpad, not to the shared memory.
+    pub scratchpad: Signal<Out, Bit>,
+    /// Cause of the fault; undefined if no lane faults.
+    pub cause: Signal<Out, Bits<5>>,
+    misaligned: Pack<Bit, 1, LANES>,
+    outside: Pack<Bit, 1, LANES>,
+    private: Pack<Bit, 1, LANES>,
+    taking: Pack<Bit, 1, LANES>,
+    scratchpad_block: Constant<Bits<18>>,
+    access: Signal<Local, Bit>,
+    zeros: Signal<Local, Bits<2>>,
+    crooked: Signal<Local, Bits<LANES>>,
+    allowed: Signal<Local, Bits<LANES>>,
+    scratching: Signal<Local, Bits<LANES>>,
+}
+
+impl<const LANES: usize> Default for AccessCheck<LANES> {
+    fn default() -> Self {
+        Self {
+            active: Signal::default(),
+            load: Signal::default(),
+            store: Signal::default(),
+            exit: Signal::default(),
+            size: Signal::default(),
+            jump_register: Signal::default(),
+            branch: Signal::default(),
+            jump: Signal::default(),
+            target_misaligned: Signal::default(),
+            fault: Signal::default(),
+            fault_cause: Signal::default(),
+            address: vec![Signal::default(); LANES],
+            taken: vec![Signal::default(); LANES],
+            window_open: vec![Signal::default(); WINDOWS],
+            window_base: vec![Signal::default(); WINDOWS],
+            window_last: vec![Signal::default(); WINDOWS],
+            conditions: Signal::default(),
+            faulting: Signal::default(),
+            staying: Signal::default(),
+            scratchpad: Signal::default(),
+            cause: Signal::default(),
+            misaligned: Pack::new(LANES),
+            outside: Pack::new(LANES),
+            private: Pack::new(LANES),
+            taking: Pack::new(LANES),
+            scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
+            access: Signal::default(),
+            zeros: Signal::default(),
+            crooked: Signal::default(),
+            allowed: Signal::default(),
+            scratching: Signal::default(),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for AccessCheck<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // The low bits that an address must not have
+        self.access.next = (self.load.val() | self.store.val()) & !self.exit.val();
+        self.zeros.next = bits::<2>(0);
+        if self.access.val() {
+            if self.size.val() == bits::<2>(1) {
+                self.zeros.next = bits::<2>(1);
+            }
+            if self.size.val() == bits::<2>(2) {
+                self.zeros.next = bits::<2>(3);
+            }
+        }
+        if self.jump_register.val() {
+            self.zeros.next = bits::<2>(2);
+        }
+
+        for i in 0..LANES {
+            self.taking.x[i].next = self.taken[i].val();
+            self.misaligned.x[i].next = (self.address[i].val().get_bits::<2>(0) & self.zeros.val()).any();
+            self.private.x[i].next = false;
+            self.outside.x[i].next = false;
+            if self.access.val() {
+                self.private.x[i].next =
+                    self.address[i].val().get_bits::<18>(14) == self.scratchpad_block.val();
+                self.outside.x[i].next = !(self.window_open[0].val()
+                    & (self.address[i].val().get_bits::<26>(6) >= self.window_base[0].val())
+                    & (self.address[i].val().get_bits::<26>(6) <= self.window_last[0].val()))
+                    & !(self.window_open[1].val()
+                        & (self.address[i].val().get_bits::<26>(6) >= self.window_base[1].val())
+                        & (self.address[i].val().get_bits::<26>(6) <= self.window_last[1].val()));
+            }
+        }
+
+        self.conditions.next = self.taking.y.val();
+        self.crooked.next = self.active.val() & self.misaligned.y.val();
+        if self.target_misaligned.val() {
+            if self.branch.val() {
+                self.crooked.next = self.active.val() & self.taking.y.val();
+            }
+            if self.jump.val() {
+                self.crooked.next = self.active.val();
+            }
+        }
+        self.faulting.next = self.crooked.val();
+        self.staying.next = bits::<LANES>(0);
+        self.allowed.next =
+            self.active.val() & !self.misaligned.y.val() & (self.private.y.val() | !self.outside.y.val());
+        self.scratching.next = self.allowed.val() & self.private.y.val();
+        self.scratchpad.next = self.scratching.val().any();
+        if self.access.val() {
+            if self.crooked.val().any() {
+                self.staying.next = self.active.val() & !self.misaligned.y.val() & !self.allowed.val();
+            } else {
+                self.faulting.next = self.active.val() & !self.allowed.val();
+            }
+            if self.scratching.val().any() {
+                self.staying.next = self.staying.val() | (self.allowed.val() & !self.private.y.val());
+            }
+        }
+        if self.fault.val() {
+            self.faulting.next = self.active.val();
+        }
+
+        // RISC-V privileged specification, exception codes of mcause
+        self.cause.next = bits::<5>(0);
+        if self.load.val() {
+            self.cause.next = bits::<5>(5);
+            if self.crooked.val().any() {
+                self.cause.next = bits::<5>(4);
+            }
+        }
+        if self.store.val() {
+            self.cause.next = bits::<5>(7);
+            if self.crooked.val().any() {
+                self.cause.next = bits::<5>(6);
+            }
+        }
+        if self.fault.val() {
+            self.cause.next = self.fault_cause.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use rust_hdl::prelude::simulate;
+
+    /// What a lane does alone, in the order of the sets that go first.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Lane {
+        Misaligned,
+        Outside,
+        Private,
+        Shared,
+    }
+
+    #[test]
+    fn loads_and_stores_are_told_apart() {
+        let mut random = crate::testing::random();
+        let mut unit = AccessCheck::<8>::default();
+        unit.connect_all();
+        unit.window_open[0].next = true;
+        unit.window_base[0].next = bits(0x100);
+        unit.window_last[0].next = bits(0x1ff);
+        unit.window_open[1].next = true;
+        unit.window_base[1].next = bits(0x400);
+        unit.window_last[1].next = bits(0x400);
+        for _ in 0..2_000 {
+            let size = random.gen_range(0..3u64);
+            let active: u64 = random.gen_range(1..256);
+            let store: bool = random.gen();
+            let address: [u32; 8] = std::array::from_fn(|_| {
+                let base =
+                    [0x4000, 0x7fff, 0x1_0000, 0x1_003f, 0x1_0040, 0x3fff, SCRATCHPAD_ADDRESS, 0xfffe_4000];
+                let base: u32 = base[random.gen_range(0..base.len())];
+                if random.gen_bool(0.2) {
+                    base
+                } else {
+                    base & !3
+                }
+            });
+            let kind = |lane: usize| {
+                let (a, line) = (address[lane], address[lane] >> 6);
+                if a & ((1 << size) - 1) != 0 {
+                    Lane::Misaligned
+                } else if (SCRATCHPAD_ADDRESS..SCRATCHPAD_ADDRESS + 0x4000).contains(&a) {
+                    Lane::Private
+                } else if (0x100..0x200).contains(&line) || line == 0x400 {
+                    Lane::Shared
+                } else {
+                    Lane::Outside
+                }
+            };
+            let lanes = |wanted: Lane| {
+                (0..8)
+                    .filter(|&i| active >> i & 1 == 1 && kind(i) == wanted)
+                    .fold(0u64, |set, i| set | 1 << i)
+            };
+            let (misaligned, outside) = (lanes(Lane::Misaligned), lanes(Lane::Outside));
+            let (private, shared) = (lanes(Lane::Private), lanes(Lane::Shared));
+            let faulting = if misaligned == 0 { outside } else { misaligned };
+            let mut staying = if misaligned == 0 { 0 } else { outside };
+            if private != 0 {
+                staying |= shared;
+            }
+
+            unit.active.next = active.into();
+            unit.load.next = !store;
+            unit.store.next = store;
+            unit.size.next = bits(size);
+            for (port, &value) in unit.address.iter_mut().zip(&address) {
+                port.next = u64::from(value).into();
+            }
+            assert!(simulate(&mut unit, 20));
+            assert_eq!(
+                u64::from(unit.faulting.val()),
+                faulting,
+                "{address:x?} active {active:x} size {size}"
+            );
+            assert_eq!(u64::from(unit.staying.val()), staying, "{address:x?} active {active:x} size {size}");
+            assert_eq!(unit.scratchpad.val(), private != 0);
+            let cause = if misaligned == 0 { 5 } else { 4 } + if store { 2 } else { 0 };
+            assert_eq!(unit.cause.val().to_u64(), cause);
+
+            // At EXIT nothing is checked.
+            unit.exit.next = true;
+            assert!(simulate(&mut unit, 20));
+            assert!(!unit.faulting.val().any() && !unit.staying.val().any() && !unit.scratchpad.val());
+            unit.exit.next = false;
+        }
+    }
+
+    #[test]
+    fn jumps_fault_where_their_target_is_misaligned() {
+        let mut unit = AccessCheck::<4>::default();
+        unit.connect_all();
+        for (lane, address) in [0u64, 1, 2, 3].into_iter().enumerate() {
+            unit.address[lane].next = (0x1000 + address).into();
+        }
+        unit.taken[1].next = true;
+        unit.taken[3].next = true;
+        unit.active.next = bits(0b0111);
+        // jalr, branch, jal, target misaligned; faulting lanes
+        for (jump_register, branch, jump, target, faulting) in [
+            (true, false, false, false, 0b0100),
+            (false, true, false, false, 0),
+            (false, true, false, true, 0b0010),
+            (false, false, true, true, 0b0111),
+            (false, false, true, false, 0),
+        ] {
+            unit.jump_register.next = jump_register;
+            unit.branch.next = branch;
+            unit.jump.next = jump;
+            unit.target_misaligned.next = target;
+            assert!(simulate(&mut unit, 20));
+            assert_eq!(u64::from(unit.faulting.val()), faulting);
+            assert_eq!(unit.cause.val().to_u64(), 0);
+            assert_eq!(u64::from(unit.conditions.val()), 0b1010);
+        }
+    }
+}

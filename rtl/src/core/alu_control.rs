@@ -1,0 +1,230 @@
+//! What an operation asks of the arithmetic units of the lanes.
+
+use crate::prelude::*;
+
+/// What [`LaneAlu`](super::LaneAlu) computes.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum AluOperation {
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// 1 if `a < b` as signed numbers, else 0.
+    LessThan,
+    /// 1 if `a < b` as unsigned numbers, else 0.
+    LessThanUnsigned,
+    /// The smaller of `a` and `b` as signed numbers.
+    Min,
+    /// The smaller of `a` and `b` as unsigned numbers.
+    MinUnsigned,
+    /// The larger of `a` and `b` as signed numbers.
+    Max,
+    /// The larger of `a` and `b` as unsigned numbers.
+    MaxUnsigned,
+    /// `a` shifted left by `b[4:0]`.
+    ShiftLeft,
+    /// `a` rotated left by `b[4:0]`.
+    RotateLeft,
+    /// `a` shifted right by `b[4:0]`, zeros from the left.
+    ShiftRight,
+    /// `a` rotated right by `b[4:0]`.
+    RotateRight,
+    /// `a` shifted right by `b[4:0]`, copies of the sign from the left.
+    ShiftRightSigned,
+    /// The low byte (`b[4:0]` = 24) or half word (`b[4:0]` = 16) of `a`, extended by its sign.
+    SignExtend,
+    /// Every byte of `a` that is not zero becomes 0xff.
+    OrCombine,
+    /// The bytes of `a` in reverse order; `b[4:0]` must be 24.
+    ReverseBytes,
+    /// `a ^ b`.
+    Xor,
+    /// `a ^ !b`.
+    XorNot,
+    /// `a | b`.
+    Or,
+    /// `a | !b`.
+    OrNot,
+    /// `a & b`.
+    And,
+    /// `a & !b`.
+    AndNot,
+    /// Number of zeros above the highest one of `a`; 32 if there is none.
+    LeadingZeros,
+    /// Number of zeros below the lowest one of `a`; 32 if there is none.
+    TrailingZeros,
+    /// Number of ones of `a`.
+    Ones,
+}
+
+/// The controls of the parts of [`LaneAlu`](super::LaneAlu). A part that is not selected gives 0, and what the parts give is
+/// or-ed together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct AluControl {
+    /// The second operand is inverted and the sum takes a carry.
+    pub invert: Bit,
+    /// Sum.
+    pub add: Bit,
+    /// Bits that both operands have.
+    pub both: Bit,
+    /// Bits that one operand has.
+    pub either: Bit,
+    /// 1 if the first operand is less.
+    pub compare: Bit,
+    /// Operands are compared as unsigned numbers.
+    pub unsigned: Bit,
+    /// The smaller operand.
+    pub minimum: Bit,
+    /// The larger operand.
+    pub maximum: Bit,
+    /// A shift or rotation goes to the left.
+    pub left: Bit,
+    /// The bits that a shift keeps.
+    pub shift: Bit,
+    /// All bits of the rotated word.
+    pub whole: Bit,
+    /// Rotation by 0: the amount only says which bits are kept.
+    pub extend: Bit,
+    /// Odd bytes are not rotated by half a word.
+    pub reverse: Bit,
+    /// Copies of the sign of the word fill a shift.
+    pub fill_word: Bit,
+    /// Copies of the sign of the byte or half word, by bit 3 of the amount, fill an extension.
+    pub fill_part: Bit,
+    /// Bytes that are not zero give 0xff.
+    pub combine: Bit,
+    /// Count of bits.
+    pub count: Bit,
+    /// It counts ones, else zeros at one end.
+    pub ones: Bit,
+    /// It counts from the lowest bit on.
+    pub trailing: Bit,
+}
+
+/// The controls of an operation, decoded once for all lanes. Combinational.
+#[derive(LogicBlock, Default)]
+pub struct AluDecoder {
+    /// The operation.
+    pub operation: Signal<In, AluOperation>,
+    /// Its controls.
+    pub control: Signal<Out, AluControl>,
+}
+
+impl Logic for AluDecoder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.control.next.invert = true;
+        self.control.next.add = false;
+        self.control.next.both = false;
+        self.control.next.either = false;
+        self.control.next.compare = false;
+        self.control.next.unsigned = false;
+        self.control.next.minimum = false;
+        self.control.next.maximum = false;
+        self.control.next.left = false;
+        self.control.next.shift = false;
+        self.control.next.whole = false;
+        self.control.next.extend = false;
+        self.control.next.reverse = false;
+        self.control.next.fill_word = false;
+        self.control.next.fill_part = false;
+        self.control.next.combine = false;
+        self.control.next.count = false;
+        self.control.next.ones = false;
+        self.control.next.trailing = false;
+        match self.operation.val() {
+            AluOperation::Add => {
+                self.control.next.invert = false;
+                self.control.next.add = true;
+            }
+            AluOperation::Sub => {
+                self.control.next.add = true;
+            }
+            AluOperation::LessThan => {
+                self.control.next.compare = true;
+            }
+            AluOperation::LessThanUnsigned => {
+                self.control.next.compare = true;
+                self.control.next.unsigned = true;
+            }
+            AluOperation::Min => {
+                self.control.next.minimum = true;
+            }
+            AluOperation::MinUnsigned => {
+                self.control.next.minimum = true;
+                self.control.next.unsigned = true;
+            }
+            AluOperation::Max => {
+                self.control.next.maximum = true;
+            }
+            AluOperation::MaxUnsigned => {
+                self.control.next.maximum = true;
+                self.control.next.unsigned = true;
+            }
+            AluOperation::ShiftLeft => {
+                self.control.next.shift = true;
+                self.control.next.left = true;
+            }
+            AluOperation::RotateLeft => {
+                self.control.next.whole = true;
+                self.control.next.left = true;
+            }
+            AluOperation::ShiftRight => {
+                self.control.next.shift = true;
+            }
+            AluOperation::RotateRight => {
+                self.control.next.whole = true;
+            }
+            AluOperation::ShiftRightSigned => {
+                self.control.next.shift = true;
+                self.control.next.fill_word = true;
+            }
+            AluOperation::SignExtend => {
+                self.control.next.shift = true;
+                self.control.next.extend = true;
+                self.control.next.fill_part = true;
+            }
+            AluOperation::OrCombine => {
+                self.control.next.combine = true;
+            }
+            AluOperation::ReverseBytes => {
+                self.control.next.whole = true;
+                self.control.next.reverse = true;
+            }
+            AluOperation::Xor => {
+                self.control.next.invert = false;
+                self.control.next.either = true;
+            }
+            AluOperation::XorNot => {
+                self.control.next.either = true;
+            }
+            AluOperation::Or => {
+                self.control.next.invert = false;
+                self.control.next.both = true;
+                self.control.next.either = true;
+            }
+            AluOperation::OrNot => {
+                self.control.next.both = true;
+                self.control.next.either = true;
+            }
+            AluOperation::And => {
+                self.control.next.invert = false;
+                self.control.next.both = true;
+            }
+            AluOperation::AndNot => {
+                self.control.next.both = true;
+            }
+            AluOperation::LeadingZeros => {
+                self.control.next.count = true;
+            }
+            AluOperation::TrailingZeros => {
+                self.control.next.count = true;
+                self.control.next.trailing = true;
+            }
+            _ => {
+                self.control.next.count = true;
+                self.control.next.ones = true;
+            }
+        }
+    }
+}

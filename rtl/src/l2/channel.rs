@@ -1,0 +1,346 @@
+//! One AXI4 channel to memory.
+
+use super::Axi4Master;
+use crate::control::RoundRobin;
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// The AXI4 master of up to 8 banks.
+///
+/// 1. Every transfer is one beat of 512 bits (one line). An ID is the number that the bank gave to its fetch or write-back, with the bank
+///    above it, so that all reads and all writes under way have IDs of their own and may be answered in any order.
+/// 2. One fetch and one write-back are accepted in a cycle while memory accepts them; the banks take turns. An accepted request
+///    stands on the bus in the next cycle until it is accepted there; AW and W of a write are accepted in any order.
+/// 3. A line that was read waits in a queue of two for its bank; R is held up while both are full. B is always accepted. Both
+///    reach the bank in the cycle after the bus.
+/// 4. A response other than OKAY, and a read beat without RLAST, is an error. `bus_errors`, `line_read` and `line_written` tell
+///    what happened in the cycle before.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct MemoryChannel {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    /// A line is to be fetched, of each bank.
+    pub fetch_valid: Vec<Signal<In, Bit>>,
+    /// Accepted at this edge.
+    pub fetch_ready: Vec<Signal<Out, Bit>>,
+    /// Its line address.
+    pub fetch_line: Vec<Signal<In, Bits<26>>>,
+    /// Number of the fetch.
+    pub fetch_number: Vec<Signal<In, Bits<6>>>,
+    /// It holds instructions.
+    pub fetch_code: Vec<Signal<In, Bit>>,
+    /// A fetched line is here for this bank.
+    pub fill_valid: Vec<Signal<Out, Bit>>,
+    /// It is taken at this edge.
+    pub fill_ready: Vec<Signal<In, Bit>>,
+    /// Number of the fetch, for all banks.
+    pub fill_number: Signal<Out, Bits<6>>,
+    /// The line, for all banks.
+    pub fill_data: Signal<Out, Bits<512>>,
+    /// Memory could not read it.
+    pub fill_error: Signal<Out, Bit>,
+    /// A line is to be written back, of each bank.
+    pub store_valid: Vec<Signal<In, Bit>>,
+    /// Accepted at this edge.
+    pub store_ready: Vec<Signal<Out, Bit>>,
+    /// Its line address.
+    pub store_line: Vec<Signal<In, Bits<26>>>,
+    /// The line.
+    pub store_data: Vec<Signal<In, Bits<512>>>,
+    /// Bytes to write.
+    pub store_strobe: Vec<Signal<In, Bits<64>>>,
+    /// Number of the write-back.
+    pub store_number: Vec<Signal<In, Bits<6>>>,
+    /// A write-back of this bank is done.
+    pub done_valid: Vec<Signal<Out, Bit>>,
+    /// Its number, for all banks.
+    pub done_number: Signal<Out, Bits<6>>,
+
+    /// Errors in the cycle before.
+    pub bus_errors: Signal<Out, Bits<2>>,
+    /// A line was read in the cycle before.
+    pub line_read: Signal<Out, Bit>,
+    /// A line was written in the cycle before.
+    pub line_written: Signal<Out, Bit>,
+    /// To memory.
+    pub m_axi: Axi4Master,
+
+    fetch_arbiter: RoundRobin,
+    store_arbiter: RoundRobin,
+    ar_valid: Register<Bit>,
+    ar_id: Register<Bits<8>>,
+    ar_line: Register<Bits<26>>,
+    ar_code: Register<Bit>,
+    aw_valid: Register<Bit>,
+    aw_id: Register<Bits<8>>,
+    aw_line: Register<Bits<26>>,
+    w_valid: Register<Bit>,
+    w_data: Register<Bits<512>>,
+    w_strobe: Register<Bits<64>>,
+    fills: QueuePointers<1>,
+    fills_id: RamAsync<Bits<8>, 1>,
+    fills_data: RamAsync<Bits<512>, 1>,
+    fills_error: RamAsync<Bit, 1>,
+    b_valid: Register<Bit>,
+    b_id: Register<Bits<8>>,
+    errors: Register<Bits<2>>,
+    read_event: Register<Bit>,
+    write_event: Register<Bit>,
+
+    bank_id: Vec<Constant<Bits<8>>>,
+    number_mask: Constant<Bits<8>>,
+    fetches: Signal<Local, Bits<32>>,
+    stores: Signal<Local, Bits<32>>,
+    ar_free: Signal<Local, Bit>,
+    ar_number: Signal<Local, Bits<6>>,
+    ar_bank: Signal<Local, Bits<8>>,
+    aw_number: Signal<Local, Bits<6>>,
+    aw_bank: Signal<Local, Bits<8>>,
+    aw_free: Signal<Local, Bit>,
+    r_take: Signal<Local, Bit>,
+    r_error: Signal<Local, Bit>,
+    b_error: Signal<Local, Bit>,
+    fill_taken: Signal<Local, Bit>,
+    fill_id: Signal<Local, Bits<8>>,
+    _banks: usize,
+}
+
+impl MemoryChannel {
+    /// The channel of `banks` banks with up to `2^numbers` fetches and as many write-backs each.
+    ///
+    /// # Panics
+    /// If there are not 1 to 8 banks, or their numbers do not fit an ID of 8 bits.
+    pub fn new(banks: usize, numbers: usize) -> Self {
+        assert!((1..=8).contains(&banks), "MemoryChannel: {banks} banks, expected 1 to 8");
+        assert!(numbers <= 6 && banks << numbers <= 256, "MemoryChannel: {banks} banks of 2^{numbers}");
+        let number_mask = (1u64 << numbers) - 1;
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            fill_number: Signal::default(),
+            fill_data: Signal::default(),
+            fill_error: Signal::default(),
+            done_number: Signal::default(),
+            bus_errors: Signal::default(),
+            line_read: Signal::default(),
+            line_written: Signal::default(),
+            m_axi: Axi4Master::default(),
+            fetch_arbiter: RoundRobin::default(),
+            store_arbiter: RoundRobin::default(),
+            ar_valid: Register::default(),
+            ar_id: Register::default(),
+            ar_line: Register::default(),
+            ar_code: Register::default(),
+            aw_valid: Register::default(),
+            aw_id: Register::default(),
+            aw_line: Register::default(),
+            w_valid: Register::default(),
+            w_data: Register::default(),
+            w_strobe: Register::default(),
+            fills: QueuePointers::default(),
+            fills_id: RamAsync::default(),
+            fills_data: RamAsync::default(),
+            fills_error: RamAsync::default(),
+            b_valid: Register::default(),
+            b_id: Register::default(),
+            errors: Register::default(),
+            read_event: Register::default(),
+            write_event: Register::default(),
+            fetches: Signal::default(),
+            stores: Signal::default(),
+            ar_free: Signal::default(),
+            ar_number: Signal::default(),
+            ar_bank: Signal::default(),
+            aw_number: Signal::default(),
+            aw_bank: Signal::default(),
+            aw_free: Signal::default(),
+            r_take: Signal::default(),
+            r_error: Signal::default(),
+            b_error: Signal::default(),
+            fill_taken: Signal::default(),
+            fill_id: Signal::default(),
+            fetch_valid: vec![Signal::default(); banks],
+            fetch_ready: vec![Signal::default(); banks],
+            fetch_line: vec![Signal::default(); banks],
+            fetch_number: vec![Signal::default(); banks],
+            fetch_code: vec![Signal::default(); banks],
+            fill_valid: vec![Signal::default(); banks],
+            fill_ready: vec![Signal::default(); banks],
+            store_valid: vec![Signal::default(); banks],
+            store_ready: vec![Signal::default(); banks],
+            store_line: vec![Signal::default(); banks],
+            store_data: vec![Signal::default(); banks],
+            store_strobe: vec![Signal::default(); banks],
+            store_number: vec![Signal::default(); banks],
+            done_valid: vec![Signal::default(); banks],
+            bank_id: (0..banks as u64).map(|bank| Constant::new((bank << numbers).into())).collect(),
+            number_mask: Constant::new(number_mask.into()),
+            _banks: banks,
+        }
+    }
+}
+
+impl Logic for MemoryChannel {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, ar_valid, ar_id, ar_line, ar_code, aw_valid, aw_id, aw_line);
+        dff_setup!(self, clock, w_valid, w_data, w_strobe, b_valid, b_id, errors, read_event, write_event);
+        clock!(self, clock, fetch_arbiter, store_arbiter, fills);
+        self.fills_id.clock.next = self.clock.val();
+        self.fills_data.clock.next = self.clock.val();
+        self.fills_error.clock.next = self.clock.val();
+
+        self.fetches.next = bits::<32>(0);
+        self.stores.next = bits::<32>(0);
+        for i in 0..self._banks {
+            self.fetches.next = self.fetches.val().replace_bit(i, self.fetch_valid[i].val());
+            self.stores.next = self.stores.val().replace_bit(i, self.store_valid[i].val());
+        }
+
+        // Read requests.
+        self.fetch_arbiter.request.next = self.fetches.val();
+        self.ar_free.next = !self.ar_valid.q.val() || self.m_axi.arready.val();
+        self.fetch_arbiter.advance.next = self.ar_free.val() && self.fetch_arbiter.any.val();
+        self.ar_number.next = bits::<6>(0);
+        self.ar_bank.next = bits::<8>(0);
+        for i in 0..self._banks {
+            if self.fetch_arbiter.grant.val().get_bit(i) {
+                self.ar_number.next = self.fetch_number[i].val();
+                self.ar_bank.next = self.bank_id[i].val();
+            }
+        }
+        if self.ar_free.val() {
+            self.ar_valid.d.next = self.fetch_arbiter.any.val();
+            self.ar_id.d.next = self.ar_bank.val() | bit_cast::<8, 6>(self.ar_number.val());
+            for i in 0..self._banks {
+                if self.fetch_arbiter.grant.val().get_bit(i) {
+                    self.ar_line.d.next = self.fetch_line[i].val();
+                    self.ar_code.d.next = self.fetch_code[i].val();
+                }
+            }
+        }
+
+        // Write requests: address and data are accepted together here, apart by the memory.
+        self.store_arbiter.request.next = self.stores.val();
+        self.aw_free.next = (!self.aw_valid.q.val() || self.m_axi.awready.val())
+            && (!self.w_valid.q.val() || self.m_axi.wready.val());
+        self.store_arbiter.advance.next = self.aw_free.val() && self.store_arbiter.any.val();
+        if self.m_axi.awready.val() {
+            self.aw_valid.d.next = false;
+        }
+        if self.m_axi.wready.val() {
+            self.w_valid.d.next = false;
+        }
+        self.aw_number.next = bits::<6>(0);
+        self.aw_bank.next = bits::<8>(0);
+        for i in 0..self._banks {
+            if self.store_arbiter.grant.val().get_bit(i) {
+                self.aw_number.next = self.store_number[i].val();
+                self.aw_bank.next = self.bank_id[i].val();
+            }
+        }
+        if self.aw_free.val() && self.store_arbiter.any.val() {
+            self.aw_valid.d.next = true;
+            self.aw_id.d.next = self.aw_bank.val() | bit_cast::<8, 6>(self.aw_number.val());
+            self.w_valid.d.next = true;
+            for i in 0..self._banks {
+                if self.store_arbiter.grant.val().get_bit(i) {
+                    self.aw_line.d.next = self.store_line[i].val();
+                    self.w_data.d.next = self.store_data[i].val();
+                    self.w_strobe.d.next = self.store_strobe[i].val();
+                }
+            }
+        }
+        for i in 0..self._banks {
+            self.fetch_ready[i].next = self.ar_free.val() && self.fetch_arbiter.grant.val().get_bit(i);
+            self.store_ready[i].next = self.aw_free.val() && self.store_arbiter.grant.val().get_bit(i);
+        }
+
+        // Lines from memory, through the queue to their banks. An ID of no bank is an error of the memory; it is dropped.
+        self.m_axi.rready.next = !self.fills.full.val();
+        self.r_take.next = self.m_axi.rvalid.val() && !self.fills.full.val();
+        self.r_error.next = self.m_axi.rresp.val().any() || !self.m_axi.rlast.val();
+        self.fills.push.next = self.r_take.val();
+        self.fills_id.write_enable.next = self.r_take.val();
+        self.fills_id.write_address.next = self.fills.write_address.val();
+        self.fills_id.write_data.next = self.m_axi.rid.val();
+        self.fills_id.read_address.next = self.fills.read_address.val();
+        self.fills_data.write_enable.next = self.r_take.val();
+        self.fills_data.write_address.next = self.fills.write_address.val();
+        self.fills_data.write_data.next = self.m_axi.rdata.val();
+        self.fills_data.read_address.next = self.fills.read_address.val();
+        self.fills_error.write_enable.next = self.r_take.val();
+        self.fills_error.write_address.next = self.fills.write_address.val();
+        self.fills_error.write_data.next = self.r_error.val();
+        self.fills_error.read_address.next = self.fills.read_address.val();
+        self.fill_id.next = self.fills_id.read_data.val();
+        self.fill_number.next = (self.fill_id.val() & self.number_mask.val()).get_bits::<6>(0);
+        self.fill_data.next = self.fills_data.read_data.val();
+        self.fill_error.next = self.fills_error.read_data.val();
+        self.fill_taken.next = true;
+        for i in 0..self._banks {
+            self.fill_valid[i].next = false;
+            if (self.fill_id.val() & !self.number_mask.val()) == self.bank_id[i].val() {
+                self.fill_valid[i].next = !self.fills.empty.val();
+                self.fill_taken.next = self.fill_ready[i].val();
+            }
+        }
+        self.fills.pop.next = !self.fills.empty.val() && self.fill_taken.val();
+
+        // Answers of writes.
+        self.m_axi.bready.next = true;
+        self.b_valid.d.next = self.m_axi.bvalid.val();
+        if self.m_axi.bvalid.val() {
+            self.b_id.d.next = self.m_axi.bid.val();
+        }
+        self.b_error.next = self.m_axi.bvalid.val() && self.m_axi.bresp.val().any();
+        self.done_number.next = (self.b_id.q.val() & self.number_mask.val()).get_bits::<6>(0);
+        for i in 0..self._banks {
+            self.done_valid[i].next = self.b_valid.q.val()
+                && ((self.b_id.q.val() & !self.number_mask.val()) == self.bank_id[i].val());
+        }
+
+        self.errors.d.next = bits::<2>(0);
+        if self.r_take.val() && self.r_error.val() && self.b_error.val() {
+            self.errors.d.next = bits::<2>(2);
+        } else if (self.r_take.val() && self.r_error.val()) || self.b_error.val() {
+            self.errors.d.next = bits::<2>(1);
+        }
+        self.bus_errors.next = self.errors.q.val();
+        self.read_event.d.next = self.r_take.val();
+        self.write_event.d.next = self.m_axi.bvalid.val();
+        self.line_read.next = self.read_event.q.val();
+        self.line_written.next = self.write_event.q.val();
+
+        self.m_axi.arvalid.next = self.ar_valid.q.val();
+        self.m_axi.arid.next = self.ar_id.q.val();
+        self.m_axi.araddr.next = bit_cast::<32, 26>(self.ar_line.q.val()) << 6;
+        self.m_axi.arlen.next = bits::<8>(0);
+        self.m_axi.arsize.next = bits::<3>(6);
+        self.m_axi.arburst.next = bits::<2>(1);
+        self.m_axi.arlock.next = false;
+        self.m_axi.arcache.next = bits::<4>(3);
+        self.m_axi.arprot.next = bits::<3>(0);
+        if self.ar_code.q.val() {
+            self.m_axi.arprot.next = bits::<3>(4);
+        }
+        self.m_axi.arqos.next = bits::<4>(0);
+        self.m_axi.awvalid.next = self.aw_valid.q.val();
+        self.m_axi.awid.next = self.aw_id.q.val();
+        self.m_axi.awaddr.next = bit_cast::<32, 26>(self.aw_line.q.val()) << 6;
+        self.m_axi.awlen.next = bits::<8>(0);
+        self.m_axi.awsize.next = bits::<3>(6);
+        self.m_axi.awburst.next = bits::<2>(1);
+        self.m_axi.awlock.next = false;
+        self.m_axi.awcache.next = bits::<4>(3);
+        self.m_axi.awprot.next = bits::<3>(0);
+        self.m_axi.awqos.next = bits::<4>(0);
+        self.m_axi.wvalid.next = self.w_valid.q.val();
+        self.m_axi.wdata.next = self.w_data.q.val();
+        self.m_axi.wstrb.next = self.w_strobe.q.val();
+        self.m_axi.wlast.next = true;
+    }
+}

@@ -1,0 +1,183 @@
+//! The fetches of a bank that are under way.
+
+use super::NumberPool;
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes, and queues its request.
+///
+/// 1. `begin` starts a fetch; it may be high only if `free` is. From the next cycle on the request is in a queue of four that
+///    ends in the `fetch_` ports.
+/// 2. The `fill_` outputs tell about the fetch `fill_number`, in the same cycle, if it is `known`; `end` ends it.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct L2Fetches {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: no fetch is under way.
+    pub reset: Signal<In, Bit>,
+    /// A fetch can begin.
+    pub free: Signal<Out, Bit>,
+    /// A fetch begins.
+    pub begin: Signal<In, Bit>,
+    /// Line address.
+    pub line: Signal<In, Bits<26>>,
+    /// Who waits for the line.
+    pub requester: Signal<In, Bits<5>>,
+    /// Tag of the read; bit 6 tells a fetch of instructions.
+    pub tag: Signal<In, Bits<7>>,
+    /// Where the line goes.
+    pub place: Signal<In, Bits<16>>,
+    /// The way of this place, one-hot.
+    pub way: Signal<In, Bits<4>>,
+    /// Toggle of the place.
+    pub toggle: Signal<In, Bit>,
+
+    /// A request is here.
+    pub fetch_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub fetch_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub fetch_line: Signal<Out, Bits<26>>,
+    /// Its number.
+    pub fetch_number: Signal<Out, Bits<6>>,
+    /// It is for instructions.
+    pub fetch_code: Signal<Out, Bit>,
+
+    /// The fetch to tell about.
+    pub fill_number: Signal<In, Bits<6>>,
+    /// It is under way.
+    pub known: Signal<Out, Bit>,
+    /// It ends.
+    pub end: Signal<In, Bit>,
+    /// Who waits for the line.
+    pub fill_requester: Signal<Out, Bits<5>>,
+    /// Tag of the read.
+    pub fill_tag: Signal<Out, Bits<7>>,
+    /// Where the line goes.
+    pub fill_place: Signal<Out, Bits<16>>,
+    /// The way of this place, one-hot.
+    pub fill_way: Signal<Out, Bits<4>>,
+    /// Toggle of the place.
+    pub fill_toggle: Signal<Out, Bit>,
+
+    numbers: NumberPool,
+    requesters: RamAsync<Bits<5>, 6>,
+    tags: RamAsync<Bits<7>, 6>,
+    places: RamAsync<Bits<16>, 6>,
+    ways: RamAsync<Bits<4>, 6>,
+    toggles: RamAsync<Bit, 6>,
+    queue: QueuePointers<2>,
+    queue_line: RamAsync<Bits<26>, 2>,
+    queue_number: RamAsync<Bits<6>, 2>,
+    queue_code: RamAsync<Bit, 2>,
+}
+
+impl L2Fetches {
+    /// Up to `2^numbers` fetches.
+    ///
+    /// # Panics
+    /// If `numbers` is above 6.
+    pub fn new(numbers: usize) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            free: Signal::default(),
+            begin: Signal::default(),
+            line: Signal::default(),
+            requester: Signal::default(),
+            tag: Signal::default(),
+            place: Signal::default(),
+            way: Signal::default(),
+            toggle: Signal::default(),
+            fetch_valid: Signal::default(),
+            fetch_ready: Signal::default(),
+            fetch_line: Signal::default(),
+            fetch_number: Signal::default(),
+            fetch_code: Signal::default(),
+            fill_number: Signal::default(),
+            known: Signal::default(),
+            end: Signal::default(),
+            fill_requester: Signal::default(),
+            fill_tag: Signal::default(),
+            fill_place: Signal::default(),
+            fill_way: Signal::default(),
+            fill_toggle: Signal::default(),
+            requesters: RamAsync::default(),
+            tags: RamAsync::default(),
+            places: RamAsync::default(),
+            ways: RamAsync::default(),
+            toggles: RamAsync::default(),
+            queue: QueuePointers::default(),
+            queue_line: RamAsync::default(),
+            queue_number: RamAsync::default(),
+            queue_code: RamAsync::default(),
+            numbers: NumberPool::new(numbers),
+        }
+    }
+}
+
+impl Logic for L2Fetches {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, numbers, queue);
+        self.requesters.clock.next = self.clock.val();
+        self.tags.clock.next = self.clock.val();
+        self.places.clock.next = self.clock.val();
+        self.ways.clock.next = self.clock.val();
+        self.toggles.clock.next = self.clock.val();
+        self.queue_line.clock.next = self.clock.val();
+        self.queue_number.clock.next = self.clock.val();
+        self.queue_code.clock.next = self.clock.val();
+
+        self.free.next = self.numbers.free.val() && !self.queue.full.val();
+        self.numbers.take.next = self.begin.val();
+        self.numbers.release.next = self.end.val();
+        self.numbers.released.next = self.fill_number.val();
+        self.known.next = self.numbers.known.val();
+
+        self.requesters.write_enable.next = self.begin.val();
+        self.requesters.write_address.next = self.numbers.number.val();
+        self.requesters.write_data.next = self.requester.val();
+        self.requesters.read_address.next = self.fill_number.val();
+        self.fill_requester.next = self.requesters.read_data.val();
+        self.tags.write_enable.next = self.begin.val();
+        self.tags.write_address.next = self.numbers.number.val();
+        self.tags.write_data.next = self.tag.val();
+        self.tags.read_address.next = self.fill_number.val();
+        self.fill_tag.next = self.tags.read_data.val();
+        self.places.write_enable.next = self.begin.val();
+        self.places.write_address.next = self.numbers.number.val();
+        self.places.write_data.next = self.place.val();
+        self.places.read_address.next = self.fill_number.val();
+        self.fill_place.next = self.places.read_data.val();
+        self.ways.write_enable.next = self.begin.val();
+        self.ways.write_address.next = self.numbers.number.val();
+        self.ways.write_data.next = self.way.val();
+        self.ways.read_address.next = self.fill_number.val();
+        self.fill_way.next = self.ways.read_data.val();
+        self.toggles.write_enable.next = self.begin.val();
+        self.toggles.write_address.next = self.numbers.number.val();
+        self.toggles.write_data.next = self.toggle.val();
+        self.toggles.read_address.next = self.fill_number.val();
+        self.fill_toggle.next = self.toggles.read_data.val();
+
+        self.queue.push.next = self.begin.val();
+        self.queue.pop.next = !self.queue.empty.val() && self.fetch_ready.val();
+        self.queue_line.write_enable.next = self.begin.val();
+        self.queue_line.write_address.next = self.queue.write_address.val();
+        self.queue_line.write_data.next = self.line.val();
+        self.queue_line.read_address.next = self.queue.read_address.val();
+        self.queue_number.write_enable.next = self.begin.val();
+        self.queue_number.write_address.next = self.queue.write_address.val();
+        self.queue_number.write_data.next = self.numbers.number.val();
+        self.queue_number.read_address.next = self.queue.read_address.val();
+        self.queue_code.write_enable.next = self.begin.val();
+        self.queue_code.write_address.next = self.queue.write_address.val();
+        self.queue_code.write_data.next = self.tag.val().get_bit(6);
+        self.queue_code.read_address.next = self.queue.read_address.val();
+        self.fetch_valid.next = !self.queue.empty.val();
+        self.fetch_line.next = self.queue_line.read_data.val();
+        self.fetch_number.next = self.queue_number.read_data.val();
+        self.fetch_code.next = self.queue_code.read_data.val();
+    }
+}

@@ -1,0 +1,324 @@
+//! The memory system: crossbars, banks of the L2, and the channels to memory.
+
+use super::{Axi4Master, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar};
+use crate::config::Config;
+use crate::prelude::*;
+
+/// What the memory system is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySizes {
+    /// Requesters, 1 to 32.
+    pub requesters: usize,
+    /// Channels: 1, 2 or 4, and not more than banks.
+    pub channels: usize,
+    /// Banks: 1, 2, 4 or 8.
+    pub banks: usize,
+    /// Lines of a bank, a power of two.
+    pub bank_lines: usize,
+    /// Ways of a bank: 1, 2 or 4.
+    pub ways: usize,
+}
+
+impl MemorySizes {
+    /// The memory system of an array with this configuration.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            requesters: config.cores,
+            channels: config.channels,
+            banks: config.l2_banks,
+            bank_lines: config.l2_bank_lines,
+            ways: config.l2_ways,
+        }
+    }
+
+    /// Fetches, and write-backs, that a bank has under way, as a power of two: at most 64, and so many that all IDs of a
+    /// channel fit 8 bits.
+    fn numbers(&self) -> usize {
+        let banks_of_channel = self.banks / self.channels;
+        (8 - banks_of_channel.ilog2() as usize).min(6)
+    }
+}
+
+/// The L2 with all that is around it: reads and writes of lines by up to 32 requesters, over banks that a fold of the line
+/// address selects, to one or more AXI4 channels.
+///
+/// 1. A requester's reads and writes travel separately. Requests of one requester to one line through one port are performed in
+///    order; answers come in any order, one of each kind a cycle, and are always accepted.
+/// 2. `written_valid` of a write comes when every later read of any requester sees it.
+/// 3. A line stands in bank `fold(line) mod banks` and moves through channel `bank mod channels`.
+/// 4. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also drops all lines. `busy` is high from
+///    this cycle on until the last of them is acknowledged by AXI4.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct MemorySystem {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: every line is dropped.
+    pub reset: Signal<In, Bit>,
+    /// A line is to be read.
+    pub read_valid: Vec<Signal<In, Bit>>,
+    /// Its line address.
+    pub read_line: Vec<Signal<In, Bits<26>>>,
+    /// Tag for the answer; bit 6 tells a fetch of instructions.
+    pub read_tag: Vec<Signal<In, Bits<7>>>,
+    /// A line is to be written.
+    pub write_valid: Vec<Signal<In, Bit>>,
+    /// Its line address.
+    pub write_line: Vec<Signal<In, Bits<26>>>,
+    /// The line, byte 0 in bits 7:0.
+    pub write_data: Vec<Signal<In, Bits<512>>>,
+    /// Bytes to write.
+    pub write_strobe: Vec<Signal<In, Bits<64>>>,
+    /// Tag for the answer.
+    pub write_tag: Vec<Signal<In, Bits<6>>>,
+    /// The read is accepted at this edge.
+    pub read_ready: Vec<Signal<Out, Bit>>,
+    /// The write is accepted at this edge.
+    pub write_ready: Vec<Signal<Out, Bit>>,
+    /// The answer of a read is here.
+    pub response_valid: Vec<Signal<Out, Bit>>,
+    /// Its tag.
+    pub response_tag: Vec<Signal<Out, Bits<7>>>,
+    /// The line.
+    pub response_data: Vec<Signal<Out, Bits<512>>>,
+    /// Memory could not read it.
+    pub response_error: Vec<Signal<Out, Bit>>,
+    /// A write is performed: every later read of any requester sees it.
+    pub written_valid: Vec<Signal<Out, Bit>>,
+    /// Its tag.
+    pub written_tag: Vec<Signal<Out, Bits<6>>>,
+    /// Lines read that the L2 had, modulo 2^32.
+    pub read_hits: Vec<Signal<Out, Bits<32>>>,
+    /// Lines read that came from memory, modulo 2^32.
+    pub read_misses: Vec<Signal<Out, Bits<32>>>,
+    /// Lines written, modulo 2^32.
+    pub writes: Vec<Signal<Out, Bits<32>>>,
+
+    /// Write back all changed lines.
+    pub clean: Signal<In, Bit>,
+    /// Write back all changed lines and drop all lines.
+    pub invalidate: Signal<In, Bit>,
+    /// This is under way.
+    pub busy: Signal<Out, Bit>,
+    /// AXI4 responses other than OKAY in the cycle before.
+    pub bus_errors: Signal<Out, Bits<4>>,
+    /// Lines read from memory, modulo 2^32.
+    pub lines_read: Signal<Out, Bits<32>>,
+    /// Lines written to memory, modulo 2^32.
+    pub lines_written: Signal<Out, Bits<32>>,
+    /// The channels to memory.
+    pub m_axi: Vec<Axi4Master>,
+
+    requests: RequestCrossbar,
+    responses: ResponseCrossbar,
+    bank: Vec<L2Bank>,
+    channel: Vec<MemoryChannel>,
+    read_count: Register<Bits<32>>,
+    write_count: Register<Bits<32>>,
+    any_busy: Signal<Local, Bit>,
+    errors: Signal<Local, Bits<4>>,
+    read_events: Signal<Local, Bits<32>>,
+    write_events: Signal<Local, Bits<32>>,
+    _requesters: usize,
+    _banks: usize,
+    _channels: usize,
+    _channel_banks: usize,
+}
+
+impl MemorySystem {
+    /// A memory system of these sizes.
+    ///
+    /// # Panics
+    /// If a size is none of those that [`MemorySizes`] names.
+    pub fn new(sizes: MemorySizes) -> Self {
+        let MemorySizes { requesters, channels, banks, bank_lines, ways } = sizes;
+        assert!(matches!(channels, 1 | 2 | 4) && channels <= banks, "MemorySystem: {sizes:?}");
+        let numbers = sizes.numbers();
+        let skip = banks.ilog2() as usize;
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            clean: Signal::default(),
+            invalidate: Signal::default(),
+            busy: Signal::default(),
+            bus_errors: Signal::default(),
+            lines_read: Signal::default(),
+            lines_written: Signal::default(),
+            read_count: Register::default(),
+            write_count: Register::default(),
+            any_busy: Signal::default(),
+            errors: Signal::default(),
+            read_events: Signal::default(),
+            write_events: Signal::default(),
+            read_valid: vec![Signal::default(); requesters],
+            read_line: vec![Signal::default(); requesters],
+            read_tag: vec![Signal::default(); requesters],
+            write_valid: vec![Signal::default(); requesters],
+            write_line: vec![Signal::default(); requesters],
+            write_data: vec![Signal::default(); requesters],
+            write_strobe: vec![Signal::default(); requesters],
+            write_tag: vec![Signal::default(); requesters],
+            read_ready: vec![Signal::default(); requesters],
+            write_ready: vec![Signal::default(); requesters],
+            response_valid: vec![Signal::default(); requesters],
+            response_tag: vec![Signal::default(); requesters],
+            response_data: vec![Signal::default(); requesters],
+            response_error: vec![Signal::default(); requesters],
+            written_valid: vec![Signal::default(); requesters],
+            written_tag: vec![Signal::default(); requesters],
+            read_hits: vec![Signal::default(); requesters],
+            read_misses: vec![Signal::default(); requesters],
+            writes: vec![Signal::default(); requesters],
+            m_axi: vec![Axi4Master::default(); channels],
+            requests: RequestCrossbar::new(requesters, banks),
+            responses: ResponseCrossbar::new(requesters, banks),
+            bank: (0..banks).map(|_| L2Bank::new(bank_lines, ways, numbers, skip)).collect(),
+            channel: (0..channels).map(|_| MemoryChannel::new(banks / channels, numbers)).collect(),
+            _requesters: requesters,
+            _banks: banks,
+            _channels: channels,
+            _channel_banks: banks / channels,
+        }
+    }
+}
+
+impl Logic for MemorySystem {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, read_count, write_count);
+        clock!(self, clock, requests, responses);
+        for i in 0..self._requesters {
+            self.requests.read_valid[i].next = self.read_valid[i].val();
+            self.requests.read_line[i].next = self.read_line[i].val();
+            self.requests.read_tag[i].next = self.read_tag[i].val();
+            self.requests.write_valid[i].next = self.write_valid[i].val();
+            self.requests.write_line[i].next = self.write_line[i].val();
+            self.requests.write_data[i].next = self.write_data[i].val();
+            self.requests.write_strobe[i].next = self.write_strobe[i].val();
+            self.requests.write_tag[i].next = self.write_tag[i].val();
+            self.read_ready[i].next = self.requests.read_ready[i].val();
+            self.write_ready[i].next = self.requests.write_ready[i].val();
+            self.response_valid[i].next = self.responses.response_valid[i].val();
+            self.response_tag[i].next = self.responses.response_tag[i].val();
+            self.response_data[i].next = self.responses.response_data[i].val();
+            self.response_error[i].next = self.responses.response_error[i].val();
+            self.written_valid[i].next = self.responses.written_valid[i].val();
+            self.written_tag[i].next = self.responses.written_tag[i].val();
+            self.read_hits[i].next = self.responses.read_hits[i].val();
+            self.read_misses[i].next = self.responses.read_misses[i].val();
+            self.writes[i].next = self.responses.writes[i].val();
+        }
+
+        self.any_busy.next = self.clean.val() || self.invalidate.val();
+        for b in 0..self._banks {
+            self.bank[b].clock.next = self.clock.val();
+            self.bank[b].reset.next = self.reset.val();
+            self.bank[b].clean.next = self.clean.val();
+            self.bank[b].invalidate.next = self.invalidate.val();
+            self.any_busy.next = self.any_busy.val() || self.bank[b].busy.val();
+            self.bank[b].request_valid.next = self.requests.request_valid[b].val();
+            self.bank[b].request_write.next = self.requests.request_write[b].val();
+            self.bank[b].request_requester.next = self.requests.request_requester[b].val();
+            self.bank[b].request_tag.next = self.requests.request_tag[b].val();
+            self.bank[b].request_write_tag.next = self.requests.request_write_tag[b].val();
+            self.bank[b].request_line.next = self.requests.request_line[b].val();
+            self.bank[b].request_data.next = self.requests.request_data[b].val();
+            self.bank[b].request_strobe.next = self.requests.request_strobe[b].val();
+            self.requests.request_ready[b].next = self.bank[b].request_ready.val();
+            self.responses.bank_valid[b].next = self.bank[b].response_valid.val();
+            self.responses.bank_requester[b].next = self.bank[b].response_requester.val();
+            self.responses.bank_tag[b].next = self.bank[b].response_tag.val();
+            self.responses.bank_data[b].next = self.bank[b].response_data.val();
+            self.responses.bank_error[b].next = self.bank[b].response_error.val();
+            self.responses.bank_missed[b].next = self.bank[b].response_missed.val();
+            self.bank[b].response_ready.next = self.responses.bank_ready[b].val();
+            self.responses.bank_written_valid[b].next = self.bank[b].written_valid.val();
+            self.responses.bank_written_requester[b].next = self.bank[b].written_requester.val();
+            self.responses.bank_written_tag[b].next = self.bank[b].written_tag.val();
+            self.bank[b].written_ready.next = self.responses.bank_written_ready[b].val();
+        }
+        self.busy.next = self.any_busy.val();
+
+        // Bank `c + k * channels` is bank `k` of channel `c`.
+        self.errors.next = bits::<4>(0);
+        self.read_events.next = bits::<32>(0);
+        self.write_events.next = bits::<32>(0);
+        for c in 0..self._channels {
+            self.channel[c].clock.next = self.clock.val();
+            self.channel[c].reset.next = self.reset.val();
+            if self.channel[c].bus_errors.val().get_bit(0) {
+                self.errors.next = self.errors.val() + 1;
+            }
+            if self.channel[c].bus_errors.val().get_bit(1) {
+                self.errors.next = self.errors.val() + 2;
+            }
+            if self.channel[c].line_read.val() {
+                self.read_events.next = self.read_events.val() + 1;
+            }
+            if self.channel[c].line_written.val() {
+                self.write_events.next = self.write_events.val() + 1;
+            }
+            for k in 0..self._channel_banks {
+                self.channel[c].fetch_valid[k].next = self.bank[c + k * self._channels].fetch_valid.val();
+                self.channel[c].fetch_line[k].next = self.bank[c + k * self._channels].fetch_line.val();
+                self.channel[c].fetch_number[k].next = self.bank[c + k * self._channels].fetch_number.val();
+                self.channel[c].fetch_code[k].next = self.bank[c + k * self._channels].fetch_code.val();
+                self.channel[c].store_valid[k].next = self.bank[c + k * self._channels].store_valid.val();
+                self.channel[c].store_line[k].next = self.bank[c + k * self._channels].store_line.val();
+                self.channel[c].store_data[k].next = self.bank[c + k * self._channels].store_data.val();
+                self.channel[c].store_strobe[k].next = self.bank[c + k * self._channels].store_strobe.val();
+                self.channel[c].store_number[k].next = self.bank[c + k * self._channels].store_number.val();
+                self.channel[c].fill_ready[k].next = self.bank[c + k * self._channels].fill_ready.val();
+                self.bank[c + k * self._channels].fetch_ready.next = self.channel[c].fetch_ready[k].val();
+                self.bank[c + k * self._channels].store_ready.next = self.channel[c].store_ready[k].val();
+                self.bank[c + k * self._channels].fill_valid.next = self.channel[c].fill_valid[k].val();
+                self.bank[c + k * self._channels].done_valid.next = self.channel[c].done_valid[k].val();
+                self.bank[c + k * self._channels].fill_number.next = self.channel[c].fill_number.val();
+                self.bank[c + k * self._channels].fill_data.next = self.channel[c].fill_data.val();
+                self.bank[c + k * self._channels].fill_error.next = self.channel[c].fill_error.val();
+                self.bank[c + k * self._channels].done_number.next = self.channel[c].done_number.val();
+            }
+            self.m_axi[c].awid.next = self.channel[c].m_axi.awid.val();
+            self.m_axi[c].awaddr.next = self.channel[c].m_axi.awaddr.val();
+            self.m_axi[c].awlen.next = self.channel[c].m_axi.awlen.val();
+            self.m_axi[c].awsize.next = self.channel[c].m_axi.awsize.val();
+            self.m_axi[c].awburst.next = self.channel[c].m_axi.awburst.val();
+            self.m_axi[c].awlock.next = self.channel[c].m_axi.awlock.val();
+            self.m_axi[c].awcache.next = self.channel[c].m_axi.awcache.val();
+            self.m_axi[c].awprot.next = self.channel[c].m_axi.awprot.val();
+            self.m_axi[c].awqos.next = self.channel[c].m_axi.awqos.val();
+            self.m_axi[c].awvalid.next = self.channel[c].m_axi.awvalid.val();
+            self.m_axi[c].wdata.next = self.channel[c].m_axi.wdata.val();
+            self.m_axi[c].wstrb.next = self.channel[c].m_axi.wstrb.val();
+            self.m_axi[c].wlast.next = self.channel[c].m_axi.wlast.val();
+            self.m_axi[c].wvalid.next = self.channel[c].m_axi.wvalid.val();
+            self.m_axi[c].bready.next = self.channel[c].m_axi.bready.val();
+            self.m_axi[c].arid.next = self.channel[c].m_axi.arid.val();
+            self.m_axi[c].araddr.next = self.channel[c].m_axi.araddr.val();
+            self.m_axi[c].arlen.next = self.channel[c].m_axi.arlen.val();
+            self.m_axi[c].arsize.next = self.channel[c].m_axi.arsize.val();
+            self.m_axi[c].arburst.next = self.channel[c].m_axi.arburst.val();
+            self.m_axi[c].arlock.next = self.channel[c].m_axi.arlock.val();
+            self.m_axi[c].arcache.next = self.channel[c].m_axi.arcache.val();
+            self.m_axi[c].arprot.next = self.channel[c].m_axi.arprot.val();
+            self.m_axi[c].arqos.next = self.channel[c].m_axi.arqos.val();
+            self.m_axi[c].arvalid.next = self.channel[c].m_axi.arvalid.val();
+            self.m_axi[c].rready.next = self.channel[c].m_axi.rready.val();
+            self.channel[c].m_axi.awready.next = self.m_axi[c].awready.val();
+            self.channel[c].m_axi.wready.next = self.m_axi[c].wready.val();
+            self.channel[c].m_axi.bid.next = self.m_axi[c].bid.val();
+            self.channel[c].m_axi.bresp.next = self.m_axi[c].bresp.val();
+            self.channel[c].m_axi.bvalid.next = self.m_axi[c].bvalid.val();
+            self.channel[c].m_axi.arready.next = self.m_axi[c].arready.val();
+            self.channel[c].m_axi.rid.next = self.m_axi[c].rid.val();
+            self.channel[c].m_axi.rdata.next = self.m_axi[c].rdata.val();
+            self.channel[c].m_axi.rresp.next = self.m_axi[c].rresp.val();
+            self.channel[c].m_axi.rlast.next = self.m_axi[c].rlast.val();
+            self.channel[c].m_axi.rvalid.next = self.m_axi[c].rvalid.val();
+        }
+        self.bus_errors.next = self.errors.val();
+        self.read_count.d.next = self.read_count.q.val() + self.read_events.val();
+        self.write_count.d.next = self.write_count.q.val() + self.write_events.val();
+        self.lines_read.next = self.read_count.q.val();
+        self.lines_written.next = self.write_count.q.val();
+    }
+}

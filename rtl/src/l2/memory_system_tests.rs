@@ -1,0 +1,318 @@
+//! The memory system against a model of what memory may show, and its speed.
+
+use super::testing::{fails, Bench, Pace, Write};
+use super::MemorySizes;
+use crate::memory::testing::{random, Line, LineMemory};
+use rand::Rng;
+use std::collections::HashMap;
+
+/// A write of one byte: when it was accepted and done, and by whom.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    value: u8,
+    accepted: u64,
+    done: u64,
+    requester: usize,
+}
+
+const NEVER: u64 = u64::MAX;
+
+/// What every byte may hold: all writes that are not certainly overwritten.
+#[derive(Default)]
+struct History {
+    bytes: HashMap<(u32, usize), Vec<Stored>>,
+    initial: LineMemory,
+}
+
+impl History {
+    fn of(&mut self, line: u32, byte: usize) -> &mut Vec<Stored> {
+        let first = Stored { value: self.initial.read(line)[byte], accepted: 0, done: 0, requester: 99 };
+        self.bytes.entry((line, byte)).or_insert_with(|| vec![first])
+    }
+
+    fn accept(&mut self, write: &Write, requester: usize, now: u64) {
+        for byte in (0..64).filter(|b| write.strobe >> b & 1 == 1) {
+            let stored = Stored { value: write.data[byte], accepted: now, done: NEVER, requester };
+            self.of(write.line, byte).push(stored);
+        }
+    }
+
+    /// The oldest write of this requester to these bytes that is not done: its requests to one line stay in order.
+    fn done(&mut self, write: &Write, requester: usize, now: u64) {
+        for byte in (0..64).filter(|b| write.strobe >> b & 1 == 1) {
+            let open =
+                self.of(write.line, byte).iter_mut().find(|s| s.requester == requester && s.done == NEVER);
+            open.expect("the write is under way").done = now;
+        }
+    }
+
+    /// Whether a read from `start` to `end` may see `value`.
+    fn allows(&mut self, line: u32, byte: usize, value: u8, start: u64, end: u64) -> bool {
+        let list = self.of(line, byte);
+        let after = |a: &Stored, b: &Stored| {
+            a.done < b.accepted || (a.requester == b.requester && a.accepted < b.accepted)
+        };
+        list.iter().any(|s| {
+            s.value == value
+                && s.accepted < end
+                && !list.iter().any(|other| other.done < start && after(s, other))
+        })
+    }
+
+    /// Forgets what no read from `start` on may see.
+    fn forget(&mut self, start: u64) {
+        for list in self.bytes.values_mut() {
+            let all = list.clone();
+            list.retain(|s| {
+                !all.iter().any(|other| {
+                    other.done < start
+                        && (s.done < other.accepted
+                            || (s.requester == other.requester && s.accepted < other.accepted))
+                })
+            });
+        }
+    }
+
+    fn check(&mut self, line: u32, data: &Line, start: u64, end: u64, what: &str) {
+        for (byte, &value) in data.iter().enumerate() {
+            assert!(
+                self.allows(line, byte, value, start, end),
+                "{what}: line {line:#x}, byte {byte}: {value:#x} in cycles {start} to {end}; possible are {:x?}",
+                self.of(line, byte)
+            );
+        }
+    }
+}
+
+/// Reads and writes under way of one requester, by tag.
+#[derive(Default)]
+struct UnderWay {
+    reads: HashMap<u64, (u32, u64)>,
+    writes: HashMap<u64, Write>,
+}
+
+struct Test {
+    bench: Bench,
+    history: History,
+    under_way: Vec<UnderWay>,
+    lines: u32,
+    responses: u64,
+    errors: u64,
+}
+
+impl Test {
+    fn new(sizes: MemorySizes, pace: Pace, lines: u32) -> Self {
+        println!("{sizes:?}, {pace:?}");
+        Self {
+            bench: Bench::new(sizes, pace, random("memory system")),
+            history: History::default(),
+            under_way: (0..sizes.requesters).map(|_| UnderWay::default()).collect(),
+            lines,
+            responses: 0,
+            errors: 0,
+        }
+    }
+
+    /// One cycle; requesters without a request on offer make one with chance `traffic`.
+    fn cycle(&mut self, traffic: f64) {
+        for (i, state) in self.under_way.iter().enumerate() {
+            let rng = &mut self.bench.rng;
+            let requester = &mut self.bench.requesters[i];
+            // Lines with strides that are powers of two, far apart and near.
+            let line = |number: u32| number % 4 + (number / 4 << (7 + 3 * (number % 3)));
+            if requester.read.is_none() && rng.gen_bool(traffic) {
+                let tag = (0..128).find(|tag| !state.reads.contains_key(tag));
+                requester.read = tag.map(|tag| (line(rng.gen_range(0..self.lines)), tag));
+            }
+            if requester.write.is_none() && rng.gen_bool(traffic) {
+                let number = line(rng.gen_range(0..self.lines));
+                let tag = (0..64).find(|tag| !state.writes.contains_key(tag));
+                if let Some(tag) = tag.filter(|_| !fails(number)) {
+                    let strobe: u64 = match rng.gen_range(0..4) {
+                        0 => u64::MAX,
+                        1 => 0xf << (4 * rng.gen_range(0..16)),
+                        2 => 0,
+                        _ => rng.gen(),
+                    };
+                    let data = std::array::from_fn(|_| rng.gen());
+                    requester.write = Some(Write { line: number, data, strobe, tag });
+                }
+            }
+        }
+        self.bench.step();
+        let now = self.bench.cycle;
+        for i in 0..self.under_way.len() {
+            let state = &mut self.under_way[i];
+            let requester = &self.bench.requesters[i];
+            if let Some((line, tag)) = requester.read_accepted {
+                state.reads.insert(tag, (line, now));
+            }
+            if let Some(write) = &requester.write_accepted {
+                self.history.accept(write, i, now);
+                state.writes.insert(write.tag, write.clone());
+            }
+            if let Some(tag) = requester.written {
+                let write = state.writes.remove(&tag).expect("a write with this tag");
+                self.history.done(&write, i, now);
+            }
+            if let Some((tag, data, error)) = &requester.response {
+                let (line, start) = state.reads.remove(tag).expect("a read with this tag");
+                self.responses += 1;
+                self.errors += u64::from(*error);
+                assert_eq!(*error, fails(line), "line {line:#x}");
+                if !error {
+                    self.history.check(line, data, start, now, "read");
+                }
+            }
+        }
+        if now % 512 == 0 {
+            let reads = self.under_way.iter().flat_map(|u| u.reads.values().map(|r| r.1));
+            self.history.forget(reads.min().unwrap_or(now));
+        }
+    }
+
+    fn drain(&mut self) {
+        for _ in 0..20_000 {
+            let idle = self.under_way.iter().all(|u| u.reads.is_empty() && u.writes.is_empty());
+            let offers = self.bench.requesters.iter().any(|r| r.read.is_some() || r.write.is_some());
+            if idle && !offers {
+                return;
+            }
+            self.cycle(0.0);
+        }
+        panic!("requests are not answered");
+    }
+
+    /// Cleans or invalidates, with requests at `traffic` meanwhile; afterwards memory holds what was done before.
+    fn maintain(&mut self, invalidate: bool, traffic: f64) {
+        let start = self.bench.cycle;
+        self.bench.clean = !invalidate;
+        self.bench.invalidate = invalidate;
+        self.cycle(traffic);
+        assert!(self.bench.busy);
+        while self.bench.busy {
+            self.cycle(traffic);
+            assert!(self.bench.cycle < start + 50_000, "maintenance does not end");
+        }
+        let lines: Vec<u32> = self.history.bytes.keys().map(|k| k.0).collect();
+        let now = self.bench.cycle;
+        for line in lines {
+            let data = self.bench.memory.read(line);
+            self.history.check(line, &data, start, now, "memory after maintenance");
+        }
+    }
+
+    /// The host changes memory while nothing is cached.
+    fn host_writes(&mut self) {
+        let lines: Vec<u32> = self.history.bytes.keys().map(|k| k.0).collect();
+        for line in lines {
+            let data: Line = std::array::from_fn(|_| self.bench.rng.gen());
+            let strobe = self.bench.rng.gen();
+            let write = Write { line, data, strobe, tag: 0 };
+            self.history.accept(&write, 98, self.bench.cycle);
+            self.history.done(&write, 98, self.bench.cycle);
+            self.bench.memory.write(line, &data, strobe);
+        }
+        self.bench.cycle += 2;
+    }
+}
+
+/// Random traffic in phases, with maintenance between and during them.
+fn random_traffic(sizes: MemorySizes, pace: Pace, lines: u32, rounds: u64) {
+    let mut test = Test::new(sizes, pace, lines);
+    for round in 0..rounds {
+        let traffic = [1.0, 0.3, 0.05][round as usize % 3];
+        for _ in 0..1_500 {
+            test.cycle(traffic);
+        }
+        test.maintain(round % 2 == 1, traffic);
+        if round % 2 == 1 {
+            test.drain();
+            test.maintain(true, 0.0);
+            test.host_writes();
+        }
+    }
+    test.drain();
+    test.maintain(false, 0.0);
+    assert_eq!(test.bench.counted, test.bench.errors, "bus errors");
+    assert_eq!(test.bench.counters(), test.bench.moved);
+    println!(
+        "{} lines read by the requesters, {} errors, {:?} moved",
+        test.responses, test.errors, test.bench.moved
+    );
+    assert!(test.errors > 10 && test.responses > 80 * rounds && test.bench.moved.1 > 100);
+}
+
+const RANDOM: Pace = Pace { latency: (1, 40), ready: 0.7 };
+
+#[test]
+fn one_requester_on_one_tiny_bank() {
+    let sizes = MemorySizes { requesters: 1, channels: 1, banks: 1, bank_lines: 4, ways: 2 };
+    random_traffic(sizes, RANDOM, 40, 8);
+}
+
+#[test]
+fn three_requesters_on_two_banks() {
+    let sizes = MemorySizes { requesters: 3, channels: 1, banks: 2, bank_lines: 16, ways: 4 };
+    random_traffic(sizes, RANDOM, 120, 8);
+    let sizes = MemorySizes { requesters: 3, channels: 2, banks: 2, bank_lines: 8, ways: 1 };
+    random_traffic(sizes, Pace { latency: (1, 1), ready: 1.0 }, 60, 8);
+}
+
+#[test]
+fn five_requesters_on_eight_banks_and_four_channels() {
+    let sizes = MemorySizes { requesters: 5, channels: 4, banks: 8, bank_lines: 32, ways: 4 };
+    random_traffic(sizes, Pace { latency: (1, 150), ready: 0.9 }, 400, 6);
+}
+
+/// Packets as a kernel treats them: each requester reads the first line of its packets and writes a part of it when the
+/// line is there. Gives the packets in a cycle, in the middle of the run.
+fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
+    let pace = Pace { latency: (latency, latency), ready: 1.0 };
+    let mut bench = Bench::new(sizes, pace, random("packets"));
+    let mut next = 0u32;
+    let mut counted = 0;
+    let (from, to) = (3_000, 9_000);
+    let mut reads = vec![HashMap::new(); sizes.requesters];
+    let mut writes = vec![vec![]; sizes.requesters];
+    while bench.cycle < to {
+        for i in 0..sizes.requesters {
+            let requester = &mut bench.requesters[i];
+            if requester.read.is_none() {
+                let tag = (0..64).find(|tag| !reads[i].contains_key(tag));
+                if let Some(tag) = tag {
+                    // Slots of 128 bytes; the requesters take groups of 32 in turn.
+                    let line = next * 2;
+                    next += 1;
+                    reads[i].insert(tag, line);
+                    requester.read = Some((line & 0x1ffff, tag));
+                }
+            }
+            if requester.write.is_none() {
+                if let Some(line) = writes[i].pop() {
+                    requester.write = Some(Write { line, data: [7; 64], strobe: 0xff << 16, tag: 0 });
+                }
+            }
+        }
+        bench.step();
+        for (i, requester) in bench.requesters.iter().enumerate() {
+            if let Some((tag, _, _)) = requester.response {
+                writes[i].insert(0, reads[i].remove(&tag).unwrap() & 0x1ffff);
+            }
+            counted += u64::from(requester.written.is_some() && bench.cycle > from);
+        }
+    }
+    counted as f64 / (to - from) as f64
+}
+
+#[test]
+fn packets_move_at_the_rate_of_the_channels() {
+    for (channels, banks, requesters, expected) in
+        [(1, 2, 4, 0.85), (1, 8, 8, 0.9), (2, 8, 8, 1.8), (4, 8, 8, 2.4)]
+    {
+        let sizes = MemorySizes { requesters, channels, banks, bank_lines: 1024, ways: 4 };
+        let rate = packets_per_cycle(sizes, 100);
+        println!("{channels} channels, {banks} banks: {rate:.3} packets a cycle");
+        assert!(rate >= expected, "{channels} channels, {banks} banks: {rate:.3} packets a cycle");
+    }
+}

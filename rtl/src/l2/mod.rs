@@ -1,0 +1,31 @@
+//! The memory system that all cores share: crossbars, banks of the L2, AXI4 channels.
+
+mod answers;
+mod axi4;
+mod bank;
+mod channel;
+#[cfg(test)]
+mod equivalence_tests;
+mod fetches;
+mod memory_system;
+#[cfg(test)]
+mod memory_system_tests;
+mod number_pool;
+mod request_crossbar;
+mod response_crossbar;
+mod stores;
+#[cfg(test)]
+mod testing;
+mod way;
+
+pub use answers::L2Answers;
+pub use axi4::Axi4Master;
+pub use bank::L2Bank;
+pub use channel::MemoryChannel;
+pub use fetches::L2Fetches;
+pub use memory_system::{MemorySizes, MemorySystem};
+pub use number_pool::NumberPool;
+pub use request_crossbar::RequestCrossbar;
+pub use response_crossbar::ResponseCrossbar;
+pub use stores::L2Stores;
+pub use way::L2Way;

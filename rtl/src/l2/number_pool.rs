@@ -1,0 +1,157 @@
+//! Numbers for what is under way.
+
+use crate::prelude::*;
+
+/// Hands out the lowest of the numbers 0 to `2^bits - 1` that is here; a number is given out again only after it came back.
+///
+/// 1. `free` tells that `number` can be taken; with `take` it is taken at this edge.
+/// 2. With `release`, `released` comes back at this edge; a number that is not out stays as it is.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct NumberPool {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: all numbers are here.
+    pub reset: Signal<In, Bit>,
+    /// `number` can be taken.
+    pub free: Signal<Out, Bit>,
+    /// The lowest number that is here.
+    pub number: Signal<Out, Bits<6>>,
+    /// It is taken at this edge.
+    pub take: Signal<In, Bit>,
+    /// `released` comes back at this edge.
+    pub release: Signal<In, Bit>,
+    /// A number that may be out.
+    pub released: Signal<In, Bits<6>>,
+    /// `released` is out.
+    pub known: Signal<Out, Bit>,
+    /// The numbers that are out.
+    pub out: Signal<Out, Bits<64>>,
+    taken: Register<Bits<64>>,
+    absent: Constant<Bits<64>>,
+    used: Signal<Local, Bits<64>>,
+    lowest: Signal<Local, Bits<64>>,
+    index: Signal<Local, Bits<6>>,
+    set: Signal<Local, Bits<64>>,
+    cleared: Signal<Local, Bits<64>>,
+}
+
+impl NumberPool {
+    /// A pool of `2^width` numbers.
+    ///
+    /// # Panics
+    /// If `width` is above 6.
+    pub fn new(width: usize) -> Self {
+        assert!(width <= 6, "NumberPool: {width} bits, expected at most 6");
+        let absent = u64::MAX.checked_shl(1 << width).unwrap_or(0);
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            free: Signal::default(),
+            number: Signal::default(),
+            take: Signal::default(),
+            release: Signal::default(),
+            released: Signal::default(),
+            known: Signal::default(),
+            out: Signal::default(),
+            taken: Register::default(),
+            set: Signal::default(),
+            cleared: Signal::default(),
+            absent: Constant::new(absent.into()),
+            used: Signal::default(),
+            lowest: Signal::default(),
+            index: Signal::default(),
+        }
+    }
+}
+
+impl Logic for NumberPool {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, taken);
+        self.used.next = self.taken.q.val() | self.absent.val();
+        self.lowest.next = !self.used.val() & (self.used.val() + 1);
+        self.index.next = bits::<6>(0);
+        if (self.lowest.val() & 0xaaaa_aaaa_aaaa_aaaau64).any() {
+            self.index.next = self.index.val() | 1;
+        }
+        if (self.lowest.val() & 0xcccc_cccc_cccc_ccccu64).any() {
+            self.index.next = self.index.val() | 2;
+        }
+        if (self.lowest.val() & 0xf0f0_f0f0_f0f0_f0f0u64).any() {
+            self.index.next = self.index.val() | 4;
+        }
+        if (self.lowest.val() & 0xff00_ff00_ff00_ff00u64).any() {
+            self.index.next = self.index.val() | 8;
+        }
+        if (self.lowest.val() & 0xffff_0000_ffff_0000u64).any() {
+            self.index.next = self.index.val() | 16;
+        }
+        if (self.lowest.val() & 0xffff_ffff_0000_0000u64).any() {
+            self.index.next = self.index.val() | 32;
+        }
+        self.number.next = self.index.val();
+        self.free.next = !self.used.val().all();
+        self.known.next = self.taken.q.val().get_bit(self.released.val().index());
+        self.out.next = self.taken.q.val();
+        self.set.next = bits::<64>(0);
+        if self.take.val() {
+            self.set.next = self.lowest.val();
+        }
+        self.cleared.next = bits::<64>(0);
+        if self.release.val() {
+            self.cleared.next = bits::<64>(1) << self.released.val();
+        }
+        self.taken.d.next = (self.taken.q.val() & !self.cleared.val()) | self.set.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::equivalence::check_with;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use rand::Rng;
+
+    #[test]
+    fn numbers_out_are_distinct() {
+        let mut rng = random("number_pool");
+        for width in [0, 2, 6] {
+            let mut unit = NumberPool::new(width);
+            reset!(unit);
+            let mut out: Vec<u64> = Vec::new();
+            let (mut most, mut given) = (0, 0);
+            for step in 0..2_000 {
+                // Phases that take more than they give back, and the other way round.
+                let fills = step / 200 % 2 == 0;
+                settle(&mut unit);
+                let number = unit.number.val().to_u64();
+                let lowest = (0..1u64 << width).find(|n| !out.contains(n));
+                assert_eq!(unit.free.val(), lowest.is_some());
+                assert!(lowest.is_none() || lowest == Some(number));
+                assert_eq!(unit.out.val().to_u64(), out.iter().fold(0, |set, n| set | 1 << n));
+                let take = unit.free.val() && rng.gen_bool(if fills { 0.9 } else { 0.2 });
+                let back = (!out.is_empty() && rng.gen_bool(if fills { 0.3 } else { 0.9 }))
+                    .then(|| out.remove(rng.gen_range(0..out.len())));
+                unit.take.next = take;
+                unit.release.next = back.is_some();
+                unit.released.next = bits(back.unwrap_or(0));
+                if let Some(number) = back {
+                    settle(&mut unit);
+                    assert!(unit.known.val(), "{number} is out");
+                    given += 1;
+                }
+                tick!(unit);
+                if take {
+                    out.push(number);
+                }
+                most = most.max(out.len());
+            }
+            assert!(most == 1 << width && given > 300, "{most} out, {given} came back");
+        }
+    }
+
+    #[test]
+    fn equals_its_verilog() {
+        check_with(NumberPool::new(3), 3_000, |_, _, _| {});
+    }
+}

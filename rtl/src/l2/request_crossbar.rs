@@ -1,0 +1,260 @@
+//! From the requesters to the banks.
+
+use crate::control::{indices, RoundRobin};
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Takes the reads and writes of up to 32 requesters to the banks of the L2.
+///
+/// 1. The bank of a line is a fold of its address ([`IndexHash`]). Each bank accepts one request a cycle into a queue of four:
+///    reads and writes take turns when both wait, and among each the requesters do.
+/// 2. A requester's reads of one bank stay in order, and so do its writes.
+/// 3. `request_` shows the oldest request of each bank, from the cycle after its acceptance on.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct RequestCrossbar {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: the queues are empty.
+    pub reset: Signal<In, Bit>,
+
+    /// A line is to be read.
+    pub read_valid: Vec<Signal<In, Bit>>,
+    /// Accepted at this edge.
+    pub read_ready: Vec<Signal<Out, Bit>>,
+    /// Its line address.
+    pub read_line: Vec<Signal<In, Bits<26>>>,
+    /// Tag for the answer.
+    pub read_tag: Vec<Signal<In, Bits<7>>>,
+    /// A line is to be written.
+    pub write_valid: Vec<Signal<In, Bit>>,
+    /// Accepted at this edge.
+    pub write_ready: Vec<Signal<Out, Bit>>,
+    /// Its line address.
+    pub write_line: Vec<Signal<In, Bits<26>>>,
+    /// The line, byte 0 in bits 7:0.
+    pub write_data: Vec<Signal<In, Bits<512>>>,
+    /// Bytes to write.
+    pub write_strobe: Vec<Signal<In, Bits<64>>>,
+    /// Tag for the answer.
+    pub write_tag: Vec<Signal<In, Bits<6>>>,
+
+    /// A request is here.
+    pub request_valid: Vec<Signal<Out, Bit>>,
+    /// The bank is done with it at this edge.
+    pub request_ready: Vec<Signal<In, Bit>>,
+    /// It is a write.
+    pub request_write: Vec<Signal<Out, Bit>>,
+    /// Whose it is.
+    pub request_requester: Vec<Signal<Out, Bits<5>>>,
+    /// Its tag if it is a read.
+    pub request_tag: Vec<Signal<Out, Bits<7>>>,
+    /// Its tag if it is a write.
+    pub request_write_tag: Vec<Signal<Out, Bits<6>>>,
+    /// Its line address.
+    pub request_line: Vec<Signal<Out, Bits<26>>>,
+    /// Line to write.
+    pub request_data: Vec<Signal<Out, Bits<512>>>,
+    /// Bytes to write.
+    pub request_strobe: Vec<Signal<Out, Bits<64>>>,
+
+    read_bank: Vec<IndexHash>,
+    write_bank: Vec<IndexHash>,
+    read_arbiter: Vec<RoundRobin>,
+    write_arbiter: Vec<RoundRobin>,
+    wrote_last: Vec<Register<Bit>>,
+    queue: Vec<QueuePointers<2>>,
+    queue_write: Vec<RamAsync<Bit, 2>>,
+    queue_requester: Vec<RamAsync<Bits<5>, 2>>,
+    queue_tag: Vec<RamAsync<Bits<7>, 2>>,
+    queue_write_tag: Vec<RamAsync<Bits<6>, 2>>,
+    queue_line: Vec<RamAsync<Bits<26>, 2>>,
+    queue_data: Vec<RamAsync<Bits<512>, 2>>,
+    queue_strobe: Vec<RamAsync<Bits<64>, 2>>,
+    number: Vec<Constant<Bits<5>>>,
+
+    reads: Vec<Signal<Local, Bits<32>>>,
+    writes: Vec<Signal<Local, Bits<32>>>,
+    space: Vec<Signal<Local, Bit>>,
+    choose_read: Vec<Signal<Local, Bit>>,
+    choose_write: Vec<Signal<Local, Bit>>,
+    _requesters: usize,
+    _banks: usize,
+}
+
+impl RequestCrossbar {
+    /// A crossbar from `requesters` requesters to `banks` banks.
+    ///
+    /// # Panics
+    /// If there are not 1 to 32 requesters, or `banks` is not 1, 2, 4 or 8.
+    pub fn new(requesters: usize, banks: usize) -> Self {
+        assert!((1..=32).contains(&requesters), "RequestCrossbar: {requesters} requesters, expected 1 to 32");
+        assert!(matches!(banks, 1 | 2 | 4 | 8), "RequestCrossbar: {banks} banks, expected 1, 2, 4 or 8");
+        let hashes = || (0..requesters).map(|_| IndexHash::new(banks.ilog2() as usize, 0)).collect();
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            read_valid: vec![Signal::default(); requesters],
+            read_ready: vec![Signal::default(); requesters],
+            read_line: vec![Signal::default(); requesters],
+            read_tag: vec![Signal::default(); requesters],
+            write_valid: vec![Signal::default(); requesters],
+            write_ready: vec![Signal::default(); requesters],
+            write_line: vec![Signal::default(); requesters],
+            write_data: vec![Signal::default(); requesters],
+            write_strobe: vec![Signal::default(); requesters],
+            write_tag: vec![Signal::default(); requesters],
+            request_valid: vec![Signal::default(); banks],
+            request_ready: vec![Signal::default(); banks],
+            request_write: vec![Signal::default(); banks],
+            request_requester: vec![Signal::default(); banks],
+            request_tag: vec![Signal::default(); banks],
+            request_write_tag: vec![Signal::default(); banks],
+            request_line: vec![Signal::default(); banks],
+            request_data: vec![Signal::default(); banks],
+            request_strobe: vec![Signal::default(); banks],
+            read_bank: hashes(),
+            write_bank: hashes(),
+            read_arbiter: vec![RoundRobin::default(); banks],
+            write_arbiter: vec![RoundRobin::default(); banks],
+            wrote_last: vec![Register::default(); banks],
+            queue: vec![QueuePointers::default(); banks],
+            queue_write: vec![RamAsync::default(); banks],
+            queue_requester: vec![RamAsync::default(); banks],
+            queue_tag: vec![RamAsync::default(); banks],
+            queue_write_tag: vec![RamAsync::default(); banks],
+            queue_line: vec![RamAsync::default(); banks],
+            queue_data: vec![RamAsync::default(); banks],
+            queue_strobe: vec![RamAsync::default(); banks],
+            number: indices(banks),
+            reads: vec![Signal::default(); banks],
+            writes: vec![Signal::default(); banks],
+            space: vec![Signal::default(); banks],
+            choose_read: vec![Signal::default(); banks],
+            choose_write: vec![Signal::default(); banks],
+            _requesters: requesters,
+            _banks: banks,
+        }
+    }
+}
+
+impl Logic for RequestCrossbar {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..self._requesters {
+            self.read_bank[i].line.next = self.read_line[i].val();
+            self.write_bank[i].line.next = self.write_line[i].val();
+            self.read_ready[i].next = false;
+            self.write_ready[i].next = false;
+        }
+        for b in 0..self._banks {
+            self.wrote_last[b].clock.next = self.clock.val();
+            self.wrote_last[b].reset.next = self.reset.val();
+            self.read_arbiter[b].clock.next = self.clock.val();
+            self.read_arbiter[b].reset.next = self.reset.val();
+            self.write_arbiter[b].clock.next = self.clock.val();
+            self.write_arbiter[b].reset.next = self.reset.val();
+            self.queue[b].clock.next = self.clock.val();
+            self.queue[b].reset.next = self.reset.val();
+            self.queue_write[b].clock.next = self.clock.val();
+            self.queue_requester[b].clock.next = self.clock.val();
+            self.queue_tag[b].clock.next = self.clock.val();
+            self.queue_write_tag[b].clock.next = self.clock.val();
+            self.queue_line[b].clock.next = self.clock.val();
+            self.queue_data[b].clock.next = self.clock.val();
+            self.queue_strobe[b].clock.next = self.clock.val();
+
+            // Who wants this bank, and who gets it.
+            self.reads[b].next = bits::<32>(0);
+            self.writes[b].next = bits::<32>(0);
+            for i in 0..self._requesters {
+                self.reads[b].next = self.reads[b].val().replace_bit(
+                    i,
+                    self.read_valid[i].val()
+                        && (self.read_bank[i].index.val().get_bits::<5>(0) == self.number[b].val()),
+                );
+                self.writes[b].next = self.writes[b].val().replace_bit(
+                    i,
+                    self.write_valid[i].val()
+                        && (self.write_bank[i].index.val().get_bits::<5>(0) == self.number[b].val()),
+                );
+            }
+            self.read_arbiter[b].request.next = self.reads[b].val();
+            self.write_arbiter[b].request.next = self.writes[b].val();
+            self.space[b].next = !self.queue[b].full.val();
+            self.choose_write[b].next = self.space[b].val()
+                && self.write_arbiter[b].any.val()
+                && (!self.read_arbiter[b].any.val() || !self.wrote_last[b].q.val());
+            self.choose_read[b].next =
+                self.space[b].val() && self.read_arbiter[b].any.val() && !self.choose_write[b].val();
+            self.read_arbiter[b].advance.next = self.choose_read[b].val();
+            self.write_arbiter[b].advance.next = self.choose_write[b].val();
+            self.wrote_last[b].d.next = self.wrote_last[b].q.val();
+            if self.choose_write[b].val() || self.choose_read[b].val() {
+                self.wrote_last[b].d.next = self.choose_write[b].val();
+            }
+
+            // Its request goes into the queue.
+            self.queue[b].push.next = self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue_write[b].write_enable.next = self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue_write[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_write[b].write_data.next = self.choose_write[b].val();
+            self.queue_requester[b].write_enable.next =
+                self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue_requester[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_tag[b].write_enable.next = self.choose_read[b].val();
+            self.queue_tag[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_write_tag[b].write_enable.next = self.choose_write[b].val();
+            self.queue_write_tag[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_line[b].write_enable.next = self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue_line[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_data[b].write_enable.next = self.choose_write[b].val();
+            self.queue_data[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_strobe[b].write_enable.next = self.choose_write[b].val();
+            self.queue_strobe[b].write_address.next = self.queue[b].write_address.val();
+            self.queue_requester[b].write_data.next = self.read_arbiter[b].index.val();
+            self.queue_tag[b].write_data.next = bits::<7>(0);
+            self.queue_write_tag[b].write_data.next = bits::<6>(0);
+            self.queue_line[b].write_data.next = bits::<26>(0);
+            self.queue_data[b].write_data.next = bits::<512>(0);
+            self.queue_strobe[b].write_data.next = bits::<64>(0);
+            if self.choose_write[b].val() {
+                self.queue_requester[b].write_data.next = self.write_arbiter[b].index.val();
+                for i in 0..self._requesters {
+                    if self.write_arbiter[b].grant.val().get_bit(i) {
+                        self.queue_write_tag[b].write_data.next = self.write_tag[i].val();
+                        self.queue_line[b].write_data.next = self.write_line[i].val();
+                        self.queue_data[b].write_data.next = self.write_data[i].val();
+                        self.queue_strobe[b].write_data.next = self.write_strobe[i].val();
+                        self.write_ready[i].next = true;
+                    }
+                }
+            } else if self.choose_read[b].val() {
+                for i in 0..self._requesters {
+                    if self.read_arbiter[b].grant.val().get_bit(i) {
+                        self.queue_tag[b].write_data.next = self.read_tag[i].val();
+                        self.queue_line[b].write_data.next = self.read_line[i].val();
+                        self.read_ready[i].next = true;
+                    }
+                }
+            }
+
+            // The oldest request.
+            self.queue[b].pop.next = !self.queue[b].empty.val() && self.request_ready[b].val();
+            self.queue_write[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_requester[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_tag[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_write_tag[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_line[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_data[b].read_address.next = self.queue[b].read_address.val();
+            self.queue_strobe[b].read_address.next = self.queue[b].read_address.val();
+            self.request_valid[b].next = !self.queue[b].empty.val();
+            self.request_write[b].next = self.queue_write[b].read_data.val();
+            self.request_requester[b].next = self.queue_requester[b].read_data.val();
+            self.request_tag[b].next = self.queue_tag[b].read_data.val();
+            self.request_write_tag[b].next = self.queue_write_tag[b].read_data.val();
+            self.request_line[b].next = self.queue_line[b].read_data.val();
+            self.request_data[b].next = self.queue_data[b].read_data.val();
+            self.request_strobe[b].next = self.queue_strobe[b].read_data.val();
+        }
+    }
+}

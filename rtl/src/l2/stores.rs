@@ -1,0 +1,197 @@
+//! The write-backs of a bank that are under way.
+
+use super::NumberPool;
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues it with its data.
+///
+/// 1. `begin` starts a write-back; it may be high only if `free` is. Its data comes with `push` in a later cycle, before the
+///    next `begin` or together with it; `push` may be high only if `full` is not.
+/// 2. From the cycle after `push` on, the write-back is in a queue of eight that ends in the `store_` ports.
+/// 3. `done_valid` ends the write-back `done_number`; `acknowledged` tells, in the same cycle, that it was under way, and the `done_` outputs
+///    tell about it.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct L2Stores {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: no write-back is under way.
+    pub reset: Signal<In, Bit>,
+    /// A write-back can begin.
+    pub free: Signal<Out, Bit>,
+    /// A write-back begins.
+    pub begin: Signal<In, Bit>,
+    /// Line address.
+    pub line: Signal<In, Bits<26>>,
+    /// Bytes to write.
+    pub strobe: Signal<In, Bits<64>>,
+    /// Where the line was.
+    pub place: Signal<In, Bits<16>>,
+    /// The way of this place, one-hot.
+    pub way: Signal<In, Bits<4>>,
+    /// Toggle of the place.
+    pub toggle: Signal<In, Bit>,
+    /// The data of the write-back that began last is here.
+    pub push: Signal<In, Bit>,
+    /// The line.
+    pub data: Signal<In, Bits<512>>,
+    /// There is no room for data.
+    pub full: Signal<Out, Bit>,
+    /// The numbers of the write-backs under way.
+    pub out: Signal<Out, Bits<64>>,
+
+    /// A line is to be written.
+    pub store_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub store_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub store_line: Signal<Out, Bits<26>>,
+    /// The line.
+    pub store_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub store_strobe: Signal<Out, Bits<64>>,
+    /// Number of the write-back.
+    pub store_number: Signal<Out, Bits<6>>,
+
+    /// A write-back ends.
+    pub done_valid: Signal<In, Bit>,
+    /// Its number.
+    pub done_number: Signal<In, Bits<6>>,
+    /// It was under way.
+    pub acknowledged: Signal<Out, Bit>,
+    /// Where the line was.
+    pub done_place: Signal<Out, Bits<16>>,
+    /// The way of this place, one-hot.
+    pub done_way: Signal<Out, Bits<4>>,
+    /// Toggle of the place.
+    pub done_toggle: Signal<Out, Bit>,
+
+    numbers: NumberPool,
+    places: RamAsync<Bits<16>, 6>,
+    ways: RamAsync<Bits<4>, 6>,
+    toggles: RamAsync<Bit, 6>,
+    begun_line: Register<Bits<26>>,
+    begun_strobe: Register<Bits<64>>,
+    begun_number: Register<Bits<6>>,
+    queue: QueuePointers<3>,
+    queue_line: RamAsync<Bits<26>, 3>,
+    queue_strobe: RamAsync<Bits<64>, 3>,
+    queue_number: RamAsync<Bits<6>, 3>,
+    queue_data: RamAsync<Bits<512>, 3>,
+}
+
+impl L2Stores {
+    /// Up to `2^numbers` write-backs.
+    ///
+    /// # Panics
+    /// If `numbers` is above 6.
+    pub fn new(numbers: usize) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            free: Signal::default(),
+            begin: Signal::default(),
+            line: Signal::default(),
+            strobe: Signal::default(),
+            place: Signal::default(),
+            way: Signal::default(),
+            toggle: Signal::default(),
+            push: Signal::default(),
+            data: Signal::default(),
+            full: Signal::default(),
+            out: Signal::default(),
+            store_valid: Signal::default(),
+            store_ready: Signal::default(),
+            store_line: Signal::default(),
+            store_data: Signal::default(),
+            store_strobe: Signal::default(),
+            store_number: Signal::default(),
+            done_valid: Signal::default(),
+            done_number: Signal::default(),
+            acknowledged: Signal::default(),
+            done_place: Signal::default(),
+            done_way: Signal::default(),
+            done_toggle: Signal::default(),
+            places: RamAsync::default(),
+            ways: RamAsync::default(),
+            toggles: RamAsync::default(),
+            begun_line: Register::default(),
+            begun_strobe: Register::default(),
+            begun_number: Register::default(),
+            queue: QueuePointers::default(),
+            queue_line: RamAsync::default(),
+            queue_strobe: RamAsync::default(),
+            queue_number: RamAsync::default(),
+            queue_data: RamAsync::default(),
+            numbers: NumberPool::new(numbers),
+        }
+    }
+}
+
+impl Logic for L2Stores {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, begun_line, begun_strobe, begun_number);
+        clock!(self, clock, numbers, queue);
+        self.places.clock.next = self.clock.val();
+        self.ways.clock.next = self.clock.val();
+        self.toggles.clock.next = self.clock.val();
+        self.queue_line.clock.next = self.clock.val();
+        self.queue_strobe.clock.next = self.clock.val();
+        self.queue_number.clock.next = self.clock.val();
+        self.queue_data.clock.next = self.clock.val();
+
+        self.free.next = self.numbers.free.val();
+        self.out.next = self.numbers.out.val();
+        self.numbers.take.next = self.begin.val();
+        self.numbers.release.next = self.done_valid.val();
+        self.numbers.released.next = self.done_number.val();
+        self.acknowledged.next = self.done_valid.val() && self.numbers.known.val();
+        if self.begin.val() {
+            self.begun_line.d.next = self.line.val();
+            self.begun_strobe.d.next = self.strobe.val();
+            self.begun_number.d.next = self.numbers.number.val();
+        }
+
+        self.places.write_enable.next = self.begin.val();
+        self.places.write_address.next = self.numbers.number.val();
+        self.places.write_data.next = self.place.val();
+        self.places.read_address.next = self.done_number.val();
+        self.done_place.next = self.places.read_data.val();
+        self.ways.write_enable.next = self.begin.val();
+        self.ways.write_address.next = self.numbers.number.val();
+        self.ways.write_data.next = self.way.val();
+        self.ways.read_address.next = self.done_number.val();
+        self.done_way.next = self.ways.read_data.val();
+        self.toggles.write_enable.next = self.begin.val();
+        self.toggles.write_address.next = self.numbers.number.val();
+        self.toggles.write_data.next = self.toggle.val();
+        self.toggles.read_address.next = self.done_number.val();
+        self.done_toggle.next = self.toggles.read_data.val();
+
+        self.full.next = self.queue.full.val();
+        self.queue.push.next = self.push.val();
+        self.queue.pop.next = !self.queue.empty.val() && self.store_ready.val();
+        self.queue_line.write_enable.next = self.push.val();
+        self.queue_line.write_address.next = self.queue.write_address.val();
+        self.queue_line.write_data.next = self.begun_line.q.val();
+        self.queue_line.read_address.next = self.queue.read_address.val();
+        self.queue_strobe.write_enable.next = self.push.val();
+        self.queue_strobe.write_address.next = self.queue.write_address.val();
+        self.queue_strobe.write_data.next = self.begun_strobe.q.val();
+        self.queue_strobe.read_address.next = self.queue.read_address.val();
+        self.queue_number.write_enable.next = self.push.val();
+        self.queue_number.write_address.next = self.queue.write_address.val();
+        self.queue_number.write_data.next = self.begun_number.q.val();
+        self.queue_number.read_address.next = self.queue.read_address.val();
+        self.queue_data.write_enable.next = self.push.val();
+        self.queue_data.write_address.next = self.queue.write_address.val();
+        self.queue_data.write_data.next = self.data.val();
+        self.queue_data.read_address.next = self.queue.read_address.val();
+        self.store_valid.next = !self.queue.empty.val();
+        self.store_line.next = self.queue_line.read_data.val();
+        self.store_strobe.next = self.queue_strobe.read_data.val();
+        self.store_number.next = self.queue_number.read_data.val();
+        self.store_data.next = self.queue_data.read_data.val();
+    }
+}

@@ -1,0 +1,409 @@
+//! A bench for the whole memory system: the Verilated model between requesters and a memory, both driven from the tests.
+
+use super::{MemorySizes, MemorySystem};
+use crate::emit::emit;
+use crate::memory::testing::{Line, LineMemory};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use std::collections::{HashMap, VecDeque};
+use verilator_sys::{Input, Model, ModelOptions, Output};
+
+/// A `Vec` of ports: one vector in Verilog.
+struct Wires<H> {
+    handle: H,
+    width: usize,
+    words: Vec<u32>,
+}
+
+impl<H> Wires<H> {
+    fn new(handle: H, width: usize, count: usize) -> Self {
+        Self { handle, width, words: vec![0; (width * count).div_ceil(32)] }
+    }
+
+    fn set(&mut self, element: usize, value: u64) {
+        for bit in 0..self.width {
+            let at = element * self.width + bit;
+            self.words[at / 32] &= !(1 << (at % 32));
+            self.words[at / 32] |= ((value >> bit & 1) as u32) << (at % 32);
+        }
+    }
+
+    fn set_line(&mut self, element: usize, line: &Line) {
+        for (word, bytes) in self.words[element * 16..][..16].iter_mut().zip(line.chunks(4)) {
+            *word = u32::from_le_bytes(bytes.try_into().unwrap());
+        }
+    }
+
+    fn get(&self, element: usize) -> u64 {
+        (0..self.width).fold(0, |value, bit| {
+            let at = element * self.width + bit;
+            value | u64::from(self.words[at / 32] >> (at % 32) & 1) << bit
+        })
+    }
+
+    fn line(&self, element: usize) -> Line {
+        let mut line = [0; 64];
+        for (bytes, word) in line.chunks_mut(4).zip(&self.words[element * 16..][..16]) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        line
+    }
+}
+
+/// A write that a requester makes.
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub line: u32,
+    pub data: Line,
+    pub strobe: u64,
+    pub tag: u64,
+}
+
+/// A requester's side of a cycle: what it offers, and what it got.
+#[derive(Clone, Debug, Default)]
+pub struct Requester {
+    /// Line and tag of the read on offer.
+    pub read: Option<(u32, u64)>,
+    /// The write on offer.
+    pub write: Option<Write>,
+    /// What was accepted at the last edge.
+    pub read_accepted: Option<(u32, u64)>,
+    pub write_accepted: Option<Write>,
+    /// Tag, line and error of the answer that stood before the last edge.
+    pub response: Option<(u64, Line, bool)>,
+    /// Tag of the write that was done.
+    pub written: Option<u64>,
+}
+
+/// How the memory behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Cycles from a request to its answer, evenly distributed; answers overtake each other.
+    pub latency: (u64, u64),
+    /// Chance of each ready, and of an answer that is due, in a cycle.
+    pub ready: f64,
+}
+
+/// One channel of the memory.
+#[derive(Default)]
+struct Channel {
+    reads: Vec<(u64, u64, u32)>,
+    addresses: VecDeque<(u64, u32)>,
+    data: VecDeque<(Line, u64)>,
+    writes: Vec<(u64, u64, u32, Line, u64)>,
+    reading: Option<(u64, u32)>,
+    writing: Option<u64>,
+    held: [Option<(u64, u64)>; 2],
+    held_data: Option<(Line, u64)>,
+}
+
+/// The model with its memory.
+pub struct Bench {
+    model: Model,
+    clock: Input,
+    reset: Input,
+    inputs: HashMap<&'static str, Wires<Input>>,
+    outputs: HashMap<&'static str, Wires<Output>>,
+    axi_in: Vec<HashMap<&'static str, Wires<Input>>>,
+    axi_out: Vec<HashMap<&'static str, Wires<Output>>>,
+    channels: Vec<Channel>,
+    pub requesters: Vec<Requester>,
+    pub memory: LineMemory,
+    pub rng: ChaCha8Rng,
+    pub pace: Pace,
+    pub cycle: u64,
+    /// Requests of maintenance for the next cycle.
+    pub clean: bool,
+    pub invalidate: bool,
+    pub busy: bool,
+    /// Errors that the memory answered and that the design counted.
+    pub errors: u64,
+    pub counted: u64,
+    /// Lines read and written on the bus.
+    pub moved: (u64, u64),
+}
+
+/// A line that memory cannot read or write.
+pub fn fails(line: u32) -> bool {
+    line % 7 == 3
+}
+
+const INPUTS: [(&str, usize); 8] = [
+    ("read_valid", 1),
+    ("read_line", 26),
+    ("read_tag", 7),
+    ("write_valid", 1),
+    ("write_line", 26),
+    ("write_data", 512),
+    ("write_strobe", 64),
+    ("write_tag", 6),
+];
+const OUTPUTS: [(&str, usize); 8] = [
+    ("read_ready", 1),
+    ("write_ready", 1),
+    ("response_valid", 1),
+    ("response_tag", 7),
+    ("response_data", 512),
+    ("response_error", 1),
+    ("written_valid", 1),
+    ("written_tag", 6),
+];
+const SINGLE_OUTPUTS: [(&str, usize); 4] =
+    [("busy", 1), ("bus_errors", 4), ("lines_read", 32), ("lines_written", 32)];
+const AXI_INPUTS: [(&str, usize); 11] = [
+    ("awready", 1),
+    ("wready", 1),
+    ("bid", 8),
+    ("bresp", 2),
+    ("bvalid", 1),
+    ("arready", 1),
+    ("rid", 8),
+    ("rdata", 512),
+    ("rresp", 2),
+    ("rlast", 1),
+    ("rvalid", 1),
+];
+const AXI_OUTPUTS: [(&str, usize); 14] = [
+    ("awid", 8),
+    ("awaddr", 32),
+    ("awlen", 8),
+    ("awsize", 3),
+    ("awburst", 2),
+    ("awvalid", 1),
+    ("wdata", 512),
+    ("wstrb", 64),
+    ("wlast", 1),
+    ("wvalid", 1),
+    ("arid", 8),
+    ("araddr", 32),
+    ("arvalid", 1),
+    ("rready", 1),
+];
+
+impl Bench {
+    pub fn new(sizes: MemorySizes, pace: Pace, rng: ChaCha8Rng) -> Self {
+        let design = emit(&MemorySystem::new(sizes), "memory_system").unwrap();
+        let mut options = ModelOptions::new("memory_system");
+        options.jobs = 2;
+        let model = Model::build(&design.verilog(), &options).unwrap().instantiate().unwrap();
+        let input =
+            |name: &str, width, count| Wires::new(model.input(name, width * count).unwrap(), width, count);
+        let output =
+            |name: &str, width, count| Wires::new(model.output(name, width * count).unwrap(), width, count);
+        let n = sizes.requesters;
+        let mut inputs: HashMap<_, _> = INPUTS.iter().map(|&(name, w)| (name, input(name, w, n))).collect();
+        inputs.extend(["clean", "invalidate"].map(|name| (name, input(name, 1, 1))));
+        let mut outputs: HashMap<_, _> =
+            OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, n))).collect();
+        outputs.extend(SINGLE_OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, 1))));
+        let axi = |c: usize, name: &str| format!("m_axi_{c}_{name}");
+        let axi_in = (0..sizes.channels)
+            .map(|c| AXI_INPUTS.iter().map(|&(name, w)| (name, input(&axi(c, name), w, 1))).collect())
+            .collect();
+        let axi_out = (0..sizes.channels)
+            .map(|c| AXI_OUTPUTS.iter().map(|&(name, w)| (name, output(&axi(c, name), w, 1))).collect())
+            .collect();
+        let mut bench = Self {
+            clock: model.input("clk", 1).unwrap(),
+            reset: model.input("rst", 1).unwrap(),
+            inputs,
+            outputs,
+            axi_in,
+            axi_out,
+            channels: (0..sizes.channels).map(|_| Channel::default()).collect(),
+            requesters: vec![Requester::default(); n],
+            memory: LineMemory::default(),
+            rng,
+            pace,
+            cycle: 0,
+            clean: false,
+            invalidate: false,
+            busy: false,
+            errors: 0,
+            counted: 0,
+            moved: (0, 0),
+            model,
+        };
+        for _ in 0..2 {
+            bench.model.set_u64(bench.reset, 1);
+            bench.model.fall(bench.clock).unwrap();
+            bench.model.rise(bench.clock).unwrap();
+        }
+        bench.model.set_u64(bench.reset, 0);
+        bench
+    }
+
+    fn put(&mut self, name: &'static str, element: usize, value: u64) {
+        self.inputs.get_mut(name).unwrap().set(element, value);
+    }
+
+    fn axi_put(&mut self, channel: usize, name: &'static str, value: u64) {
+        self.axi_in[channel].get_mut(name).unwrap().set(0, value);
+    }
+
+    fn axi(&self, channel: usize, name: &'static str) -> u64 {
+        self.axi_out[channel][name].get(0)
+    }
+
+    /// One cycle with what the requesters offer.
+    pub fn step(&mut self) {
+        for i in 0..self.requesters.len() {
+            let Requester { read, write, .. } = self.requesters[i].clone();
+            self.put("read_valid", i, u64::from(read.is_some()));
+            if let Some((line, tag)) = read {
+                self.put("read_line", i, line.into());
+                self.put("read_tag", i, tag);
+            }
+            self.put("write_valid", i, u64::from(write.is_some()));
+            if let Some(write) = write {
+                self.put("write_line", i, write.line.into());
+                self.inputs.get_mut("write_data").unwrap().set_line(i, &write.data);
+                self.put("write_strobe", i, write.strobe);
+                self.put("write_tag", i, write.tag);
+            }
+        }
+        self.put("clean", 0, self.clean.into());
+        self.put("invalidate", 0, self.invalidate.into());
+        (0..self.channels.len()).for_each(|c| self.drive_channel(c));
+        for wires in self.inputs.values().chain(self.axi_in.iter().flat_map(|wires| wires.values())) {
+            self.model.set_words(wires.handle, &wires.words);
+        }
+        self.model.fall(self.clock).unwrap();
+        for wires in self.outputs.values_mut().chain(self.axi_out.iter_mut().flat_map(|w| w.values_mut())) {
+            self.model.read_words(wires.handle, &mut wires.words);
+        }
+        let out = |name: &str, i: usize| self.outputs[name].get(i);
+        for i in 0..self.requesters.len() {
+            let response = (out("response_valid", i) == 1).then(|| {
+                (out("response_tag", i), self.outputs["response_data"].line(i), out("response_error", i) == 1)
+            });
+            let written = (out("written_valid", i) == 1).then(|| out("written_tag", i));
+            let (reads, writes) = (out("read_ready", i) == 1, out("write_ready", i) == 1);
+            let requester = &mut self.requesters[i];
+            requester.response = response;
+            requester.written = written;
+            requester.read_accepted = if reads { requester.read.take() } else { None };
+            requester.write_accepted = if writes { requester.write.take() } else { None };
+        }
+        self.busy = out("busy", 0) == 1;
+        self.counted += out("bus_errors", 0);
+        assert_eq!(out("lines_read", 0) + out("lines_written", 0) <= self.moved.0 + self.moved.1, true);
+        (0..self.channels.len()).for_each(|c| self.sample_channel(c));
+        self.model.rise(self.clock).unwrap();
+        self.clean = false;
+        self.invalidate = false;
+        self.cycle += 1;
+    }
+
+    fn drive_channel(&mut self, c: usize) {
+        let ready = self.pace.ready;
+        if self.channels[c].reading.is_none() && self.rng.gen_bool(ready) {
+            let now = self.cycle;
+            let due: Vec<usize> =
+                (0..self.channels[c].reads.len()).filter(|&i| self.channels[c].reads[i].0 <= now).collect();
+            if !due.is_empty() {
+                let (_, id, line) = self.channels[c].reads.remove(due[self.rng.gen_range(0..due.len())]);
+                self.channels[c].reading = Some((id, line));
+                let data = self.memory.read(line);
+                self.axi_put(c, "rid", id);
+                self.axi_in[c].get_mut("rdata").unwrap().set_line(0, &data);
+                self.axi_put(c, "rresp", if fails(line) { 2 } else { 0 });
+                self.axi_put(c, "rlast", 1);
+                self.errors += u64::from(fails(line));
+            }
+        }
+        if self.channels[c].writing.is_none() && self.rng.gen_bool(ready) {
+            let now = self.cycle;
+            let due: Vec<usize> =
+                (0..self.channels[c].writes.len()).filter(|&i| self.channels[c].writes[i].0 <= now).collect();
+            if !due.is_empty() {
+                let (_, id, line, data, strobe) =
+                    self.channels[c].writes.remove(due[self.rng.gen_range(0..due.len())]);
+                self.channels[c].writing = Some(id);
+                self.memory.write(line, &data, strobe);
+                self.axi_put(c, "bid", id);
+                self.axi_put(c, "bresp", if fails(line) { 3 } else { 0 });
+                self.errors += u64::from(fails(line));
+            }
+        }
+        self.axi_put(c, "rvalid", self.channels[c].reading.is_some().into());
+        self.axi_put(c, "bvalid", self.channels[c].writing.is_some().into());
+        for name in ["arready", "awready", "wready"] {
+            let level = self.rng.gen_bool(ready);
+            self.axi_put(c, name, level.into());
+        }
+    }
+
+    fn due(&mut self) -> u64 {
+        let (low, high) = self.pace.latency;
+        self.cycle + self.rng.gen_range(low..=high)
+    }
+
+    /// Takes what the channel transfers at this edge; checks that what waits does not change, that every request under way has an ID of
+    /// its own, and that no line is read while it is being written or the other way round.
+    fn sample_channel(&mut self, c: usize) {
+        let ar = (self.axi(c, "arvalid") == 1).then(|| (self.axi(c, "arid"), self.axi(c, "araddr")));
+        let aw = (self.axi(c, "awvalid") == 1).then(|| (self.axi(c, "awid"), self.axi(c, "awaddr")));
+        let w =
+            (self.axi(c, "wvalid") == 1).then(|| (self.axi_out[c]["wdata"].line(0), self.axi(c, "wstrb")));
+        let input = |bench: &Self, name: &str| bench.axi_in[c][name].get(0) == 1;
+        let (arready, awready, wready) =
+            (input(self, "arready"), input(self, "awready"), input(self, "wready"));
+        let rready = self.axi(c, "rready") == 1;
+        if self.channels[c].reading.is_some() && rready {
+            self.channels[c].reading = None;
+            self.moved.0 += 1;
+        }
+        if self.channels[c].writing.take().is_some() {
+            self.moved.1 += 1;
+        }
+        let channel = &self.channels[c];
+        assert!(channel.held[0].is_none() || channel.held[0] == ar, "AR changed before ARREADY");
+        assert!(channel.held[1].is_none() || channel.held[1] == aw, "AW changed before AWREADY");
+        assert!(channel.held_data.is_none() || channel.held_data == w, "W changed before WREADY");
+        self.channels[c].held = [ar.filter(|_| !arready), aw.filter(|_| !awready)];
+        self.channels[c].held_data = w.filter(|_| !wready);
+        if let Some((id, address)) = ar.filter(|_| arready) {
+            assert_eq!(address % 64, 0);
+            let line = (address >> 6) as u32;
+            let channel = &self.channels[c];
+            assert!(channel.reads.iter().all(|r| r.1 != id), "ID {id:#x} is used twice");
+            assert!(channel.reading.map_or(true, |r| r.0 != id), "ID {id:#x} is used twice");
+            assert!(!self.is_written(line), "line {line:#x} is read while it is being written");
+            let due = self.due();
+            self.channels[c].reads.push((due, id, line));
+        }
+        if let Some((id, address)) = aw.filter(|_| awready) {
+            assert_eq!(address % 64, 0);
+            assert_eq!((self.axi(c, "awlen"), self.axi(c, "awsize"), self.axi(c, "awburst")), (0, 6, 1));
+            let line = (address >> 6) as u32;
+            assert!(self.channels[c].writes.iter().all(|w| w.1 != id), "ID {id:#x} is used twice");
+            assert!(!self.is_written(line), "line {line:#x} is written twice at a time");
+            let reads = |channel: &Channel| channel.reads.iter().any(|r| r.2 == line);
+            assert!(!self.channels.iter().any(reads), "line {line:#x} is written while it is being read");
+            self.channels[c].addresses.push_back((id, line));
+        }
+        if let Some((data, strobe)) = w.filter(|_| wready) {
+            assert_eq!(self.axi(c, "wlast"), 1);
+            self.channels[c].data.push_back((data, strobe));
+        }
+        while !self.channels[c].addresses.is_empty() && !self.channels[c].data.is_empty() {
+            let due = self.due();
+            let channel = &mut self.channels[c];
+            let (id, line) = channel.addresses.pop_front().unwrap();
+            let (data, strobe) = channel.data.pop_front().unwrap();
+            channel.writes.push((due, id, line, data, strobe));
+        }
+    }
+
+    fn is_written(&self, line: u32) -> bool {
+        self.channels.iter().any(|channel| {
+            channel.writes.iter().any(|w| w.2 == line) || channel.addresses.iter().any(|a| a.1 == line)
+        })
+    }
+
+    /// The counters of lines as the design has them: read from and written to memory.
+    pub fn counters(&self) -> (u64, u64) {
+        (self.outputs["lines_read"].get(0), self.outputs["lines_written"].get(0))
+    }
+}

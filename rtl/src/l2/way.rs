@@ -1,0 +1,265 @@
+//! The state of the lines in one way of a bank.
+
+use crate::prelude::*;
+
+/// One way: for each set a place for a line, with the address of the line, which of its bytes were written, and whether it
+/// is on its way from or to memory.
+///
+/// 1. The outputs tell, in the same cycle, about the place in `set`, compared with `line`.
+/// 2. A line is here by a fetch (all bytes are valid; the written ones are marked) or by writes alone (the written bytes are
+///    valid). While it is fetched it counts as here.
+/// 3. `clear`, `drop`, `clean`, `leave`, `fetch`, `take` and `write` change the place in `set` at the edge; `filled` and `acknowledged` tell
+///    at any time that a fetch or a write-back came to its end. They carry the toggle that stood on `fetch_toggle` or
+///    `leave_toggle` when it began: a place is under way while the toggle of its beginning differs from that of its end, so that
+///    each memory has a single writer.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct L2Way {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+
+    /// The set to look at.
+    pub set: Signal<In, Bits<16>>,
+    /// The line to look for.
+    pub line: Signal<In, Bits<26>>,
+
+    /// A line is here or is being fetched.
+    pub present: Signal<Out, Bit>,
+    /// It is `line`.
+    pub hit: Signal<Out, Bit>,
+    /// It is being fetched.
+    pub fetching: Signal<Out, Bit>,
+    /// It came by a fetch.
+    pub fetched: Signal<Out, Bit>,
+    /// All its bytes are valid.
+    pub complete: Signal<Out, Bit>,
+    /// Bytes of it were written.
+    pub changed: Signal<Out, Bit>,
+    /// Its line address.
+    pub tag: Signal<Out, Bits<26>>,
+    /// Its bytes that were written.
+    pub dirty: Signal<Out, Bits<64>>,
+    /// A line that was here is being written back.
+    pub leaving: Signal<Out, Bit>,
+    /// That line is `line`.
+    pub line_leaves: Signal<Out, Bit>,
+    /// Toggle of a fetch that begins now.
+    pub fetch_toggle: Signal<Out, Bit>,
+    /// Toggle of a write-back that begins now.
+    pub leave_toggle: Signal<Out, Bit>,
+
+    /// The place becomes empty, with nothing under way.
+    pub clear: Signal<In, Bit>,
+    /// The line is no longer here.
+    pub drop: Signal<In, Bit>,
+    /// No byte counts as written any more.
+    pub clean: Signal<In, Bit>,
+    /// The write-back of the line that is here begins.
+    pub leave: Signal<In, Bit>,
+    /// `line` takes the place; its fetch begins.
+    pub fetch: Signal<In, Bit>,
+    /// `line` takes the place by a write of the bytes in `strobe`.
+    pub take: Signal<In, Bit>,
+    /// The bytes in `strobe` of the line here are written.
+    pub write: Signal<In, Bit>,
+    /// Bytes written.
+    pub strobe: Signal<In, Bits<64>>,
+
+    /// A fetch came to its end.
+    pub filled: Signal<In, Bit>,
+    /// Its set.
+    pub filled_set: Signal<In, Bits<16>>,
+    /// Its toggle.
+    pub filled_toggle: Signal<In, Bit>,
+    /// The line is valid; otherwise memory could not read it, and nothing is here.
+    pub filled_good: Signal<In, Bit>,
+    /// A write-back came to its end.
+    pub acknowledged: Signal<In, Bit>,
+    /// Its set.
+    pub acknowledged_set: Signal<In, Bits<16>>,
+    /// Its toggle.
+    pub acknowledged_toggle: Signal<In, Bit>,
+
+    tags: RamSizedAsync<26>,
+    gone: RamSizedAsync<26>,
+    written: RamSizedAsync<64>,
+    state: RamSizedAsync<4>,
+    ends: RamSizedAsync<2>,
+    acknowledgements: RamSizedAsync<1>,
+
+    valid: Signal<Local, Bit>,
+    by_fetch: Signal<Local, Bit>,
+    under_way: Signal<Local, Bit>,
+    here: Signal<Local, Bit>,
+    same: Signal<Local, Bit>,
+    leaves: Signal<Local, Bit>,
+    new_state: Signal<Local, Bits<4>>,
+}
+
+/// Bits of the state of a place.
+const VALID: usize = 0;
+const FETCHED: usize = 1;
+const FETCH_TOGGLE: usize = 2;
+const LEAVE_TOGGLE: usize = 3;
+/// Bits of what the end of a fetch leaves.
+const END_TOGGLE: usize = 0;
+const GOOD: usize = 1;
+
+impl L2Way {
+    /// A way of `2^sets_log2` sets.
+    ///
+    /// # Panics
+    /// If `sets_log2` is not 1 to 16.
+    pub fn new(sets_log2: usize) -> Self {
+        Self {
+            clock: Signal::default(),
+            set: Signal::default(),
+            line: Signal::default(),
+            present: Signal::default(),
+            hit: Signal::default(),
+            fetching: Signal::default(),
+            fetched: Signal::default(),
+            complete: Signal::default(),
+            changed: Signal::default(),
+            tag: Signal::default(),
+            dirty: Signal::default(),
+            leaving: Signal::default(),
+            line_leaves: Signal::default(),
+            fetch_toggle: Signal::default(),
+            leave_toggle: Signal::default(),
+            clear: Signal::default(),
+            drop: Signal::default(),
+            clean: Signal::default(),
+            leave: Signal::default(),
+            fetch: Signal::default(),
+            take: Signal::default(),
+            write: Signal::default(),
+            strobe: Signal::default(),
+            filled: Signal::default(),
+            filled_set: Signal::default(),
+            filled_toggle: Signal::default(),
+            filled_good: Signal::default(),
+            acknowledged: Signal::default(),
+            acknowledged_set: Signal::default(),
+            acknowledged_toggle: Signal::default(),
+            valid: Signal::default(),
+            by_fetch: Signal::default(),
+            under_way: Signal::default(),
+            here: Signal::default(),
+            same: Signal::default(),
+            leaves: Signal::default(),
+            new_state: Signal::default(),
+            tags: RamSizedAsync::new(sets_log2),
+            gone: RamSizedAsync::new(sets_log2),
+            written: RamSizedAsync::new(sets_log2),
+            state: RamSizedAsync::new(sets_log2),
+            ends: RamSizedAsync::new(sets_log2),
+            acknowledgements: RamSizedAsync::new(sets_log2),
+        }
+    }
+}
+
+impl Logic for L2Way {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.tags.clock.next = self.clock.val();
+        self.gone.clock.next = self.clock.val();
+        self.written.clock.next = self.clock.val();
+        self.state.clock.next = self.clock.val();
+        self.ends.clock.next = self.clock.val();
+        self.acknowledgements.clock.next = self.clock.val();
+        self.tags.read_address.next = self.set.val();
+        self.gone.read_address.next = self.set.val();
+        self.written.read_address.next = self.set.val();
+        self.state.read_address.next = self.set.val();
+        self.ends.read_address.next = self.set.val();
+        self.acknowledgements.read_address.next = self.set.val();
+
+        // What is here.
+        self.valid.next = self.state.read_data.val().get_bit(VALID);
+        self.by_fetch.next = self.state.read_data.val().get_bit(FETCHED);
+        self.under_way.next = self.valid.val()
+            && self.by_fetch.val()
+            && (self.state.read_data.val().get_bit(FETCH_TOGGLE)
+                != self.ends.read_data.val().get_bit(END_TOGGLE));
+        self.here.next = self.valid.val()
+            && (!self.by_fetch.val() || self.under_way.val() || self.ends.read_data.val().get_bit(GOOD));
+        self.same.next = self.tags.read_data.val() == self.line.val();
+        self.leaves.next = self.state.read_data.val().get_bit(LEAVE_TOGGLE)
+            != self.acknowledgements.read_data.val().get_bit(0);
+        self.present.next = self.here.val();
+        self.hit.next = self.here.val() && self.same.val();
+        self.fetching.next = self.under_way.val();
+        self.fetched.next = self.by_fetch.val();
+        self.complete.next = self.by_fetch.val() || self.written.read_data.val().all();
+        self.changed.next = self.here.val() && self.written.read_data.val().any();
+        self.tag.next = self.tags.read_data.val();
+        self.dirty.next = self.written.read_data.val();
+        self.leaving.next = self.leaves.val();
+        self.line_leaves.next = self.leaves.val() && (self.gone.read_data.val() == self.line.val());
+        self.fetch_toggle.next = !self.ends.read_data.val().get_bit(END_TOGGLE);
+        self.leave_toggle.next = !self.state.read_data.val().get_bit(LEAVE_TOGGLE);
+
+        // Changes of the place in the set.
+        self.tags.write_enable.next = self.fetch.val() || self.take.val();
+        self.tags.write_address.next = self.set.val();
+        self.tags.write_data.next = self.line.val();
+        self.gone.write_enable.next = self.leave.val();
+        self.gone.write_address.next = self.set.val();
+        self.gone.write_data.next = self.tags.read_data.val();
+        self.written.write_enable.next = self.clear.val()
+            || self.drop.val()
+            || self.clean.val()
+            || self.fetch.val()
+            || self.take.val()
+            || self.write.val();
+        self.written.write_address.next = self.set.val();
+        self.written.write_data.next = bits::<64>(0);
+        if self.take.val() {
+            self.written.write_data.next = self.strobe.val();
+        } else if self.write.val() {
+            self.written.write_data.next = self.written.read_data.val() | self.strobe.val();
+        }
+        self.new_state.next = self.state.read_data.val();
+        if self.fetch.val() || self.take.val() {
+            self.new_state.next = self.new_state.val().replace_bit(VALID, true);
+            self.new_state.next = self.new_state.val().replace_bit(FETCHED, self.fetch.val());
+        } else if self.drop.val() {
+            self.new_state.next = self.new_state.val().replace_bit(VALID, false);
+        }
+        if self.fetch.val() {
+            self.new_state.next = self
+                .new_state
+                .val()
+                .replace_bit(FETCH_TOGGLE, !self.ends.read_data.val().get_bit(END_TOGGLE));
+        }
+        if self.leave.val() {
+            self.new_state.next = self
+                .new_state
+                .val()
+                .replace_bit(LEAVE_TOGGLE, !self.state.read_data.val().get_bit(LEAVE_TOGGLE));
+        }
+        if self.clear.val() {
+            self.new_state.next = bits::<4>(0);
+        }
+        self.state.write_enable.next =
+            self.clear.val() || self.drop.val() || self.leave.val() || self.fetch.val() || self.take.val();
+        self.state.write_address.next = self.set.val();
+        self.state.write_data.next = self.new_state.val();
+
+        // Ends of fetches and write-backs.
+        self.ends.write_enable.next = self.clear.val() || self.filled.val();
+        self.ends.write_address.next = self.filled_set.val();
+        self.ends.write_data.next = bits::<2>(0)
+            .replace_bit(END_TOGGLE, self.filled_toggle.val())
+            .replace_bit(GOOD, self.filled_good.val());
+        self.acknowledgements.write_enable.next = self.clear.val() || self.acknowledged.val();
+        self.acknowledgements.write_address.next = self.acknowledged_set.val();
+        self.acknowledgements.write_data.next = bits::<1>(0).replace_bit(0, self.acknowledged_toggle.val());
+        if self.clear.val() {
+            self.ends.write_address.next = self.set.val();
+            self.ends.write_data.next = bits::<2>(0);
+            self.acknowledgements.write_address.next = self.set.val();
+            self.acknowledgements.write_data.next = bits::<1>(0);
+        }
+    }
+}

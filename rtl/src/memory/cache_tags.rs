@@ -1,0 +1,227 @@
+//! Which lines a data cache holds.
+
+use crate::prelude::*;
+
+/// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address ([`IndexHash`]) as its place.
+///
+/// 1. `hit` says combinationally whether `line` stands at its place `index`.
+/// 2. `install` at an edge puts `line` there, whatever stood there before.
+/// 3. `remove_valid` at an edge empties the place `remove_index`. If a line is installed there at the same edge, it may stay.
+/// 4. `drop` at an edge empties all places. If a line is installed at the same edge, it is dropped as well.
+/// 5. After reset, and with every 64th `drop`, the tags are wiped, one place a cycle. Meanwhile nothing hits and nothing is installed.
+///
+/// A place is full if two bits in two memories differ, of which installing changes one and removing the other: so both can
+/// happen in the same cycle with one write port each. A tag carries the number of drops before it, modulo 64.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct CacheTags {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: empties all places.
+    pub reset: Signal<In, Bit>,
+    /// Line asked for.
+    pub line: Signal<In, Bits<26>>,
+    /// Its place.
+    pub index: Signal<In, Bits<16>>,
+    /// It is there.
+    pub hit: Signal<Out, Bit>,
+    /// Puts it there at this edge.
+    pub install: Signal<In, Bit>,
+    /// Empties a place at this edge.
+    pub remove_valid: Signal<In, Bit>,
+    /// That place.
+    pub remove_index: Signal<In, Bits<16>>,
+    /// Empties all places at this edge.
+    pub drop: Signal<In, Bit>,
+    /// Line and number of drops (31:26).
+    tags: RamSizedAsync<32>,
+    installed: RamSizedAsync<1>,
+    /// The same once more, with a read port for `remove_index`.
+    installed_again: RamSizedAsync<1>,
+    removed: RamSizedAsync<1>,
+    drops: Register<Bits<6>>,
+    wiping: Register<Bit>,
+    place: Register<Bits<16>>,
+    last_place: Constant<Bits<16>>,
+    tag: Signal<Local, Bits<32>>,
+    install_enable: Signal<Local, Bit>,
+    install_index: Signal<Local, Bits<16>>,
+    install_bit: Signal<Local, Bits<1>>,
+    remove_enable: Signal<Local, Bit>,
+    remove_place: Signal<Local, Bits<16>>,
+    remove_bit: Signal<Local, Bits<1>>,
+}
+
+impl CacheTags {
+    /// Tags of `2^lines_log2` lines.
+    ///
+    /// # Panics
+    /// If `lines_log2` is not 1 to 16.
+    pub fn new(lines_log2: usize) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            line: Signal::default(),
+            index: Signal::default(),
+            hit: Signal::default(),
+            install: Signal::default(),
+            remove_valid: Signal::default(),
+            remove_index: Signal::default(),
+            drop: Signal::default(),
+            tags: RamSizedAsync::new(lines_log2),
+            installed: RamSizedAsync::new(lines_log2),
+            installed_again: RamSizedAsync::new(lines_log2),
+            removed: RamSizedAsync::new(lines_log2),
+            drops: Register::default(),
+            wiping: Register::new(true),
+            place: Register::default(),
+            last_place: Constant::new(((1u64 << lines_log2) - 1).into()),
+            tag: Signal::default(),
+            install_enable: Signal::default(),
+            install_index: Signal::default(),
+            install_bit: Signal::default(),
+            remove_enable: Signal::default(),
+            remove_place: Signal::default(),
+            remove_bit: Signal::default(),
+        }
+    }
+}
+
+impl Logic for CacheTags {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, drops, wiping, place);
+        self.tags.clock.next = self.clock.val();
+        self.installed.clock.next = self.clock.val();
+        self.installed_again.clock.next = self.clock.val();
+        self.removed.clock.next = self.clock.val();
+
+        self.tag.next =
+            (bit_cast::<32, 6>(self.drops.q.val()) << bits::<5>(26)) | bit_cast::<32, 26>(self.line.val());
+        self.tags.read_address.next = self.index.val();
+        self.installed.read_address.next = self.index.val();
+        self.removed.read_address.next = self.index.val();
+        self.installed_again.read_address.next = self.remove_index.val();
+        self.hit.next = !self.wiping.q.val()
+            && (self.installed.read_data.val() ^ self.removed.read_data.val()).any()
+            && (self.tags.read_data.val() == self.tag.val());
+
+        self.install_enable.next = self.install.val();
+        self.install_index.next = self.index.val();
+        self.install_bit.next = !self.removed.read_data.val();
+        self.remove_enable.next = self.remove_valid.val();
+        self.remove_place.next = self.remove_index.val();
+        self.remove_bit.next = self.installed_again.read_data.val();
+        if self.wiping.q.val() {
+            self.install_enable.next = true;
+            self.install_index.next = self.place.q.val();
+            self.install_bit.next = bits::<1>(0);
+            self.remove_enable.next = true;
+            self.remove_place.next = self.place.q.val();
+            self.remove_bit.next = bits::<1>(0);
+            self.place.d.next = self.place.q.val() + bits::<16>(1);
+            if self.place.q.val() == self.last_place.val() {
+                self.wiping.d.next = false;
+            }
+        }
+        if self.drop.val() {
+            self.drops.d.next = self.drops.q.val() + bits::<6>(1);
+            if self.drops.q.val().all() {
+                // Tags of the drops 64 before would count again.
+                self.wiping.d.next = true;
+                self.place.d.next = bits::<16>(0);
+            }
+        }
+
+        self.tags.write_enable.next = self.install.val();
+        self.tags.write_address.next = self.index.val();
+        self.tags.write_data.next = self.tag.val();
+        self.installed.write_enable.next = self.install_enable.val();
+        self.installed.write_address.next = self.install_index.val();
+        self.installed.write_data.next = self.install_bit.val();
+        self.installed_again.write_enable.next = self.install_enable.val();
+        self.installed_again.write_address.next = self.install_index.val();
+        self.installed_again.write_data.next = self.install_bit.val();
+        self.removed.write_enable.next = self.remove_enable.val();
+        self.removed.write_address.next = self.remove_place.val();
+        self.removed.write_data.next = self.remove_bit.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::equivalence::check_with;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use rand::Rng;
+    use std::collections::HashMap;
+
+    /// Eight lines at four places.
+    fn place(line: u64) -> u64 {
+        line % 4
+    }
+
+    #[test]
+    fn follows_a_model() {
+        let mut rng = random("cache_tags");
+        let mut uut = CacheTags::new(2);
+        reset!(uut);
+        let mut held: HashMap<u64, u64> = HashMap::new();
+        // Places that hold a line, dropped or not.
+        let mut full = [false; 4];
+        // Cycles until the wiping is over, and drops since reset.
+        let (mut wiping, mut drops) = (4, 0);
+        let mut hits = 0;
+        for cycle in 0..20_000 {
+            let line = rng.gen_range(0..8);
+            let install = rng.gen_bool(0.3);
+            let removes = rng.gen_bool(0.1);
+            let removed = rng.gen_range(0..4);
+            let drop = rng.gen_bool(if cycle % 1000 < 900 { 0.01 } else { 0.5 });
+            uut.line.next = bits(line);
+            uut.index.next = bits(place(line));
+            uut.install.next = install;
+            uut.remove_valid.next = removes;
+            uut.remove_index.next = bits(removed);
+            uut.drop.next = drop;
+            settle(&mut uut);
+            let hit = held.get(&place(line)) == Some(&line);
+            assert_eq!(uut.hit.val(), hit, "cycle {cycle}");
+            hits += u32::from(hit);
+            let stays = !(removes && place(line) == removed && full[removed as usize]);
+            if removes {
+                held.remove(&removed);
+                full[removed as usize] = false;
+            }
+            if install && stays {
+                held.insert(place(line), line);
+                full[place(line) as usize] = true;
+            }
+            if wiping > 0 {
+                held.clear();
+                full = [false; 4];
+                wiping -= 1;
+            }
+            if drop {
+                held.clear();
+                drops += 1;
+                if drops % 64 == 0 {
+                    wiping = 4;
+                }
+            }
+            tick!(uut);
+        }
+        println!("{hits} hits, {drops} drops");
+        assert!(hits > 1000 && drops > 640);
+    }
+
+    #[test]
+    fn equal_their_verilog() {
+        check_with(CacheTags::new(3), 5_000, |uut, random, cycle| {
+            uut.line.next = bits(random() % 16);
+            uut.index.next = bits(random() % 8);
+            uut.remove_valid.next = random() % 8 == 0;
+            uut.remove_index.next = bits(random() % 8);
+            uut.drop.next = random() % if cycle % 1000 < 800 { 128 } else { 2 } == 0;
+        });
+    }
+}

@@ -1,0 +1,303 @@
+//! The data cache of a core.
+
+use super::{CacheTags, QueuePointers, ReorderBuffer};
+use crate::prelude::*;
+
+/// Write-through, direct-mapped data cache of `2^lines_log2` lines with 64 misses under way: loads stay in order.
+///
+/// The scheme is that of texture caches that prefetch: the tags are asked and updated when a load is requested, the lines follow in the
+/// same order.
+///
+/// 1. A request is accepted at the edge at which `request_valid` and `request_ready` are high. In the next cycle at the earliest
+///    its tag is checked. A miss asks the memory at once (`read_valid` in the cycle after) and counts as here from then on.
+/// 2. Hits and misses wait in one queue of 128 entries. At its head a miss waits for its line; `answer_valid` announces that the line of the
+///    oldest request can be had. After the edge at which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until
+///    the next such edge. A line that came from memory goes into the data memory at the same time: so what the tag check found is
+///    true when the data memory is read.
+/// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after its request was accepted, a miss one cycle
+///    after its response.
+/// 4. Stores pass by: the cache learns by `store_valid` that a line was sent to memory under a tag, and when `written_valid` comes with the tag,
+///    removes that line or any other at its place. A load requested after that gets the line as it is written.
+/// 5. `drop` removes all lines, also those on their way. A load requested after that gets its line from memory.
+/// 6. An answer that came with an error goes with `answer_error` to all requests that found its line; then all lines are removed, so that
+///    it does not stay.
+///
+/// A request that was accepted at the edge of a removal or before, and found its line, may still get it from the cache.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct DataCache {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    /// Removes all lines.
+    pub drop: Signal<In, Bit>,
+
+    // Loads
+    /// A line is wanted.
+    pub request_valid: Signal<In, Bit>,
+    /// It is accepted at this edge; depends on registers only.
+    pub request_ready: Signal<Out, Bit>,
+    /// Line address.
+    pub request_line: Signal<In, Bits<26>>,
+    /// The line of the oldest request can be had.
+    pub answer_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub answer_ready: Signal<In, Bit>,
+    /// The line taken last, byte 0 in bits 7:0.
+    pub answer_data: Signal<Out, Bits<512>>,
+    /// The memory could not read it.
+    pub answer_error: Signal<Out, Bit>,
+
+    // Reads from memory
+    /// A line is to be read.
+    pub read_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Tag of the read.
+    pub read_tag: Signal<Out, Bits<6>>,
+    /// A line is here, in any order (always accepted).
+    pub response_valid: Signal<In, Bit>,
+    /// Tag of its read.
+    pub response_tag: Signal<In, Bits<6>>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// The memory could not read it.
+    pub response_error: Signal<In, Bit>,
+
+    // Stores that pass by
+    /// A write is accepted by memory at this edge.
+    pub store_valid: Signal<In, Bit>,
+    /// Its line address.
+    pub store_line: Signal<In, Bits<26>>,
+    /// Its tag.
+    pub store_tag: Signal<In, Bits<6>>,
+    /// A line is written.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+
+    // To the counters
+    /// A request found its line (one cycle).
+    pub hit: Signal<Out, Bit>,
+    /// A request goes to memory (one cycle).
+    pub miss: Signal<Out, Bit>,
+
+    request_hash: IndexHash,
+    requests: QueuePointers<2>,
+    request_lines: RamAsync<Bits<26>, 2>,
+    request_places: RamAsync<Bits<16>, 2>,
+    tags: CacheTags,
+    reads: QueuePointers<2>,
+    read_lines: RamAsync<Bits<26>, 2>,
+    read_tags: RamAsync<Bits<6>, 2>,
+    reorder: ReorderBuffer,
+    waiting: QueuePointers<7>,
+    waiting_hit: RamAsync<Bit, 7>,
+    waiting_place: RamAsync<Bits<16>, 7>,
+    data: RamSized<512>,
+    errors: RamSizedAsync<1>,
+    store_hash: IndexHash,
+    store_places: RamAsync<Bits<16>, 6>,
+
+    // The line taken last: its place, whether that is known, and where it comes from.
+    held_known: Register<Bit>,
+    held_place: Register<Bits<16>>,
+    held_from_data: Register<Bit>,
+    held_error: Register<Bit>,
+    /// It came from memory with the last edge.
+    fill: Register<Bit>,
+
+    moves: Signal<Local, Bit>,
+    misses: Signal<Local, Bit>,
+    again: Signal<Local, Bit>,
+    can_answer: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    broken: Signal<Local, Bit>,
+}
+
+impl DataCache {
+    /// A cache of `2^lines_log2` lines.
+    ///
+    /// # Panics
+    /// If `lines_log2` is not 1 to 16.
+    pub fn new(lines_log2: usize) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            drop: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_line: Signal::default(),
+            answer_valid: Signal::default(),
+            answer_ready: Signal::default(),
+            answer_data: Signal::default(),
+            answer_error: Signal::default(),
+            read_valid: Signal::default(),
+            read_ready: Signal::default(),
+            read_line: Signal::default(),
+            read_tag: Signal::default(),
+            response_valid: Signal::default(),
+            response_tag: Signal::default(),
+            response_data: Signal::default(),
+            response_error: Signal::default(),
+            store_valid: Signal::default(),
+            store_line: Signal::default(),
+            store_tag: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
+            hit: Signal::default(),
+            miss: Signal::default(),
+            request_hash: IndexHash::new(lines_log2, 0),
+            requests: QueuePointers::default(),
+            request_lines: RamAsync::default(),
+            request_places: RamAsync::default(),
+            tags: CacheTags::new(lines_log2),
+            reads: QueuePointers::default(),
+            read_lines: RamAsync::default(),
+            read_tags: RamAsync::default(),
+            reorder: ReorderBuffer::default(),
+            waiting: QueuePointers::default(),
+            waiting_hit: RamAsync::default(),
+            waiting_place: RamAsync::default(),
+            data: RamSized::new(lines_log2),
+            errors: RamSizedAsync::new(lines_log2),
+            store_hash: IndexHash::new(lines_log2, 0),
+            store_places: RamAsync::default(),
+            held_known: Register::default(),
+            held_place: Register::default(),
+            held_from_data: Register::default(),
+            held_error: Register::default(),
+            fill: Register::default(),
+            moves: Signal::default(),
+            misses: Signal::default(),
+            again: Signal::default(),
+            can_answer: Signal::default(),
+            take: Signal::default(),
+            broken: Signal::default(),
+        }
+    }
+}
+
+impl Logic for DataCache {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held_known, held_place, held_from_data, held_error, fill);
+        clock!(self, clock, requests, tags, reads, reorder, waiting);
+        self.request_lines.clock.next = self.clock.val();
+        self.request_places.clock.next = self.clock.val();
+        self.read_lines.clock.next = self.clock.val();
+        self.read_tags.clock.next = self.clock.val();
+        self.waiting_hit.clock.next = self.clock.val();
+        self.waiting_place.clock.next = self.clock.val();
+        self.data.clock.next = self.clock.val();
+        self.errors.clock.next = self.clock.val();
+        self.store_places.clock.next = self.clock.val();
+
+        // Requests
+        self.request_ready.next = !self.requests.full.val();
+        self.request_hash.line.next = self.request_line.val();
+        self.requests.push.next = self.request_valid.val() && !self.requests.full.val();
+        self.request_lines.write_enable.next = self.request_valid.val() && !self.requests.full.val();
+        self.request_lines.write_address.next = self.requests.write_address.val();
+        self.request_lines.write_data.next = self.request_line.val();
+        self.request_lines.read_address.next = self.requests.read_address.val();
+        self.request_places.write_enable.next = self.request_valid.val() && !self.requests.full.val();
+        self.request_places.write_address.next = self.requests.write_address.val();
+        self.request_places.write_data.next = self.request_hash.index.val();
+        self.request_places.read_address.next = self.requests.read_address.val();
+
+        // Tag check of the oldest
+        self.tags.line.next = self.request_lines.read_data.val();
+        self.tags.index.next = self.request_places.read_data.val();
+        self.moves.next = !self.requests.empty.val()
+            && !self.waiting.full.val()
+            && (self.tags.hit.val() || (!self.reorder.full.val() && !self.reads.full.val()));
+        self.misses.next = self.moves.val() && !self.tags.hit.val();
+        self.requests.pop.next = self.moves.val();
+        self.tags.install.next = self.misses.val();
+        self.reorder.allocate.next = self.misses.val();
+        self.hit.next = self.moves.val() && self.tags.hit.val();
+        self.miss.next = self.misses.val();
+        self.waiting.push.next = self.moves.val();
+        self.waiting_hit.write_enable.next = self.moves.val();
+        self.waiting_hit.write_address.next = self.waiting.write_address.val();
+        self.waiting_hit.write_data.next = self.tags.hit.val();
+        self.waiting_hit.read_address.next = self.waiting.read_address.val();
+        self.waiting_place.write_enable.next = self.moves.val();
+        self.waiting_place.write_address.next = self.waiting.write_address.val();
+        self.waiting_place.write_data.next = self.request_places.read_data.val();
+        self.waiting_place.read_address.next = self.waiting.read_address.val();
+
+        // Reads from memory
+        self.reads.push.next = self.misses.val();
+        self.read_lines.write_enable.next = self.misses.val();
+        self.read_lines.write_address.next = self.reads.write_address.val();
+        self.read_lines.write_data.next = self.request_lines.read_data.val();
+        self.read_lines.read_address.next = self.reads.read_address.val();
+        self.read_tags.write_enable.next = self.misses.val();
+        self.read_tags.write_address.next = self.reads.write_address.val();
+        self.read_tags.write_data.next = self.reorder.tag.val();
+        self.read_tags.read_address.next = self.reads.read_address.val();
+        self.read_valid.next = !self.reads.empty.val();
+        self.read_line.next = self.read_lines.read_data.val();
+        self.read_tag.next = self.read_tags.read_data.val();
+        self.reads.pop.next = !self.reads.empty.val() && self.read_ready.val();
+        self.reorder.response_valid.next = self.response_valid.val();
+        self.reorder.response_tag.next = self.response_tag.val();
+        self.reorder.response_data.next = self.response_data.val();
+        self.reorder.response_error.next = self.response_error.val();
+
+        // Answer to the oldest request. A hit at the place of the line taken last wants that line once more.
+        self.again.next =
+            self.held_known.q.val() && (self.waiting_place.read_data.val() == self.held_place.q.val());
+        self.can_answer.next =
+            !self.waiting.empty.val() && (self.waiting_hit.read_data.val() || self.reorder.arrived.val());
+        self.answer_valid.next = self.can_answer.val();
+        self.take.next = self.can_answer.val() && self.answer_ready.val();
+        self.waiting.pop.next = self.take.val();
+        self.reorder.take.next = self.take.val() && !self.waiting_hit.read_data.val();
+        self.data.read_enable.next = self.take.val() && self.waiting_hit.read_data.val() && !self.again.val();
+        self.data.read_address.next = self.waiting_place.read_data.val();
+        self.errors.read_address.next = self.waiting_place.read_data.val();
+        self.broken.next = self.take.val() && !self.waiting_hit.read_data.val() && self.reorder.error.val();
+        self.fill.d.next = self.take.val() && !self.waiting_hit.read_data.val();
+        if self.take.val() {
+            self.held_known.d.next = true;
+            self.held_place.d.next = self.waiting_place.read_data.val();
+            if !self.waiting_hit.read_data.val() {
+                self.held_from_data.d.next = false;
+                self.held_error.d.next = self.reorder.error.val();
+            } else if !self.again.val() {
+                self.held_from_data.d.next = true;
+                self.held_error.d.next = self.errors.read_data.val().any();
+            }
+        }
+        self.answer_data.next = self.reorder.data.val();
+        if self.held_from_data.q.val() {
+            self.answer_data.next = self.data.read_data.val();
+        }
+        self.answer_error.next = self.held_error.q.val();
+        self.data.write_enable.next = self.fill.q.val();
+        self.data.write_address.next = self.held_place.q.val();
+        self.data.write_data.next = self.reorder.data.val();
+        self.errors.write_enable.next = self.fill.q.val();
+        self.errors.write_address.next = self.held_place.q.val();
+        self.errors.write_data.next = bits::<1>(0);
+        if self.held_error.q.val() {
+            self.errors.write_data.next = bits::<1>(1);
+        }
+
+        // Removal
+        self.store_hash.line.next = self.store_line.val();
+        self.store_places.write_enable.next = self.store_valid.val();
+        self.store_places.write_address.next = self.store_tag.val();
+        self.store_places.write_data.next = self.store_hash.index.val();
+        self.store_places.read_address.next = self.written_tag.val();
+        self.tags.remove_valid.next = self.written_valid.val();
+        self.tags.remove_index.next = self.store_places.read_data.val();
+        self.tags.drop.next = self.drop.val() || self.broken.val();
+    }
+}

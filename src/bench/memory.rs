@@ -1,0 +1,260 @@
+//! `hermes bench memory`: how close header kernels come to what the memory can carry, and what latency costs.
+//!
+//! The physical limit of dec-ttl: of each packet one line must be read and written back, and 4 bytes of verdict be written. A channel
+//! carries one line a cycle each way. Inside, each core serves one line a cycle, and every load and store of a thread is a line
+//! of its own, since threads have packets of their own.
+
+use anyhow::{ensure, Context};
+use hermes_rtl::config::{most_warps, Config, LINE_BYTES};
+use hermes_testbench::apps::{App, AppEntry, Inputs};
+use hermes_testbench::cosim::{
+    self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
+};
+use hermes_testbench::golden::Golden;
+use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::traffic::{Generator, Kind, Traffic};
+use hermes_testbench::verdict::Verdict;
+use verilator_sys::ModelLibrary;
+
+use super::figure::{Bound, Figure};
+use crate::array::{self, ArrayArgs};
+use crate::print;
+
+/// Bytes of the shared memory; pages are allocated when they are written.
+const MEMORY_BYTES: u64 = 1 << 28;
+/// Bytes of a packet.
+const PACKET_BYTES: usize = 64;
+/// Bytes of its slot, as a power of two.
+const SLOT_BYTES_LOG2: u32 = 7;
+/// Bytes of a verdict.
+const VERDICT_BYTES: f64 = 4.0;
+/// Words that a thread loads from its packet's line in dec-ttl: length, EtherType, version, time to live.
+const LOADS: f64 = 4.0;
+/// Warps of a core in the sweep of the latency, as in the paper on Pangaea.
+const SWEEP_WARPS: u32 = 16;
+/// Latency up to which the throughput must not depend on it (Pangaea).
+const FLAT_LATENCY: u32 = 60;
+/// Words of the stream that a thread reads.
+const STREAM_WORDS: u32 = 64;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    array: ArrayArgs,
+    /// Packets of a run of dec-ttl; the second half of them is measured
+    #[arg(long, value_name = "N", default_value_t = 32_768, value_parser = clap::value_parser!(u32).range(256..=262_144))]
+    packets: u32,
+    /// Cycles from a memory request to its response, except in the sweep
+    #[arg(long, value_name = "CYCLES", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    latency: u32,
+    /// Numbers of channels to measure dec-ttl with
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4")]
+    at_channels: Vec<usize>,
+    /// Latencies of the sweep; the first is what the others are compared with
+    #[arg(
+        long,
+        value_name = "CYCLES,...",
+        value_delimiter = ',',
+        default_value = "2,20,40,60,100,200,400,700,1000"
+    )]
+    sweep: Vec<u32>,
+    /// Leave out the sweep of the latency
+    #[arg(long)]
+    no_sweep: bool,
+}
+
+pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let base = args.array.config_or("paper")?;
+    let mut figures = Vec::new();
+    let l1_limit = base.cores as f64 / (LOADS + 1.0 + VERDICT_BYTES / LINE_BYTES as f64);
+    figures.push(Figure::new("dec_ttl_l1_limit", l1_limit, "packets/cycle"));
+    for channels in &args.at_channels {
+        let config = Config { channels: *channels, l2_banks: base.l2_banks.max(*channels), ..base.clone() };
+        config.validate()?;
+        let bench = Bench { library: array::library(&config, false, quiet, |_| {})?, config, quiet };
+        bench.dec_ttl_figures(args, l1_limit, &mut figures)?;
+        if *channels == 1 {
+            figures.push(bench.stream(args.latency)?);
+            if !args.no_sweep {
+                bench.sweep(args, &mut figures)?;
+            }
+        }
+    }
+    Ok(figures)
+}
+
+struct Bench {
+    config: Config,
+    library: ModelLibrary,
+    quiet: bool,
+}
+
+/// What a run of dec-ttl gave.
+struct DecTtl {
+    /// Packets committed per cycle, in the second half of the run.
+    rate: f64,
+    /// Lines read and written for each packet.
+    lines: f64,
+}
+
+impl Bench {
+    fn dec_ttl_figures(&self, args: &Args, l1_limit: f64, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
+        let channels = self.config.channels;
+        // Reads and writes are independent; more lines are written than read.
+        let written = 1.0 + VERDICT_BYTES / LINE_BYTES as f64;
+        let memory_limit = channels as f64 / written;
+        let limit = memory_limit.min(l1_limit);
+        let run = self.dec_ttl(args.packets, args.latency, u32::MAX)?;
+        figures.extend([
+            Figure::new(format!("dec_ttl_memory_limit_{channels}ch"), memory_limit, "packets/cycle"),
+            Figure::new(format!("dec_ttl_rate_{channels}ch"), run.rate, "packets/cycle"),
+            Figure::new(format!("dec_ttl_limit_ratio_{channels}ch"), run.rate / limit, "")
+                .limit(Bound::AtLeast(0.85))
+                .goal(Bound::AtLeast(0.95)),
+        ]);
+        if channels == 1 {
+            figures.push(
+                Figure::new("lines_per_packet", run.lines, "lines")
+                    .limit(Bound::AtMost(2.2))
+                    .goal(Bound::AtMost(1.0 + written)),
+            );
+        }
+        Ok(())
+    }
+
+    /// Throughput over the latency, as shares of that with the first latency.
+    fn sweep(&self, args: &Args, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
+        let mut first = None;
+        for latency in &args.sweep {
+            let rate = self.dec_ttl(args.packets, *latency, SWEEP_WARPS)?.rate;
+            let relative = rate / *first.get_or_insert(rate);
+            let figure = Figure::new(format!("dec_ttl_relative_latency_{latency}"), relative, "");
+            figures.push(if *latency <= FLAT_LATENCY {
+                figure.limit(Bound::AtLeast(0.95)).goal(Bound::AtLeast(0.99))
+            } else {
+                figure
+            });
+        }
+        Ok(())
+    }
+
+    /// Runs dec-ttl on packets that are all there from the start; every result is checked.
+    fn dec_ttl(&self, packets: u32, latency: u32, most: u32) -> anyhow::Result<DecTtl> {
+        let entry = AppEntry::find("dec-ttl")?;
+        let (app, kernel) = (entry.load(&Inputs::default())?, entry.kernel()?);
+        let traffic = Traffic { kind: Kind::Fixed(PACKET_BYTES), seed: 1, bad_share: 0.0, rate: 100.0 };
+        let frames = Generator::new(traffic).take(packets as usize);
+        let packets: Vec<_> = frames.map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
+        let frames = packets.iter().map(|packet| packet.frame.clone()).collect();
+        let result = self.run(&kernel, latency, most, frames, |_| Ok(Vec::new()))?;
+        check(app.as_ref(), &packets, &result)?;
+
+        let commit = |index: usize| result.packets[index].times.commit;
+        let (first, last) = (packets.len() / 2, packets.len() - packets.len() / 16);
+        let cycles = commit(last) - commit(first);
+        let total = result.memory.total();
+        log::info!("latency {latency}: {} cycles for {} packets; {total:?}", cycles, last - first);
+        Ok(DecTtl {
+            rate: (last - first) as f64 / cycles as f64,
+            lines: (total.lines_read + total.lines_written) as f64 / packets.len() as f64,
+        })
+    }
+
+    /// The share of one channel's bandwidth with which a buffer is read, from the first warp's start to the last one's end.
+    fn stream(&self, latency: u32) -> anyhow::Result<Figure> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("kernel.elf");
+        build_source(
+            "stream.S",
+            include_str!("../../kernels-asm/bench/stream.S"),
+            RegisterClass::Rv32e,
+            &path,
+        )?;
+        let kernel = Kernel::read(&path)?;
+        let warps = most_warps(self.config.warps as u32, 16);
+        let threads = (self.config.cores * self.config.lanes) as u32 * warps;
+        // All different, so that a word that is read twice or not at all shows.
+        let words: Vec<u32> =
+            (0..threads * STREAM_WORDS).map(|word| word.wrapping_mul(0x9e37_79b1)).collect();
+        let frames = vec![vec![0; PACKET_BYTES]; threads as usize];
+        let result = self.run(&kernel, latency, u32::MAX, frames, |host| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let buffer = host.rmalloc("the stream's buffer", bytes.len())?;
+            cosim::Device::write_memory(host.device_mut(), buffer, &bytes)?;
+            Ok(vec![buffer, 4 * threads, STREAM_WORDS])
+        })?;
+        for (thread, packet) in result.packets.iter().enumerate() {
+            let words = words.iter().skip(thread).step_by(threads as usize);
+            let sum = words.fold(0_u32, |sum, word| sum.wrapping_add(*word)) & 0x7fff_ffff;
+            ensure!(
+                packet.verdict == sum,
+                "stream.S: thread {thread} returned {:#x}, expected {sum:#x}",
+                packet.verdict
+            );
+        }
+        let times = || result.packets.iter().map(|packet| packet.times);
+        let first = times().map(|t| t.start).min().context("no packets")?;
+        let last = times().map(|t| t.finish).max().context("no packets")?;
+        let lines = words.len() * 4 / LINE_BYTES;
+        log::info!("stream: {lines} lines in {} cycles", last - first);
+        let ratio = lines as f64 / (last - first) as f64;
+        let figure = Figure::new("stream_limit_ratio_1ch", ratio, "");
+        Ok(figure.limit(Bound::AtLeast(0.9)).goal(Bound::AtLeast(0.97)))
+    }
+
+    /// Runs a kernel with one thread for each frame and at most `most` warps on a core. `load` writes to the memory what it
+    /// needs and gives the argument block.
+    fn run(
+        &self,
+        kernel: &Kernel,
+        latency: u32,
+        most: u32,
+        frames: Vec<Vec<u8>>,
+        load: impl FnOnce(&mut Host<Simulation>) -> anyhow::Result<Vec<u32>>,
+    ) -> anyhow::Result<RunResult> {
+        let memory = MemoryOptions { latency: Latency::Fixed(latency), ..MemoryOptions::default() };
+        let mut host = Host::new(Simulation::new(self.library.instantiate()?, MEMORY_BYTES, memory)?)?;
+        host.load_kernel(&KernelImage {
+            segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
+            entry: kernel.entry,
+            registers: kernel.registers.registers() as u32,
+        })?;
+        let argument = load(&mut host)?;
+        let threads = frames.len() as u64;
+        let setup = ArraySetup {
+            // A quarter of the ring holds all packets, so that the caches are not cleaned before the end.
+            ring_slots_log2: (4 * frames.len()).next_power_of_two().ilog2(),
+            slot_bytes_log2: SLOT_BYTES_LOG2,
+            mcw: host.most_warps().min(most),
+            argument: argument.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            ..ArraySetup::default()
+        };
+        let layout = host.configure(&setup)?;
+        let packet = |frame| Packet { frame, port: 0, flags: 0, arrival: 0 };
+        let packets: Vec<_> = frames.into_iter().map(packet).collect();
+        let bar = print::progress(threads, self.quiet);
+        let result =
+            cosim::run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |progress| {
+                bar.set_position(progress.committed);
+            });
+        bar.finish_and_clear();
+        Ok(result?)
+    }
+}
+
+fn check(app: &dyn App, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
+    ensure!(
+        result.packets.len() == packets.len(),
+        "{} of {} packets ended",
+        result.packets.len(),
+        packets.len()
+    );
+    for (packet, got) in packets.iter().zip(&result.packets) {
+        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
+        if let Some(difference) = app.check(got.index, packet, golden) {
+            anyhow::bail!("{difference}");
+        }
+    }
+    Ok(())
+}
