@@ -54,6 +54,10 @@ pub struct DecodeStage {
     pub fetched: Signal<In, Bits<32>>,
     /// From the instruction cache: the line came with a bus error.
     pub fetch_error: Signal<In, Bit>,
+    /// A load of a lane that runs failed: the instruction becomes a fault.
+    pub load_error: Signal<In, Bit>,
+    /// The line that could not be read.
+    pub load_error_line: Signal<In, Bits<26>>,
     /// AES instructions are there; constant.
     pub aes_enabled: Signal<In, Bit>,
     /// Number of the core in the array; constant.
@@ -249,6 +253,8 @@ impl DecodeStage {
             hit: Signal::default(),
             fetched: Signal::default(),
             fetch_error: Signal::default(),
+            load_error: Signal::default(),
+            load_error_line: Signal::default(),
             aes_enabled: Signal::default(),
             core: Signal::default(),
             cycle: Signal::default(),
@@ -409,6 +415,11 @@ impl Logic for DecodeStage {
             self.instruction.next = self.rom.instruction.val();
             self.at_exit.next = self.rom.exit.val();
         }
+        if self.load_error.val() {
+            // An illegal instruction, so that nothing but the fault happens.
+            self.instruction.next = bits::<32>(0);
+            self.at_exit.next = false;
+        }
         self.byte_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
         self.word.next = self.instruction.val();
         self.at_end_of_boot.next = self.boot.val() & self.rom.last.val();
@@ -450,6 +461,11 @@ impl Logic for DecodeStage {
         if self.at_end_of_boot.val() & self.kernel_entry.val().get_bits::<2>(0).any() {
             self.fault.next = true;
             self.cause.next = bits::<5>(0);
+        }
+
+        if self.load_error.val() {
+            self.fault.next = true;
+            self.cause.next = bits::<5>(5);
         }
 
         self.rd.next = self.decoder.rd.val();
@@ -578,6 +594,9 @@ impl Logic for DecodeStage {
             }
             if (self.cause.val() == bits::<5>(1)) | (self.cause.val() == bits::<5>(3)) {
                 self.fault_value_q.d.next = self.byte_pc.val();
+            }
+            if self.cause.val() == bits::<5>(5) {
+                self.fault_value_q.d.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
             if self.at_end_of_boot.val() {

@@ -183,6 +183,39 @@ fn a_fault_ends_only_its_lane() {
 }
 
 #[test]
+fn a_bus_error_of_a_load_faults_its_lanes() {
+    // Odd packets use the first value, even ones none.
+    let mut program = Program::default();
+    program
+        .op_imm(7, T0, A0, 1)
+        .load(2, A3, A1, 0)
+        .load(2, A4, A1, 64)
+        .branch(0, T0, ZERO, "even")
+        .addi(A0, A3, 1)
+        .ret()
+        .label("even")
+        .addi(A0, ZERO, 7)
+        .ret();
+    let mut bench = Bench::<4>::new(&program, 30);
+    bench.failing = [(RING + 128 + 64) >> 6, (RING + 2 * 128) >> 6].into();
+    bench.start(0, 0, 4);
+    bench.run(1);
+    let verdicts = |bench: &Bench<4>, first: u32| [0, 1, 2, 3].map(|i| bench.verdict(first + i));
+    assert_eq!(verdicts(&bench, 0), [7, 0xc000_0005, 0xc000_0005, 1]);
+    println!("{:x?}", bench.faults);
+    assert!(bench.faults.iter().all(|f| f.0 == 5));
+    assert_eq!(bench.faults.iter().map(|f| f.1).sum::<u32>(), 2);
+    assert!(bench.faults.iter().all(|f| bench.failing.contains(&(f.3 >> 6)) && [1, 2].contains(&f.4)));
+    // Nothing of it stays: neither in the slot nor in the cache.
+    bench.failing.clear();
+    bench.faults.clear();
+    bench.start(0, 64, 4);
+    bench.run(2);
+    assert_eq!(verdicts(&bench, 64), [7, 1, 7, 1]);
+    assert!(bench.faults.is_empty());
+}
+
+#[test]
 fn every_cause_of_a_fault() {
     let causes: [(u32, u32, Option<u32>); 6] = [
         (0x0000_0073, 11, Some(0)),          // ecall

@@ -2,7 +2,7 @@
 
 use super::{
     AccessWindow, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards, InstructionCount,
-    Lane, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
+    Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
@@ -50,8 +50,10 @@ pub struct ShaderCore<const LANES: usize> {
     pub write_window_base: Vec<Signal<In, Bits<26>>>,
     /// WRITE_WINDOW_SIZE registers, bits 31:6.
     pub write_window_size: Vec<Signal<In, Bits<26>>>,
-    /// INVALIDATE register: drop the instruction cache and the data cache.
+    /// INVALIDATE register: drop the instruction cache.
     pub invalidate: Signal<In, Bit>,
+    /// INVALIDATE register: drop the data cache.
+    pub invalidate_data: Signal<In, Bit>,
     /// From warp issue: a warp starts in a free slot.
     pub start_valid: Signal<In, Bit>,
     /// From warp issue: its slot.
@@ -183,6 +185,7 @@ pub struct ShaderCore<const LANES: usize> {
     load_store: LoadStoreUnit<LANES>,
     data_cache: DataCache,
     read_merge: ReadMerge,
+    load_errors: LoadErrors<LANES>,
     scratchpad: Scratchpad<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
@@ -245,6 +248,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write_window_base: vec![Signal::default(); WINDOWS],
             write_window_size: vec![Signal::default(); WINDOWS],
             invalidate: Signal::default(),
+            invalidate_data: Signal::default(),
             start_valid: Signal::default(),
             start_slot: Signal::default(),
             start_packet: Signal::default(),
@@ -313,8 +317,9 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write: WriteStage::default(),
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
-            data_cache: DataCache::new(options.data_cache_lines.ilog2() as usize),
+            data_cache: DataCache::new(options.l1_lines.ilog2() as usize),
             read_merge: ReadMerge::default(),
+            load_errors: LoadErrors::default(),
             scratchpad: Scratchpad::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
@@ -356,7 +361,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
             counters
         );
-        clock!(self, clock, lost, faults, data_cache, read_merge);
+        clock!(self, clock, lost, faults, data_cache, read_merge, load_errors);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
@@ -717,7 +722,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.data_cache.written_tag.next = self.written_tag.val();
         // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later.
         self.data_cache.drop.next =
-            self.invalidate.val() | (self.decode.leaves.val() & self.decode.fence.val());
+            self.invalidate_data.val() | (self.decode.leaves.val() & self.decode.fence.val());
         self.read_merge.fetch_valid.next = self.cache.fetch_valid.val();
         self.cache.fetch_ready.next = self.read_merge.fetch_ready.val();
         self.read_merge.fetch_line.next = self.cache.fetch_line.val();
@@ -738,6 +743,21 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.load_store.written_valid.next = self.written_valid.val();
         self.load_store.written_tag.next = self.written_tag.val();
         self.load_store.result_ready.next = true;
+
+        // Loads that failed become faults of their lanes.
+        self.load_errors.error_valid.next =
+            self.load_store.result_valid.val() & self.load_store.result_error.val();
+        self.load_errors.error_slot.next = self.load_store.result_slot.val();
+        self.load_errors.error_lanes.next = self.load_store.result_mask.val();
+        self.load_errors.error_line.next = self.load_store.result_line.val();
+        self.load_errors.slot.next = self.front_end.decode_slot.val();
+        self.load_errors.active.next = self.front_end.decode_active.val();
+        self.decode.load_error.next = self.load_errors.found.val();
+        self.decode.load_error_line.next = self.load_errors.line.val();
+        self.load_errors.write_slot.next = self.write.slot.val();
+        self.write.load_error_lanes.next = self.load_errors.lanes.val();
+        self.load_errors.clear_valid.next = self.write.fire.val() & self.write.faulting.val().any();
+        self.load_errors.clear_lanes.next = self.write.faulting.val();
 
         // Counters
         self.counters.retire.next = self.write.retire.val();

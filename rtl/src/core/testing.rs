@@ -3,7 +3,7 @@
 use super::ShaderCore;
 use crate::prelude::*;
 use rust_hdl::prelude::simulate;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Registers by ABI name.
 pub const ZERO: u32 = 0;
@@ -108,6 +108,8 @@ pub struct Bench<const LANES: usize> {
     pub memory: BTreeMap<u32, [u8; 64]>,
     pub faults: Vec<Fault>,
     pub finished: Vec<usize>,
+    /// Lines that cannot be read as data.
+    pub failing: BTreeSet<u32>,
     pub cycles: u64,
     latency: u64,
     /// Answers that are due: cycle, tag, line.
@@ -138,6 +140,7 @@ impl<const LANES: usize> Bench<LANES> {
             memory: BTreeMap::new(),
             faults: vec![],
             finished: vec![],
+            failing: BTreeSet::new(),
             cycles: 0,
             latency,
             reads: vec![],
@@ -194,6 +197,7 @@ impl<const LANES: usize> Bench<LANES> {
         if let Some((_, tag, line)) = read {
             self.core.response_data.next = self.line(line);
             self.core.response_tag.next = tag;
+            self.core.response_error.next = self.failing.contains(&line);
         }
         self.core.response_valid.next = read.is_some();
         let written = self.writes.iter().rposition(|w| w.0 <= now).map(|i| self.writes.remove(i));

@@ -18,6 +18,9 @@ use crate::prelude::*;
 /// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
 /// fault, the younger instructions of the warp are flushed.
 /// [`AccessCheck`] tells which lanes fault and which stay at the instruction.
+///
+/// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault` with cause 5); the other lanes
+/// stay and execute it.
 #[derive(LogicBlock)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
@@ -80,6 +83,8 @@ pub struct WriteStage<const LANES: usize> {
     pub execute_next: Signal<In, Bits<30>>,
     /// Stage X: PC, bits 31:2.
     pub execute_pc: Signal<In, Bits<30>>,
+    /// Lanes of the warp in stage W whose loads failed.
+    pub load_error_lanes: Signal<In, Bits<LANES>>,
     /// From the lanes: result or address.
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
@@ -132,7 +137,7 @@ pub struct WriteStage<const LANES: usize> {
     pub jump_register: Signal<Out, Bit>,
     /// To the lanes: the next PC depends on the condition.
     pub branch: Signal<Out, Bit>,
-    /// To the lanes: target of a branch or, of a load or store, its own PC; bits 31:2.
+    /// To the lanes: target of a branch or, of a load, store or fault, its own PC; bits 31:2.
     pub target: Signal<Out, Bits<30>>,
     /// To the lanes: next PC of all other instructions, bits 31:2.
     pub next_pc: Signal<Out, Bits<30>>,
@@ -265,6 +270,7 @@ pub struct WriteStage<const LANES: usize> {
     sound: Signal<Local, Bits<LANES>>,
     branching: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
+    staying: Signal<Local, Bits<LANES>>,
     any_fault: Signal<Local, Bit>,
     all_ended: Signal<Local, Bit>,
     together: Signal<Local, Bit>,
@@ -313,6 +319,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             execute_fault_value: Signal::default(),
             execute_next: Signal::default(),
             execute_pc: Signal::default(),
+            load_error_lanes: Signal::default(),
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
@@ -426,6 +433,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             sound: Signal::default(),
             branching: Signal::default(),
             living: Signal::default(),
+            staying: Signal::default(),
             any_fault: Signal::default(),
             all_ended: Signal::default(),
             together: Signal::default(),
@@ -507,10 +515,15 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         self.faulting.next = self.check.faulting.val();
-        self.any_fault.next = self.valid_w.q.val() & self.check.faulting.val().any();
-        self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.check.staying.val().any());
-        self.sound.next = self.active_w.q.val() & !self.check.faulting.val() & !self.check.staying.val();
-        self.executed.next = self.active_w.q.val() & !self.check.staying.val();
+        self.staying.next = self.check.staying.val();
+        if self.fault_w.q.val() && (self.cause_w.q.val() == bits::<5>(5)) {
+            self.faulting.next = self.active_w.q.val() & self.load_error_lanes.val();
+            self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
+        }
+        self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
+        self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.staying.val().any());
+        self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
+        self.executed.next = self.active_w.q.val() & !self.staying.val();
 
         // Where the warp goes
         self.branching.next = self.active_w.q.val() & self.check.conditions.val();
@@ -574,7 +587,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.memory_start.next = self.request_offered.val() & self.request_ready.val();
         self.fault_valid.next = self.any_fault.val() & !self.fault_taken.q.val();
         self.fault_cause.next = self.check.cause.val();
-        self.encoder.lanes.next = self.check.faulting.val();
+        self.encoder.lanes.next = self.faulting.val();
         self.encoder.packet.next = self.packet_w.q.val();
         self.encoder.value_is_address.next =
             !self.fault_w.q.val() & !self.branch_w.q.val() & !self.jump_w.q.val();
@@ -621,15 +634,15 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
         self.target.next = self.target_w.q.val().get_bits::<30>(2);
-        if self.access.val() {
+        if self.access.val() | self.fault_w.q.val() {
             self.target.next = self.pc_w.q.val();
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.fault_lanes.next = bits::<LANES>(0);
-        self.stay_lanes.next = self.check.staying.val();
+        self.stay_lanes.next = self.staying.val();
         self.path_lanes.next = bits::<LANES>(0);
         if self.fire.val() {
-            self.fault_lanes.next = self.check.faulting.val();
+            self.fault_lanes.next = self.faulting.val();
             if self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val() {
                 self.write_lanes.next = self.sound.val();
             }

@@ -1,0 +1,163 @@
+//! Lanes whose loads failed.
+
+use crate::prelude::*;
+
+/// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
+///
+/// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the line of the warp that failed last.
+/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`, and `line` which line failed: then the next
+///    instruction of the warp is a fault of these lanes.
+/// 3. `lanes` are the lanes of warp `write_slot`. `clear_valid` takes `clear_lanes` away from them: lanes that faulted, for whatever reason.
+///    It does not come together with `error_valid`, since values that come late go before a fault.
+/// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which nothing is found and nothing must change.
+#[derive(LogicBlock, Default)]
+pub struct LoadErrors<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A load failed.
+    pub error_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub error_slot: Signal<In, Bits<5>>,
+    /// Its lanes.
+    pub error_lanes: Signal<In, Bits<LANES>>,
+    /// The line that could not be read.
+    pub error_line: Signal<In, Bits<26>>,
+    /// Stage D: warp slot.
+    pub slot: Signal<In, Bits<5>>,
+    /// Stage D: lanes that run.
+    pub active: Signal<In, Bits<LANES>>,
+    /// A load of one of them failed.
+    pub found: Signal<Out, Bit>,
+    /// The line that could not be read.
+    pub line: Signal<Out, Bits<26>>,
+    /// Stage W: warp slot.
+    pub write_slot: Signal<In, Bits<5>>,
+    /// Its lanes whose loads failed.
+    pub lanes: Signal<Out, Bits<LANES>>,
+    /// Lanes of the warp in stage W fault.
+    pub clear_valid: Signal<In, Bit>,
+    /// These lanes.
+    pub clear_lanes: Signal<In, Bits<LANES>>,
+    asked: RamAsync<Bits<LANES>, 5>,
+    written: RamAsync<Bits<LANES>, 5>,
+    changed: RamAsync<Bits<LANES>, 5>,
+    lines: RamAsync<Bits<26>, 5>,
+    wiped: Register<Bits<6>>,
+    write_enable: Signal<Local, Bit>,
+    write_address: Signal<Local, Bits<5>>,
+    write_row: Signal<Local, Bits<LANES>>,
+}
+
+impl<const LANES: usize> Logic for LoadErrors<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, wiped);
+        self.asked.clock.next = self.clock.val();
+        self.written.clock.next = self.clock.val();
+        self.changed.clock.next = self.clock.val();
+        self.lines.clock.next = self.clock.val();
+
+        self.asked.read_address.next = self.slot.val();
+        self.written.read_address.next = self.write_slot.val();
+        self.changed.read_address.next = self.error_slot.val();
+        self.lines.read_address.next = self.slot.val();
+        self.found.next =
+            self.wiped.q.val().get_bit(5) & (self.asked.read_data.val() & self.active.val()).any();
+        self.line.next = self.lines.read_data.val();
+        self.lanes.next = self.written.read_data.val();
+
+        self.write_enable.next = self.error_valid.val() | self.clear_valid.val();
+        self.write_address.next = self.write_slot.val();
+        self.write_row.next = self.written.read_data.val() & !self.clear_lanes.val();
+        if self.error_valid.val() {
+            self.write_address.next = self.error_slot.val();
+            self.write_row.next = self.changed.read_data.val() | self.error_lanes.val();
+        }
+        if !self.wiped.q.val().get_bit(5) {
+            self.wiped.d.next = self.wiped.q.val() + bits::<6>(1);
+            self.write_enable.next = true;
+            self.write_address.next = self.wiped.q.val().get_bits::<5>(0);
+            self.write_row.next = bits::<LANES>(0);
+        }
+        self.asked.write_enable.next = self.write_enable.val();
+        self.asked.write_address.next = self.write_address.val();
+        self.asked.write_data.next = self.write_row.val();
+        self.written.write_enable.next = self.write_enable.val();
+        self.written.write_address.next = self.write_address.val();
+        self.written.write_data.next = self.write_row.val();
+        self.changed.write_enable.next = self.write_enable.val();
+        self.changed.write_address.next = self.write_address.val();
+        self.changed.write_data.next = self.write_row.val();
+        self.lines.write_enable.next = self.error_valid.val();
+        self.lines.write_address.next = self.error_slot.val();
+        self.lines.write_data.next = self.error_line.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::equivalence::check_with;
+    use rand::Rng;
+    use rust_hdl::prelude::simulate;
+
+    fn tick(unit: &mut LoadErrors<4>) {
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(unit, 20));
+        unit.clock.next = Clock { clk: false };
+        assert!(simulate(unit, 20));
+    }
+
+    #[test]
+    fn lanes_are_found_until_they_fault() {
+        let mut rng = crate::testing::random();
+        let mut unit = LoadErrors::<4>::default();
+        unit.connect_all();
+        unit.reset.next = true;
+        tick(&mut unit);
+        unit.reset.next = false;
+        for _ in 0..32 {
+            tick(&mut unit);
+        }
+        let (mut lanes, mut lines) = ([0u64; 32], [0u64; 32]);
+        let mut found = 0;
+        for _ in 0..4000 {
+            let error = rng.gen_bool(0.2).then(|| (rng.gen_range(0..32usize), rng.gen_range(1..16u64)));
+            let clear = (error.is_none() && rng.gen_bool(0.5)).then(|| rng.gen_range(0..16u64));
+            let (slot, write_slot) = (rng.gen_range(0..32usize), rng.gen_range(0..32usize));
+            let (active, line) = (rng.gen_range(0..16u64), rng.gen_range(0..1 << 26));
+            unit.error_valid.next = error.is_some();
+            unit.error_slot.next = (error.unwrap_or_default().0 as u64).into();
+            unit.error_lanes.next = error.unwrap_or_default().1.into();
+            unit.error_line.next = line.into();
+            unit.slot.next = (slot as u64).into();
+            unit.active.next = active.into();
+            unit.write_slot.next = (write_slot as u64).into();
+            unit.clear_valid.next = clear.is_some();
+            unit.clear_lanes.next = clear.unwrap_or_default().into();
+            assert!(simulate(&mut unit, 20));
+            assert_eq!(unit.found.val(), lanes[slot] & active != 0);
+            assert_eq!(u64::from(unit.lanes.val()), lanes[write_slot]);
+            if lanes[slot] != 0 {
+                assert_eq!(u64::from(unit.line.val()), lines[slot]);
+                found += 1;
+            }
+            tick(&mut unit);
+            if let Some((slot, errors)) = error {
+                lanes[slot] |= errors;
+                lines[slot] = line;
+            }
+            if let Some(faulted) = clear {
+                lanes[write_slot] &= !faulted;
+            }
+        }
+        assert!(found > 300, "{found}");
+    }
+
+    #[test]
+    fn equal_their_verilog() {
+        check_with(LoadErrors::<4>::default(), 3_000, |_, _, _| {});
+    }
+}
