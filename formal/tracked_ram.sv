@@ -18,6 +18,7 @@ module tracked_ram #(
     assign read_data = read_address == tracked ? word : other;
 endmodule
 
+// The RAMs of the design that it takes the place of, with their ports.
 module ram_async_32_5 (
     input wire clk, input wire write_enable, input wire [4:0] write_address, input wire [31:0] write_data,
     input wire [4:0] read_address, output wire [31:0] read_data
@@ -34,4 +35,31 @@ module ram_async_6_5 (
     wire [4:0] tracked;
     wire [5:0] word;
     tracked_ram #(6, 5) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
+endmodule
+
+module ram_async_8_1 (
+    input wire clk, input wire write_enable, input wire [0:0] write_address, input wire [7:0] write_data,
+    input wire [0:0] read_address, output wire [7:0] read_data
+);
+    wire [0:0] tracked;
+    wire [7:0] word;
+    tracked_ram #(8, 1) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
+endmodule
+
+module ram_async_512_1 (
+    input wire clk, input wire write_enable, input wire [0:0] write_address, input wire [511:0] write_data,
+    input wire [0:0] read_address, output wire [511:0] read_data
+);
+    wire [0:0] tracked;
+    wire [511:0] word;
+    tracked_ram #(512, 1) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
+endmodule
+
+module ram_async_1_1 (
+    input wire clk, input wire write_enable, input wire [0:0] write_address, input wire [0:0] write_data,
+    input wire [0:0] read_address, output wire [0:0] read_data
+);
+    wire [0:0] tracked;
+    wire [0:0] word;
+    tracked_ram #(1, 1) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
 endmodule

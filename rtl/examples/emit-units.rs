@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_rtl::emit::{emit, EmitError};
 use hermes_rtl::prelude::*;
-use hermes_rtl::{control, core, host, memory};
+use hermes_rtl::{control, core, host, l2};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -33,7 +33,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("hazards", &core::Hazards::default()),
         unit("warp_scheduler", &core::WarpScheduler::new(false)),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
-        unit("memory_master", &memory::MemoryMaster::new(2)),
+        unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
     ]
 }
 
