@@ -81,7 +81,7 @@ impl Default for CoreOptions {
             aes: false,
             oldest_first: false,
             l1_lines: 64,
-            instruction_cache_lines: 64,
+            instruction_cache_lines,
             instruction_cache_ways: 1,
             trace: false,
         }
@@ -116,10 +116,10 @@ impl Config {
     /// # Errors
     /// [`ConfigError::UnknownPreset`].
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let (cores, lanes, warps, l2_banks, l2_bank_lines, l1_lines) = match name {
-            "paper" => (8, 32, 32, 8, 1024, 512),
-            "default" => (2, 8, 8, 2, 256, 64),
-            "fpga" => (1, 8, 8, 1, 64, 32),
+        let (cores, lanes, warps, l2_banks, l2_bank_lines, l1_lines, instruction_cache_lines) = match name {
+            "paper" => (8, 32, 32, 8, 1024, 512, 256),
+            "default" => (2, 8, 8, 2, 256, 64, 64),
+            "fpga" => (1, 8, 8, 1, 64, 32, 64),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
         Ok(Self {

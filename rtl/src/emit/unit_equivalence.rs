@@ -144,7 +144,8 @@ units! {
     oldest_first: core::OldestFirst::default();
     warp_scheduler: core::WarpScheduler::new(false);
     warp_scheduler_oldest_first: core::WarpScheduler::new(true);
-    shader_core: core::ShaderCore::<4>::default();
+    // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
+    shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::new(4, 2);
@@ -186,5 +187,5 @@ units! {
     load_align: memory::LoadAlign::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::<4>::default();
-    hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() });
+    hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }
