@@ -43,6 +43,13 @@ struct Arrival {
     accepted: u64,
 }
 
+/// A beat that is to enter the unit.
+struct Sending {
+    beat: Beat,
+    /// Bytes and port of the well-formed frame that it ends.
+    ends: Option<(Vec<u8>, u32)>,
+}
+
 /// The unit and all that is around it.
 struct Bench {
     traffic: Traffic,
@@ -50,8 +57,8 @@ struct Bench {
     uut: PacketPorts,
     memory: Memory,
     cycle: u64,
-    // Into the unit: frames that are to come, with whether they are well-formed
-    to_send: VecDeque<(Beat, Option<(Vec<u8>, u32)>)>,
+    // Into the unit
+    to_send: VecDeque<Sending>,
     arrived: VecDeque<Arrival>,
     bytes_in: u64,
     cut: u64,
@@ -145,7 +152,7 @@ impl Bench {
             }
             for beat in beats {
                 let ends = if beat.last { arrival.take() } else { None };
-                self.to_send.push_back((beat, ends));
+                self.to_send.push_back(Sending { beat, ends });
             }
         }
         malformed
@@ -155,7 +162,7 @@ impl Bench {
         // Inputs of this cycle
         self.uut.cycle.next = bits(self.cycle);
         if !self.uut.rx_tvalid.val() && !self.to_send.is_empty() && self.goes() {
-            let beat = self.to_send[0].0;
+            let beat = self.to_send[0].beat;
             self.uut.rx_tvalid.next = true;
             self.uut.rx_tdata.next = line_to_bits(&beat.data);
             self.uut.rx_tkeep.next = bits(beat.keep);
@@ -231,7 +238,7 @@ impl Bench {
         self.offered = beat.map(|beat| (beat, beat_taken));
 
         if beat_accepted {
-            if let Some((_, Some((frame, port)))) = self.to_send.pop_front() {
+            if let Some((frame, port)) = self.to_send.pop_front().and_then(|sending| sending.ends) {
                 self.arrived.push_back(Arrival { frame, port, accepted: self.cycle });
             }
         }
