@@ -106,7 +106,7 @@ fn delay_commit_queue() {
 fn dispatch() {
     let mut running = [[false; 32]; 2];
     let mut finishing = [None; 2];
-    check_with(Dispatch::<2, 3>::new(2, 4, 4), 10_000, move |unit, random, cycle| {
+    check_with(Dispatch::<3, 4>::new(2, 4, 4), 10_000, move |unit, random, cycle| {
         if unit.reset.next {
             running = [[false; 32]; 2];
             finishing = [None; 2];
@@ -130,6 +130,8 @@ fn dispatch() {
         unit.run.next = below(random, 50) != 0;
         unit.mcw.next = (cycle / 500 % 6).into();
         unit.timeout.next = below(random, 16).into();
-        unit.task_count.next = below(random, 8).into();
+        // Seldom very many packets, which then last to the next reset.
+        let count = if below(random, 1 << 13) == 0 { below(random, 1 << 32) } else { below(random, 8) };
+        unit.task_count.next = count.into();
     });
 }
