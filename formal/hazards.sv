@@ -120,13 +120,13 @@ module hazards_formal (
             && !(stored_valid && stored_slot == warp) && !(scratchpad_stored && scratchpad_slot == warp));
 
         // What the induction needs to know of the state.
-        state_wiped: assert (\dut.scoreboard.wiped == since_reset && since_reset <= 32);
+        state_wiped: assert (\dut.scoreboard.wiped == since_reset && since_reset <= 32
+            && !under_way[0] && (ready || under_way == 0));
         if (since_reset > warp) state_copies: assert (
             \dut.scoreboard.set_asked.word == \dut.scoreboard.set_changed.word
             && \dut.scoreboard.clear_asked.word == \dut.scoreboard.clear_changed.word );
         if (since_reset > warp) state_marks: assert (
             (\dut.scoreboard.set_asked.word ^ \dut.scoreboard.clear_asked.word ) == under_way);
-        state_register_0: assert (!under_way[0] && (ready || under_way == 0));
 
         blocked_by_a_mark: cover (ready && uses && blocked && waits && !in_execute && !in_write && under_way == 32'h100);
         not_blocked: cover (ready && uses && !blocked && under_way != 0);

@@ -66,9 +66,9 @@ module outstanding_operations_formal (
 
         // What the induction needs to know of the state.
         state_numbers: assert (\dut.started == next && \dut.completed == oldest);
-        state_busy: assert (busy[warp] == waits);
+        state_busy: assert (busy[warp] == waits
+            && (!following || (waits && (operation - oldest) <= (youngest - oldest))));
         if (waits) state_youngest: assert (\dut.youngest.word == youngest && (youngest - oldest) < outstanding);
-        if (following) state_operation: assert (waits && (operation - oldest) <= (youngest - oldest));
 
         two_of_a_warp: cover (following && operation != youngest && outstanding == 5);
         numbers_wrap: cover (oldest > 60 && next < 4 && outstanding != 0 && following);

@@ -71,11 +71,10 @@ module scoreboard_formal (
             only_pending_registers_are_told: assert (waits[rs1] || waits[rs2] || waits[rd]);
 
         // What the induction needs to know of the state.
-        state_wiped: assert (\dut.wiped == since_reset && since_reset <= 32);
+        state_wiped: assert (\dut.wiped == since_reset && since_reset <= 32 && !waits[0] && (ready || waits == 0));
         if (wiped) state_copies: assert (
             \dut.set_asked.word == \dut.set_changed.word && \dut.clear_asked.word == \dut.clear_changed.word );
         if (wiped) state_marks: assert ((\dut.set_asked.word ^ \dut.clear_asked.word ) == waits);
-        state_register_0: assert (!waits[0] && (ready || waits == 0));
 
         told: cover (ready && asked && pending && waits == 32'h80000002);
         taken_away: cover (ready && asked && !pending && \dut.set_asked.word != 0);

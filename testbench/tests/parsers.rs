@@ -166,7 +166,7 @@ fn fuzz<T, E: Debug>(name: &str, good: &[Vec<u8>], parser: impl Fn(&Path) -> Res
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes));
     let taken = std::cell::Cell::new(0);
-    let files = (0..good.len(), vec(change(), 1..9));
+    let files = (0..good.len(), vec(change(), 1..5));
     let outcome = runner.run(&files, |(which, changes)| {
         let mut file = good[which].clone();
         changes.iter().for_each(|change| change.apply(&mut file));
