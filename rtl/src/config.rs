@@ -81,7 +81,7 @@ impl Default for CoreOptions {
             aes: false,
             oldest_first: false,
             l1_lines: 64,
-            instruction_cache_lines,
+            instruction_cache_lines: 64,
             instruction_cache_ways: 1,
             trace: false,
         }
@@ -135,7 +135,7 @@ impl Config {
             l2_ways: 4,
             l1_lines,
             packet_ports: false,
-            instruction_cache_lines: 64,
+            instruction_cache_lines,
             instruction_cache_ways: 1,
             trace: false,
         })

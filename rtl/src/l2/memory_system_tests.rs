@@ -119,7 +119,7 @@ impl Test {
             let rng = &mut self.bench.rng;
             let requester = &mut self.bench.requesters[i];
             // Lines with strides that are powers of two, far apart and near.
-            let line = |number: u32| number % 4 + (number / 4 << (7 + 3 * (number % 3)));
+            let line = |number: u32| number % 4 + ((number / 4) << (7 + 3 * (number % 3)));
             if requester.read.is_none() && rng.gen_bool(traffic) {
                 let tag = (0..128).find(|tag| !state.reads.contains_key(tag));
                 requester.read = tag.map(|tag| (line(rng.gen_range(0..self.lines)), tag));
@@ -290,7 +290,7 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
                     kernel.packet = next;
                     next += 32;
                 }
-                let line = kernel.packet * 2 & 0x1_ffff;
+                let line = (kernel.packet * 2) & 0x1_ffff;
                 kernel.packet += 1;
                 kernel.reads.insert(tag, line);
                 requester.read = Some((line, tag));
