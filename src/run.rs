@@ -269,7 +269,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Through::Ports => SlotPacket::new(&whole(frame), slot_bytes_log2),
     };
     let packets: Vec<_> = capture.frames.iter().map(packet).collect();
-    let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), slot_bytes_log2);
+    let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
     let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, ..ArraySetup::default() };
     let arrivals = args.line_rate.arrivals(&capture.frames);
     let arriving = match args.through {
@@ -336,11 +336,14 @@ fn mcw(wanted: Option<u32>, config: &Config, kernel: &Kernel) -> anyhow::Result<
     Ok(mcw)
 }
 
-/// Slots of the ring as a power of two: as many as usual, or fewer so that the app's egress lists fit.
-fn ring_slots_log2(app: Option<&dyn App>, slot_bytes_log2: u32) -> u32 {
-    let usual = ArraySetup::default().ring_slots_log2;
+/// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large array, so that the quarter that
+/// the host reads leaves enough for them; or fewer so that ring and egress lists fit.
+fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32) -> u32 {
+    let threads = config.cores * config.lanes * config.warps;
+    let wanted = ArraySetup::default().ring_slots_log2.max((8 * threads).next_power_of_two().ilog2());
     let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
-    usual.min((MEMORY_BYTES / 4).ilog2() - EgressLists::bytes_log2_for(entries))
+    let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
+    wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
 }
 
 /// The packets as the host writes them to the ring.
