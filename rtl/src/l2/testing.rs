@@ -367,7 +367,7 @@ impl Bench {
             let line = (address >> 6) as u32;
             let channel = &self.channels[c];
             assert!(channel.reads.iter().all(|r| r.1 != id), "ID {id:#x} is used twice");
-            assert!(!channel.reading.is_some_and(|r| r.0 == id), "ID {id:#x} is used twice");
+            assert!(channel.reading.is_none_or(|r| r.0 != id), "ID {id:#x} is used twice");
             assert!(!self.is_written(line), "line {line:#x} is read while it is being written");
             let due = self.due();
             self.channels[c].reads.push((due, id, line));
