@@ -37,6 +37,15 @@ pub struct ArrayArgs {
     /// Lines of 64 bytes in the L1 data cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     l1_lines: Option<usize>,
+    /// Give the array packet ports: frames come and go through AXI4-Stream
+    #[arg(long)]
+    packet_ports: bool,
+    /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
+    #[arg(long)]
+    instruction_cache_lines: Option<usize>,
+    /// Ways of the instruction cache, instead of the preset's: 1, 2 or 4
+    #[arg(long)]
+    instruction_cache_ways: Option<usize>,
     /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
     #[arg(long)]
     aes: bool,
@@ -67,6 +76,10 @@ impl ArrayArgs {
         config.l2_bank_lines = self.l2_lines.unwrap_or(config.l2_bank_lines);
         config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
+        config.packet_ports |= self.packet_ports;
+        config.instruction_cache_lines =
+            self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
+        config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);
         config.aes |= self.aes;
         config.oldest_first |= self.oldest_first;
         config.validate()?;

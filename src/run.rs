@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use anyhow::{bail, ensure, Context};
 use hermes_rtl::config::{most_warps, Config};
-use hermes_testbench::apps::{App, AppEntry, Inputs};
+use hermes_testbench::apps::{check_ports, App, AppEntry, Inputs, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions,
-    RunResult, Simulation,
+    self, ArraySetup, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryOptions, Packet,
+    PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
@@ -42,6 +42,10 @@ pub struct Args {
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
     #[arg(long)]
     mcw: Option<u32>,
+    /// How packets come and go: the host writes them to the ring and reads them there, or they enter and leave through the packet
+    /// ports of the array (AXI4-Stream), which --packet-ports gives to an array to be emitted
+    #[arg(long, value_enum, value_name = "host|ports", default_value = "host")]
+    through: Through,
     /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times (1 ns = 1 cycle), or as fast
     /// as the ring takes them
     #[arg(long, value_name = "GBPS|trace|max", default_value = "max")]
@@ -67,6 +71,15 @@ pub struct Args {
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     max_packets: Option<usize>,
+}
+
+/// How packets come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Through {
+    /// By the host.
+    Host,
+    /// Through the packet ports.
+    Ports,
 }
 
 /// What `--memory` takes.
@@ -147,6 +160,30 @@ impl Args {
         }
     }
 
+    /// The array, with what the other options ask of it.
+    fn config(&self) -> anyhow::Result<Config> {
+        let mut config = self.array.config()?;
+        config.trace |= self.timeline.is_wanted();
+        config.packet_ports |= self.through == Through::Ports;
+        Ok(config)
+    }
+
+    /// Whether the ports can do what the app needs.
+    fn check_through(&self, program: &Program) -> anyhow::Result<()> {
+        if self.through == Through::Host {
+            return Ok(());
+        }
+        let Some(app) = &program.app else {
+            bail!("--through ports: expected --app; which packets left is known from its golden model only");
+        };
+        ensure!(
+            app.egress_entries(1) == 0,
+            "--through ports: {} sends other frames than those in the slots; the packet ports send those only",
+            program.name
+        );
+        Ok(())
+    }
+
     fn program(&self, aes: bool) -> anyhow::Result<Program> {
         let entry = self.what.app.as_deref().map(AppEntry::find).transpose()?;
         let app = entry.map(|entry| entry.load(&self.inputs.inputs())).transpose()?;
@@ -214,9 +251,10 @@ impl Outputs {
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let config = Config { trace: args.timeline.is_wanted(), ..args.array.config()? };
+    let config = args.config()?;
     let latency = args.latency()?;
     let program = args.program(config.aes)?;
+    args.check_through(&program)?;
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(&args.pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
@@ -224,24 +262,36 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
 
     let growth = program.app.as_ref().map_or(0, |app| app.growth());
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
-    let packets: Vec<_> =
-        capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+    // The ports do not know of bytes that the capture lacks.
+    let whole = |frame: &Frame| Frame { wire_length: frame.data.len() as u32, ..frame.clone() };
+    let packet = |frame: &Frame| match args.through {
+        Through::Host => SlotPacket::new(frame, slot_bytes_log2),
+        Through::Ports => SlotPacket::new(&whole(frame), slot_bytes_log2),
+    };
+    let packets: Vec<_> = capture.frames.iter().map(packet).collect();
     let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
     let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, ..ArraySetup::default() };
-    let result = simulate(
-        args,
-        &config,
-        &program,
-        setup,
-        arriving(&packets, args.line_rate.arrivals(&capture.frames)),
-        timeline,
-        quiet,
-    )?;
+    let arrivals = args.line_rate.arrivals(&capture.frames);
+    let arriving = match args.through {
+        Through::Host => in_the_ring(&packets, arrivals),
+        Through::Ports => on_the_wire(&capture.frames, arrivals),
+    };
+    let outcome = simulate(args, &config, &program, setup, arriving, timeline, quiet)?;
 
+    let result = match (outcome, &program.app) {
+        (Outcome::Host(result), None) => result,
+        (Outcome::Host(result), Some(app)) => {
+            compare(app.as_ref(), &program.name, &packets, &result)?;
+            result
+        }
+        (Outcome::Ports(ports), Some(app)) => {
+            let packets = check_ports(app.as_ref(), &packets, &ports)
+                .with_context(|| format!("what left differs from the golden model of {}", program.name))?;
+            RunResult { packets, ..ports.run }
+        }
+        (Outcome::Ports(ports), None) => ports.run,
+    };
     let records = records(&result, packets.len())?;
-    if let Some(app) = &program.app {
-        compare(app.as_ref(), &program.name, &packets, &result)?;
-    }
     let facts = RunFacts {
         kernel: program.name,
         inputs: program.app.as_ref().map(|app| app.notes()).unwrap_or_default(),
@@ -263,7 +313,11 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Report::new(facts, &records, lengths, core_work(&result), faults, counted, program.app.is_some());
     report.set_memory(&result.memory);
     if let Some(app) = &program.app {
-        report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
+        let ports = args.through == Through::Ports;
+        report.name_verdicts(&records, |verdict| match verdict {
+            NOT_SENT if ports => "not sent: drop or fault".to_string(),
+            verdict => app.verdict_name(verdict),
+        });
     }
     outputs.write(&capture.frames, &result, &records, &report)?;
     print::line(report)
@@ -293,12 +347,38 @@ fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32)
 }
 
 /// The packets as the host writes them to the ring.
-fn arriving(packets: &[SlotPacket], arrivals: Vec<u64>) -> Vec<Packet> {
+fn in_the_ring(packets: &[SlotPacket], arrivals: Vec<u64>) -> Vec<Packet> {
     let packet = |(packet, arrival): (&SlotPacket, u64)| {
         let [_, port, flags, _] = packet.descriptor(0);
         Packet { frame: packet.frame.clone(), port, flags, arrival }
     };
     packets.iter().zip(arrivals).map(packet).collect()
+}
+
+/// The frames as they enter the packet ports.
+fn on_the_wire(frames: &[Frame], arrivals: Vec<u64>) -> Vec<Packet> {
+    let packet = |(frame, arrival): (&Frame, u64)| Packet {
+        frame: frame.data.clone(),
+        port: frame.port,
+        flags: 0,
+        arrival,
+    };
+    frames.iter().zip(arrivals).map(packet).collect()
+}
+
+/// What a simulation gave.
+enum Outcome {
+    Host(RunResult),
+    Ports(PortsResult),
+}
+
+impl Outcome {
+    fn run(&self) -> &RunResult {
+        match self {
+            Self::Host(run) => run,
+            Self::Ports(ports) => &ports.run,
+        }
+    }
 }
 
 /// Builds the model, loads the kernel and runs the packets.
@@ -310,7 +390,7 @@ fn simulate(
     packets: Vec<Packet>,
     timeline: Option<Timeline>,
     quiet: bool,
-) -> anyhow::Result<RunResult> {
+) -> anyhow::Result<Outcome> {
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -333,17 +413,26 @@ fn simulate(
     let options =
         watchdog.map(|watchdog| RunOptions { watchdog, ..RunOptions::default() }).unwrap_or_default();
     let bar = print::progress(packets.len() as u64, quiet);
-    let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |progress| {
-        bar.set_position(progress.committed);
-    });
+    let mut progress = |progress: cosim::Progress| bar.set_position(progress.committed);
+    let result = match args.through {
+        Through::Host => {
+            cosim::run(&mut host, &setup, &layout, &packets, options, &mut progress).map(Outcome::Host)
+        }
+        Through::Ports => {
+            let streams = StreamOptions::default();
+            cosim::run_through_ports(&mut host, &setup, &packets, streams, options, &mut progress)
+                .map(Outcome::Ports)
+        }
+    };
     bar.finish_and_clear();
     let cycle = host.device_mut().cycle();
     drop(host);
     // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
     let ended = timeline.map(|timeline| timeline.commit(cycle)).transpose();
-    let result = result?;
+    let outcome = result?;
     ended?;
+    let result = outcome.run();
     log::info!(
         "{} cycles simulated in {:.2} s: {:.1} kHz",
         result.simulated_cycles,
@@ -353,7 +442,7 @@ fn simulate(
     if result.bus_errors > 0 {
         log::warn!("{} memory responses were errors", result.bus_errors);
     }
-    Ok(result)
+    Ok(outcome)
 }
 
 /// A waveform file, which gets its name when the simulation has ended.

@@ -95,3 +95,17 @@ fn configurations() {
     }
     assert_eq!(folder.files(), ["in.pcap"], "nothing was written");
 }
+
+#[test]
+fn packet_ports() {
+    let folder = Folder::new();
+    folder.write("in.pcap", pcap(1));
+    folder.fail(
+        "run --app fragment --mtu 300 --pcap in.pcap --through ports",
+        &["--through ports: fragment sends other frames than those in the slots"],
+    );
+    folder.fail(
+        "run --app dec-ttl --pcap in.pcap --packet-ports --cores 32",
+        &["cores: 32 is not possible; expected 1 to 31 with packet ports"],
+    );
+}

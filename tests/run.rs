@@ -210,3 +210,16 @@ fn unusual_frames() {
     let text = folder.succeed(&format!("run --app dec-ttl --pcap in.pcap --max-packets 2 {}", ARRAYS[1]));
     assert!(text.contains("packets      2"), "{text}");
 }
+
+/// What leaves the packet ports is what the host finds in the ring.
+#[test]
+fn packets_pass_through_the_ports() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 120 --seed 9 --bad-share 30 -o in.pcap");
+    let array = "--cores 1 --lanes 4 --warps 4 --packet-ports";
+    let run = format!("run --app dec-ttl --pcap in.pcap {array} --mem-latency 20");
+    folder.succeed(&format!("{run} --out host.pcap"));
+    let text = folder.succeed(&format!("{run} --through ports --out ports.pcap"));
+    assert!(text.contains("not sent: drop or fault"), "{text}");
+    assert!(folder.read("host.pcap") == folder.read("ports.pcap"), "other packets than with a host");
+}

@@ -47,6 +47,12 @@ pub struct Config {
     pub l2_ways: usize,
     /// Lines of 64 bytes in the L1 data cache of a core: a power of two, 16 to 1024.
     pub l1_lines: usize,
+    /// The array has packet ports: frames come and go through AXI4-Stream.
+    pub packet_ports: bool,
+    /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
+    pub instruction_cache_lines: usize,
+    /// Ways of the instruction cache: 1, 2 or 4.
+    pub instruction_cache_ways: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -60,14 +66,25 @@ pub struct CoreOptions {
     pub oldest_first: bool,
     /// Lines of the L1 data cache.
     pub l1_lines: usize,
+    /// Lines of the instruction cache.
+    pub instruction_cache_lines: usize,
+    /// Ways of the instruction cache.
+    pub instruction_cache_ways: usize,
     /// Retire trace.
     pub trace: bool,
 }
 
 impl Default for CoreOptions {
-    /// 64 lines of L1, and nothing on request.
+    /// 64 lines in each cache, direct-mapped, and nothing on request.
     fn default() -> Self {
-        Self { aes: false, oldest_first: false, l1_lines: 64, trace: false }
+        Self {
+            aes: false,
+            oldest_first: false,
+            l1_lines: 64,
+            instruction_cache_lines: 64,
+            instruction_cache_ways: 1,
+            trace: false,
+        }
     }
 }
 
@@ -99,10 +116,10 @@ impl Config {
     /// # Errors
     /// [`ConfigError::UnknownPreset`].
     pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        let (cores, lanes, warps, l2_banks, l2_bank_lines, l1_lines) = match name {
-            "paper" => (8, 32, 32, 8, 1024, 512),
-            "default" => (2, 8, 8, 2, 256, 64),
-            "fpga" => (1, 8, 8, 1, 64, 32),
+        let (cores, lanes, warps, l2_banks, l2_bank_lines, l1_lines, instruction_cache_lines) = match name {
+            "paper" => (8, 32, 32, 8, 1024, 512, 256),
+            "default" => (2, 8, 8, 2, 256, 64, 64),
+            "fpga" => (1, 8, 8, 1, 64, 32, 64),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
         Ok(Self {
@@ -117,6 +134,9 @@ impl Config {
             l2_bank_lines,
             l2_ways: 4,
             l1_lines,
+            packet_ports: false,
+            instruction_cache_lines,
+            instruction_cache_ways: 1,
             trace: false,
         })
     }
@@ -127,6 +147,8 @@ impl Config {
             aes: self.aes,
             oldest_first: self.oldest_first,
             l1_lines: self.l1_lines,
+            instruction_cache_lines: self.instruction_cache_lines,
+            instruction_cache_ways: self.instruction_cache_ways,
             trace: self.trace,
         }
     }
@@ -144,6 +166,8 @@ impl Config {
             }
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
+        let requesters = self.cores + usize::from(self.packet_ports);
+        range("cores", self.cores, requesters <= MAX_CORES, "1 to 31 with packet ports")?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
         let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);
@@ -153,7 +177,12 @@ impl Config {
         let lines = "a power of two, 16 to 4096";
         range("l2_bank_lines", self.l2_bank_lines, power(self.l2_bank_lines, 16, 4096), lines)?;
         range("l2_ways", self.l2_ways, power(self.l2_ways, 1, 4), "1, 2 or 4")?;
-        range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), "a power of two, 16 to 1024")
+        let lines = "a power of two, 16 to 1024";
+        range("l1_lines", self.l1_lines, power(self.l1_lines, 16, 1024), lines)?;
+        let instruction_lines = self.instruction_cache_lines;
+        range("instruction_cache_lines", instruction_lines, power(instruction_lines, 16, 1024), lines)?;
+        let ways = self.instruction_cache_ways;
+        range("instruction_cache_ways", ways, power(ways, 1, 4), "1, 2 or 4")
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `memory` | instruction cache, load/store unit with coalescer |
 //! | `l2` | the memory system that all cores share: banks of the L2, AXI4 channels |
 //! | `host` | the AXI4-Lite register file and its table |
+//! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
 //! | `emit` | the Verilog back end |
 //!
 //! [`top`] puts them together.
@@ -22,6 +23,7 @@ pub mod l2;
 pub mod memory;
 pub mod prelude;
 pub mod prim;
+pub mod stream;
 pub mod top;
 
 #[cfg(test)]

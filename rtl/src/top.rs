@@ -7,11 +7,12 @@ use crate::emit::{emit, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
 use crate::prelude::*;
+use crate::stream::PacketPorts;
 
 /// Name of the emitted top module.
 pub const TOP: &str = "hermes_top";
 
-/// The array: register file, control path, shader cores and memory system (see `docs/architecture.md`).
+/// The array: register file, control path, shader cores, packet ports and memory system (see `docs/architecture.md`).
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
@@ -63,6 +64,32 @@ pub struct HermesTop<const LANES: usize> {
 
     /// AXI4 masters: the channels to memory.
     pub m_axi: Vec<Axi4Master>,
+
+    // Packet ports: only if the configuration has them
+    /// Bytes of a frame, the first in bits 7:0.
+    pub s_axis_rx_tdata: Vec<Signal<In, Bits<512>>>,
+    /// Bytes that count: all but in the last beat, there the first ones.
+    pub s_axis_rx_tkeep: Vec<Signal<In, Bits<64>>>,
+    /// Last beat of the frame.
+    pub s_axis_rx_tlast: Vec<Signal<In, Bit>>,
+    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
+    pub s_axis_rx_tuser: Vec<Signal<In, Bits<32>>>,
+    /// A beat is offered.
+    pub s_axis_rx_tvalid: Vec<Signal<In, Bit>>,
+    /// It is taken.
+    pub s_axis_rx_tready: Vec<Signal<Out, Bit>>,
+    /// Bytes of a frame, the first in bits 7:0.
+    pub m_axis_tx_tdata: Vec<Signal<Out, Bits<512>>>,
+    /// Bytes that count: all but in the last beat, there the first ones.
+    pub m_axis_tx_tkeep: Vec<Signal<Out, Bits<64>>>,
+    /// Last beat of the frame.
+    pub m_axis_tx_tlast: Vec<Signal<Out, Bit>>,
+    /// Bits 30:0: output port. Bit 31 in the last beat: the frame is damaged.
+    pub m_axis_tx_tuser: Vec<Signal<Out, Bits<32>>>,
+    /// A beat is offered.
+    pub m_axis_tx_tvalid: Vec<Signal<Out, Bit>>,
+    /// It is taken.
+    pub m_axis_tx_tready: Vec<Signal<In, Bit>>,
 
     // Trace: one-cycle events
     /// A warp was issued.
@@ -131,9 +158,12 @@ pub struct HermesTop<const LANES: usize> {
     faults: FaultCollector,
     memory: MemorySystem,
     core: Vec<ShaderCore<LANES>>,
+    ports: Vec<PacketPorts>,
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
+    drop_lines: Signal<Local, Bit>,
     _cores: usize,
+    _ports: usize,
     _channels: usize,
     _traces: usize,
 }
@@ -147,6 +177,7 @@ impl<const LANES: usize> HermesTop<LANES> {
         assert_eq!(config.validate(), Ok(()));
         assert_eq!(config.lanes, LANES);
         let traced = if config.trace { config.cores } else { 0 };
+        let ports = usize::from(config.packet_ports);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -170,6 +201,18 @@ impl<const LANES: usize> HermesTop<LANES> {
             s_axil_rvalid: Signal::default(),
             s_axil_rready: Signal::default(),
             m_axi: vec![Axi4Master::default(); config.channels],
+            s_axis_rx_tdata: vec![Signal::default(); ports],
+            s_axis_rx_tkeep: vec![Signal::default(); ports],
+            s_axis_rx_tlast: vec![Signal::default(); ports],
+            s_axis_rx_tuser: vec![Signal::default(); ports],
+            s_axis_rx_tvalid: vec![Signal::default(); ports],
+            s_axis_rx_tready: vec![Signal::default(); ports],
+            m_axis_tx_tdata: vec![Signal::default(); ports],
+            m_axis_tx_tkeep: vec![Signal::default(); ports],
+            m_axis_tx_tlast: vec![Signal::default(); ports],
+            m_axis_tx_tuser: vec![Signal::default(); ports],
+            m_axis_tx_tvalid: vec![Signal::default(); ports],
+            m_axis_tx_tready: vec![Signal::default(); ports],
             trace_issue_valid: Signal::default(),
             trace_issue_core: Signal::default(),
             trace_issue_slot: Signal::default(),
@@ -204,9 +247,12 @@ impl<const LANES: usize> HermesTop<LANES> {
             faults: FaultCollector::new(config.cores),
             memory: MemorySystem::new(MemorySizes::of(config)),
             core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
+            ports: vec![PacketPorts::default(); ports],
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
+            drop_lines: Signal::default(),
             _cores: config.cores,
+            _ports: ports,
             _channels: config.channels,
             _traces: traced,
         }
@@ -267,6 +313,75 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.trace_commit_slot.next = self.dispatch.trace_commit_slot.val();
         self.trace_commit_packet.next = self.dispatch.trace_commit_packet.val();
         self.trace_commit_count.next = self.dispatch.trace_commit_count.val();
+
+        // Packet ports: they stand between the host's packet counts and the task FIFO, and are the last requester of memory.
+        self.drop_lines.next = self.registers.invalidate_data.val();
+        self.registers.ports_busy.next = false;
+        self.registers.ports_frames_in.next = bits::<32>(0);
+        self.registers.ports_bytes_in.next = bits::<32>(0);
+        self.registers.ports_dropped_in.next = bits::<32>(0);
+        self.registers.ports_cut_in.next = bits::<32>(0);
+        self.registers.ports_frames_out.next = bits::<32>(0);
+        self.registers.ports_bytes_out.next = bits::<32>(0);
+        self.registers.ports_not_sent.next = bits::<32>(0);
+        self.registers.ports_length_errors.next = bits::<32>(0);
+        self.registers.ports_read_errors.next = bits::<32>(0);
+        for i in 0..self._ports {
+            self.ports[i].clock.next = self.clock.val();
+            self.ports[i].reset.next = self.reset.val();
+            self.ports[i].enable.next = self.registers.ports_enable.val();
+            self.ports[i].cycle.next = self.registers.cycle.val().get_bits::<32>(0);
+            self.ports[i].ring_base.next = self.registers.ring_base.val();
+            self.ports[i].ring_slots_log2.next = self.registers.ring_slots_log2.val();
+            self.ports[i].slot_bytes_log2.next = self.registers.slot_bytes_log2.val();
+            self.ports[i].verdict_base.next = self.registers.verdict_base.val();
+            self.ports[i].committed.next = self.dispatch.committed_packets.val();
+            self.ports[i].host_task_valid.next = self.registers.task_valid.val();
+            self.ports[i].host_task_count.next = self.registers.task_count.val();
+            self.registers.task_ready.next = self.ports[i].host_task_ready.val();
+            self.dispatch.task_valid.next = self.ports[i].task_valid.val();
+            self.dispatch.task_count.next = self.ports[i].task_count.val();
+            self.ports[i].task_ready.next = self.dispatch.task_ready.val();
+            self.drop_lines.next = self.registers.invalidate_data.val() || self.ports[i].drop_caches.val();
+            self.ports[i].rx_tvalid.next = self.s_axis_rx_tvalid[i].val();
+            self.ports[i].rx_tdata.next = self.s_axis_rx_tdata[i].val();
+            self.ports[i].rx_tkeep.next = self.s_axis_rx_tkeep[i].val();
+            self.ports[i].rx_tlast.next = self.s_axis_rx_tlast[i].val();
+            self.ports[i].rx_tuser.next = self.s_axis_rx_tuser[i].val();
+            self.s_axis_rx_tready[i].next = self.ports[i].rx_tready.val();
+            self.m_axis_tx_tvalid[i].next = self.ports[i].tx_tvalid.val();
+            self.m_axis_tx_tdata[i].next = self.ports[i].tx_tdata.val();
+            self.m_axis_tx_tkeep[i].next = self.ports[i].tx_tkeep.val();
+            self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
+            self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
+            self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
+            self.registers.ports_busy.next = self.ports[i].busy.val();
+            self.registers.ports_frames_in.next = self.ports[i].frames_in.val();
+            self.registers.ports_bytes_in.next = self.ports[i].bytes_in.val();
+            self.registers.ports_dropped_in.next = self.ports[i].dropped_in.val();
+            self.registers.ports_cut_in.next = self.ports[i].cut_in.val();
+            self.registers.ports_frames_out.next = self.ports[i].frames_out.val();
+            self.registers.ports_bytes_out.next = self.ports[i].bytes_out.val();
+            self.registers.ports_not_sent.next = self.ports[i].skipped.val();
+            self.registers.ports_length_errors.next = self.ports[i].length_errors.val();
+            self.registers.ports_read_errors.next = self.ports[i].read_errors.val();
+            self.memory.read_valid[self._cores + i].next = self.ports[i].read_valid.val();
+            self.memory.read_line[self._cores + i].next = self.ports[i].read_line.val();
+            self.memory.read_tag[self._cores + i].next = self.ports[i].read_tag.val();
+            self.memory.write_valid[self._cores + i].next = self.ports[i].write_valid.val();
+            self.memory.write_line[self._cores + i].next = self.ports[i].write_line.val();
+            self.memory.write_data[self._cores + i].next = self.ports[i].write_data.val();
+            self.memory.write_strobe[self._cores + i].next = self.ports[i].write_strobe.val();
+            self.memory.write_tag[self._cores + i].next = self.ports[i].write_tag.val();
+            self.ports[i].read_ready.next = self.memory.read_ready[self._cores + i].val();
+            self.ports[i].write_ready.next = self.memory.write_ready[self._cores + i].val();
+            self.ports[i].response_valid.next = self.memory.response_valid[self._cores + i].val();
+            self.ports[i].response_tag.next = self.memory.response_tag[self._cores + i].val();
+            self.ports[i].response_data.next = self.memory.response_data[self._cores + i].val();
+            self.ports[i].response_error.next = self.memory.response_error[self._cores + i].val();
+            self.ports[i].written_valid.next = self.memory.written_valid[self._cores + i].val();
+            self.ports[i].written_tag.next = self.memory.written_tag[self._cores + i].val();
+        }
 
         // Faults and bus errors
         self.faults.pop.next = self.registers.fault_pop.val();
@@ -353,7 +468,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
             self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
             self.core[i].invalidate.next = self.registers.invalidate.val();
-            self.core[i].invalidate_data.next = self.registers.invalidate_data.val();
+            self.core[i].invalidate_data.next = self.drop_lines.val();
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
             self.core[i].start_packet.next = self.dispatch.start_packet.val();

@@ -96,6 +96,18 @@ fn fpga_preset_is_clean_and_synthesizes() {
     synthesize(folder.path(), 8, 1);
 }
 
+/// The ports of an array with packet ports and two channels.
+#[test]
+fn packet_ports_are_clean() {
+    let config = Config { packet_ports: true, channels: 2, ..Config::preset("default").unwrap() };
+    let design = emit_top(&config).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("hermes_top.v"), design.verilog()).unwrap();
+    std::fs::write(folder.path().join("hermes_top.f"), artefacts::file_list(&design)).unwrap();
+    lint_and_parse(folder.path());
+    elaborate(folder.path());
+}
+
 #[test]
 fn paper_preset_is_clean_and_small() {
     let config = Config::preset("paper").unwrap();

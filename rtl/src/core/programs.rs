@@ -275,15 +275,15 @@ fn small_register_kernels_use_all_32_slots() {
 
 #[test]
 fn kernels_larger_than_the_instruction_cache() {
-    // 1,500 instructions are 94 lines; the cache has 64.
+    // 400 instructions are 25 lines; the cache has 16.
     let mut program = Program::default();
-    for _ in 0..1500 {
+    for _ in 0..400 {
         program.addi(A0, A0, 1);
     }
     program.ret();
     let bench = full_warps::<2>(&program, 3, 2);
     for packet in 0..6 {
-        assert_eq!(bench.verdict(packet), packet + 1500);
+        assert_eq!(bench.verdict(packet), packet + 400);
     }
 }
 

@@ -177,7 +177,7 @@ pub struct ShaderCore<const LANES: usize> {
     /// Trace: the values.
     pub late_value: Vec<Signal<Out, Bits<1024>>>,
     front_end: FrontEnd<LANES>,
-    cache: InstructionCache<6, 10>,
+    cache: InstructionCache,
     decode: DecodeStage,
     lane: Vec<Lane>,
     write: WriteStage<LANES>,
@@ -311,7 +311,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             late_lanes: vec![Signal::default(); traces],
             late_value: vec![Signal::default(); traces],
             front_end: FrontEnd::new(options.oldest_first),
-            cache: InstructionCache::default(),
+            cache: InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways),
             decode: DecodeStage::new(LANES),
             lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),
             write: WriteStage::default(),

@@ -1,6 +1,7 @@
 //! Test support: a small assembler, and a core with memory around it in rust-hdl's simulator.
 
 use super::ShaderCore;
+use crate::config::CoreOptions;
 use crate::prelude::*;
 use rust_hdl::prelude::simulate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -121,7 +122,12 @@ pub struct Bench<const LANES: usize> {
 impl<const LANES: usize> Bench<LANES> {
     /// A core after reset with `program` in memory; ring of 64 slots of 128 bytes, stacks of 256 bytes.
     pub fn new(program: &Program, latency: u64) -> Self {
-        let mut core = ShaderCore::<LANES>::default();
+        // Small caches: they are emptied line by line after the reset, and programs soon leave them.
+        let mut core = ShaderCore::<LANES>::new(CoreOptions {
+            l1_lines: 16,
+            instruction_cache_lines: 16,
+            ..CoreOptions::default()
+        });
         core.connect_all();
         core.core.next = 2.into();
         // Loads and stores may go anywhere below the last line.

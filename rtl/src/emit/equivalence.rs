@@ -15,6 +15,7 @@ use super::unit::split_element;
 use super::unit_info::Drive;
 use crate::testing::seed;
 
+use super::mutation::{self, Recording, Step};
 use super::{emit, Design, Direction, Port};
 
 /// Reads the ports of the topmost unit.
@@ -148,6 +149,12 @@ pub(crate) fn check_with<U: Drive>(
         design.ports.iter().filter(|p| p.direction == Direction::Output).count(),
         "{top}: outputs"
     );
+    let mutations = mutation::wanted();
+    let mut recording = Recording {
+        inputs: names.inputs.keys().map(|n| (identifier(n), width(n))).collect(),
+        outputs: names.outputs.keys().map(|n| (identifier(n), width(n))).collect(),
+        steps: vec![],
+    };
     let mut changes = 0u64;
     let mut previous: Vec<BigUint> = Vec::new();
     for cycle in 0..cycles {
@@ -167,7 +174,12 @@ pub(crate) fn check_with<U: Drive>(
             }
             model.eval().unwrap_or_else(|e| panic!("{e}"));
             // Before the first edge under reset, registers hold anything in Verilog.
-            if clocked && cycle < 2 {
+            let known = !(clocked && cycle < 2);
+            if mutations.is_some() {
+                let outputs = known.then(|| words_of(&ports, &ports.outputs));
+                recording.steps.push(Step { inputs: words_of(&ports, &ports.inputs), outputs });
+            }
+            if !known {
                 continue;
             }
             let mut now = Vec::new();
@@ -188,4 +200,18 @@ pub(crate) fn check_with<U: Drive>(
     }
     assert!(changes > 1 || outputs.is_empty(), "{top}: no output ever changed");
     println!("{top}: {cycles} cycles, outputs changed {changes} times");
+    if let Some(count) = mutations {
+        mutation::report(&design, &recording, count);
+    }
+}
+
+/// The values of all ports of a kind, 32 bits a word, lowest first, without leading zeros.
+fn words_of(ports: &Ports, values: &BTreeMap<String, Vec<BigUint>>) -> Vec<Vec<u32>> {
+    let trimmed = |mut words: Vec<u32>| {
+        while words.last() == Some(&0) {
+            words.pop();
+        }
+        words
+    };
+    values.keys().map(|name| trimmed(ports.packed(values, name).to_u32_digits())).collect()
 }

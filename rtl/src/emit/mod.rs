@@ -32,6 +32,8 @@ mod field_tests;
 #[cfg(test)]
 mod meaning_tests;
 #[cfg(test)]
+mod mutation;
+#[cfg(test)]
 mod random;
 #[cfg(test)]
 mod tests;

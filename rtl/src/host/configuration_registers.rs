@@ -51,6 +51,8 @@ pub struct ConfigurationRegisters {
     pub kernel_class: Signal<Out, Bit>,
     /// Register CORE_SELECT.
     pub core_select: Signal<Out, Bits<5>>,
+    /// Register PORTS.
+    pub ports: Signal<Out, Bit>,
     control_value: Register<Bits<2>>,
     ring_base_value: Register<Bits<32>>,
     ring_slots_log2_value: Register<Bits<5>>,
@@ -64,6 +66,7 @@ pub struct ConfigurationRegisters {
     timeout_value: Register<Bits<32>>,
     kernel_class_value: Register<Bits<1>>,
     core_select_value: Register<Bits<5>>,
+    ports_value: Register<Bits<1>>,
     at_control: Constant<Bits<12>>,
     at_ring_base: Constant<Bits<12>>,
     at_ring_slots_log2: Constant<Bits<12>>,
@@ -77,6 +80,7 @@ pub struct ConfigurationRegisters {
     at_timeout: Constant<Bits<12>>,
     at_kernel_class: Constant<Bits<12>>,
     at_core_select: Constant<Bits<12>>,
+    at_ports: Constant<Bits<12>>,
     found: Signal<Local, Bits<32>>,
     written: Signal<Local, Bits<32>>,
 }
@@ -105,6 +109,7 @@ impl Default for ConfigurationRegisters {
             timeout: Signal::default(),
             kernel_class: Signal::default(),
             core_select: Signal::default(),
+            ports: Signal::default(),
             control_value: reset_of("CONTROL"),
             ring_base_value: reset_of("RING_BASE"),
             ring_slots_log2_value: reset_of("RING_SLOTS_LOG2"),
@@ -118,6 +123,7 @@ impl Default for ConfigurationRegisters {
             timeout_value: reset_of("TIMEOUT"),
             kernel_class_value: reset_of("KERNEL_CLASS"),
             core_select_value: reset_of("CORE_SELECT"),
+            ports_value: reset_of("PORTS"),
             at_control: address_of("CONTROL", 2),
             at_ring_base: address_of("RING_BASE", 32),
             at_ring_slots_log2: address_of("RING_SLOTS_LOG2", 5),
@@ -131,6 +137,7 @@ impl Default for ConfigurationRegisters {
             at_timeout: address_of("TIMEOUT", 32),
             at_kernel_class: address_of("KERNEL_CLASS", 1),
             at_core_select: address_of("CORE_SELECT", 5),
+            at_ports: address_of("PORTS", 1),
             found: Signal::default(),
             written: Signal::default(),
         }
@@ -159,7 +166,8 @@ impl Logic for ConfigurationRegisters {
             mcw_value,
             timeout_value,
             kernel_class_value,
-            core_select_value
+            core_select_value,
+            ports_value
         );
 
         self.found.next = bits::<32>(0);
@@ -201,6 +209,9 @@ impl Logic for ConfigurationRegisters {
         }
         if self.address.val() == self.at_core_select.val() {
             self.found.next = bit_cast::<32, 5>(self.core_select_value.q.val());
+        }
+        if self.address.val() == self.at_ports.val() {
+            self.found.next = bit_cast::<32, 1>(self.ports_value.q.val());
         }
         self.value.next = self.found.val();
 
@@ -245,6 +256,9 @@ impl Logic for ConfigurationRegisters {
         if self.write.val() & (self.address.val() == self.at_core_select.val()) {
             self.core_select_value.d.next = bit_cast::<5, 32>(self.written.val());
         }
+        if self.write.val() & (self.address.val() == self.at_ports.val()) {
+            self.ports_value.d.next = bit_cast::<1, 32>(self.written.val());
+        }
 
         self.control.next = self.control_value.q.val();
         self.ring_base.next = self.ring_base_value.q.val();
@@ -259,6 +273,7 @@ impl Logic for ConfigurationRegisters {
         self.timeout.next = self.timeout_value.q.val();
         self.kernel_class.next = self.kernel_class_value.q.val().get_bit(0);
         self.core_select.next = self.core_select_value.q.val();
+        self.ports.next = self.ports_value.q.val().get_bit(0);
     }
 }
 

@@ -36,6 +36,11 @@ fn counter_registers() {
 }
 
 #[test]
+fn port_registers() {
+    check_with(PortRegisters::default(), 4_000, |unit, random, _| unit.address.next = address(random));
+}
+
+#[test]
 fn register_file() {
     let config = Config { cores: 3, ..Config::preset("default").unwrap() };
     check_with(RegisterFile::new(&config), 10_000, |unit, random, _| {

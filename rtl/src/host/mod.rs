@@ -5,6 +5,7 @@ mod configuration_registers;
 mod counter_registers;
 #[cfg(test)]
 mod equivalence;
+mod port_registers;
 mod register_file;
 pub mod registers;
 mod window_registers;
@@ -12,5 +13,6 @@ mod window_registers;
 pub use axi_lite_slave::AxiLiteSlave;
 pub use configuration_registers::ConfigurationRegisters;
 pub use counter_registers::CounterRegisters;
+pub use port_registers::PortRegisters;
 pub use register_file::RegisterFile;
 pub use window_registers::WindowRegisters;

@@ -1,7 +1,7 @@
 //! The host's registers behind AXI4-Lite.
 
 use super::registers::{address_of, ADDRESS_BITS, ID, REGISTERS, VERSION};
-use super::{AxiLiteSlave, ConfigurationRegisters, CounterRegisters, WindowRegisters};
+use super::{AxiLiteSlave, ConfigurationRegisters, CounterRegisters, PortRegisters, WindowRegisters};
 use crate::config::Config;
 use crate::core::WINDOWS;
 use crate::prelude::*;
@@ -185,10 +185,34 @@ pub struct RegisterFile {
     /// Register CORE_L2_WRITES, of each core.
     pub core_l2_writes: Vec<Signal<In, Bits<32>>>,
 
+    /// Register PORTS: the packet ports take and send frames.
+    pub ports_enable: Signal<Out, Bit>,
+    /// Register PORTS_BUSY.
+    pub ports_busy: Signal<In, Bit>,
+    /// Register PORTS_FRAMES_IN.
+    pub ports_frames_in: Signal<In, Bits<32>>,
+    /// Register PORTS_BYTES_IN.
+    pub ports_bytes_in: Signal<In, Bits<32>>,
+    /// Register PORTS_DROPPED_IN.
+    pub ports_dropped_in: Signal<In, Bits<32>>,
+    /// Register PORTS_CUT_IN.
+    pub ports_cut_in: Signal<In, Bits<32>>,
+    /// Register PORTS_FRAMES_OUT.
+    pub ports_frames_out: Signal<In, Bits<32>>,
+    /// Register PORTS_BYTES_OUT.
+    pub ports_bytes_out: Signal<In, Bits<32>>,
+    /// Register PORTS_NOT_SENT.
+    pub ports_not_sent: Signal<In, Bits<32>>,
+    /// Register PORTS_LENGTH_ERRORS.
+    pub ports_length_errors: Signal<In, Bits<32>>,
+    /// Register PORTS_READ_ERRORS.
+    pub ports_read_errors: Signal<In, Bits<32>>,
+
     bus: AxiLiteSlave,
     configuration: ConfigurationRegisters,
     windows: WindowRegisters,
     counters: CounterRegisters,
+    ports: PortRegisters,
     invalidating: Register<Bit>,
     invalidating_data: Register<Bit>,
     cleaning: Register<Bit>,
@@ -246,7 +270,8 @@ impl RegisterFile {
         }
         assert_eq!(ADDRESS_BITS, 12, "RegisterFile: address width");
         let counter = || vec![Signal::default(); config.cores];
-        let parameters = config.lanes | config.cores << 8 | config.warps << 16;
+        let parameters =
+            config.lanes | config.cores << 8 | config.warps << 16 | usize::from(config.packet_ports) << 24;
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -330,10 +355,22 @@ impl RegisterFile {
             core_l2_read_hits: counter(),
             core_l2_read_misses: counter(),
             core_l2_writes: counter(),
+            ports_enable: Signal::default(),
+            ports_busy: Signal::default(),
+            ports_frames_in: Signal::default(),
+            ports_bytes_in: Signal::default(),
+            ports_dropped_in: Signal::default(),
+            ports_cut_in: Signal::default(),
+            ports_frames_out: Signal::default(),
+            ports_bytes_out: Signal::default(),
+            ports_not_sent: Signal::default(),
+            ports_length_errors: Signal::default(),
+            ports_read_errors: Signal::default(),
             bus: AxiLiteSlave::default(),
             configuration: ConfigurationRegisters::default(),
             windows: WindowRegisters::default(),
             counters: CounterRegisters::new(config.cores),
+            ports: PortRegisters::default(),
             invalidating: Register::default(),
             invalidating_data: Register::default(),
             cleaning: Register::default(),
@@ -438,6 +475,18 @@ impl Logic for RegisterFile {
         self.kernel_class.next = self.configuration.kernel_class.val();
         self.cycle.next = (bit_cast::<64, 32>(self.cycle_high.q.val()) << bits::<6>(32))
             | bit_cast::<64, 32>(self.cycle_low.q.val());
+        self.ports_enable.next = self.configuration.ports.val();
+        self.ports.address.next = self.bus.address.val();
+        self.ports.busy.next = self.ports_busy.val();
+        self.ports.frames_in.next = self.ports_frames_in.val();
+        self.ports.bytes_in.next = self.ports_bytes_in.val();
+        self.ports.dropped_in.next = self.ports_dropped_in.val();
+        self.ports.cut_in.next = self.ports_cut_in.val();
+        self.ports.frames_out.next = self.ports_frames_out.val();
+        self.ports.bytes_out.next = self.ports_bytes_out.val();
+        self.ports.not_sent.next = self.ports_not_sent.val();
+        self.ports.length_errors.next = self.ports_length_errors.val();
+        self.ports.read_errors.next = self.ports_read_errors.val();
         self.counters.address.next = self.bus.address.val();
         self.counters.select.next = self.configuration.core_select.val();
         for i in 0..self._cores {
@@ -472,8 +521,10 @@ impl Logic for RegisterFile {
                 self.bus.known.next = true;
             }
         }
-        self.value.next =
-            self.configuration.value.val() | self.windows.value.val() | self.counters.value.val();
+        self.value.next = self.configuration.value.val()
+            | self.windows.value.val()
+            | self.counters.value.val()
+            | self.ports.value.val();
         if self.address.val() == self.at_id.val() {
             self.value.next = self.id.val();
         }

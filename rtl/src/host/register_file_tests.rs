@@ -163,6 +163,9 @@ fn configuration_reaches_its_outputs() {
     assert!(unit.kernel_class.val());
     assert_eq!(unit.read_window_size[0].val().to_u64(), 0x3ff_ffff);
     assert_eq!(unit.write_window_size[1].val().to_u64(), 0);
+    assert!(!unit.ports_enable.val());
+    set(&mut unit, "PORTS", 1);
+    assert!(unit.ports_enable.val());
     for (value, name) in
         ["READ_WINDOW_0_BASE", "READ_WINDOW_1_SIZE", "WRITE_WINDOW_1_BASE", "WRITE_WINDOW_0_SIZE"]
             .iter()
@@ -201,6 +204,16 @@ fn status_is_read() {
     unit.l2_busy.next = true;
     unit.memory_lines_read.next = 15.into();
     unit.memory_lines_written.next = 16.into();
+    unit.ports_busy.next = true;
+    unit.ports_frames_in.next = 17.into();
+    unit.ports_bytes_in.next = 18.into();
+    unit.ports_dropped_in.next = 19.into();
+    unit.ports_cut_in.next = 20.into();
+    unit.ports_frames_out.next = 21.into();
+    unit.ports_bytes_out.next = 22.into();
+    unit.ports_not_sent.next = 23.into();
+    unit.ports_length_errors.next = 24.into();
+    unit.ports_read_errors.next = 25.into();
     for (name, value) in [
         ("TASK_LEVEL", 1024),
         ("PENDING", 2),
@@ -217,6 +230,16 @@ fn status_is_read() {
         ("L2_MAINTENANCE", 1),
         ("MEMORY_LINES_READ", 15),
         ("MEMORY_LINES_WRITTEN", 16),
+        ("PORTS_BUSY", 1),
+        ("PORTS_FRAMES_IN", 17),
+        ("PORTS_BYTES_IN", 18),
+        ("PORTS_DROPPED_IN", 19),
+        ("PORTS_CUT_IN", 20),
+        ("PORTS_FRAMES_OUT", 21),
+        ("PORTS_BYTES_OUT", 22),
+        ("PORTS_NOT_SENT", 23),
+        ("PORTS_LENGTH_ERRORS", 24),
+        ("PORTS_READ_ERRORS", 25),
     ] {
         assert_eq!(get(&mut unit, name), value, "{name}");
     }

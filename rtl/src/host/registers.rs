@@ -55,7 +55,7 @@ pub const VERSION: u32 = 0x0001_0000;
 pub const REGISTERS: &[RegisterSpec] = &[
     register("ID", 0x000, RO, 32, 0, "Identification: 0x4845524d (HERM)"),
     register("VERSION", 0x004, RO, 32, 0, "Major version in bits 31:16, minor in bits 15:0"),
-    register("CONFIG", 0x008, RO, 32, 0, "Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16"),
+    register("CONFIG", 0x008, RO, 32, 0, "Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16; bit 24: the array has packet ports"),
     register("CONTROL", 0x00c, RW, 2, 0, "Bit 0: run (warps are formed and issued). Bit 1: eager (a partial warp is formed at once when a warp slot is idle)"),
     register("RING_BASE", 0x010, RW, 32, 0, "Address of the packet ring in bytes, 64-byte aligned"),
     register("RING_SLOTS_LOG2", 0x014, RW, 5, 10, "Slots of the packet ring, as a power of two"),
@@ -113,6 +113,17 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("WRITE_WINDOW_0_SIZE", 0x114, RW, 32, 0xffff_ffc0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
     register("WRITE_WINDOW_1_BASE", 0x118, RW, 32, 0, "First byte of a window that kernels may store to, 64-byte aligned"),
     register("WRITE_WINDOW_1_SIZE", 0x11c, RW, 32, 0, "Bytes of this window, a multiple of 64; 0 = closed. An access outside all windows is a fault"),
+    register("PORTS", 0x200, RW, 1, 0, "Bit 0: the packet ports, if the array has them, take and send frames. Set it when the host's packets are committed, clear it when PORTS_BUSY is 0; while it is set the host pushes no packets. RING_SLOTS_LOG2 must be at least 1 and VERDICT_BASE a multiple of 64"),
+    register("PORTS_BUSY", 0x204, RO, 1, 0, "1: packets are in flight, from the first byte of a frame (or the host's push) until the slot is free and the frame has left"),
+    register("PORTS_FRAMES_IN", 0x208, RO, 32, 0, "Frames that entered and took a slot, modulo 2^32"),
+    register("PORTS_BYTES_IN", 0x20c, RO, 32, 0, "Bytes of these frames in their slots, modulo 2^32"),
+    register("PORTS_DROPPED_IN", 0x210, RO, 32, 0, "Frames that were malformed or marked as damaged and took no slot, modulo 2^32"),
+    register("PORTS_CUT_IN", 0x214, RO, 32, 0, "Frames that were cut to what a slot holds, modulo 2^32"),
+    register("PORTS_FRAMES_OUT", 0x218, RO, 32, 0, "Frames that left, modulo 2^32"),
+    register("PORTS_BYTES_OUT", 0x21c, RO, 32, 0, "Bytes of these frames, modulo 2^32"),
+    register("PORTS_NOT_SENT", 0x220, RO, 32, 0, "Packets whose verdict was drop or fault, modulo 2^32"),
+    register("PORTS_LENGTH_ERRORS", 0x224, RO, 32, 0, "Packets to be sent whose descriptor had a length of 0 (not sent) or above what a slot holds (cut to that), modulo 2^32"),
+    register("PORTS_READ_ERRORS", 0x228, RO, 32, 0, "Lines that the packet ports could not read, modulo 2^32"),
 ];
 
 /// Address bits of the register file.

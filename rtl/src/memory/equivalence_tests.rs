@@ -114,14 +114,16 @@ fn scratchpad() {
 
 #[test]
 fn instruction_cache() {
-    check_with(InstructionCache::<2, 6>::default(), CYCLES, |uut, random, _| {
-        // Eight lines in four places; the slot that missed comes back soon, and flushes are rare.
-        uut.lookup_word.next = bits(random() % 128);
-        uut.lookup_slot.next = bits(random() % 4);
-        uut.lookup_enable.next = random() % 4 != 0;
-        uut.stall.next = random() % 4 == 0;
-        uut.wanted.next = random() % 8 != 0;
-        uut.flush.next = random() % 128 == 0;
-        uut.response_error.next = random() % 8 == 0;
-    });
+    for (lines, ways, cycles) in [(4, 1, 5_000), (8, 4, 5_000)] {
+        check_with(InstructionCache::new(lines, ways), cycles, |uut, random, _| {
+            // Eight lines in four places or two sets; the slot that missed comes back soon, and flushes are rare.
+            uut.lookup_word.next = bits(random() % 128);
+            uut.lookup_slot.next = bits(random() % 4);
+            uut.lookup_enable.next = random() % 4 != 0;
+            uut.stall.next = random() % 4 == 0;
+            uut.wanted.next = random() % 8 != 0;
+            uut.flush.next = random() % 128 == 0;
+            uut.response_error.next = random() % 8 == 0;
+        });
+    }
 }

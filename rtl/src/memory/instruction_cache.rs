@@ -19,7 +19,7 @@ pub enum FillState {
     Hold,
 }
 
-/// Direct-mapped instruction cache of `2^L` lines of 64 bytes.
+/// Instruction cache of lines of 64 bytes with 1, 2 or 4 ways.
 ///
 /// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is high, and `hit`,
 ///    `instruction` and `error` answer it. A cycle with `stall` high takes no lookup and holds these outputs.
@@ -27,16 +27,16 @@ pub enum FillState {
 ///    `filled` is high in some later cycle (not that of the miss, whose slot may start to wait at its end): then every
 ///    waiting slot looks up again.
 /// 3. After a fill the machine takes no new miss until the slot that started it has looked up again, so that slots whose
-///    lines share a place in the cache cannot thrash for ever. If it does not, the machine goes on after 256 cycles without `stall`.
+///    lines share a set of the cache cannot thrash for ever. If it does not, the machine goes on after 256 cycles without `stall`.
 /// 4. `flush` drops every line, one a cycle; lookups from the cycle of `flush` on miss until that is done. A fill under way
 ///    is dropped as well. The same happens after reset.
 /// 5. If the memory reports an error, the words of the line read 0 (an illegal instruction) and `error` comes with `hit`,
 ///    until the line is replaced or dropped.
 ///
-/// A fill writes one word a cycle: `filled` is high 17 cycles after the response. `W` is the width of a word address
-/// in the cache, `L + 4`.
+/// A fill goes into an empty way of its set if there is one, else the ways take turns. It writes one word a cycle: `filled` is high 17
+/// cycles after the response. A lookup in a set whose tags change in the same cycle misses.
 #[derive(Clone, Debug, LogicBlock)]
-pub struct InstructionCache<const L: usize, const W: usize> {
+pub struct InstructionCache {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
@@ -86,15 +86,16 @@ pub struct InstructionCache<const L: usize, const W: usize> {
     /// A fill starts (one cycle).
     pub fetch_miss: Signal<Out, Bit>,
 
-    words: RamSync<Bits<32>, W>,
-    /// Error (27), valid (26), line address (25:0).
-    tags: RamSync<Bits<28>, L>,
+    /// The words of each way.
+    words: Vec<RamSized<32>>,
+    /// Of each way: error (27), valid (26), line address (25:0).
+    tags: Vec<RamSized<28>>,
 
     // The lookup that the outputs answer.
     looked_up: Register<Bit>,
     looked_slot: Register<Bits<5>>,
     looked_line: Register<Bits<26>>,
-    /// It was made while lines were being dropped.
+    /// It was made while lines were being dropped or the tags of its set changed.
     blocked: Register<Bit>,
 
     // The fill machine.
@@ -104,7 +105,10 @@ pub struct InstructionCache<const L: usize, const W: usize> {
     fill_error: Register<Bit>,
     buffer: Register<Bits<512>>,
     count: Register<Bits<4>>,
-    clear_index: Register<Bits<L>>,
+    clear_index: Register<Bits<12>>,
+    fill_way: Register<Bits<2>>,
+    /// Way that is filled next if all are full.
+    turn: Register<Bits<2>>,
     hold_count: Register<Bits<8>>,
     flush_waits: Register<Bit>,
     /// A miss was forgotten.
@@ -112,19 +116,37 @@ pub struct InstructionCache<const L: usize, const W: usize> {
     wake: Register<Bit>,
 
     drop_all: Signal<Local, Bit>,
+    hits: Vec<Signal<Local, Bit>>,
     is_hit: Signal<Local, Bit>,
+    is_error: Signal<Local, Bit>,
     miss: Signal<Local, Bit>,
     lookup: Signal<Local, Bit>,
+    choice: Signal<Local, Bits<2>>,
+    word_write: Signal<Local, Bit>,
+    word_address: Signal<Local, Bits<16>>,
+    tag_write: Signal<Local, Bit>,
+    tag_address: Signal<Local, Bits<16>>,
+    tag_data: Signal<Local, Bits<28>>,
+    same_set: Signal<Local, Bit>,
+    last_set: Constant<Bits<12>>,
+    last_way: Constant<Bits<2>>,
+    number: Vec<Constant<Bits<2>>>,
+    _ways: usize,
 }
 
-impl<const L: usize, const W: usize> Default for InstructionCache<L, W> {
+impl InstructionCache {
+    /// A cache of `lines` lines in sets of `ways`.
+    ///
     /// # Panics
-    /// If `W` is not `L + 4`.
-    fn default() -> Self {
+    /// If `ways` is not 1, 2 or 4, or `lines` is not a power of two, from 2 to 4,096 times the ways.
+    pub fn new(lines: usize, ways: usize) -> Self {
+        assert!(matches!(ways, 1 | 2 | 4), "InstructionCache: {ways} ways, expected 1, 2 or 4");
+        let sets = lines / ways;
         assert!(
-            L >= 1 && L <= 16 && W == L + 4,
-            "InstructionCache: W is {W}, expected L + 4 with L = {L} in 1 to 16"
+            lines.is_power_of_two() && (2..=4096).contains(&sets),
+            "InstructionCache: {lines} lines in {ways} ways, expected a power of two, 2 to 4096 a way"
         );
+        let sets_log2 = sets.ilog2() as usize;
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -146,8 +168,8 @@ impl<const L: usize, const W: usize> Default for InstructionCache<L, W> {
             response_data: Signal::default(),
             response_error: Signal::default(),
             fetch_miss: Signal::default(),
-            words: RamSync::default(),
-            tags: RamSync::default(),
+            words: (0..ways).map(|_| RamSized::new(sets_log2 + 4)).collect(),
+            tags: (0..ways).map(|_| RamSized::new(sets_log2)).collect(),
             looked_up: Register::default(),
             looked_slot: Register::default(),
             looked_line: Register::default(),
@@ -159,25 +181,39 @@ impl<const L: usize, const W: usize> Default for InstructionCache<L, W> {
             buffer: Register::default(),
             count: Register::default(),
             clear_index: Register::default(),
+            fill_way: Register::default(),
+            turn: Register::default(),
             hold_count: Register::default(),
             flush_waits: Register::default(),
             retry: Register::default(),
             wake: Register::default(),
             drop_all: Signal::default(),
+            hits: vec![Signal::default(); ways],
             is_hit: Signal::default(),
+            is_error: Signal::default(),
             miss: Signal::default(),
             lookup: Signal::default(),
+            choice: Signal::default(),
+            word_write: Signal::default(),
+            word_address: Signal::default(),
+            tag_write: Signal::default(),
+            tag_address: Signal::default(),
+            tag_data: Signal::default(),
+            same_set: Signal::default(),
+            last_set: Constant::new((sets as u64 - 1).into()),
+            last_way: Constant::new((ways as u64 - 1).into()),
+            number: (0..ways as u64).map(|way| Constant::new(way.into())).collect(),
+            _ways: ways,
         }
     }
 }
 
-impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
+impl Logic for InstructionCache {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, looked_up, looked_slot, looked_line, blocked, state, owner, fill_line);
         dff_setup!(self, clock, fill_error, buffer, count, clear_index, hold_count, flush_waits, retry, wake);
-        self.words.clock.next = self.clock.val();
-        self.tags.clock.next = self.clock.val();
+        dff_setup!(self, clock, fill_way, turn);
 
         // A flush that comes while the fill machine cannot start to drop lines waits.
         self.drop_all.next = self.flush.val() || self.flush_waits.q.val();
@@ -185,56 +221,60 @@ impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
 
         // Lookup.
         self.lookup.next = self.lookup_enable.val() && !self.stall.val();
-        self.words.read_enable.next = self.lookup.val();
-        self.words.read_address.next = self.lookup_word.val().get_bits::<W>(0);
-        self.tags.read_enable.next = self.lookup.val();
-        self.tags.read_address.next = self.lookup_word.val().get_bits::<L>(4);
         if !self.stall.val() {
             self.looked_up.d.next = self.lookup_enable.val();
         }
-        if self.lookup.val() {
-            self.looked_slot.d.next = self.lookup_slot.val();
-            self.looked_line.d.next = self.lookup_word.val().get_bits::<26>(4);
-            self.blocked.d.next = self.drop_all.val() || (self.state.q.val() == FillState::Clear);
-        }
 
         // Its answer.
-        self.is_hit.next = self.looked_up.q.val()
-            && !self.blocked.q.val()
-            && self.tags.read_data.val().get_bit(26)
-            && (self.tags.read_data.val().get_bits::<26>(0) == self.looked_line.q.val());
+        self.is_hit.next = false;
+        self.is_error.next = false;
+        self.instruction.next = bits::<32>(0);
+        self.choice.next = self.turn.q.val() & self.last_way.val();
+        for way in 0..self._ways {
+            self.hits[way].next = self.looked_up.q.val()
+                && !self.blocked.q.val()
+                && self.tags[way].read_data.val().get_bit(26)
+                && (self.tags[way].read_data.val().get_bits::<26>(0) == self.looked_line.q.val());
+            if self.hits[way].val() {
+                self.is_hit.next = true;
+                self.is_error.next = self.tags[way].read_data.val().get_bit(27);
+                self.instruction.next = self.words[way].read_data.val();
+            }
+            if !self.tags[way].read_data.val().get_bit(26) {
+                self.choice.next = self.number[way].val();
+            }
+        }
         self.miss.next =
             self.looked_up.q.val() && self.wanted.val() && !self.is_hit.val() && !self.stall.val();
         self.hit_valid.next = self.looked_up.q.val();
         self.hit.next = self.is_hit.val();
-        self.instruction.next = self.words.read_data.val();
-        self.error.next = self.is_hit.val() && self.tags.read_data.val().get_bit(27);
+        self.error.next = self.is_error.val();
         self.filled.next = self.wake.q.val();
 
         // Fill machine.
         self.fetch_valid.next = false;
         self.fetch_line.next = self.fill_line.q.val();
         self.fetch_miss.next = false;
-        self.words.write_enable.next = false;
-        self.words.write_address.next = (bit_cast::<W, L>(self.fill_line.q.val().get_bits::<L>(0)) << 4)
-            | bit_cast::<W, 4>(self.count.q.val());
-        self.words.write_data.next = self.buffer.q.val().get_bits::<32>(0);
-        self.tags.write_enable.next = false;
-        self.tags.write_address.next = self.fill_line.q.val().get_bits::<L>(0);
-        self.tags.write_data.next = bits::<28>(0);
+        self.word_write.next = false;
+        self.word_address.next = (bit_cast::<16, 12>(self.fill_line.q.val().get_bits::<12>(0))
+            << bits::<4>(4))
+            | bit_cast::<16, 4>(self.count.q.val());
+        self.tag_write.next = false;
+        self.tag_address.next = self.fill_line.q.val().get_bits::<16>(0);
+        self.tag_data.next = bits::<28>(0);
         self.wake.d.next = false;
         if self.miss.val() {
             self.retry.d.next = true;
         }
         match self.state.q.val() {
             FillState::Clear => {
-                self.tags.write_enable.next = true;
-                self.tags.write_address.next = self.clear_index.q.val();
+                self.tag_write.next = true;
+                self.tag_address.next = bit_cast::<16, 12>(self.clear_index.q.val());
                 self.clear_index.d.next = self.clear_index.q.val() + 1;
                 if self.drop_all.val() {
-                    self.clear_index.d.next = bits::<L>(0);
+                    self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
-                } else if self.clear_index.q.val().all() {
+                } else if self.clear_index.q.val() == self.last_set.val() {
                     self.state.d.next = FillState::Idle;
                 }
             }
@@ -243,13 +283,15 @@ impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
                 self.retry.d.next = false;
                 if self.drop_all.val() {
                     self.retry.d.next = self.miss.val();
-                    self.clear_index.d.next = bits::<L>(0);
+                    self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                     self.state.d.next = FillState::Clear;
                 } else if self.miss.val() {
                     self.fetch_miss.next = true;
                     self.owner.d.next = self.looked_slot.q.val();
                     self.fill_line.d.next = self.looked_line.q.val();
+                    self.fill_way.d.next = self.choice.val();
+                    self.turn.d.next = self.turn.q.val() + bits::<2>(1);
                     self.state.d.next = FillState::Request;
                 }
             }
@@ -273,21 +315,21 @@ impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
             }
             FillState::Fill => {
                 // The old line loses its tag with its first word; the new one gets it with its last.
-                self.words.write_enable.next = true;
+                self.word_write.next = true;
                 self.buffer.d.next = self.buffer.q.val() >> 32;
                 self.count.d.next = self.count.q.val() + 1;
-                self.tags.write_enable.next = !self.count.q.val().any();
+                self.tag_write.next = !self.count.q.val().any();
                 self.hold_count.d.next = bits::<8>(0);
                 if self.drop_all.val() {
                     self.retry.d.next = true;
-                    self.clear_index.d.next = bits::<L>(0);
+                    self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                     self.state.d.next = FillState::Clear;
                 } else if self.count.q.val().all() {
-                    self.tags.write_enable.next = true;
-                    self.tags.write_data.next = bit_cast::<28, 26>(self.fill_line.q.val()) | 0x400_0000;
+                    self.tag_write.next = true;
+                    self.tag_data.next = bit_cast::<28, 26>(self.fill_line.q.val()) | 0x400_0000;
                     if self.fill_error.q.val() {
-                        self.tags.write_data.next = bit_cast::<28, 26>(self.fill_line.q.val()) | 0xc00_0000;
+                        self.tag_data.next = bit_cast::<28, 26>(self.fill_line.q.val()) | 0xc00_0000;
                     }
                     self.wake.d.next = true;
                     self.state.d.next = FillState::Hold;
@@ -299,7 +341,7 @@ impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
                 }
                 if self.drop_all.val() {
                     self.retry.d.next = true;
-                    self.clear_index.d.next = bits::<L>(0);
+                    self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                     self.state.d.next = FillState::Clear;
                 } else if (self.lookup.val() && (self.lookup_slot.val() == self.owner.q.val()))
@@ -308,6 +350,34 @@ impl<const L: usize, const W: usize> Logic for InstructionCache<L, W> {
                     self.state.d.next = FillState::Idle;
                 }
             }
+        }
+
+        // Memories.
+        self.same_set.next = self.tag_write.val()
+            && ((self.lookup_word.val().get_bits::<12>(4) & self.last_set.val())
+                == (self.tag_address.val().get_bits::<12>(0) & self.last_set.val()));
+        if self.lookup.val() {
+            self.looked_slot.d.next = self.lookup_slot.val();
+            self.looked_line.d.next = self.lookup_word.val().get_bits::<26>(4);
+            self.blocked.d.next =
+                self.drop_all.val() || (self.state.q.val() == FillState::Clear) || self.same_set.val();
+        }
+        for way in 0..self._ways {
+            self.words[way].clock.next = self.clock.val();
+            self.words[way].read_enable.next = self.lookup.val();
+            self.words[way].read_address.next = self.lookup_word.val().get_bits::<16>(0);
+            self.words[way].write_enable.next =
+                self.word_write.val() && (self.fill_way.q.val() == self.number[way].val());
+            self.words[way].write_address.next = self.word_address.val();
+            self.words[way].write_data.next = self.buffer.q.val().get_bits::<32>(0);
+            self.tags[way].clock.next = self.clock.val();
+            self.tags[way].read_enable.next = self.lookup.val();
+            self.tags[way].read_address.next = self.lookup_word.val().get_bits::<16>(4);
+            self.tags[way].write_enable.next = self.tag_write.val()
+                && ((self.state.q.val() == FillState::Clear)
+                    || (self.fill_way.q.val() == self.number[way].val()));
+            self.tags[way].write_address.next = self.tag_address.val();
+            self.tags[way].write_data.next = self.tag_data.val();
         }
     }
 }

@@ -13,6 +13,9 @@ mod route_lookup;
 mod router;
 #[cfg(test)]
 mod tests;
+mod through_ports;
+
+pub use through_ports::{check_ports, NOT_SENT};
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -89,6 +89,15 @@ pub enum CosimError {
         /// Bytes of the largest frame.
         capacity: usize,
     },
+    /// A frame that cannot go through the packet ports.
+    #[error("packet {index}: the frame has no bytes, and cannot go through the packet ports")]
+    EmptyFrame {
+        /// Index of the packet.
+        index: usize,
+    },
+    /// The array has no packet ports.
+    #[error("the array has no packet ports (s_axis_rx, m_axis_tx)")]
+    NoPacketPorts,
     /// A kernel left an egress list that cannot be.
     #[error("egress list of ring slot {slot}: {what}")]
     Egress {

@@ -430,7 +430,12 @@ impl<D: Device> Host<D> {
     }
 }
 
-fn option(field: &'static str, value: u32, possible: bool, expected: &str) -> Result<(), CosimError> {
+pub(super) fn option(
+    field: &'static str,
+    value: u32,
+    possible: bool,
+    expected: &str,
+) -> Result<(), CosimError> {
     if possible {
         Ok(())
     } else {

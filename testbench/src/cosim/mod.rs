@@ -9,6 +9,7 @@
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `allocator`, `host` | the host library, for every [`Device`] |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
+//! | `stream` | the packet ports: source and sink of frames, runs through them |
 //! | `tracker`, `session` | runs of packets, with the time of every stage |
 
 mod allocator;
@@ -22,6 +23,7 @@ mod memory;
 mod ports;
 mod session;
 mod simulation;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tracker;
@@ -36,7 +38,10 @@ pub use image::{MemoryImage, LINE};
 pub use memory::{
     Axi4Memory, ChannelStatistics, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR,
 };
-pub use ports::{Axi4Ports, AxiLitePorts, PortError, TracePorts};
+pub use ports::{Axi4Ports, AxiLitePorts, PortError, StreamInPorts, StreamOutPorts, TracePorts};
 pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};
 pub use simulation::{Event, Observer, PacketRange, Simulation, WarpSlot};
+pub use stream::{
+    run_through_ports, PortCounters, PortsResult, SentFrame, StreamOptions, StreamSink, StreamSource, Streams,
+};
 pub use tracker::PacketTimes;

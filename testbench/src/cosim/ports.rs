@@ -139,6 +139,22 @@ impl Axi4Ports {
 }
 
 bundle! {
+    /// An AXI4-Stream of 64-byte beats into the design.
+    StreamInPorts {
+        inputs { tdata: 512, tkeep: 64, tlast: 1, tuser: 32, tvalid: 1, }
+        outputs { tready: 1, }
+    }
+}
+
+bundle! {
+    /// An AXI4-Stream of 64-byte beats out of the design.
+    StreamOutPorts {
+        inputs { tready: 1, }
+        outputs { tdata: 512, tkeep: 64, tlast: 1, tuser: 32, tvalid: 1, }
+    }
+}
+
+bundle! {
     /// The event ports of the array: a warp was issued, finished, committed.
     TracePorts {
         inputs {}

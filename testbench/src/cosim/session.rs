@@ -28,11 +28,11 @@ use crate::slot::FRAME_OFFSET;
 use crate::verdict::Verdict;
 
 /// Cycles that the array rests before idle time is left out.
-const REST_CYCLES: u64 = 4096;
+pub(super) const REST_CYCLES: u64 = 4096;
 /// Cycles simulated again before the packet that ends idle time.
-const WAKE_CYCLES: u64 = 64;
+pub(super) const WAKE_CYCLES: u64 = 64;
 /// Cycles from one progress report to the next.
-const PROGRESS_CYCLES: u64 = 4096;
+pub(super) const PROGRESS_CYCLES: u64 = 4096;
 
 /// A packet to be processed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -447,25 +447,40 @@ impl Run<'_> {
         }
         let (rest, lost_faults) = self.host.take_faults()?;
         self.faults.extend(rest);
-        let memory = self.host.device_mut().memory_statistics();
-        let counters =
-            (0..self.host.info().cores).map(|core| self.host.counters(core)).collect::<Result<_, _>>()?;
-        let fault_count = self.host.read("FAULTS")?;
-        let bus_errors = self.host.read("BUS_ERRORS")?;
-        self.host.stop()?;
+        let cycles = self.packets.last().map_or(0, |p| p.times.commit + 1);
+        let read = read_out(self.host)?;
         Ok(RunResult {
-            cycles: self.packets.last().map_or(0, |p| p.times.commit + 1),
+            cycles,
             packets: self.packets,
             skipped_cycles: self.skipped,
             deferred_cycles,
-            counters,
             faults: self.faults,
             lost_faults,
-            fault_count,
-            bus_errors,
-            memory,
-            simulated_cycles: self.host.device_mut().cycle(),
             elapsed: began.elapsed(),
+            ..read
         })
     }
+}
+
+/// Stops the array and reads what its registers and the memory counted; the rest of the result is for the caller to fill in.
+pub(super) fn read_out(host: &mut Host<Simulation>) -> Result<RunResult, CosimError> {
+    let memory = host.device_mut().memory_statistics();
+    let counters = (0..host.info().cores).map(|core| host.counters(core)).collect::<Result<_, _>>()?;
+    let fault_count = host.read("FAULTS")?;
+    let bus_errors = host.read("BUS_ERRORS")?;
+    host.stop()?;
+    Ok(RunResult {
+        packets: Vec::new(),
+        cycles: 0,
+        skipped_cycles: 0,
+        deferred_cycles: 0,
+        counters,
+        faults: Vec::new(),
+        lost_faults: 0,
+        fault_count,
+        bus_errors,
+        memory,
+        simulated_cycles: host.device_mut().cycle(),
+        elapsed: Duration::ZERO,
+    })
 }

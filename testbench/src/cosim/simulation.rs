@@ -8,6 +8,7 @@ use super::error::CosimError;
 use super::image::MemoryImage;
 use super::memory::{Axi4Memory, MemoryOptions, MemoryStatistics};
 use super::ports::{Axi4Ports, AxiLitePorts, TracePorts};
+use super::stream::Streams;
 
 /// Cycles that `rst` is high.
 const RESET_CYCLES: u64 = 4;
@@ -54,6 +55,7 @@ pub struct Simulation {
     trace: TracePorts,
     registers: AxiLiteHost,
     memory: Axi4Memory,
+    streams: Option<Streams>,
     image: MemoryImage,
     cycle: u64,
     events: Vec<(u64, Event)>,
@@ -62,7 +64,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Connects memory and host to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and `trace_*` of a model, and resets it.
+    /// Connects memory and host, and source and sink of the packet ports if there are any, to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and `trace_*` of a model, and resets it.
     ///
     /// `memory_size` is in bytes, at most 4 GiB.
     ///
@@ -75,6 +77,7 @@ impl Simulation {
             trace: TracePorts::bind(&model, "trace")?,
             registers: AxiLiteHost::new(AxiLitePorts::bind(&model, "s_axil")?),
             memory: Axi4Memory::new(Axi4Ports::bind_channels(&model)?, memory),
+            streams: Streams::bind(&model)?,
             image: MemoryImage::new(memory_size),
             model,
             cycle: 0,
@@ -99,6 +102,14 @@ impl Simulation {
     /// The model, for waveforms and ports of one's own.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
+    }
+
+    /// What stands at the packet ports.
+    ///
+    /// # Errors
+    /// [`CosimError::NoPacketPorts`].
+    pub fn streams_mut(&mut self) -> Result<&mut Streams, CosimError> {
+        self.streams.as_mut().ok_or(CosimError::NoPacketPorts)
     }
 
     /// The contents of the memory.
@@ -164,6 +175,9 @@ impl Simulation {
         self.model.fall(self.clock)?;
         self.registers.sample(&self.model);
         self.memory.sample(&self.model, self.cycle);
+        if let Some(streams) = &mut self.streams {
+            streams.sample(&self.model, self.cycle);
+        }
         let seen = self.events.len();
         self.sample_events();
         if let Some(observer) = &mut self.observer {
@@ -174,7 +188,11 @@ impl Simulation {
         self.cycle += 1;
         self.registers.drive(&mut self.model);
         self.memory.drive(&mut self.model, &mut self.image, self.cycle);
-        match self.memory.violation().or(self.registers.violation()) {
+        if let Some(streams) = &mut self.streams {
+            streams.drive(&mut self.model);
+        }
+        let streams = self.streams.as_ref().and_then(Streams::violation);
+        match self.memory.violation().or(self.registers.violation()).or(streams) {
             None => Ok(()),
             Some(message) => {
                 Err(CosimError::Protocol { cycle: self.cycle - 1, message: message.to_string() })
@@ -246,6 +264,9 @@ impl Device for Simulation {
     fn reset(&mut self) -> Result<(), CosimError> {
         self.registers.reset(&mut self.model);
         self.memory.reset(&mut self.model);
+        if let Some(streams) = &mut self.streams {
+            streams.reset(&mut self.model);
+        }
         self.model.set_u64(self.reset, 1);
         for _ in 0..RESET_CYCLES {
             self.model.tick(self.clock)?;

@@ -164,16 +164,21 @@ impl Executable {
         let registers = if flags & EF_RISCV_RVE != 0 { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
 
         let mut segments = Vec::new();
+        let mut total = 0;
         for segment in header.program_headers(endian, data).map_err(broken)? {
             if segment.p_type(endian) != PT_LOAD || segment.p_memsz(endian) == 0 {
                 continue;
             }
             let address = segment.p_paddr(endian);
             let size = segment.p_memsz(endian);
-            if size > MAX_SEGMENT_BYTES || address.checked_add(size).is_none() {
+            if size > MAX_LOADED_BYTES || address.checked_add(size).is_none() {
                 return Err(format!(
-                    "segment at {address:#010x} has {size} bytes; expected at most {MAX_SEGMENT_BYTES}"
+                    "segment at {address:#010x} has {size} bytes; expected at most {MAX_LOADED_BYTES}"
                 ));
+            }
+            total += size;
+            if total > MAX_LOADED_BYTES {
+                return Err(format!("its segments have {total} bytes; expected at most {MAX_LOADED_BYTES}"));
             }
             let file =
                 segment.data(endian, data).map_err(|()| "a segment ends beyond the file".to_string())?;
@@ -196,6 +201,10 @@ impl Executable {
         let mut symbols = Vec::new();
         for symbol in table.iter() {
             let name = symbol.name(endian, table.strings()).map_err(broken)?;
+            if name.len() > MAX_NAME_BYTES {
+                let length = name.len();
+                return Err(format!("a symbol's name has {length} bytes; expected at most {MAX_NAME_BYTES}"));
+            }
             let name = String::from_utf8_lossy(name);
             // Labels of the object file itself: not file or section names, constants or mapping symbols.
             let defined = (1..object::elf::SHN_LORESERVE).contains(&symbol.st_shndx(endian));
@@ -212,8 +221,11 @@ impl Executable {
     }
 }
 
-/// The largest segment that is loaded: far more than a kernel needs, and no burden on the host.
-const MAX_SEGMENT_BYTES: u32 = 16 << 20;
+/// The most bytes that all segments have: far more than a kernel needs, and no burden on the host.
+const MAX_LOADED_BYTES: u32 = 16 << 20;
+
+/// The longest name of a symbol. Symbols may share the text of their names, so that a small file could hold very many long ones.
+const MAX_NAME_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests {
@@ -233,6 +245,28 @@ mod tests {
         arm[..7].copy_from_slice(b"\x7fELF\x01\x01\x01");
         arm[18] = 40;
         assert!(message(&arm).contains("machine 40; expected RISC-V (243)"));
+    }
+
+    /// An ELF file with these program headers (address, bytes in memory) and no sections.
+    fn with_segments(segments: &[(u32, u32)]) -> Vec<u8> {
+        let mut data = b"\x7fELF\x01\x01\x01".to_vec();
+        data.resize(16, 0);
+        data.extend([2, 0, 243, 0, 1, 0, 0, 0]);
+        data.extend([0u32, 52, 0, 0].iter().flat_map(|word| word.to_le_bytes()));
+        data.extend([52u16, 32, segments.len() as u16, 40, 0, 0].iter().flat_map(|half| half.to_le_bytes()));
+        for (address, size) in segments {
+            let words = [1, 0, *address, *address, 0, *size, 5, 4];
+            data.extend(words.iter().flat_map(|word: &u32| word.to_le_bytes()));
+        }
+        data
+    }
+
+    #[test]
+    fn many_segments_do_not_fill_the_memory() {
+        let many = with_segments(&[(0, 16 << 20); 60_000]);
+        assert!(message(&many).contains("its segments have 33554432 bytes; expected at most 16777216"));
+        let one = with_segments(&[(0x8000_0000, 17 << 20)]);
+        assert!(message(&one).contains("segment at 0x80000000 has 17825792 bytes"));
     }
 
     /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic.

@@ -9,6 +9,14 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The first bytes of a bzip2 file.
 const BZIP2: &[u8] = b"BZh";
 
+/// The most bytes that a compressed file may become: several times the routing table of a large router.
+const MAX_PLAIN_BYTES: u64 = 4 << 30;
+/// The most bytes that a byte of a gzip file may become on average: deflate reaches 1,032, tables and rules stay below 100. So
+/// a small file costs little memory.
+const MAX_RATIO: u64 = 256;
+/// Files that become no more than this may be packed as tightly as they like.
+const SMALL_BYTES: u64 = 16 << 20;
+
 /// What is wrong with an input file, and where.
 #[derive(Debug, thiserror::Error)]
 pub struct InputError {
@@ -55,10 +63,19 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes);
     }
+    let most = (bytes.len() as u64 * MAX_RATIO).clamp(SMALL_BYTES, MAX_PLAIN_BYTES);
     let mut plain = Vec::new();
     flate2::read::MultiGzDecoder::new(&bytes[..])
+        .take(most + 1)
         .read_to_end(&mut plain)
         .map_err(|error| InputError::file(path, format!("damaged gzip file: {error}")))?;
+    if plain.len() as u64 > most {
+        let packed = bytes.len();
+        return Err(InputError::file(
+            path,
+            format!("a gzip file of {packed} bytes that becomes more than {most}; expected a table or rules"),
+        ));
+    }
     Ok(plain)
 }
 
@@ -93,6 +110,22 @@ mod tests {
         assert!(read(&packed).unwrap_err().to_string().contains("b: damaged gzip file"));
         std::fs::write(&packed, "BZh91AY").unwrap();
         assert!(read(&packed).unwrap_err().to_string().contains("b: compressed with bzip2; expected"));
+    }
+
+    #[test]
+    fn a_small_file_does_not_become_huge() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bomb.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        let zeros = vec![0; 1 << 20];
+        for _ in 0..20 {
+            encoder.write_all(&zeros).unwrap();
+        }
+        let bytes = encoder.finish().unwrap();
+        assert!(bytes.len() < 30_000);
+        std::fs::write(&path, bytes).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("that becomes more than 16777216"), "{error}");
     }
 
     #[test]

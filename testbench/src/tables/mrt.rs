@@ -16,6 +16,7 @@ pub(super) fn is_mrt(bytes: &[u8]) -> bool {
 pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
     let mut builder = Builder::default();
     for number in 1_usize.. {
+        complete(bytes).map_err(|problem| format!("MRT record {number}: {problem}"))?;
         let record = match parse_mrt_record(&mut bytes) {
             Ok(record) => record,
             Err(error) if matches!(error.error, ParserError::EofExpected) => break,
@@ -39,6 +40,18 @@ pub(super) fn parse(mut bytes: &[u8]) -> Result<RouteTable, String> {
         }
     }
     Ok(builder.finish())
+}
+
+/// Checks that the first record of `bytes` is whole: the parser sets memory aside for as many bytes as its header promises.
+fn complete(bytes: &[u8]) -> Result<(), String> {
+    let Some(length) = bytes.get(8..12).and_then(|field| field.try_into().ok()) else {
+        return Ok(());
+    };
+    let (length, rest) = (u32::from_be_bytes(length) as usize, bytes.len() - 12);
+    if length > rest {
+        return Err(format!("has {length} bytes by its header; {rest} follow in the file"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -92,6 +105,15 @@ mod tests {
         assert!(error.starts_with("MRT record 4"), "{error}");
         dump.extend(record(16, 4, &[0; 40]));
         assert!(parse(&dump).unwrap_err().starts_with("MRT record 5"));
+    }
+
+    #[test]
+    fn a_record_is_no_longer_than_the_file() {
+        let mut dump = [peers(), route(0, &[10], 8, [192, 0, 2, 1])].concat();
+        let second = peers().len();
+        dump[second + 8..second + 12].copy_from_slice(&[0xff; 4]);
+        let error = parse(&dump).unwrap_err();
+        assert!(error.starts_with("MRT record 2: has 4294967295 bytes by its header; "), "{error}");
     }
 
     #[test]

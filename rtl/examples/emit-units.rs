@@ -1,0 +1,61 @@
+//! Writes single units of the control path as Verilog, in sizes small enough for proofs.
+//!
+//!     cargo run -p hermes-rtl --example emit-units -- FOLDER
+//!
+//! writes `FOLDER/NAME.v` for every unit; the top module of each file is called NAME. Used by `formal/run`.
+
+use std::fs;
+use std::path::Path;
+
+use hermes_rtl::emit::{emit, EmitError};
+use hermes_rtl::prelude::*;
+use hermes_rtl::{control, core, host, l2};
+
+/// Every unit that is proved: its name and its Verilog.
+fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
+    fn unit(name: &'static str, unit: &impl Block) -> (&'static str, Result<String, EmitError>) {
+        (name, emit(unit, name).map(|design| design.verilog()))
+    }
+    vec![
+        // Four words of four bits: two laps of the pointers are eight transfers.
+        unit("sync_fifo", &control::SyncFifo::<Bits<4>, 2, 3>::default()),
+        unit("warp_former", &control::WarpFormer::new(4)),
+        unit("core_slots", &control::CoreSlots::default()),
+        unit("warp_issue", &control::WarpIssue::new(3, 17)),
+        unit("round_robin", &control::RoundRobin::default()),
+        unit("finish_arbiter", &control::FinishArbiter::new(3)),
+        unit("fault_collector", &control::FaultCollector::new(3)),
+        unit("lookup_table", &control::LookupTable::<2>::default()),
+        unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
+        unit("dispatch", &control::Dispatch::<2, 3>::new(2, 2, 2)),
+        unit("scoreboard", &core::Scoreboard::default()),
+        unit("outstanding_operations", &core::OutstandingOperations::default()),
+        unit("hazards", &core::Hazards::default()),
+        unit("warp_scheduler", &core::WarpScheduler::new(false)),
+        unit("axi_lite_slave", &host::AxiLiteSlave::default()),
+        unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
+    ]
+}
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1);
+    let (Some(folder), None) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: emit-units FOLDER");
+        std::process::exit(2);
+    };
+    if let Err(error) = write(Path::new(&folder)) {
+        eprintln!("emit-units: {error}");
+        std::process::exit(1);
+    }
+}
+
+/// Writes every unit into `folder`, which is made if it is missing.
+fn write(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let of = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(|e| of(&e))?;
+    for (name, verilog) in units() {
+        let text = verilog.map_err(|e| format!("{name}: {e}"))?;
+        fs::write(folder.join(format!("{name}.v")), text).map_err(|e| of(&e))?;
+    }
+    Ok(())
+}

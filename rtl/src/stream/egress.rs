@@ -1,0 +1,209 @@
+//! Committed packets from the packet ring to an AXI4-Stream.
+
+use super::{FrameSender, SlotReader, VerdictReader};
+use crate::prelude::*;
+
+/// Sends the frames of committed packets in the order of packetIdx, each to the port of its verdict, and frees their slots.
+///
+/// 1. Packets whose verdict is not a port (drop, fault) are passed over.
+/// 2. Reads carry the tags 0 to 31 for lines behind line 0 of a slot, 32 to 47 for line 0, 48 to 51 for verdicts. Each is in use
+///    once at a time; answers may come in any order and are always accepted.
+/// 3. `freed` is the packetIdx of the oldest packet whose slot is in use.
+/// 4. While `enable` is low, packets that commit are passed over without a look at them, as soon as those before have left.
+///    `enable` may change at any time; places and sizes in memory only while it is low and the unit is `idle`.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct Egress {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From the registers and the control path
+    /// Frames are sent.
+    pub enable: Signal<In, Bit>,
+    /// Register RING_BASE.
+    pub ring_base: Signal<In, Bits<32>>,
+    /// Register RING_SLOTS_LOG2.
+    pub ring_slots_log2: Signal<In, Bits<5>>,
+    /// Register SLOT_BYTES_LOG2; 7 to 16.
+    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// Register VERDICT_BASE; a multiple of 64.
+    pub verdict_base: Signal<In, Bits<32>>,
+    /// Packets committed, modulo 2^32.
+    pub committed: Signal<In, Bits<32>>,
+
+    // To and from memory
+    /// A line is asked for.
+    pub read_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Its tag.
+    pub read_tag: Signal<Out, Bits<7>>,
+    /// A line is here.
+    pub response_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub response_tag: Signal<In, Bits<7>>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+
+    // Frames
+    /// A beat is offered.
+    pub tx_tvalid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub tx_tready: Signal<In, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub tx_tdata: Signal<Out, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub tx_tkeep: Signal<Out, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub tx_tlast: Signal<Out, Bit>,
+    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
+    pub tx_tuser: Signal<Out, Bits<32>>,
+
+    /// packetIdx of the oldest packet whose slot is in use.
+    pub freed: Signal<Out, Bits<32>>,
+    /// No packet is inside.
+    pub idle: Signal<Out, Bit>,
+
+    // Counters since reset, modulo 2^32
+    /// Frames sent.
+    pub frames: Signal<Out, Bits<32>>,
+    /// Bytes of these frames.
+    pub bytes: Signal<Out, Bits<32>>,
+    /// Packets whose verdict was not a port.
+    pub skipped: Signal<Out, Bits<32>>,
+    /// Packets with a length of 0 or above what a slot holds.
+    pub length_errors: Signal<Out, Bits<32>>,
+    /// Lines that could not be read.
+    pub read_errors: Signal<Out, Bits<32>>,
+
+    verdicts: VerdictReader,
+    slots: SlotReader,
+    sender: FrameSender,
+    out_valid: Register<Bit>,
+    out_line: Register<Bits<26>>,
+    out_tag: Register<Bits<7>>,
+    oldest: Register<Bits<32>>,
+    frame_count: Register<Bits<32>>,
+    byte_count: Register<Bits<32>>,
+    skipped_count: Register<Bits<32>>,
+    length_error_count: Register<Bits<32>>,
+    read_error_count: Register<Bits<32>>,
+    free: Signal<Local, Bit>,
+    body: Signal<Local, Bit>,
+    head: Signal<Local, Bit>,
+    of_verdicts: Signal<Local, Bit>,
+    empty: Signal<Local, Bit>,
+    follow: Signal<Local, Bit>,
+}
+
+impl Logic for Egress {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, out_valid, out_line, out_tag, oldest);
+        dff_setup!(self, clock, frame_count, byte_count, skipped_count, length_error_count, read_error_count);
+        clock!(self, clock, verdicts, slots, sender);
+
+        // Verdicts to slots to frames.
+        self.verdicts.enable.next = self.enable.val();
+        self.verdicts.committed.next = self.committed.val();
+        self.verdicts.verdict_base.next = self.verdict_base.val();
+        self.verdicts.ring_slots_log2.next = self.ring_slots_log2.val();
+        self.slots.verdict_valid.next = self.verdicts.verdict_valid.val();
+        self.slots.verdict.next = self.verdicts.verdict.val();
+        self.verdicts.verdict_ready.next = self.slots.verdict_ready.val();
+        self.slots.ring_base.next = self.ring_base.val();
+        self.slots.ring_slots_log2.next = self.ring_slots_log2.val();
+        self.slots.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.sender.line_valid.next = self.slots.line_valid.val();
+        self.sender.line_data.next = self.slots.line_data.val();
+        self.sender.line_error.next = self.slots.line_error.val();
+        self.sender.line_start.next = self.slots.line_start.val();
+        self.sender.line_last.next = self.slots.line_last.val();
+        self.sender.frame_bytes.next = self.slots.frame_bytes.val();
+        self.sender.frame_port.next = self.slots.frame_port.val();
+        self.slots.line_ready.next = self.sender.line_ready.val();
+        self.tx_tvalid.next = self.sender.tx_tvalid.val();
+        self.tx_tdata.next = self.sender.tx_tdata.val();
+        self.tx_tkeep.next = self.sender.tx_tkeep.val();
+        self.tx_tlast.next = self.sender.tx_tlast.val();
+        self.tx_tuser.next = self.sender.tx_tuser.val();
+        self.sender.tx_tready.next = self.tx_tready.val();
+
+        // Reads: verdicts are few and much waits for them; then what is nearest to being sent.
+        self.free.next = !self.out_valid.q.val() || self.read_ready.val();
+        self.body.next = self.slots.body_valid.val() && !self.verdicts.read_valid.val();
+        self.head.next = !self.slots.body_valid.val() && !self.verdicts.read_valid.val();
+        self.verdicts.read_ready.next = self.free.val();
+        self.slots.body_ready.next = self.free.val() && !self.verdicts.read_valid.val();
+        self.slots.head_ready.next = self.free.val() && self.head.val();
+        if self.free.val() {
+            self.out_valid.d.next =
+                self.verdicts.read_valid.val() || self.slots.body_valid.val() || self.slots.head_valid.val();
+            if self.verdicts.read_valid.val() {
+                self.out_line.d.next = self.verdicts.read_line.val();
+                self.out_tag.d.next = bit_cast::<7, 2>(self.verdicts.read_tag.val()) | 48;
+            } else if self.body.val() {
+                self.out_line.d.next = self.slots.body_line.val();
+                self.out_tag.d.next = bit_cast::<7, 5>(self.slots.body_tag.val());
+            } else {
+                self.out_line.d.next = self.slots.head_line.val();
+                self.out_tag.d.next = bit_cast::<7, 4>(self.slots.head_tag.val()) | 32;
+            }
+        }
+        self.read_valid.next = self.out_valid.q.val();
+        self.read_line.next = self.out_line.q.val();
+        self.read_tag.next = self.out_tag.q.val();
+
+        self.of_verdicts.next = self.response_tag.val().get_bit(5) && self.response_tag.val().get_bit(4);
+        self.verdicts.response_valid.next = self.response_valid.val() && self.of_verdicts.val();
+        self.verdicts.response_tag.next = self.response_tag.val().get_bits::<2>(0);
+        self.verdicts.response_data.next = self.response_data.val();
+        self.verdicts.response_error.next = self.response_error.val();
+        self.slots.head_response.next = self.response_valid.val()
+            && self.response_tag.val().get_bit(5)
+            && !self.response_tag.val().get_bit(4);
+        self.slots.body_response.next = self.response_valid.val() && !self.response_tag.val().get_bit(5);
+        self.slots.response_tag.next = self.response_tag.val().get_bits::<5>(0);
+        self.slots.response_data.next = self.response_data.val();
+        self.slots.response_error.next = self.response_error.val();
+
+        // Slots in use begin at packet `oldest`; all follow the commits while nothing is to be sent.
+        self.empty.next = self.verdicts.idle.val() && self.slots.idle.val();
+        self.follow.next = !self.enable.val() && self.empty.val();
+        self.verdicts.follow.next = self.follow.val();
+        self.slots.follow.next = self.follow.val();
+        self.slots.index.next = self.committed.val();
+        if self.slots.freed.val() {
+            self.oldest.d.next = self.oldest.q.val() + 1;
+        } else if self.follow.val() {
+            self.oldest.d.next = self.committed.val();
+        }
+        self.freed.next = self.oldest.q.val();
+        self.idle.next = self.empty.val() && self.sender.idle.val();
+
+        if self.sender.sent.val() {
+            self.frame_count.d.next = self.frame_count.q.val() + 1;
+            self.byte_count.d.next =
+                self.byte_count.q.val() + bit_cast::<32, 17>(self.sender.sent_bytes.val());
+        }
+        if self.slots.skipped.val() {
+            self.skipped_count.d.next = self.skipped_count.q.val() + 1;
+        }
+        if self.slots.length_error.val() {
+            self.length_error_count.d.next = self.length_error_count.q.val() + 1;
+        }
+        if self.response_valid.val() && self.response_error.val() {
+            self.read_error_count.d.next = self.read_error_count.q.val() + 1;
+        }
+        self.frames.next = self.frame_count.q.val();
+        self.bytes.next = self.byte_count.q.val();
+        self.skipped.next = self.skipped_count.q.val();
+        self.length_errors.next = self.length_error_count.q.val();
+        self.read_errors.next = self.read_error_count.q.val();
+    }
+}

@@ -1,0 +1,194 @@
+//! From the lines of ring slots to AXI4-Stream beats.
+
+use crate::prelude::*;
+
+/// Takes the frame out of the lines of its slot, where it begins at byte 18, and sends it.
+///
+/// 1. Lines come frame by frame, line 0 first. Each beat has 46 bytes of one line and 18 of the next. One line a cycle is taken and
+///    one beat a cycle is sent: line 0 of a frame is taken together with the last beat of the frame before.
+/// 2. A frame has `ceil(frame_bytes / 64)` beats; all bytes of every beat but the last count.
+/// 3. The outputs come from registers and keep their values until they are taken.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct FrameSender {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    /// A line is here.
+    pub line_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub line_ready: Signal<Out, Bit>,
+    /// The line.
+    pub line_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub line_error: Signal<In, Bit>,
+    /// It is line 0 of a slot.
+    pub line_start: Signal<In, Bit>,
+    /// It is the last one of its frame.
+    pub line_last: Signal<In, Bit>,
+    /// With line 0: bytes of the frame, at least 1.
+    pub frame_bytes: Signal<In, Bits<17>>,
+    /// With line 0: output port.
+    pub frame_port: Signal<In, Bits<31>>,
+
+    /// A beat is offered.
+    pub tx_tvalid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub tx_tready: Signal<In, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub tx_tdata: Signal<Out, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub tx_tkeep: Signal<Out, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub tx_tlast: Signal<Out, Bit>,
+    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
+    pub tx_tuser: Signal<Out, Bits<32>>,
+
+    /// A frame is complete with the beat that is offered from the next cycle on.
+    pub sent: Signal<Out, Bit>,
+    /// Its bytes.
+    pub sent_bytes: Signal<Out, Bits<17>>,
+    /// Nothing is inside.
+    pub idle: Signal<Out, Bit>,
+
+    /// The upper 46 bytes of the last line taken.
+    rest: Register<Bits<368>>,
+    /// A frame is at hand.
+    open: Register<Bit>,
+    /// All its lines were taken.
+    flush: Register<Bit>,
+    /// Its bytes that were not sent.
+    left: Register<Bits<17>>,
+    length: Register<Bits<17>>,
+    port: Register<Bits<31>>,
+    damaged: Register<Bit>,
+    out_valid: Register<Bit>,
+    out_data: Register<Bits<512>>,
+    out_keep: Register<Bits<64>>,
+    out_last: Register<Bit>,
+    out_user: Register<Bits<32>>,
+    all: Constant<Bits<64>>,
+    move_on: Signal<Local, Bit>,
+    ready: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    beat: Signal<Local, Bit>,
+    last: Signal<Local, Bit>,
+    failed: Signal<Local, Bit>,
+}
+
+impl Default for FrameSender {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            line_valid: Signal::default(),
+            line_ready: Signal::default(),
+            line_data: Signal::default(),
+            line_error: Signal::default(),
+            line_start: Signal::default(),
+            line_last: Signal::default(),
+            frame_bytes: Signal::default(),
+            frame_port: Signal::default(),
+            tx_tvalid: Signal::default(),
+            tx_tready: Signal::default(),
+            tx_tdata: Signal::default(),
+            tx_tkeep: Signal::default(),
+            tx_tlast: Signal::default(),
+            tx_tuser: Signal::default(),
+            sent: Signal::default(),
+            sent_bytes: Signal::default(),
+            idle: Signal::default(),
+            rest: Register::default(),
+            open: Register::default(),
+            flush: Register::default(),
+            left: Register::default(),
+            length: Register::default(),
+            port: Register::default(),
+            damaged: Register::default(),
+            out_valid: Register::default(),
+            out_data: Register::default(),
+            out_keep: Register::default(),
+            out_last: Register::default(),
+            out_user: Register::default(),
+            all: Constant::new(u64::MAX.into()),
+            move_on: Signal::default(),
+            ready: Signal::default(),
+            take: Signal::default(),
+            beat: Signal::default(),
+            last: Signal::default(),
+            failed: Signal::default(),
+        }
+    }
+}
+
+impl Logic for FrameSender {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, rest, open, flush, left, length, port, damaged);
+        dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_user);
+
+        // Line 0 of a frame makes no beat; it may be taken when no frame is at hand or its last bytes go.
+        self.move_on.next = !self.out_valid.q.val() || self.tx_tready.val();
+        self.ready.next = self.move_on.val() || !self.open.q.val();
+        self.line_ready.next = self.ready.val();
+        self.take.next = self.line_valid.val() && self.ready.val();
+        self.beat.next =
+            self.move_on.val() && self.open.q.val() && (self.flush.q.val() || self.line_valid.val());
+        self.last.next = self.left.q.val() <= 64;
+        self.failed.next = self.damaged.q.val();
+        if !self.flush.q.val() && self.line_error.val() {
+            self.failed.next = true;
+        }
+
+        if self.move_on.val() {
+            self.out_valid.d.next = false;
+        }
+        if self.beat.val() {
+            self.out_valid.d.next = true;
+            self.out_data.d.next = bit_cast::<512, 368>(self.rest.q.val());
+            if !self.flush.q.val() {
+                self.out_data.d.next = bit_cast::<512, 368>(self.rest.q.val())
+                    | (bit_cast::<512, 144>(self.line_data.val().get_bits::<144>(0)) << 368);
+            }
+            self.out_keep.d.next = self.all.val();
+            if self.last.val() && self.left.q.val().get_bits::<6>(0).any() {
+                self.out_keep.d.next = !(self.all.val() << self.left.q.val().get_bits::<6>(0));
+            }
+            self.out_last.d.next = self.last.val();
+            self.out_user.d.next = bit_cast::<32, 31>(self.port.q.val());
+            if self.failed.val() {
+                self.out_user.d.next = bit_cast::<32, 31>(self.port.q.val()) | 0x8000_0000_u64;
+            }
+            self.left.d.next = self.left.q.val() - 64;
+            self.damaged.d.next = self.failed.val();
+            if self.last.val() {
+                self.open.d.next = false;
+                self.flush.d.next = false;
+            } else {
+                self.flush.d.next = self.line_last.val();
+            }
+        }
+        self.sent.next = self.beat.val() && self.last.val();
+        self.sent_bytes.next = self.length.q.val();
+
+        if self.take.val() {
+            self.rest.d.next = self.line_data.val().get_bits::<368>(144);
+            if self.line_start.val() {
+                self.open.d.next = true;
+                self.flush.d.next = self.line_last.val();
+                self.left.d.next = self.frame_bytes.val();
+                self.length.d.next = self.frame_bytes.val();
+                self.port.d.next = self.frame_port.val();
+                self.damaged.d.next = self.line_error.val();
+            }
+        }
+        self.idle.next = !self.open.q.val() && !self.out_valid.q.val();
+
+        self.tx_tvalid.next = self.out_valid.q.val();
+        self.tx_tdata.next = self.out_data.q.val();
+        self.tx_tkeep.next = self.out_keep.q.val();
+        self.tx_tlast.next = self.out_last.q.val();
+        self.tx_tuser.next = self.out_user.q.val();
+    }
+}

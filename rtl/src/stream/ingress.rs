@@ -1,0 +1,206 @@
+//! Frames from an AXI4-Stream to the packet ring and the task FIFO.
+
+use super::{LineBuilder, RingPosition, WriteWindow};
+use crate::prelude::*;
+
+/// Writes frames to ring slots and tells the task FIFO when they stand there.
+///
+/// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them, and which are dropped as
+///    malformed: those take no slot. `rx_tready` is low while no slot is free: no frame is lost.
+/// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are performed. Frames that complete
+///    while a count waits for `task_ready` go together into the next count.
+/// 3. At most three quarters of the ring are in flight, from the first beat of a frame until egress has freed its slot; and
+///    `drop_caches` is high for one cycle when the first frame of a quarter starts. So the caches of the cores drop their lines
+///    between the last use of a slot by the packet before and the first use by the next.
+/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host pushes. `enable` may change
+///    between frames, and the ring's place and sizes only while it is low.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct Ingress {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From the registers
+    /// Frames are taken.
+    pub enable: Signal<In, Bit>,
+    /// Cycles since reset, modulo 2^32.
+    pub cycle: Signal<In, Bits<32>>,
+    /// Register RING_BASE.
+    pub ring_base: Signal<In, Bits<32>>,
+    /// Register RING_SLOTS_LOG2; 1 to 20.
+    pub ring_slots_log2: Signal<In, Bits<5>>,
+    /// Register SLOT_BYTES_LOG2; 7 to 16.
+    pub slot_bytes_log2: Signal<In, Bits<5>>,
+
+    // Frames
+    /// A beat is offered.
+    pub rx_tvalid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub rx_tready: Signal<Out, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub rx_tdata: Signal<In, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub rx_tkeep: Signal<In, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub rx_tlast: Signal<In, Bit>,
+    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
+    pub rx_tuser: Signal<In, Bits<32>>,
+
+    // To and from memory
+    /// A line is to be written.
+    pub write_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// Its bytes; all are written.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Its tag.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// A write is performed; any order.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+
+    // To the task FIFO, and what the host pushes to it
+    /// A number of packets is ready.
+    pub task_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub task_ready: Signal<In, Bit>,
+    /// The number.
+    pub task_count: Signal<Out, Bits<32>>,
+    /// The host's count enters the task FIFO at this edge.
+    pub host_pushed: Signal<In, Bit>,
+    /// The host's count.
+    pub host_count: Signal<In, Bits<32>>,
+
+    /// packetIdx of the oldest packet whose slot is in use.
+    pub freed: Signal<In, Bits<32>>,
+    /// The data caches of the cores are to drop every line.
+    pub drop_caches: Signal<Out, Bit>,
+
+    /// A frame or a packet has its slot, or a frame is on its way there.
+    pub busy: Signal<Out, Bit>,
+
+    // Counters since reset, modulo 2^32
+    /// Frames that took a slot.
+    pub frames: Signal<Out, Bits<32>>,
+    /// Bytes of these frames in their slots.
+    pub bytes: Signal<Out, Bits<32>>,
+    /// Malformed frames.
+    pub dropped: Signal<Out, Bits<32>>,
+    /// Frames cut to what a slot holds.
+    pub cut: Signal<Out, Bits<32>>,
+
+    builder: LineBuilder,
+    window: WriteWindow,
+    position: RingPosition,
+    index: Register<Bits<32>>,
+    ready_frames: Register<Bits<32>>,
+    pushing: Register<Bit>,
+    push_count: Register<Bits<32>>,
+    dropping: Register<Bit>,
+    frame_count: Register<Bits<32>>,
+    byte_count: Register<Bits<32>>,
+    dropped_count: Register<Bits<32>>,
+    cut_count: Register<Bits<32>>,
+    in_flight: Signal<Local, Bits<32>>,
+    limit: Signal<Local, Bits<32>>,
+    quarter: Signal<Local, Bits<32>>,
+    starts: Signal<Local, Bits<32>>,
+    waiting: Signal<Local, Bits<32>>,
+}
+
+impl Logic for Ingress {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, index, ready_frames, pushing, push_count, dropping);
+        dff_setup!(self, clock, frame_count, byte_count, dropped_count, cut_count);
+        clock!(self, clock, builder, window, position);
+
+        // Frames to lines.
+        self.builder.rx_tvalid.next = self.rx_tvalid.val() && self.enable.val();
+        self.rx_tready.next = self.builder.rx_tready.val() && self.enable.val();
+        self.builder.rx_tdata.next = self.rx_tdata.val();
+        self.builder.rx_tkeep.next = self.rx_tkeep.val();
+        self.builder.rx_tlast.next = self.rx_tlast.val();
+        self.builder.rx_tuser.next = self.rx_tuser.val();
+        self.builder.cycle.next = self.cycle.val();
+        self.builder.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.builder.slot_line.next = self.position.line.val();
+
+        // Slots: three quarters of the ring may be in flight.
+        self.limit.next = (bits::<32>(3) << self.ring_slots_log2.val()) >> 2;
+        self.in_flight.next = self.index.q.val() - self.freed.val();
+        self.builder.slot_free.next = self.enable.val() && (self.in_flight.val() < self.limit.val());
+        self.builder.next_slot_free.next =
+            self.enable.val() && ((self.in_flight.val() + 1) < self.limit.val());
+        self.position.ring_base.next = self.ring_base.val();
+        self.position.ring_slots_log2.next = self.ring_slots_log2.val();
+        self.position.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.position.index.next = self.index.q.val();
+        self.position.load.next = !self.enable.val() && self.builder.idle.val();
+        self.position.advance.next = self.builder.done.val();
+        self.starts.next = self.index.q.val();
+        if self.builder.done.val() {
+            self.starts.next = self.index.q.val() + 1;
+            self.index.d.next = self.index.q.val() + 1;
+        } else if self.host_pushed.val() && !self.enable.val() {
+            self.index.d.next = self.index.q.val() + self.host_count.val();
+        }
+
+        self.busy.next = self.in_flight.val().any() || !self.builder.idle.val();
+
+        // Caches: the lowest bits of packetIdx are zero at the start of a quarter.
+        self.quarter.next = (bits::<32>(1) << self.ring_slots_log2.val()) >> 2;
+        if self.quarter.val().any() {
+            self.quarter.next = self.quarter.val() - 1;
+        }
+        self.starts.next = self.starts.val() & self.quarter.val();
+        self.dropping.d.next = self.builder.started.val() && !self.starts.val().any();
+        self.drop_caches.next = self.dropping.q.val();
+
+        // Lines to memory.
+        self.window.line_valid.next = self.builder.line_valid.val();
+        self.builder.line_ready.next = self.window.line_ready.val();
+        self.window.line_end.next = self.builder.line_end.val();
+        self.write_valid.next = self.window.write_valid.val();
+        self.window.write_ready.next = self.write_ready.val();
+        self.write_line.next = self.builder.line_address.val();
+        self.write_data.next = self.builder.line_data.val();
+        self.write_tag.next = self.window.write_tag.val();
+        self.window.written_valid.next = self.written_valid.val();
+        self.window.written_tag.next = self.written_tag.val();
+
+        // Counts to the task FIFO.
+        self.waiting.next = self.ready_frames.q.val();
+        if self.window.completed.val() {
+            self.waiting.next = self.waiting.val() + 1;
+        }
+        self.ready_frames.d.next = self.waiting.val();
+        if !self.pushing.q.val() || self.task_ready.val() {
+            self.pushing.d.next = self.waiting.val().any();
+            self.push_count.d.next = self.waiting.val();
+            self.ready_frames.d.next = bits::<32>(0);
+        }
+        self.task_valid.next = self.pushing.q.val();
+        self.task_count.next = self.push_count.q.val();
+
+        if self.builder.done.val() {
+            self.frame_count.d.next = self.frame_count.q.val() + 1;
+            self.byte_count.d.next =
+                self.byte_count.q.val() + bit_cast::<32, 17>(self.builder.done_bytes.val());
+            if self.builder.done_cut.val() {
+                self.cut_count.d.next = self.cut_count.q.val() + 1;
+            }
+        }
+        if self.builder.dropped.val() {
+            self.dropped_count.d.next = self.dropped_count.q.val() + 1;
+        }
+        self.frames.next = self.frame_count.q.val();
+        self.bytes.next = self.byte_count.q.val();
+        self.dropped.next = self.dropped_count.q.val();
+        self.cut.next = self.cut_count.q.val();
+    }
+}

@@ -1,0 +1,95 @@
+//! Number of bytes of an AXI4-Stream beat.
+
+use crate::prelude::*;
+
+/// Counts the bytes that `keep` marks, and tells whether they are the first ones of the beat.
+///
+/// Combinational.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct KeepCount {
+    /// TKEEP of the beat, byte 0 in bit 0.
+    pub keep: Signal<In, Bits<64>>,
+    /// At least one byte, and all bytes from byte 0 on without a hole.
+    pub contiguous: Signal<Out, Bit>,
+    /// Bytes of the beat, 1 to 64; undefined unless `contiguous`.
+    pub bytes: Signal<Out, Bits<7>>,
+    holes: Signal<Local, Bits<64>>,
+    part32: Signal<Local, Bits<32>>,
+    part16: Signal<Local, Bits<16>>,
+    part8: Signal<Local, Bits<8>>,
+    part4: Signal<Local, Bits<4>>,
+    part2: Signal<Local, Bits<2>>,
+    count: Signal<Local, Bits<7>>,
+}
+
+impl Logic for KeepCount {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // Ones from bit 0 on become a power of two when one is added, which has no bit in common with them.
+        self.holes.next = self.keep.val() & (self.keep.val() + 1);
+        self.contiguous.next = self.keep.val().get_bit(0) && !self.holes.val().any();
+
+        // Each step looks at the last bit of the lower half: if it is set, the end is in the upper half.
+        self.count.next = bits::<7>(0);
+        self.part32.next = self.keep.val().get_bits::<32>(0);
+        if self.keep.val().get_bit(31) {
+            self.part32.next = self.keep.val().get_bits::<32>(32);
+            self.count.next = bits::<7>(32);
+        }
+        self.part16.next = self.part32.val().get_bits::<16>(0);
+        if self.part32.val().get_bit(15) {
+            self.part16.next = self.part32.val().get_bits::<16>(16);
+            self.count.next = self.count.val() | 16;
+        }
+        self.part8.next = self.part16.val().get_bits::<8>(0);
+        if self.part16.val().get_bit(7) {
+            self.part8.next = self.part16.val().get_bits::<8>(8);
+            self.count.next = self.count.val() | 8;
+        }
+        self.part4.next = self.part8.val().get_bits::<4>(0);
+        if self.part8.val().get_bit(3) {
+            self.part4.next = self.part8.val().get_bits::<4>(4);
+            self.count.next = self.count.val() | 4;
+        }
+        self.part2.next = self.part4.val().get_bits::<2>(0);
+        if self.part4.val().get_bit(1) {
+            self.part2.next = self.part4.val().get_bits::<2>(2);
+            self.count.next = self.count.val() | 2;
+        }
+        if self.part2.val().get_bit(0) {
+            self.count.next = self.count.val() | 1;
+        }
+        if self.keep.val().get_bit(63) {
+            self.count.next = bits::<7>(64);
+        }
+        self.bytes.next = self.count.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, settle};
+    use rand::Rng;
+
+    #[test]
+    fn counts_the_bytes_and_finds_holes() {
+        let mut rng = random("keep_count");
+        let mut uut = KeepCount::default();
+        uut.connect_all();
+        for bytes in 1..=64u64 {
+            let keep = u64::MAX >> (64 - bytes);
+            uut.keep.next = bits(keep);
+            settle(&mut uut);
+            assert!(uut.contiguous.val());
+            assert_eq!(uut.bytes.val().to_u64(), bytes);
+            let hole = keep & !(1 << rng.gen_range(0..bytes));
+            uut.keep.next = bits(hole);
+            settle(&mut uut);
+            assert_eq!(uut.contiguous.val(), hole != 0 && hole == keep >> 1, "{hole:#x}");
+        }
+        uut.keep.next = bits(0);
+        settle(&mut uut);
+        assert!(!uut.contiguous.val());
+    }
+}

@@ -1,0 +1,258 @@
+//! From AXI4-Stream beats to the lines of ring slots.
+
+use super::{KeepCount, KeepMask};
+use crate::prelude::*;
+
+/// What the line builder does next with the frame at hand.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum BuildPhase {
+    /// Takes beats.
+    Beats,
+    /// Offers the line with the last bytes, which no beat starts.
+    Tail,
+    /// Offers line 0.
+    Head,
+}
+
+/// Moves frames behind the head of their slot: 16 bytes of descriptor, 2 bytes of padding, then the frame.
+///
+/// 1. Byte `n` of a frame goes to byte `18 + n` of its slot, so each line has 18 bytes of one beat and 46 of the next. Line 0
+///    comes last, as the descriptor has the length: `line_end` marks it. The rest of the last line is zeros.
+/// 2. A frame of `n` lines takes `n` cycles, with `line_ready` high: the first beat of the frame that follows is taken while
+///    line 0 is offered. So 64-byte frames come every other cycle, beats of long frames every cycle.
+/// 3. The first beat of a frame waits for `slot_free`, or for `next_slot_free` while line 0 of the frame before is to be offered.
+///    One beat is taken before that is known.
+/// 4. What a slot cannot hold is cut off and counted in the descriptor, modulo nothing: 65,535 stands for that many or more.
+/// 5. A frame is malformed if TKEEP marks not all bytes of a beat before the last one, no bytes or not the first ones of the last
+///    beat, or if bit 31 of TUSER is set in the last beat. Its line 0 is not offered, and `dropped` is high for one cycle.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct LineBuilder {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // Frames
+    /// A beat is offered.
+    pub rx_tvalid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub rx_tready: Signal<Out, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub rx_tdata: Signal<In, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub rx_tkeep: Signal<In, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub rx_tlast: Signal<In, Bit>,
+    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
+    pub rx_tuser: Signal<In, Bits<32>>,
+
+    // Where they go
+    /// Cycles since reset, modulo 2^32.
+    pub cycle: Signal<In, Bits<32>>,
+    /// Register SLOT_BYTES_LOG2; 7 to 16.
+    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// Line address of the slot of the frame at hand, or of the next one if there is none.
+    pub slot_line: Signal<In, Bits<26>>,
+    /// That slot is free.
+    pub slot_free: Signal<In, Bit>,
+    /// The slot that follows is free.
+    pub next_slot_free: Signal<In, Bit>,
+
+    // Lines
+    /// A line is to be written.
+    pub line_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub line_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub line_address: Signal<Out, Bits<26>>,
+    /// Its bytes.
+    pub line_data: Signal<Out, Bits<512>>,
+    /// It is the last one of its frame.
+    pub line_end: Signal<Out, Bit>,
+
+    // Events, one cycle each
+    /// The first beat of a frame enters its slot.
+    pub started: Signal<Out, Bit>,
+    /// Line 0 of a frame is built: `slot_line` goes on in the next cycle.
+    pub done: Signal<Out, Bit>,
+    /// Bytes of that frame in its slot.
+    pub done_bytes: Signal<Out, Bits<17>>,
+    /// It was cut.
+    pub done_cut: Signal<Out, Bit>,
+    /// A malformed frame was left out.
+    pub dropped: Signal<Out, Bit>,
+    /// No frame is at hand.
+    pub idle: Signal<Out, Bit>,
+
+    held: Register<Bit>,
+    held_data: Register<Bits<512>>,
+    held_keep: Register<Bits<64>>,
+    held_last: Register<Bit>,
+    held_user: Register<Bits<32>>,
+    phase: Register<BuildPhase>,
+    /// Beats taken of the frame at hand; stays at 4,095.
+    beats: Register<Bits<12>>,
+    head: Register<Bits<368>>,
+    carry: Register<Bits<144>>,
+    port: Register<Bits<31>>,
+    bad: Register<Bit>,
+    last_bytes: Register<Bits<7>>,
+    arrival: Register<Bits<32>>,
+    out_valid: Register<Bit>,
+    out_address: Register<Bits<26>>,
+    out_data: Register<Bits<512>>,
+    out_end: Register<Bit>,
+
+    keep_count: KeepCount,
+    keep_mask: KeepMask,
+    slot_lines: Signal<Local, Bits<12>>,
+    capacity: Signal<Local, Bits<19>>,
+    whole: Signal<Local, Bits<19>>,
+    kept: Signal<Local, Bits<19>>,
+    missing: Signal<Local, Bits<19>>,
+    descriptor: Signal<Local, Bits<128>>,
+    masked: Signal<Local, Bits<512>>,
+    move_on: Signal<Local, Bit>,
+    emit_head: Signal<Local, Bit>,
+    take_first: Signal<Local, Bit>,
+    take_more: Signal<Local, Bit>,
+    space: Signal<Local, Bit>,
+    broken: Signal<Local, Bit>,
+    has_tail: Signal<Local, Bit>,
+    position: Signal<Local, Bits<12>>,
+    drop: Signal<Local, Bit>,
+}
+
+impl Logic for LineBuilder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held, held_data, held_keep, held_last, held_user, phase, beats, head, carry);
+        dff_setup!(self, clock, port, bad, last_bytes, arrival, out_valid, out_address, out_data, out_end);
+
+        self.slot_lines.next = bits::<12>(1) << (self.slot_bytes_log2.val() - 6);
+        self.keep_count.keep.next = self.held_keep.q.val();
+        self.keep_mask.keep.next = self.held_keep.q.val();
+        self.keep_mask.data.next = self.held_data.q.val();
+        self.masked.next = self.keep_mask.masked.val();
+
+        // Which beat is taken.
+        self.move_on.next = !self.out_valid.q.val() || self.line_ready.val();
+        self.emit_head.next = self.move_on.val() && (self.phase.q.val() == BuildPhase::Head);
+        self.idle.next = (self.phase.q.val() == BuildPhase::Beats) && !self.beats.q.val().any();
+        self.take_first.next = self.held.q.val()
+            && (((self.phase.q.val() == BuildPhase::Beats)
+                && !self.beats.q.val().any()
+                && self.slot_free.val())
+                || (self.emit_head.val() && self.next_slot_free.val()));
+        self.take_more.next = self.held.q.val()
+            && (self.phase.q.val() == BuildPhase::Beats)
+            && self.beats.q.val().any()
+            && self.move_on.val();
+        self.space.next = !self.held.q.val() || self.take_first.val() || self.take_more.val();
+        self.rx_tready.next = self.space.val();
+        if self.space.val() {
+            self.held.d.next = self.rx_tvalid.val();
+        }
+        if self.space.val() && self.rx_tvalid.val() {
+            self.held_data.d.next = self.rx_tdata.val();
+            self.held_keep.d.next = self.rx_tkeep.val();
+            self.held_last.d.next = self.rx_tlast.val();
+            self.held_user.d.next = self.rx_tuser.val();
+        }
+
+        // The descriptor of a whole frame, of which `beats` beats were taken.
+        self.capacity.next = (bits::<19>(1) << self.slot_bytes_log2.val()) - 18;
+        self.whole.next =
+            (bit_cast::<19, 12>(self.beats.q.val() - 1) << 6) + bit_cast::<19, 7>(self.last_bytes.q.val());
+        self.kept.next = self.whole.val();
+        if self.whole.val() > self.capacity.val() {
+            self.kept.next = self.capacity.val();
+        }
+        self.missing.next = self.whole.val() - self.kept.val();
+        self.done_cut.next = self.missing.val().any();
+        self.done_bytes.next = bit_cast::<17, 19>(self.kept.val());
+        if self.missing.val() > 0xffff {
+            self.missing.next = bits::<19>(0xffff);
+        }
+        self.descriptor.next = bit_cast::<128, 19>(self.kept.val())
+            | (bit_cast::<128, 31>(self.port.q.val()) << 32)
+            | (bit_cast::<128, 19>(self.missing.val()) << 64)
+            | (bit_cast::<128, 32>(self.arrival.q.val()) << 96);
+
+        // Lines.
+        if self.move_on.val() {
+            self.out_valid.d.next = false;
+        }
+        self.done.next = self.emit_head.val();
+        if self.emit_head.val() {
+            self.out_valid.d.next = true;
+            self.out_address.d.next = self.slot_line.val();
+            self.out_data.d.next = bit_cast::<512, 128>(self.descriptor.val())
+                | (bit_cast::<512, 368>(self.head.q.val()) << 144);
+            self.out_end.d.next = true;
+            self.phase.d.next = BuildPhase::Beats;
+            self.beats.d.next = bits::<12>(0);
+        }
+        if self.move_on.val() && (self.phase.q.val() == BuildPhase::Tail) {
+            self.out_valid.d.next = true;
+            self.out_address.d.next = self.slot_line.val() + bit_cast::<26, 12>(self.beats.q.val());
+            self.out_data.d.next = bit_cast::<512, 144>(self.carry.q.val());
+            self.out_end.d.next = false;
+            self.phase.d.next = BuildPhase::Head;
+        }
+        if self.take_more.val() && (self.beats.q.val() < self.slot_lines.val()) && !self.bad.q.val() {
+            self.out_valid.d.next = true;
+            self.out_address.d.next = self.slot_line.val() + bit_cast::<26, 12>(self.beats.q.val());
+            self.out_data.d.next = bit_cast::<512, 144>(self.carry.q.val()) | (self.masked.val() << 144);
+            self.out_end.d.next = false;
+        }
+
+        // The frame at hand.
+        self.position.next = bits::<12>(1);
+        self.broken.next = false;
+        if !self.take_first.val() {
+            self.broken.next = self.bad.q.val();
+            self.position.next = self.beats.q.val();
+            if !self.beats.q.val().all() {
+                self.position.next = self.beats.q.val() + 1;
+            }
+        }
+        if self.held_last.q.val() {
+            self.broken.next =
+                self.broken.val() || !self.keep_count.contiguous.val() || self.held_user.q.val().get_bit(31);
+        } else {
+            self.broken.next = self.broken.val() || !self.held_keep.q.val().all();
+        }
+        self.has_tail.next =
+            (self.keep_count.bytes.val() > 46) && (self.position.val() < self.slot_lines.val());
+        self.drop.next = false;
+        if self.take_first.val() {
+            self.head.d.next = self.masked.val().get_bits::<368>(0);
+            self.port.d.next = self.held_user.q.val().get_bits::<31>(0);
+        }
+        if self.take_first.val() || self.take_more.val() {
+            self.carry.d.next = self.masked.val().get_bits::<144>(368);
+            self.beats.d.next = self.position.val();
+            self.bad.d.next = self.broken.val();
+            if self.held_last.q.val() {
+                self.last_bytes.d.next = self.keep_count.bytes.val();
+                self.arrival.d.next = self.cycle.val();
+                if self.broken.val() {
+                    self.drop.next = true;
+                    self.beats.d.next = bits::<12>(0);
+                } else if self.has_tail.val() {
+                    self.phase.d.next = BuildPhase::Tail;
+                } else {
+                    self.phase.d.next = BuildPhase::Head;
+                }
+            }
+        }
+        self.started.next = self.take_first.val();
+        self.dropped.next = self.drop.val();
+
+        self.line_valid.next = self.out_valid.q.val();
+        self.line_address.next = self.out_address.q.val();
+        self.line_data.next = self.out_data.q.val();
+        self.line_end.next = self.out_end.q.val();
+    }
+}

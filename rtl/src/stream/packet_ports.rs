@@ -1,0 +1,285 @@
+//! The packet ports of the array.
+
+use super::{Egress, Ingress, TaskMerge};
+use crate::prelude::*;
+
+/// Ingress and egress at one port of the memory system.
+///
+/// 1. Frames that enter go to the packet ring and are counted to the task FIFO, as [`Ingress`] says; frames of committed packets leave
+///    as [`Egress`] says. Reads and writes of memory travel apart.
+/// 2. The host's counts pass to the task FIFO as well. While `enable` is low, they are what the next packet of ingress and egress
+///    follow; the host pushes none while `enable` is high, as its packets and the frames would share slots.
+/// 3. `enable` may be set when the host's packets are all committed, and cleared when the frames have left. The registers that
+///    tell where ring and verdicts are may change while it is low.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct PacketPorts {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From the registers and the control path
+    /// Register PORTS, bit 0.
+    pub enable: Signal<In, Bit>,
+    /// Cycles since reset, modulo 2^32.
+    pub cycle: Signal<In, Bits<32>>,
+    /// Register RING_BASE.
+    pub ring_base: Signal<In, Bits<32>>,
+    /// Register RING_SLOTS_LOG2; 1 to 20.
+    pub ring_slots_log2: Signal<In, Bits<5>>,
+    /// Register SLOT_BYTES_LOG2; 7 to 16.
+    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// Register VERDICT_BASE; a multiple of 64.
+    pub verdict_base: Signal<In, Bits<32>>,
+    /// Packets committed, modulo 2^32.
+    pub committed: Signal<In, Bits<32>>,
+
+    // Packet counts
+    /// From the host: a count is offered.
+    pub host_task_valid: Signal<In, Bit>,
+    /// To the host: it is taken at this edge; follows `task_ready`.
+    pub host_task_ready: Signal<Out, Bit>,
+    /// From the host: the count.
+    pub host_task_count: Signal<In, Bits<32>>,
+    /// To the task FIFO: a count is offered.
+    pub task_valid: Signal<Out, Bit>,
+    /// From the task FIFO: it is taken at this edge.
+    pub task_ready: Signal<In, Bit>,
+    /// To the task FIFO: the count.
+    pub task_count: Signal<Out, Bits<32>>,
+
+    // Frames
+    /// A beat is offered.
+    pub rx_tvalid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub rx_tready: Signal<Out, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub rx_tdata: Signal<In, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub rx_tkeep: Signal<In, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub rx_tlast: Signal<In, Bit>,
+    /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
+    pub rx_tuser: Signal<In, Bits<32>>,
+    /// A beat is offered.
+    pub tx_tvalid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub tx_tready: Signal<In, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub tx_tdata: Signal<Out, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub tx_tkeep: Signal<Out, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub tx_tlast: Signal<Out, Bit>,
+    /// Bits 30:0: output port. Bit 31 in the last beat: a line of the frame could not be read.
+    pub tx_tuser: Signal<Out, Bits<32>>,
+
+    // To and from memory: one requester
+    /// A read is offered.
+    pub read_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Its tag; below 64.
+    pub read_tag: Signal<Out, Bits<7>>,
+    /// A write is offered.
+    pub write_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// Its bytes.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write: all.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// Its tag.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// A read is answered.
+    pub response_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub response_tag: Signal<In, Bits<7>>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+    /// A write is performed.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+
+    /// The data caches of the cores are to drop every line.
+    pub drop_caches: Signal<Out, Bit>,
+    /// Packets are in flight: from the first beat of a frame, or the host's push, until the slot is free and the frame has left.
+    pub busy: Signal<Out, Bit>,
+
+    // Counters since reset, modulo 2^32
+    /// Frames that took a slot.
+    pub frames_in: Signal<Out, Bits<32>>,
+    /// Bytes of these frames in their slots.
+    pub bytes_in: Signal<Out, Bits<32>>,
+    /// Malformed frames.
+    pub dropped_in: Signal<Out, Bits<32>>,
+    /// Frames cut to what a slot holds.
+    pub cut_in: Signal<Out, Bits<32>>,
+    /// Frames sent.
+    pub frames_out: Signal<Out, Bits<32>>,
+    /// Bytes of these frames.
+    pub bytes_out: Signal<Out, Bits<32>>,
+    /// Packets whose verdict was not a port.
+    pub skipped: Signal<Out, Bits<32>>,
+    /// Packets with a length of 0 or above what a slot holds.
+    pub length_errors: Signal<Out, Bits<32>>,
+    /// Lines that could not be read.
+    pub read_errors: Signal<Out, Bits<32>>,
+
+    ingress: Ingress,
+    egress: Egress,
+    tasks: TaskMerge,
+    all_bytes: Constant<Bits<64>>,
+}
+
+impl Default for PacketPorts {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            enable: Signal::default(),
+            cycle: Signal::default(),
+            ring_base: Signal::default(),
+            ring_slots_log2: Signal::default(),
+            slot_bytes_log2: Signal::default(),
+            verdict_base: Signal::default(),
+            committed: Signal::default(),
+            host_task_valid: Signal::default(),
+            host_task_ready: Signal::default(),
+            host_task_count: Signal::default(),
+            task_valid: Signal::default(),
+            task_ready: Signal::default(),
+            task_count: Signal::default(),
+            rx_tvalid: Signal::default(),
+            rx_tready: Signal::default(),
+            rx_tdata: Signal::default(),
+            rx_tkeep: Signal::default(),
+            rx_tlast: Signal::default(),
+            rx_tuser: Signal::default(),
+            tx_tvalid: Signal::default(),
+            tx_tready: Signal::default(),
+            tx_tdata: Signal::default(),
+            tx_tkeep: Signal::default(),
+            tx_tlast: Signal::default(),
+            tx_tuser: Signal::default(),
+            read_valid: Signal::default(),
+            read_ready: Signal::default(),
+            read_line: Signal::default(),
+            read_tag: Signal::default(),
+            write_valid: Signal::default(),
+            write_ready: Signal::default(),
+            write_line: Signal::default(),
+            write_data: Signal::default(),
+            write_strobe: Signal::default(),
+            write_tag: Signal::default(),
+            response_valid: Signal::default(),
+            response_tag: Signal::default(),
+            response_data: Signal::default(),
+            response_error: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
+            drop_caches: Signal::default(),
+            busy: Signal::default(),
+            frames_in: Signal::default(),
+            bytes_in: Signal::default(),
+            dropped_in: Signal::default(),
+            cut_in: Signal::default(),
+            frames_out: Signal::default(),
+            bytes_out: Signal::default(),
+            skipped: Signal::default(),
+            length_errors: Signal::default(),
+            read_errors: Signal::default(),
+            ingress: Ingress::default(),
+            egress: Egress::default(),
+            tasks: TaskMerge::default(),
+            all_bytes: Constant::new(u64::MAX.into()),
+        }
+    }
+}
+
+impl Logic for PacketPorts {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, ingress, egress, tasks);
+
+        // Ingress
+        self.ingress.enable.next = self.enable.val();
+        self.ingress.cycle.next = self.cycle.val();
+        self.ingress.ring_base.next = self.ring_base.val();
+        self.ingress.ring_slots_log2.next = self.ring_slots_log2.val();
+        self.ingress.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.ingress.rx_tvalid.next = self.rx_tvalid.val();
+        self.rx_tready.next = self.ingress.rx_tready.val();
+        self.ingress.rx_tdata.next = self.rx_tdata.val();
+        self.ingress.rx_tkeep.next = self.rx_tkeep.val();
+        self.ingress.rx_tlast.next = self.rx_tlast.val();
+        self.ingress.rx_tuser.next = self.rx_tuser.val();
+        self.write_valid.next = self.ingress.write_valid.val();
+        self.ingress.write_ready.next = self.write_ready.val();
+        self.write_line.next = self.ingress.write_line.val();
+        self.write_data.next = self.ingress.write_data.val();
+        self.write_strobe.next = self.all_bytes.val();
+        self.write_tag.next = self.ingress.write_tag.val();
+        self.ingress.written_valid.next = self.written_valid.val();
+        self.ingress.written_tag.next = self.written_tag.val();
+        self.ingress.freed.next = self.egress.freed.val();
+        self.drop_caches.next = self.ingress.drop_caches.val();
+
+        // Packet counts
+        self.tasks.host_valid.next = self.host_task_valid.val();
+        self.tasks.host_count.next = self.host_task_count.val();
+        self.host_task_ready.next = self.tasks.host_ready.val();
+        self.tasks.ingress_valid.next = self.ingress.task_valid.val();
+        self.tasks.ingress_count.next = self.ingress.task_count.val();
+        self.ingress.task_ready.next = self.tasks.ingress_ready.val();
+        self.task_valid.next = self.tasks.task_valid.val();
+        self.task_count.next = self.tasks.task_count.val();
+        self.tasks.task_ready.next = self.task_ready.val();
+        self.ingress.host_pushed.next = self.host_task_valid.val() && self.tasks.host_ready.val();
+        self.ingress.host_count.next = self.host_task_count.val();
+
+        // Egress
+        self.egress.enable.next = self.enable.val();
+        self.egress.ring_base.next = self.ring_base.val();
+        self.egress.ring_slots_log2.next = self.ring_slots_log2.val();
+        self.egress.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.egress.verdict_base.next = self.verdict_base.val();
+        self.egress.committed.next = self.committed.val();
+        self.read_valid.next = self.egress.read_valid.val();
+        self.egress.read_ready.next = self.read_ready.val();
+        self.read_line.next = self.egress.read_line.val();
+        self.read_tag.next = self.egress.read_tag.val();
+        self.egress.response_valid.next = self.response_valid.val();
+        self.egress.response_tag.next = self.response_tag.val();
+        self.egress.response_data.next = self.response_data.val();
+        self.egress.response_error.next = self.response_error.val();
+        self.tx_tvalid.next = self.egress.tx_tvalid.val();
+        self.egress.tx_tready.next = self.tx_tready.val();
+        self.tx_tdata.next = self.egress.tx_tdata.val();
+        self.tx_tkeep.next = self.egress.tx_tkeep.val();
+        self.tx_tlast.next = self.egress.tx_tlast.val();
+        self.tx_tuser.next = self.egress.tx_tuser.val();
+        self.busy.next = self.ingress.busy.val() || !self.egress.idle.val();
+
+        self.frames_in.next = self.ingress.frames.val();
+        self.bytes_in.next = self.ingress.bytes.val();
+        self.dropped_in.next = self.ingress.dropped.val();
+        self.cut_in.next = self.ingress.cut.val();
+        self.frames_out.next = self.egress.frames.val();
+        self.bytes_out.next = self.egress.bytes.val();
+        self.skipped.next = self.egress.skipped.val();
+        self.length_errors.next = self.egress.length_errors.val();
+        self.read_errors.next = self.egress.read_errors.val();
+    }
+}
+
+#[cfg(test)]
+#[path = "packet_ports_tests.rs"]
+mod tests;

@@ -1,0 +1,303 @@
+//! The lines of the frames that are to be sent, in their order.
+
+use super::RingPosition;
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Reads the slots of packets with a forward verdict and hands out their lines, frame by frame.
+///
+/// 1. Packets come with their verdicts in order. Line 0 of up to 16 packets and 32 further lines are under way; answers may come
+///    in any order.
+/// 2. The length of a frame is that of its descriptor. If it is larger than what the slot holds it counts as that much, and
+///    `length_error` is high for one cycle; so it is for a length of 0, and nothing is handed out for the packet.
+/// 3. Packets with another verdict are passed over, which `skipped` tells; so are those whose line 0 cannot be read.
+/// 4. `freed` is high for one cycle when the slot of the next packet is no longer needed: its lines are handed out, or it is
+///    passed over.
+/// 5. While `follow` is high, the next packet is packet `index`; only while the unit is `idle`.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct SlotReader {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Register RING_BASE.
+    pub ring_base: Signal<In, Bits<32>>,
+    /// Register RING_SLOTS_LOG2.
+    pub ring_slots_log2: Signal<In, Bits<5>>,
+    /// Register SLOT_BYTES_LOG2; 7 to 16.
+    pub slot_bytes_log2: Signal<In, Bits<5>>,
+    /// The next packet is packet `index`.
+    pub follow: Signal<In, Bit>,
+    /// packetIdx.
+    pub index: Signal<In, Bits<32>>,
+
+    /// The verdict of the next packet is here.
+    pub verdict_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub verdict_ready: Signal<Out, Bit>,
+    /// The verdict: a port unless bit 31 is set.
+    pub verdict: Signal<In, Bits<32>>,
+
+    /// Line 0 of a slot is asked for.
+    pub head_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub head_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub head_line: Signal<Out, Bits<26>>,
+    /// Its tag.
+    pub head_tag: Signal<Out, Bits<4>>,
+    /// Another line is asked for.
+    pub body_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub body_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub body_line: Signal<Out, Bits<26>>,
+    /// Its tag.
+    pub body_tag: Signal<Out, Bits<5>>,
+    /// Line 0 of a slot is here.
+    pub head_response: Signal<In, Bit>,
+    /// Another line is here.
+    pub body_response: Signal<In, Bit>,
+    /// Its tag; bit 4 does not count for line 0.
+    pub response_tag: Signal<In, Bits<5>>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+
+    /// The next line is here.
+    pub line_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub line_ready: Signal<In, Bit>,
+    /// The line.
+    pub line_data: Signal<Out, Bits<512>>,
+    /// It could not be read.
+    pub line_error: Signal<Out, Bit>,
+    /// It is line 0 of a slot.
+    pub line_start: Signal<Out, Bit>,
+    /// It is the last one of its frame.
+    pub line_last: Signal<Out, Bit>,
+    /// With line 0: bytes of the frame.
+    pub frame_bytes: Signal<Out, Bits<17>>,
+    /// With line 0: port of the verdict.
+    pub frame_port: Signal<Out, Bits<31>>,
+
+    /// A slot is free again.
+    pub freed: Signal<Out, Bit>,
+    /// A verdict is not a port.
+    pub skipped: Signal<Out, Bit>,
+    /// A length is impossible.
+    pub length_error: Signal<Out, Bit>,
+    /// No packet is inside.
+    pub idle: Signal<Out, Bit>,
+
+    position: RingPosition,
+
+    // Packets: allocated with the verdict, measured when line 0 is here, gone when line 0 is handed out.
+    packets: QueuePointers<4>,
+    to_measure: QueuePointers<4>,
+    measured: QueuePointers<4>,
+    packet_slot: RamAsync<Bits<26>, 4>,
+    packet_passes: RamAsync<Bit, 4>,
+    packet_port: RamAsync<Bits<31>, 4>,
+    packet_length: RamAsync<Bits<32>, 4>,
+    packet_failed: RamAsync<Bit, 4>,
+    packet_head: RamAsync<Bits<512>, 4>,
+    packet_bytes: RamAsync<Bits<17>, 4>,
+    head_arrived: Register<Bits<16>>,
+
+    // Further lines
+    bodies: QueuePointers<5>,
+    body_data: RamAsync<Bits<512>, 5>,
+    body_failed: RamAsync<Bit, 5>,
+    body_arrived: Register<Bits<32>>,
+    /// Lines still to be asked for, and the next of them.
+    asking: Register<Bits<10>>,
+    asking_line: Register<Bits<26>>,
+    /// Lines still to be handed out behind line 0.
+    following: Register<Bits<10>>,
+
+    passes: Signal<Local, Bit>,
+    allocate: Signal<Local, Bit>,
+    head_marks: Signal<Local, Bits<16>>,
+    body_marks: Signal<Local, Bits<32>>,
+    ask: Signal<Local, Bit>,
+    measure: Signal<Local, Bit>,
+    capacity: Signal<Local, Bits<32>>,
+    length: Signal<Local, Bits<32>>,
+    bytes: Signal<Local, Bits<17>>,
+    behind: Signal<Local, Bits<17>>,
+    out_bytes: Signal<Local, Bits<17>>,
+    out_behind: Signal<Local, Bits<17>>,
+    out_head: Signal<Local, Bit>,
+    out_body: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    pass: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+}
+
+impl Logic for SlotReader {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, head_arrived, body_arrived, asking, asking_line, following);
+        clock!(self, clock, position, packets, to_measure, measured, bodies);
+        self.packet_slot.clock.next = self.clock.val();
+        self.packet_passes.clock.next = self.clock.val();
+        self.packet_port.clock.next = self.clock.val();
+        self.packet_length.clock.next = self.clock.val();
+        self.packet_failed.clock.next = self.clock.val();
+        self.packet_head.clock.next = self.clock.val();
+        self.packet_bytes.clock.next = self.clock.val();
+        self.body_data.clock.next = self.clock.val();
+        self.body_failed.clock.next = self.clock.val();
+
+        // A verdict: a packet that is to be sent asks for line 0 in the same cycle.
+        self.passes.next = self.verdict.val().get_bit(31);
+        self.allocate.next = self.verdict_valid.val()
+            && !self.packets.full.val()
+            && (self.passes.val() || self.head_ready.val());
+        self.verdict_ready.next = !self.packets.full.val() && (self.passes.val() || self.head_ready.val());
+        self.head_valid.next = self.verdict_valid.val() && !self.packets.full.val() && !self.passes.val();
+        self.head_line.next = self.position.line.val();
+        self.head_tag.next = self.packets.write_address.val();
+        self.skipped.next = self.allocate.val() && self.passes.val();
+        self.packets.push.next = self.allocate.val();
+        self.to_measure.push.next = self.allocate.val();
+        self.packet_slot.write_enable.next = self.allocate.val();
+        self.packet_slot.write_address.next = self.packets.write_address.val();
+        self.packet_slot.write_data.next = self.position.line.val();
+        self.packet_port.write_enable.next = self.allocate.val();
+        self.packet_port.write_address.next = self.packets.write_address.val();
+        self.packet_port.write_data.next = self.verdict.val().get_bits::<31>(0);
+        self.packet_passes.write_enable.next = self.allocate.val();
+        self.packet_passes.write_address.next = self.packets.write_address.val();
+        self.packet_passes.write_data.next = self.passes.val();
+        self.position.ring_base.next = self.ring_base.val();
+        self.position.ring_slots_log2.next = self.ring_slots_log2.val();
+        self.position.slot_bytes_log2.next = self.slot_bytes_log2.val();
+        self.position.load.next = self.follow.val();
+        self.position.index.next = self.index.val();
+        self.position.advance.next = self.allocate.val();
+
+        // Answers. A packet that is passed over waits for none.
+        self.packet_head.write_enable.next = self.head_response.val();
+        self.packet_head.write_address.next = self.response_tag.val().get_bits::<4>(0);
+        self.packet_head.write_data.next = self.response_data.val();
+        self.packet_length.write_enable.next = self.head_response.val();
+        self.packet_length.write_address.next = self.response_tag.val().get_bits::<4>(0);
+        self.packet_length.write_data.next = self.response_data.val().get_bits::<32>(0);
+        self.packet_failed.write_enable.next = self.head_response.val();
+        self.packet_failed.write_address.next = self.response_tag.val().get_bits::<4>(0);
+        self.packet_failed.write_data.next = self.response_error.val();
+        self.head_marks.next = self.head_arrived.q.val();
+        if self.allocate.val() {
+            self.head_marks.next = self
+                .head_marks
+                .val()
+                .replace_bit(self.packets.write_address.val().index(), self.passes.val());
+        }
+        if self.head_response.val() {
+            self.head_marks.next =
+                self.head_marks.val().replace_bit(self.response_tag.val().get_bits::<4>(0).index(), true);
+        }
+        self.head_arrived.d.next = self.head_marks.val();
+        self.body_data.write_enable.next = self.body_response.val();
+        self.body_data.write_address.next = self.response_tag.val();
+        self.body_data.write_data.next = self.response_data.val();
+        self.body_failed.write_enable.next = self.body_response.val();
+        self.body_failed.write_address.next = self.response_tag.val();
+        self.body_failed.write_data.next = self.response_error.val();
+
+        // Further lines of the packet that was measured last.
+        self.ask.next = self.asking.q.val().any() && !self.bodies.full.val();
+        self.body_valid.next = self.ask.val();
+        self.body_line.next = self.asking_line.q.val();
+        self.body_tag.next = self.bodies.write_address.val();
+        self.bodies.push.next = self.ask.val() && self.body_ready.val();
+        self.body_marks.next = self.body_arrived.q.val();
+        if self.ask.val() && self.body_ready.val() {
+            self.asking.d.next = self.asking.q.val() - 1;
+            self.asking_line.d.next = self.asking_line.q.val() + 1;
+            self.body_marks.next =
+                self.body_marks.val().replace_bit(self.bodies.write_address.val().index(), false);
+        }
+        if self.body_response.val() {
+            self.body_marks.next = self.body_marks.val().replace_bit(self.response_tag.val().index(), true);
+        }
+        self.body_arrived.d.next = self.body_marks.val();
+
+        // Measure the next packet once the lines of the one before are asked for.
+        self.packet_length.read_address.next = self.to_measure.read_address.val();
+        self.packet_failed.read_address.next = self.to_measure.read_address.val();
+        self.packet_slot.read_address.next = self.to_measure.read_address.val();
+        self.measure.next = !self.to_measure.empty.val()
+            && self.head_arrived.q.val().get_bit(self.to_measure.read_address.val().index())
+            && (!self.asking.q.val().any()
+                || ((self.asking.q.val() == 1) && self.ask.val() && self.body_ready.val()));
+        self.packet_passes.read_address.next = self.to_measure.read_address.val();
+        self.capacity.next = (bits::<32>(1) << self.slot_bytes_log2.val()) - 18;
+        self.length.next = self.packet_length.read_data.val();
+        self.length_error.next = false;
+        if self.packet_passes.read_data.val() || self.packet_failed.read_data.val() {
+            self.length.next = bits::<32>(0);
+        } else if self.length.val() > self.capacity.val() {
+            self.length.next = self.capacity.val();
+            self.length_error.next = self.measure.val();
+        } else if !self.length.val().any() {
+            self.length_error.next = self.measure.val();
+        }
+        self.bytes.next = bit_cast::<17, 32>(self.length.val());
+        self.behind.next = (self.bytes.val() + 17) >> 6;
+        self.to_measure.pop.next = self.measure.val();
+        self.measured.push.next = self.measure.val();
+        self.packet_bytes.write_enable.next = self.measure.val();
+        self.packet_bytes.write_address.next = self.measured.write_address.val();
+        self.packet_bytes.write_data.next = self.bytes.val();
+        if self.measure.val() {
+            self.asking.d.next = bit_cast::<10, 17>(self.behind.val());
+            self.asking_line.d.next = self.packet_slot.read_data.val() + 1;
+        }
+
+        // Hand out, or pass over: line 0 from the packet, the lines behind it in the order in which they were asked for.
+        self.packet_bytes.read_address.next = self.measured.read_address.val();
+        self.packet_port.read_address.next = self.measured.read_address.val();
+        self.packet_head.read_address.next = self.measured.read_address.val();
+        self.body_data.read_address.next = self.bodies.read_address.val();
+        self.body_failed.read_address.next = self.bodies.read_address.val();
+        self.out_bytes.next = self.packet_bytes.read_data.val();
+        self.out_behind.next = (self.out_bytes.val() + 17) >> 6;
+        self.out_head.next =
+            !self.following.q.val().any() && !self.measured.empty.val() && self.out_bytes.val().any();
+        self.pass.next =
+            !self.following.q.val().any() && !self.measured.empty.val() && !self.out_bytes.val().any();
+        self.out_body.next = self.following.q.val().any()
+            && !self.bodies.empty.val()
+            && self.body_arrived.q.val().get_bit(self.bodies.read_address.val().index());
+        self.line_valid.next = self.out_head.val() || self.out_body.val();
+        self.line_start.next = self.out_head.val();
+        self.frame_bytes.next = self.out_bytes.val();
+        self.frame_port.next = self.packet_port.read_data.val();
+        if self.out_head.val() {
+            self.line_data.next = self.packet_head.read_data.val();
+            self.line_error.next = false;
+            self.ends.next = !self.out_behind.val().any();
+        } else {
+            self.line_data.next = self.body_data.read_data.val();
+            self.line_error.next = self.body_failed.read_data.val();
+            self.ends.next = self.following.q.val() == 1;
+        }
+        self.line_last.next = self.ends.val();
+        self.take.next = (self.out_head.val() || self.out_body.val()) && self.line_ready.val();
+        if self.take.val() && self.out_head.val() {
+            self.following.d.next = bit_cast::<10, 17>(self.out_behind.val());
+        }
+        if self.take.val() && self.out_body.val() {
+            self.following.d.next = self.following.q.val() - 1;
+        }
+        self.bodies.pop.next = self.take.val() && self.out_body.val();
+        self.measured.pop.next = (self.take.val() && self.out_head.val()) || self.pass.val();
+        self.packets.pop.next = (self.take.val() && self.out_head.val()) || self.pass.val();
+        self.freed.next = self.pass.val() || (self.take.val() && self.ends.val());
+        self.idle.next = self.packets.empty.val() && !self.following.q.val().any();
+    }
+}

@@ -1,0 +1,212 @@
+//! The verdicts of committed packets, in their order.
+
+use crate::memory::{LoadAlign, QueuePointers};
+use crate::prelude::*;
+
+/// Reads lines of the verdict array and hands out the words of committed packets, one after the other.
+///
+/// 1. A line is asked for when all packets that still have a word in it are committed; or some of them, if no other verdicts wait. The
+///    words of packets that are not committed at that time are not used: their line is read again. Up to 4 lines are under way.
+/// 2. A line that cannot be read gives fault verdicts.
+/// 3. While `enable` is low nothing is asked for. While `follow` is high, which needs `idle` and `enable` low, all committed
+///    packets are passed over.
+/// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change only while the unit is idle
+///    and `enable` is low.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct VerdictReader {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Verdicts are read.
+    pub enable: Signal<In, Bit>,
+    /// Passes over all committed packets.
+    pub follow: Signal<In, Bit>,
+    /// Packets committed, modulo 2^32.
+    pub committed: Signal<In, Bits<32>>,
+    /// Register VERDICT_BASE; bits 5:0 do not count.
+    pub verdict_base: Signal<In, Bits<32>>,
+    /// Register RING_SLOTS_LOG2.
+    pub ring_slots_log2: Signal<In, Bits<5>>,
+
+    /// A line is asked for; may be withdrawn.
+    pub read_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Its tag.
+    pub read_tag: Signal<Out, Bits<2>>,
+    /// A line is here; any order.
+    pub response_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub response_tag: Signal<In, Bits<2>>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+
+    /// The verdict of the next packet is here.
+    pub verdict_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub verdict_ready: Signal<In, Bit>,
+    /// The verdict.
+    pub verdict: Signal<Out, Bits<32>>,
+    /// No verdict is asked for or waits to be taken.
+    pub idle: Signal<Out, Bit>,
+
+    /// The packet for whose verdict no line was asked.
+    asked: Register<Bits<32>>,
+    /// Verdicts taken of the oldest line.
+    taken: Register<Bits<5>>,
+    arrived: Register<Bits<4>>,
+    lines: QueuePointers<2>,
+    line_data: RamAsync<Bits<512>, 2>,
+    line_first: RamAsync<Bits<4>, 2>,
+    line_count: RamAsync<Bits<5>, 2>,
+    select: LoadAlign,
+    all_faults: Constant<Bits<512>>,
+    slot: Signal<Local, Bits<32>>,
+    words: Signal<Local, Bits<5>>,
+    room: Signal<Local, Bits<5>>,
+    open: Signal<Local, Bits<32>>,
+    count: Signal<Local, Bits<5>>,
+    ask: Signal<Local, Bit>,
+    accept: Signal<Local, Bit>,
+    marks: Signal<Local, Bits<4>>,
+    present: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    last: Signal<Local, Bit>,
+}
+
+impl Default for VerdictReader {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            enable: Signal::default(),
+            follow: Signal::default(),
+            committed: Signal::default(),
+            verdict_base: Signal::default(),
+            ring_slots_log2: Signal::default(),
+            read_valid: Signal::default(),
+            read_ready: Signal::default(),
+            read_line: Signal::default(),
+            read_tag: Signal::default(),
+            response_valid: Signal::default(),
+            response_tag: Signal::default(),
+            response_data: Signal::default(),
+            response_error: Signal::default(),
+            verdict_valid: Signal::default(),
+            verdict_ready: Signal::default(),
+            verdict: Signal::default(),
+            idle: Signal::default(),
+            asked: Register::default(),
+            taken: Register::default(),
+            arrived: Register::default(),
+            lines: QueuePointers::default(),
+            line_data: RamAsync::default(),
+            line_first: RamAsync::default(),
+            line_count: RamAsync::default(),
+            select: LoadAlign::default(),
+            all_faults: Constant::new(!Bits::<512>::default()),
+            slot: Signal::default(),
+            words: Signal::default(),
+            room: Signal::default(),
+            open: Signal::default(),
+            count: Signal::default(),
+            ask: Signal::default(),
+            accept: Signal::default(),
+            marks: Signal::default(),
+            present: Signal::default(),
+            take: Signal::default(),
+            last: Signal::default(),
+        }
+    }
+}
+
+impl Logic for VerdictReader {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, asked, taken, arrived);
+        clock!(self, clock, lines);
+        self.line_data.clock.next = self.clock.val();
+        self.line_first.clock.next = self.clock.val();
+        self.line_count.clock.next = self.clock.val();
+
+        // Ask: the words from that of packet `asked` to the end of the line, of the ring or of the committed packets.
+        self.slot.next = self.asked.q.val() & ((bits::<32>(1) << self.ring_slots_log2.val()) - 1);
+        self.words.next = bits::<5>(16);
+        if self.ring_slots_log2.val() < 4 {
+            self.words.next = bits::<5>(1) << self.ring_slots_log2.val();
+        }
+        self.room.next = self.words.val() - bit_cast::<5, 4>(self.slot.val().get_bits::<4>(0));
+        self.open.next = self.committed.val() - self.asked.q.val();
+        self.count.next = self.room.val();
+        if self.open.val() < bit_cast::<32, 5>(self.room.val()) {
+            self.count.next = bit_cast::<5, 32>(self.open.val());
+        }
+        self.ask.next = self.enable.val()
+            && self.open.val().any()
+            && !self.lines.full.val()
+            && (self.lines.empty.val() || (self.open.val() >= bit_cast::<32, 5>(self.room.val())));
+        self.read_valid.next = self.ask.val();
+        self.read_line.next =
+            self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(self.slot.val().get_bits::<28>(4));
+        self.read_tag.next = self.lines.write_address.val();
+        self.accept.next = self.ask.val() && self.read_ready.val();
+        if self.accept.val() {
+            self.asked.d.next = self.asked.q.val() + bit_cast::<32, 5>(self.count.val());
+        } else if self.follow.val() {
+            self.asked.d.next = self.committed.val();
+        }
+        self.idle.next = self.lines.empty.val();
+        self.lines.push.next = self.accept.val();
+        self.line_first.write_enable.next = self.accept.val();
+        self.line_first.write_address.next = self.lines.write_address.val();
+        self.line_first.write_data.next = self.slot.val().get_bits::<4>(0);
+        self.line_count.write_enable.next = self.accept.val();
+        self.line_count.write_address.next = self.lines.write_address.val();
+        self.line_count.write_data.next = self.count.val();
+
+        // Lines come in any order.
+        self.line_data.write_enable.next = self.response_valid.val();
+        self.line_data.write_address.next = self.response_tag.val();
+        self.line_data.write_data.next = self.response_data.val();
+        if self.response_error.val() {
+            self.line_data.write_data.next = self.all_faults.val();
+        }
+        self.marks.next = self.arrived.q.val();
+        if self.accept.val() {
+            self.marks.next = self.marks.val().replace_bit(self.lines.write_address.val().index(), false);
+        }
+        if self.response_valid.val() {
+            self.marks.next = self.marks.val().replace_bit(self.response_tag.val().index(), true);
+        }
+        self.arrived.d.next = self.marks.val();
+
+        // Words leave in order.
+        self.line_data.read_address.next = self.lines.read_address.val();
+        self.line_first.read_address.next = self.lines.read_address.val();
+        self.line_count.read_address.next = self.lines.read_address.val();
+        self.present.next =
+            !self.lines.empty.val() && self.arrived.q.val().get_bit(self.lines.read_address.val().index());
+        self.select.enable.next = self.present.val();
+        self.select.line.next = self.line_data.read_data.val();
+        self.select.offset.next =
+            bit_cast::<6, 4>(self.line_first.read_data.val() + bit_cast::<4, 5>(self.taken.q.val())) << 2;
+        self.select.size.next = bits::<2>(2);
+        self.select.sign_extend.next = false;
+        self.verdict_valid.next = self.present.val();
+        self.verdict.next = self.select.data.val();
+        self.take.next = self.present.val() && self.verdict_ready.val();
+        self.last.next = (self.taken.q.val() + 1) == self.line_count.read_data.val();
+        if self.take.val() {
+            self.taken.d.next = self.taken.q.val() + 1;
+            if self.last.val() {
+                self.taken.d.next = bits::<5>(0);
+            }
+        }
+        self.lines.pop.next = self.take.val() && self.last.val();
+    }
+}

@@ -1,0 +1,134 @@
+//! Writes under way, and their completion in order.
+
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Gives each line write a tag and tells when all writes up to the end of a frame are performed.
+///
+/// 1. A write passes in the cycle in which it is offered, while fewer than 64 are under way. Tags go round.
+/// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each write with `line_end`, in their
+///    order, once that write and all before it are performed: at the earliest in the cycle after `written_valid`. One write a
+///    cycle is accounted for.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct WriteWindow {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    /// A line is to be written.
+    pub line_valid: Signal<In, Bit>,
+    /// It is taken at this edge; follows `write_ready`.
+    pub line_ready: Signal<Out, Bit>,
+    /// It is the last one of its frame.
+    pub line_end: Signal<In, Bit>,
+    /// A write is offered to memory.
+    pub write_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its tag.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// A write is performed.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+    /// All writes of a frame are performed, and of the frames before.
+    pub completed: Signal<Out, Bit>,
+    /// No write is under way.
+    pub empty: Signal<Out, Bit>,
+
+    window: QueuePointers<6>,
+    ends: RamAsync<Bit, 6>,
+    performed: Register<Bits<64>>,
+    push: Signal<Local, Bit>,
+    pop: Signal<Local, Bit>,
+    marks: Signal<Local, Bits<64>>,
+}
+
+impl Logic for WriteWindow {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, performed);
+        clock!(self, clock, window);
+        self.ends.clock.next = self.clock.val();
+
+        self.write_valid.next = self.line_valid.val() && !self.window.full.val();
+        self.line_ready.next = self.write_ready.val() && !self.window.full.val();
+        self.write_tag.next = self.window.write_address.val();
+        self.push.next = self.line_valid.val() && self.write_ready.val() && !self.window.full.val();
+        self.window.push.next = self.push.val();
+        self.ends.write_enable.next = self.push.val();
+        self.ends.write_address.next = self.window.write_address.val();
+        self.ends.write_data.next = self.line_end.val();
+
+        self.marks.next = self.performed.q.val();
+        if self.push.val() {
+            self.marks.next = self.marks.val().replace_bit(self.window.write_address.val().index(), false);
+        }
+        if self.written_valid.val() {
+            self.marks.next = self.marks.val().replace_bit(self.written_tag.val().index(), true);
+        }
+        self.performed.d.next = self.marks.val();
+
+        self.pop.next = !self.window.empty.val()
+            && self.performed.q.val().get_bit(self.window.read_address.val().index());
+        self.window.pop.next = self.pop.val();
+        self.ends.read_address.next = self.window.read_address.val();
+        self.completed.next = self.pop.val() && self.ends.read_data.val();
+        self.empty.next = self.window.empty.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use rand::Rng;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn completes_in_order() {
+        let mut rng = random("write_window");
+        let mut uut = WriteWindow::default();
+        uut.connect_all();
+        reset!(uut);
+        // Writes in their order: end of a frame, performed.
+        let mut under_way: VecDeque<(u64, bool, bool)> = VecDeque::new();
+        let (mut completed, mut expected, mut full) = (0, 0, 0);
+        for cycle in 0..6_000 {
+            let slow = cycle / 300 % 2 == 0;
+            uut.line_valid.next = rng.gen_bool(0.8);
+            uut.line_end.next = rng.gen_bool(0.3);
+            uut.write_ready.next = rng.gen_bool(0.8);
+            let open: Vec<usize> = (0..under_way.len()).filter(|&i| !under_way[i].2).collect();
+            let chosen = (!open.is_empty() && rng.gen_bool(if slow { 0.2 } else { 0.9 }))
+                .then(|| open[rng.gen_range(0..open.len())]);
+            uut.written_valid.next = chosen.is_some();
+            uut.written_tag.next = bits(chosen.map_or(0, |i| under_way[i].0));
+            settle(&mut uut);
+            full += u64::from(under_way.len() == 64);
+            assert_eq!(uut.line_ready.val(), uut.write_ready.val() && under_way.len() < 64);
+            completed += u64::from(uut.completed.val());
+            if let Some((_, end, true)) = under_way.front().copied() {
+                assert_eq!(uut.completed.val(), end, "cycle {cycle}");
+                under_way.pop_front();
+                if let Some(chosen) = chosen {
+                    under_way[chosen - 1].2 = true;
+                }
+            } else {
+                assert!(!uut.completed.val());
+                if let Some(chosen) = chosen {
+                    under_way[chosen].2 = true;
+                }
+            }
+            if uut.write_valid.val() && uut.write_ready.val() {
+                under_way.push_back((uut.write_tag.val().to_u64(), uut.line_end.val(), false));
+                expected += u64::from(uut.line_end.val());
+            }
+            tick!(uut);
+        }
+        let inside = under_way.iter().filter(|write| write.1).count() as u64;
+        assert_eq!(completed + inside, expected);
+        assert!(completed > 500 && full > 0, "{completed} {full}");
+    }
+}

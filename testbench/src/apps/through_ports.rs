@@ -1,0 +1,133 @@
+//! The frames that leave the packet ports against an app's golden model.
+
+use anyhow::{bail, ensure};
+
+use super::App;
+use crate::cosim::{PacketRecord, PortsResult};
+use crate::golden::Golden;
+use crate::slot::SlotPacket;
+use crate::verdict::{Verdict, DROP};
+
+/// Stands for the verdict of a packet that did not leave the packet ports: drop or fault, the ports do not tell.
+pub const NOT_SENT: Verdict = Verdict(DROP);
+
+/// Finds the packet of every frame that left and checks that exactly the packets that the golden model forwards left, in the order of
+/// arrival, to the right port, with the right bytes; and that the counters of the ports agree. Gives all packets: those that did not
+/// leave have the verdict [`NOT_SENT`] and no bytes.
+///
+/// # Errors
+/// The first difference.
+pub fn check_ports(
+    app: &dyn App,
+    packets: &[SlotPacket],
+    result: &PortsResult,
+) -> anyhow::Result<Vec<PacketRecord>> {
+    let (total, left) = (packets.len(), result.sent.len());
+    ensure!(result.times.len() == total, "{} of {total} packets were committed", result.times.len());
+    let mut sent = result.sent.iter();
+    let mut records = Vec::with_capacity(total);
+    for (packet, times) in packets.iter().zip(&result.times) {
+        let index = records.len() as u64;
+        let name = format!("packet {index} (number {} of the capture)", index + 1);
+        let (mut verdict, mut bytes) = (NOT_SENT, Vec::new());
+        if app.golden(index, packet).verdict.is_forward() {
+            let Some(frame) = sent.next() else {
+                bail!("{name} was to leave; only {left} frames left");
+            };
+            ensure!(!frame.damaged, "{name} left damaged: a line of it could not be read");
+            verdict = Verdict::forward(frame.port);
+            bytes.clone_from(&frame.bytes);
+            if let Some(difference) = app.check(index, packet, Golden { verdict, frame: bytes.clone() }) {
+                bail!("frame {} of {left} that left:\n{difference}", left - sent.len());
+            }
+        }
+        records.push(PacketRecord { index, verdict: verdict.0, times: *times, bytes, egress: Vec::new() });
+    }
+    ensure!(sent.len() == 0, "{left} frames left; expected {}", left - sent.len());
+
+    let bytes_in: usize = packets.iter().map(|packet| packet.frame.len()).sum();
+    let bytes_out: usize = result.sent.iter().map(|frame| frame.bytes.len()).sum();
+    let cut = packets.iter().filter(|packet| packet.cut > 0).count();
+    let c = &result.counters;
+    for (register, found, expected) in [
+        ("PORTS_FRAMES_IN", c.frames_in, total),
+        ("PORTS_BYTES_IN", c.bytes_in, bytes_in),
+        ("PORTS_DROPPED_IN", c.dropped_in, 0),
+        ("PORTS_CUT_IN", c.cut_in, cut),
+        ("PORTS_FRAMES_OUT", c.frames_out, left),
+        ("PORTS_BYTES_OUT", c.bytes_out, bytes_out),
+        ("PORTS_NOT_SENT", c.not_sent, total - left),
+        ("PORTS_LENGTH_ERRORS", c.length_errors, 0),
+        ("PORTS_READ_ERRORS", c.read_errors, 0),
+    ] {
+        ensure!(found == expected as u32, "{register} is {found}; expected {}", expected as u32);
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::{AppEntry, Inputs};
+    use crate::cosim::{MemoryStatistics, PacketTimes, PortCounters, RunResult, SentFrame};
+    use crate::traffic::{Generator, Traffic};
+    use std::time::Duration;
+
+    /// Packets with bad ones among them, and what an array without faults makes of them.
+    fn good(app: &dyn App) -> (Vec<SlotPacket>, PortsResult) {
+        let traffic = Traffic { kind: "imix".parse().unwrap(), seed: 1, bad_share: 30.0, rate: 100.0 };
+        let packets: Vec<_> =
+            Generator::new(traffic).take(40).map(|frame| SlotPacket::new(&frame, 11)).collect();
+        let golden = packets.iter().enumerate().map(|(i, packet)| app.golden(i as u64, packet));
+        let sent: Vec<_> = golden
+            .filter(|golden| golden.verdict.is_forward())
+            .map(|g| SentFrame { port: g.verdict.0, damaged: false, bytes: g.frame, cycle: 0 })
+            .collect();
+        let bytes = |lengths: Vec<usize>| lengths.iter().sum::<usize>() as u32;
+        let counters = PortCounters {
+            frames_in: 40,
+            bytes_in: bytes(packets.iter().map(|p| p.frame.len()).collect()),
+            frames_out: sent.len() as u32,
+            bytes_out: bytes(sent.iter().map(|frame| frame.bytes.len()).collect()),
+            not_sent: 40 - sent.len() as u32,
+            ..PortCounters::default()
+        };
+        let run = RunResult {
+            packets: Vec::new(),
+            cycles: 0,
+            skipped_cycles: 0,
+            deferred_cycles: 0,
+            counters: Vec::new(),
+            faults: Vec::new(),
+            lost_faults: 0,
+            fault_count: 0,
+            bus_errors: 0,
+            memory: MemoryStatistics::default(),
+            simulated_cycles: 0,
+            elapsed: Duration::ZERO,
+        };
+        (packets, PortsResult { run, times: vec![PacketTimes::default(); 40], sent, counters })
+    }
+
+    #[test]
+    fn every_deviation_is_found() {
+        let app = AppEntry::find("dec-ttl").unwrap().load(&Inputs::default()).unwrap();
+        let (packets, result) = good(app.as_ref());
+        let records = check_ports(app.as_ref(), &packets, &result).unwrap();
+        let forwarded = records.iter().filter(|record| Verdict(record.verdict).is_forward()).count();
+        assert_eq!((records.len(), forwarded), (40, result.sent.len()));
+        let error = |change: &dyn Fn(&mut PortsResult)| {
+            let mut wrong = result.clone();
+            change(&mut wrong);
+            check_ports(app.as_ref(), &packets, &wrong).unwrap_err().to_string()
+        };
+        assert!(error(&|r| r.sent[3].bytes[40] ^= 1).starts_with("frame 4 of "));
+        assert!(error(&|r| r.sent[5].port = 1).contains("differs"));
+        assert!(error(&|r| r.sent[5].damaged = true).contains("left damaged"));
+        assert!(error(&|r| r.sent.swap(0, 1)).starts_with("frame 1 of "));
+        assert!(error(&|r| drop(r.sent.pop())).contains("was to leave; only"));
+        assert!(error(&|r| r.sent.push(r.sent[0].clone())).contains("frames left; expected"));
+        assert!(error(&|r| r.counters.not_sent += 1).starts_with("PORTS_NOT_SENT is "));
+        assert!(error(&|r| drop(r.times.pop())).starts_with("39 of 40 packets were committed"));
+    }
+}

@@ -1,0 +1,239 @@
+//! A run through the packet ports: frames in by their arrival times, frames out as the array sends them.
+//!
+//! The host only sets the array up: the array writes the frames to the ring, pushes them to its task FIFO and sends what its kernels
+//! forward. So the verdict of a packet that does not leave is not seen.
+
+use std::time::Instant;
+
+use hermes_rtl::host::registers::offset;
+
+use super::SentFrame;
+use crate::cosim::device::Device as _;
+use crate::cosim::error::CosimError;
+use crate::cosim::host::{option, ArraySetup, Host};
+use crate::cosim::session::{
+    read_out, Packet, Progress, RunOptions, RunResult, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
+};
+use crate::cosim::simulation::Simulation;
+use crate::cosim::tracker::{PacketTimes, Tracker};
+
+/// Frames that the source has ahead: the one that it offers and the next.
+const AHEAD: usize = 2;
+
+/// How the streams behave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// Chance in percent that no beat is offered, and that none is taken, in a cycle; 0 to 90.
+    pub stall_percent: u8,
+    /// Seed of these gaps.
+    pub seed: u64,
+}
+
+/// What the packet ports counted since reset, each modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct PortCounters {
+    /// Frames that took a slot.
+    pub frames_in: u32,
+    /// Bytes of these frames in their slots.
+    pub bytes_in: u32,
+    /// Malformed frames.
+    pub dropped_in: u32,
+    /// Frames cut to what a slot holds.
+    pub cut_in: u32,
+    /// Frames that left.
+    pub frames_out: u32,
+    /// Bytes of these frames.
+    pub bytes_out: u32,
+    /// Packets whose verdict was drop or fault.
+    pub not_sent: u32,
+    /// Packets with an impossible length.
+    pub length_errors: u32,
+    /// Lines that could not be read.
+    pub read_errors: u32,
+}
+
+impl PortCounters {
+    fn read(host: &mut Host<Simulation>) -> Result<Self, CosimError> {
+        Ok(Self {
+            frames_in: host.read("PORTS_FRAMES_IN")?,
+            bytes_in: host.read("PORTS_BYTES_IN")?,
+            dropped_in: host.read("PORTS_DROPPED_IN")?,
+            cut_in: host.read("PORTS_CUT_IN")?,
+            frames_out: host.read("PORTS_FRAMES_OUT")?,
+            bytes_out: host.read("PORTS_BYTES_OUT")?,
+            not_sent: host.read("PORTS_NOT_SENT")?,
+            length_errors: host.read("PORTS_LENGTH_ERRORS")?,
+            read_errors: host.read("PORTS_READ_ERRORS")?,
+        })
+    }
+}
+
+/// What a run through the packet ports gave.
+#[derive(Clone, Debug)]
+pub struct PortsResult {
+    /// All but the packets, which the ports do not tell apart.
+    pub run: RunResult,
+    /// When each packet passed which stage, in the order of arrival. A packet arrives with the last beat of its frame.
+    pub times: Vec<PacketTimes>,
+    /// The frames that left, in their order.
+    pub sent: Vec<SentFrame>,
+    /// What the ports counted.
+    pub counters: PortCounters,
+}
+
+/// Runs `packets` through the packet ports of an array whose kernel is loaded and which [`Host::configure`] has set up since the last
+/// reset. The array cuts frames that a slot does not hold.
+///
+/// # Errors
+/// The array has no packet ports, the ring has one slot, a frame is empty, the array breaks a rule or its order, a
+/// register does not answer, or nothing happens for [`RunOptions::watchdog`] cycles.
+pub fn run_through_ports(
+    host: &mut Host<Simulation>,
+    setup: &ArraySetup,
+    packets: &[Packet],
+    streams: StreamOptions,
+    options: RunOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PortsResult, CosimError> {
+    let began = Instant::now();
+    if let Some(index) = packets.iter().position(|packet| packet.frame.is_empty()) {
+        return Err(CosimError::EmptyFrame { index });
+    }
+    option("ring_slots_log2", setup.ring_slots_log2, setup.ring_slots_log2 >= 1, "1 to 20")?;
+    let ends = host.device_mut().streams_mut()?;
+    ends.source.set_stalls(streams.stall_percent, streams.seed);
+    ends.sink.set_stalls(streams.stall_percent, streams.seed.wrapping_add(1));
+    host.write("PORTS", 1)?;
+    host.start(setup.eager)?;
+    let run = Run {
+        tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
+        base: host.device_mut().cycle(),
+        skipped: 0,
+        times: Vec::with_capacity(packets.len()),
+        sent: Vec::new(),
+        host,
+    };
+    run.feed(packets, options, progress, began)
+}
+
+struct Run<'a> {
+    host: &'a mut Host<Simulation>,
+    tracker: Tracker,
+    base: u64,
+    skipped: u64,
+    times: Vec<PacketTimes>,
+    sent: Vec<SentFrame>,
+}
+
+impl Run<'_> {
+    /// Cycles since the start of the run, those left out included.
+    fn now(&mut self) -> u64 {
+        self.host.device_mut().cycle() - self.base + self.skipped
+    }
+
+    fn feed(
+        mut self,
+        packets: &[Packet],
+        options: RunOptions,
+        progress: &mut dyn FnMut(Progress),
+        began: Instant,
+    ) -> Result<PortsResult, CosimError> {
+        let total = packets.len() as u64;
+        let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
+        let (mut events, mut entered) = (Vec::new(), Vec::new());
+        let mut next = packets.iter().peekable();
+        while self.tracker.committed() < total {
+            let now = self.now();
+            let source = &mut self.host.device_mut().streams_mut()?.source;
+            while source.waiting() < AHEAD {
+                let Some(packet) = next.next_if(|packet| packet.arrival <= now) else { break };
+                source.submit(packet.port, packet.frame.clone());
+            }
+            let waits = source.waiting();
+            let due = next.peek().copied();
+            deferred += u64::from(due.is_some_and(|packet| packet.arrival <= now));
+            self.host.device_mut().step()?;
+
+            let streams = self.host.device_mut().streams_mut()?;
+            streams.source.take_entered(&mut entered);
+            let seen = self.sent.len();
+            streams.sink.take_frames(&mut self.sent);
+            self.host.device_mut().take_events(&mut events);
+            if !entered.is_empty() || !events.is_empty() || self.sent.len() > seen {
+                last_event = now;
+            }
+            for cycle in entered.drain(..) {
+                self.tracker.arrive(cycle - self.base + self.skipped);
+                self.tracker.push(1);
+            }
+            for (cycle, event) in events.drain(..) {
+                let at = cycle - self.base + self.skipped;
+                if let Some((_, times)) = self.tracker.event(at, cycle, event)? {
+                    self.tracker.release(times.len() as u64);
+                    self.times.extend(times);
+                }
+            }
+            let busy = waits > 0 || self.tracker.arrived() > self.tracker.committed();
+            if busy && now - last_event > options.watchdog {
+                return Err(self.stuck(now - last_event));
+            }
+            if let (Some(packet), false, true) = (due, busy, options.skip_idle) {
+                let quiet = self.host.device_mut().outstanding() == 0 && now - last_event > REST_CYCLES;
+                if quiet && packet.arrival > now + 2 * WAKE_CYCLES {
+                    self.skipped += packet.arrival - now - WAKE_CYCLES;
+                }
+            }
+            if now >= next_report {
+                next_report = now + PROGRESS_CYCLES;
+                progress(Progress { committed: self.tracker.committed(), total, cycles: now });
+            }
+        }
+        progress(Progress { committed: total, total, cycles: self.now() });
+        self.finish(options.watchdog, deferred, began)
+    }
+
+    /// Waits for the last frames, and reads what the registers tell about the run.
+    fn finish(mut self, watchdog: u64, deferred: u64, began: Instant) -> Result<PortsResult, CosimError> {
+        let mut last_event = self.now();
+        while self.host.read("PORTS_BUSY")? != 0 {
+            let seen = self.sent.len();
+            self.host.device_mut().streams_mut()?.sink.take_frames(&mut self.sent);
+            let now = self.now();
+            if self.sent.len() > seen {
+                last_event = now;
+            } else if now - last_event > watchdog {
+                return Err(self.stuck(now - last_event));
+            }
+        }
+        self.host.device_mut().streams_mut()?.sink.take_frames(&mut self.sent);
+        let left = self.sent.last().map_or(0, |frame| frame.cycle - self.base + self.skipped + 1);
+        let counters = PortCounters::read(self.host)?;
+        let (faults, lost_faults) = self.host.take_faults()?;
+        let mut run = read_out(self.host)?;
+        self.host.device_mut().write_register(offset("PORTS"), 0)?;
+        run.cycles = self.times.last().map_or(0, |times| times.commit + 1).max(left);
+        (run.skipped_cycles, run.deferred_cycles) = (self.skipped, deferred);
+        (run.faults, run.lost_faults) = (faults, lost_faults);
+        run.elapsed = began.elapsed();
+        Ok(PortsResult { run, times: self.times, sent: self.sent, counters })
+    }
+
+    fn stuck(&mut self, quiet: u64) -> CosimError {
+        let mut state = self.tracker.describe();
+        state += &format!("; {} frames left", self.sent.len());
+        let simulation = self.host.device_mut();
+        let cycle = simulation.cycle();
+        state += &format!("; {} memory requests are not answered", simulation.outstanding());
+        simulation.set_access_limit(10_000);
+        for name in ["TASK_LEVEL", "PENDING", "COMMITTED_PACKETS", "PORTS_FRAMES_IN", "PORTS_NOT_SENT"] {
+            match self.host.read(name) {
+                Ok(value) => state += &format!("; {name} = {value}"),
+                Err(error) => {
+                    state += &format!("; {error}");
+                    break;
+                }
+            }
+        }
+        CosimError::NoProgress { cycle, quiet, state }
+    }
+}

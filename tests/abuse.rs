@@ -1,0 +1,70 @@
+//! Runs that are interrupted, and runs that share folder and build cache.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use common::Folder;
+
+/// Starts `hermes` in the folder without waiting for it.
+fn start(folder: &Folder, arguments: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_hermes"))
+        .current_dir(folder.path(""))
+        .args(arguments.split_whitespace())
+        .env("HERMES_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("hermes starts")
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_half_written_output() {
+    let folder = Folder::new();
+    folder.write("old.pcap", "what was there before");
+    for output in ["new.pcap", "old.pcap"] {
+        // Far more packets than are written before the run is killed.
+        let mut run =
+            start(&folder, &format!("gen-trace --kind imix --packets 50000000 --seed 1 -o {output}"));
+        // It is killed when it has begun to write, as the hidden file shows that gets the name at the end.
+        let begun = || {
+            folder
+                .files()
+                .iter()
+                .any(|name| name.starts_with('.') && folder.path(name).metadata().is_ok_and(|m| m.len() > 0))
+        };
+        let mut patience = 3_000;
+        while !begun() && patience > 0 {
+            std::thread::sleep(Duration::from_millis(10));
+            patience -= 1;
+        }
+        assert!(patience > 0 && run.try_wait().unwrap().is_none(), "the run did not begin, or it ended");
+        run.kill().unwrap();
+        run.wait().unwrap();
+        for name in folder.files().iter().filter(|name| name.starts_with('.')) {
+            std::fs::remove_file(folder.path(name)).unwrap();
+        }
+        assert_eq!(folder.files(), ["old.pcap"]);
+        assert_eq!(folder.text("old.pcap"), "what was there before");
+    }
+}
+
+#[test]
+fn two_runs_at_once_do_not_disturb_each_other() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 300 --seed 3 --bad-share 20 -o in.pcap");
+    let run = |n: usize| {
+        let outputs = format!("--out {n}.pcap --verdicts {n}.csv");
+        start(&folder, &format!("run --app dec-ttl --cores 1 --lanes 4 --warps 4 --pcap in.pcap {outputs}"))
+    };
+    let runs: Vec<Child> = (0..2).map(run).collect();
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(folder.files(), ["0.csv", "0.pcap", "1.csv", "1.pcap", "in.pcap"]);
+    assert!(folder.read("0.pcap") == folder.read("1.pcap") && folder.read("0.csv") == folder.read("1.csv"));
+    assert_eq!(folder.text("0.csv").lines().count(), 301);
+}
