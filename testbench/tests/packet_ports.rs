@@ -61,7 +61,7 @@ fn app(name: &str) -> Box<dyn App> {
 }
 
 fn host(name: &str, ring_slots_log2: u32, memory: MemoryOptions) -> (Host<Simulation>, ArraySetup, Layout) {
-    let kernel = AppEntry::find(name).unwrap().kernel().unwrap();
+    let kernel = AppEntry::find(name).unwrap().kernel(false).unwrap();
     let simulation = Simulation::new(library().instantiate().unwrap(), 16 << 20, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
     host.load_kernel(&KernelImage {

@@ -285,7 +285,7 @@ fn header_traces() {
 fn programs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel.elf");
-    AppEntry::find("dec-ttl").unwrap().build(&path).unwrap();
+    AppEntry::find("dec-ttl").unwrap().build(false, &path).unwrap();
     let elf = std::fs::read(&path).unwrap();
     // Changes of the headers and of the tables at the end do more than those of the code between.
     let headers = elf[..elf.len().min(400)].to_vec();
