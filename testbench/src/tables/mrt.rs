@@ -51,6 +51,16 @@ fn complete(bytes: &[u8]) -> Result<(), String> {
     if length > rest {
         return Err(format!("has {length} bytes by its header; {rest} follow in the file"));
     }
+    // The parser doubles the count of a prefix's routes in 16 bits. RIB records are of the subtypes 2 to 5 and 8 to 11.
+    if bytes[5] == 13 && matches!(bytes[7], 2..=5 | 8..=11) {
+        let prefix_bytes = bytes.get(16).map_or(0, |bits| usize::from(*bits).div_ceil(8));
+        if let Some([high, low]) = bytes.get(17 + prefix_bytes..19 + prefix_bytes) {
+            let routes = u16::from_be_bytes([*high, *low]);
+            if routes > i16::MAX as u16 {
+                return Err(format!("has {routes} routes of one prefix; expected at most {}", i16::MAX));
+            }
+        }
+    }
     Ok(())
 }
 
@@ -114,6 +124,14 @@ mod tests {
         dump[second + 8..second + 12].copy_from_slice(&[0xff; 4]);
         let error = parse(&dump).unwrap_err();
         assert!(error.starts_with("MRT record 2: has 4294967295 bytes by its header; "), "{error}");
+    }
+
+    #[test]
+    fn too_many_routes_of_a_prefix_are_an_error() {
+        let mut dump = route(0, &[10], 8, [192, 0, 2, 1]);
+        dump[18..20].copy_from_slice(&[0x80, 0]);
+        let error = parse(&dump).unwrap_err();
+        assert_eq!(error, "MRT record 1: has 32768 routes of one prefix; expected at most 32767");
     }
 
     #[test]
