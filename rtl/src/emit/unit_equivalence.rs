@@ -123,7 +123,7 @@ units! {
     oldest_first: core::OldestFirst::default();
     warp_scheduler: core::WarpScheduler::new(false);
     warp_scheduler_oldest_first: core::WarpScheduler::new(true);
-    shader_core: core::ShaderCore::<4>::default();
+    shader_core: core::ShaderCore::<4>::default(), 2_000, |_, _, _| {};
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::new(4, 2);

@@ -359,7 +359,7 @@ impl Logic for L2Bank {
         self.victim.next = bits::<4>(0);
         self.victim_changed.next = false;
         for i in 0..self._ways {
-            if !self.way[i].fetching.val() && !(self.way[i].changed.val() && self.way[i].leaving.val()) {
+            if !(self.way[i].fetching.val() || (self.way[i].changed.val() && self.way[i].leaving.val())) {
                 self.victim.next = self.one_hot[i].val();
                 self.victim_changed.next = self.way[i].changed.val();
             }
@@ -383,7 +383,7 @@ impl Logic for L2Bank {
         // Fetched lines and lines that were hit go to the responses in turns.
         self.hit_waits.next = self.read_out.q.val() && !self.out_stores.q.val();
         self.fill_ready.next =
-            !self.answers.response_full.val() && !(self.hit_waits.val() && self.hit_first.q.val());
+            !(self.answers.response_full.val() || (self.hit_waits.val() && self.hit_first.q.val()));
         self.fetches.fill_number.next = self.fill_number.val();
         self.fill_take.next = self.fill_valid.val()
             && !self.answers.response_full.val()

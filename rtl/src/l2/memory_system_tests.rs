@@ -4,7 +4,7 @@ use super::testing::{fails, Bench, Pace, Write};
 use super::MemorySizes;
 use crate::memory::testing::{random, Line, LineMemory};
 use rand::Rng;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// A write of one byte: when it was accepted and done, and by whom.
 #[derive(Clone, Copy, Debug)]
@@ -265,44 +265,45 @@ fn five_requesters_on_eight_banks_and_four_channels() {
     random_traffic(sizes, Pace { latency: (1, 150), ready: 0.9 }, 400, 6);
 }
 
-/// Packets as a kernel treats them: each requester reads the first line of its packets and writes a part of it when the
-/// line is there. Gives the packets in a cycle, in the middle of the run.
+/// A requester that treats packets as a kernel does.
+#[derive(Default)]
+struct Kernel {
+    packet: u32,
+    reads: HashMap<u64, u32>,
+    writes: VecDeque<u32>,
+}
+
+/// Packets in slots of 128 bytes, of which the requesters take groups of 32 in turn, as cores take warps: each reads the
+/// first line of its packets and writes a part of it when the line is there. Gives the packets in a cycle, in the middle of the run.
 fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
     let pace = Pace { latency: (latency, latency), ready: 1.0 };
     let mut bench = Bench::new(sizes, pace, random("packets"));
-    let mut next = 0u32;
-    let mut groups = vec![0u32; sizes.requesters];
+    let mut kernels: Vec<Kernel> = (0..sizes.requesters).map(|_| Kernel::default()).collect();
+    let mut next = 0;
     let mut counted = 0;
     let (from, to) = (3_000, 9_000);
-    let mut reads = vec![HashMap::new(); sizes.requesters];
-    let mut writes = vec![vec![]; sizes.requesters];
     while bench.cycle < to {
-        for i in 0..sizes.requesters {
-            let requester = &mut bench.requesters[i];
-            if requester.read.is_none() {
-                let tag = (0..64).find(|tag| !reads[i].contains_key(tag));
-                if let Some(tag) = tag {
-                    // Slots of 128 bytes; the requesters take groups of 32 in turn, as cores take warps.
-                    if groups[i] % 32 == 0 {
-                        groups[i] = next;
-                        next += 32;
-                    }
-                    let line = groups[i] * 2;
-                    groups[i] += 1;
-                    reads[i].insert(tag, line);
-                    requester.read = Some((line & 0x1ffff, tag));
+        for (kernel, requester) in kernels.iter_mut().zip(&mut bench.requesters) {
+            let tag = (0..64).find(|tag| !kernel.reads.contains_key(tag));
+            if let Some(tag) = tag.filter(|_| requester.read.is_none()) {
+                if kernel.packet % 32 == 0 {
+                    kernel.packet = next;
+                    next += 32;
                 }
+                let line = kernel.packet * 2 & 0x1_ffff;
+                kernel.packet += 1;
+                kernel.reads.insert(tag, line);
+                requester.read = Some((line, tag));
             }
             if requester.write.is_none() {
-                if let Some(line) = writes[i].pop() {
-                    requester.write = Some(Write { line, data: [7; 64], strobe: 0xff << 16, tag: 0 });
-                }
+                let line = kernel.writes.pop_front();
+                requester.write = line.map(|line| Write { line, data: [7; 64], strobe: 0xff << 16, tag: 0 });
             }
         }
         bench.step();
-        for (i, requester) in bench.requesters.iter().enumerate() {
+        for (kernel, requester) in kernels.iter_mut().zip(&bench.requesters) {
             if let Some((tag, _, _)) = requester.response {
-                writes[i].insert(0, reads[i].remove(&tag).unwrap() & 0x1ffff);
+                kernel.writes.push_back(kernel.reads.remove(&tag).unwrap());
             }
             counted += u64::from(requester.written.is_some() && bench.cycle > from);
         }

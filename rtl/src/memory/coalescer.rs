@@ -155,7 +155,7 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
 
         // Operations that come
         self.room.next = !self.queue.full.val()
-            && !(self.held_valid.val() && (self.held_entry.val() == self.queue.write_address.val()));
+            && (!self.held_valid.val() || (self.held_entry.val() != self.queue.write_address.val()));
         self.request_ready.next = self.room.val();
         self.accept.next = self.request_valid.val() && self.room.val();
         self.queue.push.next = self.accept.val();
