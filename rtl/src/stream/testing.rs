@@ -35,8 +35,10 @@ pub fn beats(frame: &[u8], port: u32, rng: &mut ChaCha8Rng) -> Vec<Beat> {
     frame.chunks(64).enumerate().map(beat).collect()
 }
 
-/// One requester's port: requests wait and are performed in random order, those of one line and kind in theirs.
+/// One requester's port: requests wait and are performed in random order, those of one line and kind in theirs; or all in theirs.
 pub struct Memory {
+    /// All requests of a kind are performed in their order.
+    pub in_order: bool,
     /// What stands in memory.
     pub lines: LineMemory,
     reads: Vec<(u64, u32)>,
@@ -46,7 +48,7 @@ pub struct Memory {
 impl Memory {
     /// A memory that nobody wrote.
     pub fn new() -> Self {
-        Self { lines: LineMemory::default(), reads: Vec::new(), writes: Vec::new() }
+        Self { in_order: false, lines: LineMemory::default(), reads: Vec::new(), writes: Vec::new() }
     }
 
     /// A read is accepted.
@@ -63,14 +65,14 @@ impl Memory {
 
     /// Answers a read: tag and line.
     pub fn respond(&mut self, rng: &mut ChaCha8Rng) -> Option<(u64, Line)> {
-        let chosen = pick(self.reads.len(), rng, |index| self.reads[index].1)?;
+        let chosen = self.pick(self.reads.len(), rng, |index| self.reads[index].1)?;
         let (tag, line) = self.reads.remove(chosen);
         Some((tag, self.lines.read(line)))
     }
 
     /// Performs a write: its tag.
     pub fn perform(&mut self, rng: &mut ChaCha8Rng) -> Option<u64> {
-        let chosen = pick(self.writes.len(), rng, |index| self.writes[index].1)?;
+        let chosen = self.pick(self.writes.len(), rng, |index| self.writes[index].1)?;
         let (tag, line, data, strobe) = self.writes.remove(chosen);
         self.lines.write(line, &data, strobe);
         Some(tag)
@@ -98,10 +100,10 @@ impl Memory {
     pub fn load(&self, address: u32, count: usize) -> Vec<u8> {
         (address..).take(count).map(|a| self.lines.read(a >> 6)[a as usize & 63]).collect()
     }
-}
 
-/// The oldest request to the line of a random request.
-fn pick(count: usize, rng: &mut ChaCha8Rng, line: impl Fn(usize) -> u32) -> Option<usize> {
-    let any = (count > 0).then(|| rng.gen_range(0..count))?;
-    (0..count).find(|&index| line(index) == line(any))
+    /// The oldest request, or the oldest to the line of a random one.
+    fn pick(&self, count: usize, rng: &mut ChaCha8Rng, line: impl Fn(usize) -> u32) -> Option<usize> {
+        let any = (count > 0).then(|| rng.gen_range(0..count))?;
+        (0..count).find(|&index| self.in_order || line(index) == line(any))
+    }
 }
