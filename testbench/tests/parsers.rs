@@ -289,12 +289,12 @@ fn programs() {
     let elf = std::fs::read(&path).unwrap();
     // Changes of the headers and of the tables at the end do more than those of the code between.
     let headers = elf[..elf.len().min(400)].to_vec();
-    fuzz("kernels", &[elf.clone()], Kernel::read);
+    fuzz("kernels", std::slice::from_ref(&elf), Kernel::read);
     let with_headers = |path: &Path| {
         let mut file = std::fs::read(path).unwrap();
         file.extend(&elf[headers.len().min(elf.len())..]);
         std::fs::write(path, file).unwrap();
         Executable::read(path)
     };
-    fuzz("programs", &[headers.clone()], with_headers);
+    fuzz("programs", std::slice::from_ref(&headers), with_headers);
 }

@@ -10,7 +10,7 @@ use crate::prelude::*;
 ///
 /// 1. A request is accepted at the edge at which `request_valid` and `request_ready` are high. In the next cycle at the earliest
 ///    its tag is checked. A miss asks the memory at once (`read_valid` in the cycle after) and counts as here from then on.
-/// 2. Hits and misses wait in one queue of 128 entries. At its head a miss waits for its line; `answer_valid` announces that the line of the
+/// 2. Hits and misses wait in one queue of 256 entries. At its head a miss waits for its line; `answer_valid` announces that the line of the
 ///    oldest request can be had. After the edge at which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until
 ///    the next such edge. A line that came from memory goes into the data memory at the same time: so what the tag check found is
 ///    true when the data memory is read.
@@ -94,9 +94,9 @@ pub struct DataCache {
     read_lines: RamAsync<Bits<26>, 2>,
     read_tags: RamAsync<Bits<6>, 2>,
     reorder: ReorderBuffer,
-    waiting: QueuePointers<7>,
-    waiting_hit: RamAsync<Bit, 7>,
-    waiting_place: RamAsync<Bits<16>, 7>,
+    waiting: QueuePointers<8>,
+    waiting_hit: RamAsync<Bit, 8>,
+    waiting_place: RamAsync<Bits<16>, 8>,
     data: RamSized<512>,
     errors: RamSizedAsync<1>,
     store_hash: IndexHash,

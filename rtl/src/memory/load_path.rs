@@ -9,7 +9,7 @@ use crate::prelude::*;
 ///    under the next of 32 tags. Operations keep their order, so their lines need no tag: an answer belongs to the oldest
 ///    operation, whose tag is free again once its last answer was accepted.
 /// 2. A line is handed on at once: `read_valid` offers it in the cycle of `line_valid`, and it is taken at the edge at which
-///    `line_ready` is high. Up to 128 lines wait for their answer.
+///    `line_ready` is high. Up to 256 lines wait for their answer.
 /// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
 ///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge.
 ///    Results are offered in these cycles. One line a cycle is sustained.
@@ -80,10 +80,10 @@ pub struct LoadPath<const LANES: usize> {
     /// Its line address.
     pub result_line: Signal<Out, Bits<26>>,
 
-    waiting: QueuePointers<7>,
-    waiting_last: RamAsync<Bit, 7>,
-    waiting_lanes: RamAsync<Bits<LANES>, 7>,
-    waiting_line: RamAsync<Bits<26>, 7>,
+    waiting: QueuePointers<8>,
+    waiting_last: RamAsync<Bit, 8>,
+    waiting_lanes: RamAsync<Bits<LANES>, 8>,
+    waiting_line: RamAsync<Bits<26>, 8>,
     tags: QueuePointers<5>,
     tag_slot: RamAsync<Bits<5>, 5>,
     tag_size: RamAsync<Bits<2>, 5>,
@@ -293,42 +293,42 @@ mod tests {
         uut.line_valid.next = true;
         uut.lanes.next = bits(1);
         let mut taken = 0;
-        for cycle in 0..160 {
-            // Every operation has five lines and starts with the first of them; memory accepts requests only from cycle
+        for cycle in 0..300 {
+            // Every operation has ten lines and starts with the first of them; memory accepts requests only from cycle
             // 10 on.
             uut.read_ready.next = cycle >= 10;
-            start(&mut uut, taken / 5);
-            uut.last.next = taken % 5 == 4;
+            start(&mut uut, taken / 10);
+            uut.last.next = taken % 10 == 9;
             uut.line.next = bits(100 + taken);
             settle(&mut uut);
-            assert_eq!(uut.line_ready.val(), cycle >= 10 && taken < 128);
-            assert_eq!(uut.read_valid.val(), taken < 128);
+            assert_eq!(uut.line_ready.val(), cycle >= 10 && taken < 256);
+            assert_eq!(uut.read_valid.val(), taken < 256);
             assert_eq!(uut.read_line.val().to_u64(), 100 + taken);
-            uut.start.next = uut.line_ready.val() && taken % 5 == 0;
+            uut.start.next = uut.line_ready.val() && taken % 10 == 0;
             if uut.line_ready.val() {
                 taken += 1;
             }
             tick!(uut);
         }
-        assert_eq!(taken, 128);
+        assert_eq!(taken, 256);
         uut.line_valid.next = false;
         uut.start.next = false;
 
         // The answers come in order; each is announced one cycle before its line.
         uut.result_ready.next = true;
-        for n in 0..129u32 {
-            uut.answer_valid.next = n < 128;
+        for n in 0..257u32 {
+            uut.answer_valid.next = n < 256;
             uut.answer_data.next = line_to_bits(&[n as u8; 64]);
             uut.answer_error.next = n == 6;
             settle(&mut uut);
             assert!(uut.answer_ready.val());
             assert_eq!(uut.result_valid.val(), n > 0);
             if n > 0 {
-                let slot = (n - 1) / 5;
+                let slot = (n - 1) / 10;
                 assert_eq!(uut.result_slot.val().to_u32(), slot);
                 assert_eq!(uut.result_rd.val().to_u32(), (slot + 10) % 32);
-                assert_eq!(uut.result_data[0].val().to_u32(), n * 0x0101_0101);
-                assert_eq!(uut.result_last.val(), n % 5 == 0);
+                assert_eq!(uut.result_data[0].val().to_u32(), (n & 255) * 0x0101_0101);
+                assert_eq!(uut.result_last.val(), n % 10 == 0);
                 assert_eq!(uut.result_error.val(), n == 6);
                 assert_eq!(uut.result_line.val().to_u32(), 99 + n);
             }

@@ -15,7 +15,7 @@ use crate::prelude::*;
 /// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line), its values on
 ///    `result_valid` one cycle after the answer was accepted. A store line appears on `write_valid` three cycles after its operation was
 ///    accepted; `stored_valid` follows `written_valid` of its last line by one cycle.
-/// 5. Up to 128 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
+/// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadStoreUnit<const LANES: usize> {
     /// Rising-edge clock.
