@@ -40,7 +40,7 @@ fn names(figures: &BTreeMap<String, f64>) -> Vec<&str> {
 fn emit() {
     let figures = bench("emit --preset fpga --lanes 2 --runs 1");
     assert_eq!(names(&figures), ["emit_modules", "emit_seconds"]);
-    assert!((20.0..100.0).contains(&figures["emit_modules"]), "{figures:?}");
+    assert!((20.0..200.0).contains(&figures["emit_modules"]), "{figures:?}");
 }
 
 #[test]
