@@ -33,7 +33,7 @@ fn random_programs_agree_with_the_reference() {
 fn bad_options_are_refused() {
     let folder = Folder::new();
     for (options, part) in [
-        ("--latency 9-3", "expected cycles such as 60, or a range such as 1-60"),
+        ("--latency 9-3", "expected cycles such as 60, a range such as 1-60 (1 to 100000), or dram"),
         ("--latency 0", "expected cycles such as 60"),
         ("--lanes 3", "lanes: 3 is not possible"),
         ("--coverage no/such/file.json", "no/such/file.json"),
