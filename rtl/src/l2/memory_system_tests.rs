@@ -98,6 +98,8 @@ struct Test {
     lines: u32,
     responses: u64,
     errors: u64,
+    /// Begin of the maintenance under way: what memory may hold after it must not be forgotten.
+    maintained_from: u64,
 }
 
 impl Test {
@@ -110,6 +112,7 @@ impl Test {
             lines,
             responses: 0,
             errors: 0,
+            maintained_from: NEVER,
         }
     }
 
@@ -167,7 +170,7 @@ impl Test {
         }
         if now % 512 == 0 {
             let reads = self.under_way.iter().flat_map(|u| u.reads.values().map(|r| r.1));
-            self.history.forget(reads.min().unwrap_or(now));
+            self.history.forget(reads.min().unwrap_or(now).min(self.maintained_from));
         }
     }
 
@@ -186,6 +189,7 @@ impl Test {
     /// Cleans or invalidates, with requests at `traffic` meanwhile; afterwards memory holds what was done before.
     fn maintain(&mut self, invalidate: bool, traffic: f64) {
         let start = self.bench.cycle;
+        self.maintained_from = start;
         self.bench.clean = !invalidate;
         self.bench.invalidate = invalidate;
         self.cycle(traffic);
@@ -200,6 +204,7 @@ impl Test {
             let data = self.bench.memory.read(line);
             self.history.check(line, &data, start, now, "memory after maintenance");
         }
+        self.maintained_from = NEVER;
     }
 
     /// The host changes memory while nothing is cached.
