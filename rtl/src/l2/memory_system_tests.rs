@@ -332,7 +332,7 @@ fn packets_move_at_the_rate_of_a_channel() {
 #[test]
 #[ignore = "minutes: models of eight banks"]
 fn packets_move_at_the_rate_of_the_channels() {
-    for (channels, expected) in [(1, 0.95), (2, 1.8), (4, 3.0)] {
+    for (channels, expected) in [(1, 0.9), (2, 1.7), (4, 3.0)] {
         check_rate(channels, 8, 8, expected);
     }
 }
