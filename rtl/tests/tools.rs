@@ -81,11 +81,16 @@ fn synthesize(folder: &Path, lanes: usize, cores: usize) {
 }
 
 #[test]
-fn default_preset_is_clean_and_synthesizes() {
+fn default_preset_is_clean() {
     let folder = emit("default");
     lint_and_parse(folder.path());
     elaborate(folder.path());
-    synthesize(folder.path(), 8, 2);
+}
+
+#[test]
+#[ignore = "minutes: synthesis of two cores"]
+fn default_preset_synthesizes() {
+    synthesize(emit("default").path(), 8, 2);
 }
 
 #[test]
