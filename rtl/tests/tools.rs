@@ -119,7 +119,7 @@ fn paper_preset_is_clean_and_small() {
     let start = std::time::Instant::now();
     let design = emit_top(&config).unwrap();
     println!("paper: {} modules in {:.2?}", design.modules.len(), start.elapsed());
-    assert!(design.modules.len() < 100, "{} modules", design.modules.len());
+    assert!(design.modules.len() < 200, "{} modules", design.modules.len());
     let again = emit_top(&config).unwrap();
     assert!(design.verilog() == again.verilog(), "two runs differ");
     let folder = tempfile::tempdir().unwrap();
