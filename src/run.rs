@@ -398,12 +398,7 @@ fn simulate(
     }
     let memory = MemoryOptions { latency: args.latency()?, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
-    let kernel = &program.kernel;
-    host.load_kernel(&KernelImage {
-        segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-        entry: kernel.entry,
-        registers: kernel.registers.registers() as u32,
-    })?;
+    host.load_kernel(&KernelImage::from(&program.kernel))?;
     if let Some(app) = &program.app {
         host.load_app(app.as_ref(), &mut setup)?;
     }

@@ -55,11 +55,7 @@ impl PacketRun {
     ) -> anyhow::Result<RunResult> {
         let memory = MemoryOptions { latency: Latency::Fixed(load.latency), ..MemoryOptions::default() };
         let mut host = Host::new(Simulation::new(self.library.instantiate()?, MEMORY_BYTES, memory)?)?;
-        host.load_kernel(&KernelImage {
-            segments: load.kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-            entry: load.kernel.entry,
-            registers: load.kernel.registers.registers() as u32,
-        })?;
+        host.load_kernel(&KernelImage::from(load.kernel))?;
         let mut setup = ArraySetup {
             // A quarter of the ring holds all packets, so that the caches are not cleaned before the end.
             ring_slots_log2: (4 * load.frames.len()).next_power_of_two().ilog2(),

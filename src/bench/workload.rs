@@ -101,11 +101,7 @@ impl Workload {
         let start = processor_seconds();
         let host = Simulation::new(library.instantiate()?, MEMORY_BYTES, MemoryOptions::default())?;
         let mut host = Host::new(host)?;
-        host.load_kernel(&KernelImage {
-            segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-            entry: kernel.entry,
-            registers: kernel.registers.registers() as u32,
-        })?;
+        host.load_kernel(&KernelImage::from(&kernel))?;
         let threads = config.cores * config.lanes * warps as usize;
         let setup = ArraySetup {
             ring_slots_log2: threads.next_power_of_two().ilog2(),

@@ -110,11 +110,7 @@ impl Litmus {
         let kernel = self.kernel(trial.fences)?;
         let model = library.instantiate().map_err(CosimError::from)?;
         let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, trial.memory.clone())?)?;
-        host.load_kernel(&KernelImage {
-            segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-            entry: kernel.entry,
-            registers: kernel.registers.registers() as u32,
-        })?;
+        host.load_kernel(&KernelImage::from(&kernel))?;
         let lanes = host.info().lanes as usize;
         let warps = trial.instances.div_ceil(lanes);
         let variables = host.rmalloc("the variables", warps * lanes * INSTANCE_BYTES)?;

@@ -40,12 +40,7 @@ fn run_app(library: &ModelLibrary, name: &str, packets: &[SlotPacket], memory: M
     let kernel = AppEntry::find(name).unwrap().kernel(false).unwrap();
     let simulation = Simulation::new(library.instantiate().unwrap(), 16 << 20, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
-    host.load_kernel(&KernelImage {
-        segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-        entry: kernel.entry,
-        registers: kernel.registers.registers() as u32,
-    })
-    .unwrap();
+    host.load_kernel(&KernelImage::from(&kernel)).unwrap();
     // A ring smaller than what the cores can hold, so that its slots are reused at once.
     let setup = ArraySetup { ring_slots_log2: 4, slot_bytes_log2: SLOT_BYTES_LOG2, ..ArraySetup::default() };
     let layout = host.configure(&setup).unwrap();

@@ -83,12 +83,7 @@ fn run_app(
     let kernel = AppEntry::find(name).unwrap().kernel(false).unwrap();
     let simulation = Simulation::new(library.instantiate().unwrap(), MEMORY_BYTES, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
-    host.load_kernel(&KernelImage {
-        segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-        entry: kernel.entry,
-        registers: kernel.registers.registers() as u32,
-    })
-    .unwrap();
+    host.load_kernel(&KernelImage::from(&kernel)).unwrap();
     let mut setup = ArraySetup {
         ring_slots_log2: RING_SLOTS.ilog2(),
         slot_bytes_log2: SLOT_BYTES_LOG2,

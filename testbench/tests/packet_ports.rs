@@ -64,12 +64,7 @@ fn host(name: &str, ring_slots_log2: u32, memory: MemoryOptions) -> (Host<Simula
     let kernel = AppEntry::find(name).unwrap().kernel(false).unwrap();
     let simulation = Simulation::new(library().instantiate().unwrap(), 16 << 20, memory).unwrap();
     let mut host = Host::new(simulation).unwrap();
-    host.load_kernel(&KernelImage {
-        segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
-        entry: kernel.entry,
-        registers: kernel.registers.registers() as u32,
-    })
-    .unwrap();
+    host.load_kernel(&KernelImage::from(&kernel)).unwrap();
     let setup = ArraySetup { ring_slots_log2, slot_bytes_log2: SLOT_BYTES_LOG2, ..ArraySetup::default() };
     let layout = host.configure(&setup).unwrap();
     (host, setup, layout)

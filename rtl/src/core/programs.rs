@@ -202,7 +202,6 @@ fn a_bus_error_of_a_load_faults_its_lanes() {
     bench.run(1);
     let verdicts = |bench: &Bench<4>, first: u32| [0, 1, 2, 3].map(|i| bench.verdict(first + i));
     assert_eq!(verdicts(&bench, 0), [7, 0xc000_0005, 0xc000_0005, 1]);
-    println!("{:x?}", bench.faults);
     assert!(bench.faults.iter().all(|f| f.0 == 5));
     assert_eq!(bench.faults.iter().map(|f| f.1).sum::<u32>(), 2);
     assert!(bench.faults.iter().all(|f| bench.failing.contains(&(f.3 >> 6)) && [1, 2].contains(&f.4)));

@@ -10,6 +10,7 @@ use super::error::CosimError;
 use super::image::LINE;
 use super::session::frame_capacity;
 use crate::apps::{App, Placement};
+use crate::kernel::Kernel;
 
 /// A kernel as it goes into the shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,16 @@ pub struct KernelImage {
     pub entry: u32,
     /// Registers of a thread: 16 or 32.
     pub registers: u32,
+}
+
+impl From<&Kernel> for KernelImage {
+    fn from(kernel: &Kernel) -> Self {
+        Self {
+            segments: kernel.segments.iter().map(|s| (s.address, s.bytes.clone())).collect(),
+            entry: kernel.entry,
+            registers: kernel.registers.registers() as u32,
+        }
+    }
 }
 
 /// How the array is to run a kernel.
