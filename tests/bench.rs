@@ -84,8 +84,8 @@ fn a_missing_tool_is_named() {
 
 #[test]
 fn memory() {
-    let array = "--preset default --cores 1 --lanes 4 --warps 4";
-    let figures = bench(&format!("memory {array} --packets 512 --at-channels 1 --sweep 2,400"));
+    let array = "--preset default --cores 1 --lanes 8 --warps 8";
+    let figures = bench(&format!("memory {array} --packets 2048 --at-channels 1 --latency 20 --sweep 2,400"));
     assert_eq!(
         names(&figures),
         [
@@ -99,12 +99,14 @@ fn memory() {
             "stream_limit_ratio_1ch"
         ]
     );
-    // One core of 4 lanes is far below one channel; nothing is faster than its limit.
+    // One core is far below one channel; nothing is faster than its limit. It was 0.122 when loaded values went to the registers before all
+    // instructions, which so could not ask for more.
     let rate = figures["dec_ttl_rate_1ch"];
     assert!(
         rate <= figures["dec_ttl_l1_limit"] && rate <= figures["dec_ttl_memory_limit_1ch"],
         "{figures:?}"
     );
+    assert!(rate > 0.15, "{figures:?}");
     assert!(figures["stream_limit_ratio_1ch"] < 1.0, "{figures:?}");
     assert!((2.0..3.0).contains(&figures["lines_per_packet"]), "{figures:?}");
     assert_eq!(figures["dec_ttl_relative_latency_2"], 1.0);

@@ -13,7 +13,7 @@ use crate::prelude::*;
 /// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] with [`Hazards`] (D), [`Lane`] (X and register files)
 /// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`LoadStoreUnit`] with [`DataCache`], and
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
-/// late, when the register port is theirs before all others.
+/// late; at the register port they take turns with stage W.
 #[derive(LogicBlock)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
@@ -203,11 +203,14 @@ pub struct ShaderCore<const LANES: usize> {
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
     trace_late_values: Pack<Bits<32>, 32, 1024>,
+    loads_now: Signal<Local, Bit>,
     late_slot_now: Signal<Local, Bits<5>>,
     late_rd_now: Signal<Local, Bits<5>>,
     late_lanes_now: Signal<Local, Bits<LANES>>,
     late_now: Signal<Local, Bit>,
     late_last: Signal<Local, Bit>,
+    /// Stage W has waited for the register port: values that come late wait now.
+    late_waits: Register<Bit>,
     loaded: Signal<Local, Bit>,
     scratchpad_writes: Signal<Local, Bit>,
     scratchpad_loaded: Signal<Local, Bit>,
@@ -337,11 +340,13 @@ impl<const LANES: usize> ShaderCore<LANES> {
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
             trace_late_values: Pack::new(32),
+            loads_now: Signal::default(),
             late_slot_now: Signal::default(),
             late_rd_now: Signal::default(),
             late_lanes_now: Signal::default(),
             late_now: Signal::default(),
             late_last: Signal::default(),
+            late_waits: Register::default(),
             loaded: Signal::default(),
             scratchpad_writes: Signal::default(),
             scratchpad_loaded: Signal::default(),
@@ -365,20 +370,28 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
-        // Values that come late: loads go before the scratchpad, and that before the division.
-        self.loaded.next = self.load_store.result_valid.val() & self.load_store.result_last.val();
-        self.scratchpad_writes.next =
-            self.scratchpad.result_valid.val() & !self.load_store.result_valid.val();
+        // Values that come late: loads go before the scratchpad, and that before the division. They and stage W take turns at
+        // the register port when both want it: else a stream of loaded lines would hold up the instructions that ask for more.
+        dff_setup!(self, clock, late_waits);
+        self.late_waits.d.next = self.write.waits_for_port.val();
+        self.loads_now.next = self.load_store.result_valid.val() & !self.late_waits.q.val();
+        self.loaded.next = self.loads_now.val() & self.load_store.result_last.val();
+        self.scratchpad_writes.next = self.scratchpad.result_valid.val()
+            & !self.load_store.result_valid.val()
+            & !self.late_waits.q.val();
         self.divided.next = self.divide.result_valid.val()
             & !self.load_store.result_valid.val()
-            & !self.scratchpad.result_valid.val();
-        self.scratchpad.result_ready.next = !self.load_store.result_valid.val();
-        self.divide.result_ready.next =
-            !self.load_store.result_valid.val() & !self.scratchpad.result_valid.val();
+            & !self.scratchpad.result_valid.val()
+            & !self.late_waits.q.val();
+        self.load_store.result_ready.next = !self.late_waits.q.val();
+        self.scratchpad.result_ready.next = !self.load_store.result_valid.val() & !self.late_waits.q.val();
+        self.divide.result_ready.next = !self.load_store.result_valid.val()
+            & !self.scratchpad.result_valid.val()
+            & !self.late_waits.q.val();
         self.late_slot_now.next = self.load_store.result_slot.val();
         self.late_rd_now.next = self.load_store.result_rd.val();
         self.late_lanes_now.next = bits::<LANES>(0);
-        if self.load_store.result_valid.val() {
+        if self.loads_now.val() {
             self.late_lanes_now.next = self.load_store.result_mask.val();
         }
         if self.scratchpad_writes.val() {
@@ -391,9 +404,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.late_rd_now.next = self.divide.result_rd.val();
             self.late_lanes_now.next = self.divide.result_lanes.val();
         }
-        self.late_now.next = self.load_store.result_valid.val()
-            | self.scratchpad.result_valid.val()
-            | self.divide.result_valid.val();
+        self.late_now.next = self.loads_now.val() | self.scratchpad_writes.val() | self.divided.val();
         self.scratchpad_loaded.next = self.scratchpad_writes.val() & self.scratchpad.result_last.val();
         self.late_last.next = self.loaded.val() | self.scratchpad_loaded.val() | self.divided.val();
 
@@ -742,11 +753,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write_tag.next = self.load_store.write_tag.val();
         self.load_store.written_valid.next = self.written_valid.val();
         self.load_store.written_tag.next = self.written_tag.val();
-        self.load_store.result_ready.next = true;
 
         // Loads that failed become faults of their lanes.
-        self.load_errors.error_valid.next =
-            self.load_store.result_valid.val() & self.load_store.result_error.val();
+        self.load_errors.error_valid.next = self.loads_now.val() & self.load_store.result_error.val();
         self.load_errors.error_slot.next = self.load_store.result_slot.val();
         self.load_errors.error_lanes.next = self.load_store.result_mask.val();
         self.load_errors.error_line.next = self.load_store.result_line.val();
