@@ -23,6 +23,8 @@ struct Traffic {
     /// How likely a packet is forwarded, and how likely the kernel changes the length then.
     forward: f64,
     resize: f64,
+    /// How likely a line of a forwarded packet cannot be read.
+    unreadable: f64,
 }
 
 const EASY: Traffic = Traffic {
@@ -34,6 +36,7 @@ const EASY: Traffic = Traffic {
     malformed: 0.0,
     forward: 1.0,
     resize: 0.0,
+    unreadable: 0.0,
 };
 
 /// A frame that got a slot.
@@ -75,6 +78,8 @@ struct Bench {
     bytes_out: u64,
     skipped: u64,
     length_errors: u64,
+    /// Forwarded packets whose first line, and whose other lines cannot be read.
+    damaged: [u64; 2],
     offered: Option<(Beat, bool)>,
     /// Cycle of each frame's last beat.
     left_at: Vec<u64>,
@@ -111,6 +116,7 @@ impl Bench {
             bytes_out: 0,
             skipped: 0,
             length_errors: 0,
+            damaged: [0; 2],
             offered: None,
             left_at: Vec::new(),
         }
@@ -176,7 +182,8 @@ impl Bench {
         self.uut.write_ready.next = self.goes();
         self.uut.response_valid.next = false;
         if self.goes() {
-            if let Some((tag, line)) = self.memory.respond(&mut self.rng) {
+            if let Some((tag, line, fails)) = self.memory.respond(&mut self.rng) {
+                self.uut.response_error.next = fails;
                 self.uut.response_valid.next = true;
                 self.uut.response_tag.next = bits(tag);
                 self.uut.response_data.next = line_to_bits(&line);
@@ -298,14 +305,30 @@ impl Bench {
         let slot = packet as u32 & ((1 << self.traffic.ring_slots_log2) - 1);
         self.memory.store(VERDICT_BASE + 4 * slot, &verdict.to_le_bytes());
         self.processed += 1;
-        if !forward {
+        let unreadable = self.memory.failing.contains(&((VERDICT_BASE + 4 * slot) >> 6));
+        if !forward || unreadable {
             self.skipped += 1;
             return;
         }
         let sent = (length as usize).min(self.capacity());
+        let line = address >> 6;
+        let lines = (FRAME_OFFSET + sent).div_ceil(64) as u32;
+        self.memory
+            .failing
+            .retain(|failing| !(line..line + (1 << (self.traffic.slot_bytes_log2 - 6))).contains(failing));
+        if self.rng.gen_bool(self.traffic.unreadable) {
+            let unreadable = self.rng.gen_range(0..lines);
+            self.memory.failing.insert(line + unreadable);
+            self.damaged[usize::from(unreadable > 0)] += 1;
+            if unreadable == 0 {
+                return;
+            }
+        }
         self.length_errors += u64::from(sent != length as usize || length == 0);
         if sent > 0 {
-            self.expected.push_back((verdict, self.memory.load(address + 18, sent)));
+            let damaged =
+                u32::from((line..line + lines).any(|line| self.memory.failing.contains(&line))) << 31;
+            self.expected.push_back((verdict | damaged, self.memory.load(address + 18, sent)));
         }
     }
 
@@ -354,7 +377,7 @@ impl Bench {
             (uut.bytes_out.val(), self.bytes_out),
             (uut.skipped.val(), self.skipped),
             (uut.length_errors.val(), self.length_errors),
-            (uut.read_errors.val(), 0),
+            (uut.read_errors.val(), self.memory.failed),
         ];
         for (index, (found, expected)) in counters.into_iter().enumerate() {
             assert_eq!(found.to_u64(), expected, "counter {index}");
@@ -393,6 +416,26 @@ fn malformed_cut_and_resized_frames() {
     };
     let bench = Bench::new("packet_ports malformed", traffic).run();
     assert!(bench.cut > 0 && bench.length_errors > 0);
+}
+
+#[test]
+fn lines_that_cannot_be_read() {
+    // Without its first line a packet is not sent; with another one missing it is marked. The order of the others stays.
+    let traffic = Traffic { frames: 100, pace: 0.8, forward: 0.9, unreadable: 0.4, ..EASY };
+    let bench = Bench::new("packet_ports unreadable", traffic).run();
+    assert!(bench.damaged[0] > 5 && bench.damaged[1] > 5, "{:?}", bench.damaged);
+    assert_eq!(bench.frames_out + bench.skipped + bench.damaged[0], 100);
+    assert_eq!(bench.memory.failed, bench.damaged[0] + bench.damaged[1]);
+}
+
+#[test]
+fn verdicts_that_cannot_be_read_are_faults() {
+    let mut bench = Bench::new("packet_ports verdicts", Traffic { frames: 40, ..EASY });
+    bench.memory.failing.insert(VERDICT_BASE >> 6);
+    // Packets 0 to 15 have their verdicts in that line, and 32 to 39 again.
+    let bench = bench.run();
+    assert_eq!((bench.frames_out, bench.skipped), (16, 24));
+    assert!(bench.memory.failed > 0);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What the native tests of this folder share: frames as beats, and one requester's port of a memory.
 
+use std::collections::BTreeSet;
+
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -41,6 +43,10 @@ pub struct Memory {
     pub in_order: bool,
     /// What stands in memory.
     pub lines: LineMemory,
+    /// Lines that cannot be read.
+    pub failing: BTreeSet<u32>,
+    /// How often one was asked for.
+    pub failed: u64,
     reads: Vec<(u64, u32)>,
     writes: Vec<(u64, u32, Line, u64)>,
 }
@@ -48,7 +54,14 @@ pub struct Memory {
 impl Memory {
     /// A memory that nobody wrote.
     pub fn new() -> Self {
-        Self { in_order: false, lines: LineMemory::default(), reads: Vec::new(), writes: Vec::new() }
+        Self {
+            in_order: false,
+            lines: LineMemory::default(),
+            failing: BTreeSet::new(),
+            failed: 0,
+            reads: Vec::new(),
+            writes: Vec::new(),
+        }
     }
 
     /// A read is accepted.
@@ -63,11 +76,13 @@ impl Memory {
         self.writes.push((tag, line, data, strobe));
     }
 
-    /// Answers a read: tag and line.
-    pub fn respond(&mut self, rng: &mut ChaCha8Rng) -> Option<(u64, Line)> {
+    /// Answers a read: tag, line, and whether it failed.
+    pub fn respond(&mut self, rng: &mut ChaCha8Rng) -> Option<(u64, Line, bool)> {
         let chosen = self.pick(self.reads.len(), rng, |index| self.reads[index].1)?;
         let (tag, line) = self.reads.remove(chosen);
-        Some((tag, self.lines.read(line)))
+        let fails = self.failing.contains(&line);
+        self.failed += u64::from(fails);
+        Some((tag, self.lines.read(line), fails))
     }
 
     /// Performs a write: its tag.
