@@ -268,5 +268,7 @@ fn hazards(features: &Features) -> impl Iterator<Item = Hazard> {
 fn causes(features: &Features) -> impl Iterator<Item = Cause> {
     let (faults, windows) = (features.faults, features.windows);
     let outside = |cause: &Cause| matches!(cause, Cause::LoadAccess | Cause::StoreAccess);
-    Cause::ALL.into_iter().filter(move |cause| faults && (windows || !outside(cause)))
+    // The watchdog is not a matter of the program.
+    let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Watchdog);
+    causes.filter(move |cause| faults && (windows || !outside(cause)))
 }
