@@ -211,7 +211,8 @@ impl Coverage {
             format!("{} ({:?}) {}", cause as u8, cause, self.faults.get(&cause).copied().unwrap_or_default())
         };
         if features.faults {
-            let counts: Vec<_> = causes(features).map(count).collect();
+            let watchdog = Some(Cause::Watchdog).filter(|cause| self.faults.contains_key(cause));
+            let counts: Vec<_> = causes(features).chain(watchdog).map(count).collect();
             lines.push(format!("threads that faulted, by cause: {}", counts.join(", ")));
         }
         lines.join("\n")
