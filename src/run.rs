@@ -15,6 +15,7 @@ use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{self, CoreWork, Counted, PacketRecord, Report, RunFacts};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, Capture, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
 
@@ -449,14 +450,14 @@ fn simulate(
 struct Wave {
     staged: PathBuf,
     path: PathBuf,
-    folder: tempfile::TempDir,
+    folder: StagingFolder,
 }
 
 impl Wave {
     fn create(path: &Path) -> anyhow::Result<Self> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = tempfile::Builder::new().prefix(".hermes-").tempdir_in(parent);
-        let folder = folder.with_context(|| format!("cannot write {}", path.display()))?;
+        let folder =
+            StagingFolder::create_in(parent).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { staged: folder.path().join("wave.fst"), path: path.to_path_buf(), folder })
     }
 

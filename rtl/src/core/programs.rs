@@ -381,7 +381,7 @@ fn the_watchdog_ends_the_lanes_that_still_run() {
     program.label("load").load(2, A3, A1, 0).jal(ZERO, "load");
     program.label("store").store(2, A3, A1, 4).jal(ZERO, "store");
     let mut bench = Bench::<4>::new(&program, 20);
-    bench.core.watchdog_limit.next = 500.into();
+    bench.core.watchdog_limit.next = 400.into();
     bench.start(1, 0, 4);
     let start = bench.cycles;
     bench.start(0, 4, 3);
@@ -389,7 +389,7 @@ fn the_watchdog_ends_the_lanes_that_still_run() {
     assert_eq!(bench.finished, [0]);
     assert!(bench.faults.is_empty());
     bench.run(2);
-    assert!((500..1_500).contains(&(bench.cycles - start)), "{}", bench.cycles - start);
+    assert!((400..1_400).contains(&(bench.cycles - start)), "{}", bench.cycles - start);
     let timed_out = 0xc000_0000 | u32::from(WATCHDOG_CAUSE);
     let verdicts = |bench: &Bench<4>, packets: std::ops::Range<u32>| -> Vec<u32> {
         packets.map(|packet| bench.verdict(packet)).collect()
