@@ -12,20 +12,20 @@ use super::array::*;
 const WATCHDOG: u32 = 3_000;
 
 /// First byte and number of bytes.
-type Area = (u32, u32);
+pub type Area = (u32, u32);
 
 /// Lets kernels store to `window` only; they may load from anywhere.
-fn close_windows(host: &mut Host<Simulation>, window: Area) {
+pub fn close_windows(host: &mut Host<Simulation>, window: Area) {
     host.write("WRITE_WINDOW_0_BASE", window.0).unwrap();
     host.write("WRITE_WINDOW_0_SIZE", window.1).unwrap();
 }
 
-fn ring(setup: &ArraySetup, layout: &Layout) -> Area {
+pub fn ring(setup: &ArraySetup, layout: &Layout) -> Area {
     (layout.ring_base, 1 << (setup.ring_slots_log2 + setup.slot_bytes_log2))
 }
 
 /// The memory differs from `before` at most in the given areas.
-fn only_changed_in(host: &mut Host<Simulation>, mut before: MemoryImage, areas: &[Area], case: &str) {
+pub fn only_changed_in(host: &mut Host<Simulation>, mut before: MemoryImage, areas: &[Area], case: &str) {
     let after = host.device_mut().image();
     for &(base, size) in areas {
         let mut bytes = vec![0; size as usize];
@@ -189,7 +189,7 @@ fn jumps_anywhere_end() {
 /// Kernels of random words: any bits, or instructions with random operands.
 #[test]
 fn random_words_are_kernels_that_end() {
-    wild_kernels(10);
+    wild_kernels(20);
 }
 
 #[test]

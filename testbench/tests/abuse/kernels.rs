@@ -1,10 +1,11 @@
 //! Kernels that do not end, divide by zero, or overflow their stack.
 
-use hermes_testbench::cosim::{ArraySetup, Device as _, Host, LINE};
+use hermes_testbench::cosim::{ArraySetup, Host};
 use hermes_testbench::fuzz::{generate, Bench, Features};
 use rand::Rng as _;
 
 use super::array::*;
+use super::isolation::{close_windows, only_changed_in, ring};
 
 /// Ten kinds of endless loops at once, some lanes of a warp in them and others not: the watchdog ends them, with a fault each, and the
 /// packets beside and behind them have their verdicts.
@@ -92,22 +93,15 @@ fn a_stack_that_overflows_ends_in_a_fault() {
     let setup = setup();
     let layout = prepare(&mut host, &kernel, &setup);
     // Every core could have 32 warps of 4 threads.
-    let stacks = 2 * 32 * 4 << setup.stack_bytes_log2;
-    host.write("WRITE_WINDOW_0_BASE", layout.stack_base).unwrap();
-    host.write("WRITE_WINDOW_0_SIZE", stacks).unwrap();
-    let below = layout.stack_base - 4 * LINE as u32;
-    let mut before = vec![0; 4 * LINE];
-    host.device_mut().read_memory(below, &mut before).unwrap();
+    let stacks = (layout.stack_base, 2 * 32 * 4 << setup.stack_bytes_log2);
+    close_windows(&mut host, stacks);
+    let before = host.device_mut().image().clone();
     let packets = arriving((0..48).map(|_| vec![0; 60]));
     let result = process(&mut host, &setup, &layout, &packets).unwrap();
     assert!(result.packets.iter().all(|packet| packet.verdict == FAULT | 7));
     // The fault is the first store below the stacks.
     let first = result.faults.iter().map(|fault| layout.stack_base - fault.address);
     assert!(first.clone().all(|depth| depth == 64), "{:?}", first.collect::<Vec<_>>());
-    let mut after = vec![0; 4 * LINE];
-    host.device_mut().read_memory(below, &mut after).unwrap();
-    let verdicts = (layout.verdict_base, layout.verdict_base + (4 << setup.ring_slots_log2));
-    for (address, (a, b)) in (below..).zip(before.iter().zip(&after)) {
-        assert!(a == b || (verdicts.0..verdicts.1).contains(&address), "{address:#010x}");
-    }
+    let verdicts = (layout.verdict_base, 4 << setup.ring_slots_log2);
+    only_changed_in(&mut host, before, &[stacks, ring(&setup, &layout), verdicts], "recursion");
 }

@@ -1,4 +1,5 @@
-# Packets 0 to 9 of every 16 never end, each in its own way; the others return their packetIdx.
+# Packets 0 to 9 of every 16 never end, each in its own way; the others return their packetIdx. Theirs is the lowest address, so that
+# they go first in their warps.
 
     .include "packet.inc"
 
@@ -8,8 +9,9 @@
 kernel:
     andi    t0, a0, 15
     li      t1, 10
-    bgeu    t0, t1, 9f
-    la      t2, ways
+    bltu    t0, t1, 1f
+    ret
+1:  la      t2, ways
     slli    t0, t0, 2
     add     t2, t2, t0
     jr      t2
@@ -68,4 +70,3 @@ together:
     # Through the boot sequence again and again.
     li      a3, 0xffffff00
     jr      a3
-9:  ret
