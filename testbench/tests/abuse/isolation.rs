@@ -189,7 +189,7 @@ fn jumps_anywhere_end() {
 /// Kernels of random words: any bits, or instructions with random operands.
 #[test]
 fn random_words_are_kernels_that_end() {
-    wild_kernels(20);
+    wild_kernels(60);
 }
 
 #[test]

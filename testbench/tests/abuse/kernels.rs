@@ -35,7 +35,7 @@ fn kernels_that_do_not_end_are_ended() {
 /// Random programs that the watchdog ends wherever they are, in lock-step with the reference.
 #[test]
 fn programs_that_the_watchdog_ends_agree_with_the_reference() {
-    programs(8, 2_500);
+    programs(24, 2_500);
 }
 
 #[test]
