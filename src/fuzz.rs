@@ -47,6 +47,9 @@ pub struct Args {
     /// Programs whose threads do not fault
     #[arg(long)]
     no_faults: bool,
+    /// Lets the watchdog end the warps of each program that run for longer than a random number of cycles, at most this
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
+    watchdog: u32,
     /// Counts of instructions, hazards and faults as JSON
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
@@ -64,7 +67,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut output = args.coverage.as_deref().map(OutputFile::create).transpose()?;
     let memory =
         MemoryOptions { latency: args.latency, stall_percent: args.stalls, ..MemoryOptions::default() };
-    let bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
+    let mut bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
+    bench.set_watchdog(args.watchdog);
     let features = features(args);
     let lanes_log2 = config.lanes.trailing_zeros();
     let at_once = (config.cores * config.lanes * config.warps) as u32;
@@ -155,7 +159,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
     format!(
         "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
          --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
-         --stalls {} --instructions {} --packets {}{}{}",
+         --stalls {} --instructions {} --packets {} --watchdog {}{}{}",
         config.preset,
         config.cores,
         config.lanes,
@@ -169,6 +173,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
         args.stalls,
         args.instructions,
         case.program.packets,
+        args.watchdog,
         if args.rv32e { " --rv32e" } else { "" },
         if args.no_faults { " --no-faults" } else { "" },
     )

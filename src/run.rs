@@ -15,6 +15,7 @@ use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{self, CoreWork, Counted, PacketRecord, Report, RunFacts};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, Capture, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
 
@@ -68,6 +69,10 @@ pub struct Args {
     wave: Option<PathBuf>,
     #[command(flatten)]
     timeline: TimelineArgs,
+    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
+    /// every packet a verdict; 0: any number
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
+    watchdog: u32,
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     max_packets: Option<usize>,
@@ -270,7 +275,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     };
     let packets: Vec<_> = capture.frames.iter().map(packet).collect();
     let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
-    let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, ..ArraySetup::default() };
+    let watchdog = args.watchdog;
+    let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, watchdog, ..ArraySetup::default() };
     let arrivals = args.line_rate.arrivals(&capture.frames);
     let arriving = match args.through {
         Through::Host => in_the_ring(&packets, arrivals),
@@ -404,9 +410,9 @@ fn simulate(
     }
     let layout = host.configure(&setup)?;
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
-    let watchdog = program.app.as_ref().map(|app| app.watchdog());
-    let options =
-        watchdog.map(|watchdog| RunOptions { watchdog, ..RunOptions::default() }).unwrap_or_default();
+    // The run waits for longer than the array's own watchdog does.
+    let patience = program.app.as_ref().map_or(RunOptions::default().watchdog, |app| app.watchdog());
+    let options = RunOptions { watchdog: patience + u64::from(args.watchdog), ..RunOptions::default() };
     let bar = print::progress(packets.len() as u64, quiet);
     let mut progress = |progress: cosim::Progress| bar.set_position(progress.committed);
     let result = match args.through {
@@ -444,14 +450,14 @@ fn simulate(
 struct Wave {
     staged: PathBuf,
     path: PathBuf,
-    folder: tempfile::TempDir,
+    folder: StagingFolder,
 }
 
 impl Wave {
     fn create(path: &Path) -> anyhow::Result<Self> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = tempfile::Builder::new().prefix(".hermes-").tempdir_in(parent);
-        let folder = folder.with_context(|| format!("cannot write {}", path.display()))?;
+        let folder =
+            StagingFolder::create_in(parent).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { staged: folder.path().join("wave.fst"), path: path.to_path_buf(), folder })
     }
 

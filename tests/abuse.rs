@@ -28,12 +28,15 @@ fn an_interrupted_run_leaves_no_half_written_output() {
         // Far more packets than are written before the run is killed.
         let mut run =
             start(&folder, &format!("gen-trace --kind imix --packets 50000000 --seed 1 -o {output}"));
-        // It is killed when it has begun to write, as the hidden file shows that gets the name at the end.
+        // It is killed when it has begun to write: it has a file of some bytes open in the folder, whatever its name.
+        let descriptors = format!("/proc/{}/fd", run.id());
+        let place = folder.path("").canonicalize().unwrap();
         let begun = || {
-            folder
-                .files()
-                .iter()
-                .any(|name| name.starts_with('.') && folder.path(name).metadata().is_ok_and(|m| m.len() > 0))
+            std::fs::read_dir(&descriptors).unwrap().flatten().any(|descriptor| {
+                let path = descriptor.path();
+                std::fs::read_link(&path).is_ok_and(|target| target.starts_with(&place))
+                    && path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0)
+            })
         };
         let mut patience = 3_000;
         while !begun() && patience > 0 {
@@ -43,9 +46,6 @@ fn an_interrupted_run_leaves_no_half_written_output() {
         assert!(patience > 0 && run.try_wait().unwrap().is_none(), "the run did not begin, or it ended");
         run.kill().unwrap();
         run.wait().unwrap();
-        for name in folder.files().iter().filter(|name| name.starts_with('.')) {
-            std::fs::remove_file(folder.path(name)).unwrap();
-        }
         assert_eq!(folder.files(), ["old.pcap"]);
         assert_eq!(folder.text("old.pcap"), "what was there before");
     }

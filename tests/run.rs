@@ -51,6 +51,28 @@ fn results_do_not_depend_on_the_array() {
     }
 }
 
+/// Odd packets never come to an end; the watchdog gives them their verdict.
+#[test]
+fn a_kernel_that_does_not_end_is_ended() {
+    let folder = Folder::new();
+    let kernel = ".text\n.globl kernel\nkernel: andi t0, a0, 1\n1: bnez t0, 1b\nret\n";
+    folder.write("endless.S", kernel);
+    folder.succeed("kernel build endless.S -o endless.elf");
+    folder.succeed("gen-trace --kind imix --packets 50 --seed 2 -o in.pcap");
+    let text = folder.succeed(&format!(
+        "run --kernel endless.elf --pcap in.pcap --watchdog 400 --verdicts out.csv {}",
+        ARRAYS[1]
+    ));
+    assert!(text.contains("fault: watchdog"), "{text}");
+    let rows = rows(&folder.text("out.csv"));
+    assert_eq!(rows.len(), 50);
+    check_order(&rows);
+    for row in rows {
+        assert_eq!(row.verdict, if row.packet % 2 == 1 { 0xc000_0018 } else { row.packet as u32 });
+        assert!((400..1_200).contains(&(row.finish - row.start)), "{row:?}");
+    }
+}
+
 /// Lanes of one instruction go to different memories, and fault for different reasons.
 #[test]
 fn lanes_of_one_access_part() {

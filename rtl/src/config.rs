@@ -12,6 +12,10 @@ pub const REGISTERS_PER_LANE: usize = 512;
 pub const LINE_BYTES: usize = 64;
 /// Where a thread returns to: jumping here ends it (the value of `ra` at its start).
 pub const EXIT_ADDRESS: u32 = 0xffff_fffc;
+
+/// Cause of the fault with which the lanes of a warp end that has run for too long (WATCHDOG register): the first of those that the
+/// RISC-V privileged specification leaves to platforms.
+pub const WATCHDOG_CAUSE: u8 = 24;
 /// First byte of the scratchpad of the core; it is `SCRATCHPAD_BYTES` long.
 pub const SCRATCHPAD_ADDRESS: u32 = 0xfffe_0000;
 

@@ -459,6 +459,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].verdict_base.next = self.registers.verdict_base.val();
             self.core[i].stack_base.next = self.registers.stack_base.val();
             self.core[i].stack_bytes_log2.next = self.registers.stack_bytes_log2.val();
+            self.core[i].watchdog_limit.next = self.registers.watchdog.val();
             self.core[i].read_window_base[0].next = self.registers.read_window_base[0].val();
             self.core[i].read_window_base[1].next = self.registers.read_window_base[1].val();
             self.core[i].read_window_size[0].next = self.registers.read_window_size[0].val();

@@ -16,7 +16,7 @@
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
 //! | `verdict` | the verdict word and its names |
 //! | `slot` | the packet slot in shared memory |
-//! | `output` | files that appear complete or not at all |
+//! | `output`, `staging` | files that appear complete or not at all |
 
 pub mod apps;
 pub mod cosim;
@@ -29,6 +29,7 @@ pub mod lockstep;
 pub mod metrics;
 pub mod output;
 pub mod slot;
+pub mod staging;
 pub mod tables;
 pub mod timeline;
 pub mod traffic;

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use crate::staging::StagedFile;
 
-/// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, it leaves nothing.
+/// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, or if the process is
+/// killed, it leaves nothing.
 ///
 /// A path that is no regular file (a pipe, a terminal) is written straight.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub struct OutputFile {
 
 #[derive(Debug)]
 enum Target {
-    Staged(BufWriter<NamedTempFile>),
+    Staged(BufWriter<StagedFile>),
     Direct(BufWriter<File>),
 }
 
@@ -39,7 +40,7 @@ impl OutputFile {
         let target = if path.exists() && !path.is_file() {
             Target::Direct(BufWriter::new(File::options().write(true).open(path).map_err(named)?))
         } else {
-            Target::Staged(BufWriter::new(stage(folder).map_err(named)?))
+            Target::Staged(BufWriter::new(StagedFile::create_in(folder).map_err(named)?))
         };
         Ok(Self { path: path.to_path_buf(), target })
     }
@@ -51,10 +52,9 @@ impl OutputFile {
     pub fn commit(self) -> io::Result<()> {
         let path = self.path;
         let result = match self.target {
-            Target::Staged(file) => file
-                .into_inner()
-                .map_err(io::IntoInnerError::into_error)
-                .and_then(|file| file.persist(&path).map(drop).map_err(|error| error.error)),
+            Target::Staged(file) => {
+                file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.persist(&path))
+            }
             Target::Direct(mut file) => file.flush(),
         };
         result.map_err(|error| named(&path, error))
@@ -64,18 +64,6 @@ impl OutputFile {
 /// The error, with the path in its message.
 fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-}
-
-/// A temporary file in `folder`, with the permissions of an ordinary new file.
-fn stage(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".hermes-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 impl Write for OutputFile {

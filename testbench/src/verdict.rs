@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use hermes_rtl::config::WATCHDOG_CAUSE;
+
 /// A verdict: forward to a port, drop for a reason, or fault with a cause.
 ///
 /// Bits 31:30 tell which: `0x` forward (bits 30:0 are the port), `10` drop (bits 29:0 the reason), `11` fault
@@ -62,8 +64,8 @@ impl Reason {
     ];
 }
 
-/// Causes of a fault (RISC-V privileged specification, `mcause` of exceptions).
-const CAUSES: [(u32, &str); 9] = [
+/// Causes of a fault (RISC-V privileged specification, `mcause` of exceptions), and that of the watchdog.
+const CAUSES: [(u32, &str); 10] = [
     (0, "instruction address misaligned"),
     (1, "instruction access"),
     (2, "illegal instruction"),
@@ -73,6 +75,7 @@ const CAUSES: [(u32, &str); 9] = [
     (6, "store address misaligned"),
     (7, "store access"),
     (11, "environment call"),
+    (WATCHDOG_CAUSE as u32, "watchdog"),
 ];
 
 impl Verdict {
@@ -148,6 +151,7 @@ mod tests {
             (0x8001_0007, "drop: rule 7"),
             (0xc000_0002, "fault: illegal instruction"),
             (0xc000_0009, "fault: cause 9"),
+            (0xc000_0018, "fault: watchdog"),
         ] {
             assert_eq!(Verdict(word).to_string(), name);
         }

@@ -9,7 +9,8 @@ use crate::prelude::*;
 /// cycle before that edge the stage says what becomes of the warp: an instruction that missed in the cache (`miss_valid`) or is blocked
 /// by a hazard leaves as a bubble and is fetched again (`replay_valid`), later if `wait_valid` is high; behind one on which the next
 /// path depends (`control_valid`) the warp does not issue until stage W knows the path. If stage W flushes the warp, the instruction leaves
-/// as a bubble and nothing is said.
+/// as a bubble and nothing is said. The instruction of a warp that has run for too long is a fault of all lanes that run, whatever it is and even if it
+/// is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
 pub struct DecodeStage {
     /// Rising-edge clock.
@@ -58,6 +59,8 @@ pub struct DecodeStage {
     pub load_error: Signal<In, Bit>,
     /// The line that could not be read.
     pub load_error_line: Signal<In, Bits<26>>,
+    /// The warp has run for too long: the instruction becomes a fault.
+    pub overdue: Signal<In, Bit>,
     /// AES instructions are there; constant.
     pub aes_enabled: Signal<In, Bit>,
     /// Number of the core in the array; constant.
@@ -218,6 +221,7 @@ pub struct DecodeStage {
     pc_q: Register<Bits<30>>,
     instruction: Signal<Local, Bits<32>>,
     at_exit: Signal<Local, Bit>,
+    timed_out: Signal<Local, Bit>,
     at_end_of_boot: Signal<Local, Bit>,
     here: Signal<Local, Bit>,
     missed: Signal<Local, Bit>,
@@ -255,6 +259,7 @@ impl DecodeStage {
             fetch_error: Signal::default(),
             load_error: Signal::default(),
             load_error_line: Signal::default(),
+            overdue: Signal::default(),
             aes_enabled: Signal::default(),
             core: Signal::default(),
             cycle: Signal::default(),
@@ -355,6 +360,7 @@ impl DecodeStage {
             pc_q: Register::default(),
             instruction: Signal::default(),
             at_exit: Signal::default(),
+            timed_out: Signal::default(),
             at_end_of_boot: Signal::default(),
             here: Signal::default(),
             missed: Signal::default(),
@@ -415,7 +421,9 @@ impl Logic for DecodeStage {
             self.instruction.next = self.rom.instruction.val();
             self.at_exit.next = self.rom.exit.val();
         }
-        if self.load_error.val() {
+        self.timed_out.next =
+            self.overdue.val() & !self.load_error.val() & !(self.boot.val() & self.rom.exit.val());
+        if self.load_error.val() | self.timed_out.val() {
             // An illegal instruction, so that nothing but the fault happens.
             self.instruction.next = bits::<32>(0);
             self.at_exit.next = false;
@@ -467,6 +475,11 @@ impl Logic for DecodeStage {
             self.fault.next = true;
             self.cause.next = bits::<5>(5);
         }
+        if self.timed_out.val() {
+            // WATCHDOG_CAUSE
+            self.fault.next = true;
+            self.cause.next = bits::<5>(24);
+        }
 
         self.rd.next = self.decoder.rd.val();
         if self.fault.val() {
@@ -485,7 +498,7 @@ impl Logic for DecodeStage {
         self.here.next = self.valid.val()
             & self.advance.val()
             & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
-        self.missed.next = !self.boot.val() & !self.hit.val();
+        self.missed.next = !self.boot.val() & !self.hit.val() & !self.timed_out.val();
         self.stopped.next = self.missed.val() | self.blocked.val();
         self.miss_valid.next = self.here.val() & self.missed.val();
         self.wait_valid.next = self.here.val() & !self.missed.val() & self.waits.val();

@@ -44,6 +44,7 @@ mod scoreboard;
 mod shader_core;
 mod substitution_box;
 mod thread_index;
+mod watchdog;
 mod write_stage;
 
 #[cfg(test)]
@@ -85,4 +86,5 @@ pub use scoreboard::Scoreboard;
 pub use shader_core::ShaderCore;
 pub use substitution_box::SubstitutionBox;
 pub use thread_index::ThreadIndex;
+pub use watchdog::Watchdog;
 pub use write_stage::WriteStage;

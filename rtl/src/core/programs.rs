@@ -1,6 +1,7 @@
 //! Tests of the whole core with small programs in rust-hdl's simulator.
 
 use super::testing::*;
+use crate::config::WATCHDOG_CAUSE;
 
 fn full_warps<const LANES: usize>(program: &Program, warps: u32, latency: u64) -> Bench<LANES> {
     let mut bench = Bench::<LANES>::new(program, latency);
@@ -365,6 +366,42 @@ fn accesses_outside_the_windows_are_faults_of_their_lanes() {
         let written = bench.read_word(ARGUMENT + 64 + 32);
         assert_eq!(written, 0, "a store outside the windows took effect");
     }
+}
+
+#[test]
+fn the_watchdog_ends_the_lanes_that_still_run() {
+    // Packet 0 and those from 4 on return 7; 1 computes for ever, 2 loads for ever, 3 stores for ever.
+    let mut program = Program::default();
+    program.csrr(T0, 0xcc0).addi(A0, ZERO, 7).branch(0, T0, ZERO, "end");
+    for label in ["compute", "load", "store"] {
+        program.addi(T0, T0, -1).branch(0, T0, ZERO, label);
+    }
+    program.label("end").ret();
+    program.label("compute").addi(A3, A3, 1).jal(ZERO, "compute");
+    program.label("load").load(2, A3, A1, 0).jal(ZERO, "load");
+    program.label("store").store(2, A3, A1, 4).jal(ZERO, "store");
+    let mut bench = Bench::<4>::new(&program, 20);
+    bench.core.watchdog_limit.next = 400.into();
+    bench.start(1, 0, 4);
+    let start = bench.cycles;
+    bench.start(0, 4, 3);
+    bench.run(1);
+    assert_eq!(bench.finished, [0]);
+    assert!(bench.faults.is_empty());
+    bench.run(2);
+    assert!((400..1_400).contains(&(bench.cycles - start)), "{}", bench.cycles - start);
+    let timed_out = 0xc000_0000 | u32::from(WATCHDOG_CAUSE);
+    let verdicts = |bench: &Bench<4>, packets: std::ops::Range<u32>| -> Vec<u32> {
+        packets.map(|packet| bench.verdict(packet)).collect()
+    };
+    assert_eq!(verdicts(&bench, 0..7), [7, timed_out, timed_out, timed_out, 7, 7, 7]);
+    let mut packets: Vec<_> = bench.faults.iter().map(|f| (f.0, f.1, f.3, f.4)).collect();
+    packets.sort_unstable();
+    assert_eq!(packets, [1, 2, 3].map(|packet| (WATCHDOG_CAUSE.into(), 1, 0, packet)));
+    // The next warp of the slot has its own time.
+    bench.start(1, 8, 4);
+    bench.run(3);
+    assert_eq!((verdicts(&bench, 8..12), bench.faults.len()), (vec![7; 4], 3));
 }
 
 #[test]

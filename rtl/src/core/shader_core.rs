@@ -2,7 +2,8 @@
 
 use super::{
     AccessWindow, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards, InstructionCount,
-    Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, WriteStage, WINDOWS,
+    Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, Watchdog,
+    WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
@@ -42,6 +43,8 @@ pub struct ShaderCore<const LANES: usize> {
     pub stack_base: Signal<In, Bits<32>>,
     /// STACK_BYTES_LOG2 register.
     pub stack_bytes_log2: Signal<In, Bits<5>>,
+    /// WATCHDOG register.
+    pub watchdog_limit: Signal<In, Bits<31>>,
     /// READ_WINDOW_BASE registers, bits 31:6.
     pub read_window_base: Vec<Signal<In, Bits<26>>>,
     /// READ_WINDOW_SIZE registers, bits 31:6.
@@ -186,6 +189,7 @@ pub struct ShaderCore<const LANES: usize> {
     data_cache: DataCache,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
+    watchdog: Watchdog,
     scratchpad: Scratchpad<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
@@ -246,6 +250,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             argument: Signal::default(),
             stack_base: Signal::default(),
             stack_bytes_log2: Signal::default(),
+            watchdog_limit: Signal::default(),
             read_window_base: vec![Signal::default(); WINDOWS],
             read_window_size: vec![Signal::default(); WINDOWS],
             write_window_base: vec![Signal::default(); WINDOWS],
@@ -323,6 +328,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             data_cache: DataCache::new(options.l1_lines.ilog2() as usize),
             read_merge: ReadMerge::default(),
             load_errors: LoadErrors::default(),
+            watchdog: Watchdog::default(),
             scratchpad: Scratchpad::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
@@ -366,7 +372,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
             counters
         );
-        clock!(self, clock, lost, faults, data_cache, read_merge, load_errors);
+        clock!(self, clock, lost, faults, data_cache, read_merge, load_errors, watchdog);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
@@ -487,6 +493,13 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.argument.next = self.argument.val();
         self.decode.stack_base.next = self.stack_base.val();
         self.decode.stack_bytes_log2.next = self.stack_bytes_log2.val();
+        self.watchdog.limit.next = self.watchdog_limit.val();
+        self.watchdog.cycle.next = self.cycle.val().get_bits::<32>(0);
+        self.watchdog.start_valid.next = self.start_valid.val();
+        self.watchdog.start_slot.next = self.start_slot.val();
+        self.watchdog.advance.next = self.write.advance.val();
+        self.watchdog.slot.next = self.front_end.lookup_slot.val();
+        self.decode.overdue.next = self.watchdog.overdue.val();
         self.rs1_address.slot.next = self.front_end.decode_slot.val();
         self.rs1_address.register.next = self.decode.rs1.val();
         self.rs1_address.small_registers.next = self.small_registers.val();

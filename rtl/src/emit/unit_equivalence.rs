@@ -184,6 +184,11 @@ units! {
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
     thread_index: core::ThreadIndex::new(8);
+    watchdog: core::Watchdog::default(), 10_000, |unit, random, cycle| {
+        unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
+        unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
+        unit.start_valid.next = random() % 16 == 0;
+    };
     load_align: memory::LoadAlign::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::<4>::default();

@@ -49,6 +49,8 @@ pub struct ConfigurationRegisters {
     pub timeout: Signal<Out, Bits<32>>,
     /// Register KERNEL_CLASS.
     pub kernel_class: Signal<Out, Bit>,
+    /// Register WATCHDOG.
+    pub watchdog: Signal<Out, Bits<31>>,
     /// Register CORE_SELECT.
     pub core_select: Signal<Out, Bits<5>>,
     /// Register PORTS.
@@ -65,6 +67,7 @@ pub struct ConfigurationRegisters {
     mcw_value: Register<Bits<6>>,
     timeout_value: Register<Bits<32>>,
     kernel_class_value: Register<Bits<1>>,
+    watchdog_value: Register<Bits<31>>,
     core_select_value: Register<Bits<5>>,
     ports_value: Register<Bits<1>>,
     at_control: Constant<Bits<12>>,
@@ -79,6 +82,7 @@ pub struct ConfigurationRegisters {
     at_mcw: Constant<Bits<12>>,
     at_timeout: Constant<Bits<12>>,
     at_kernel_class: Constant<Bits<12>>,
+    at_watchdog: Constant<Bits<12>>,
     at_core_select: Constant<Bits<12>>,
     at_ports: Constant<Bits<12>>,
     found: Signal<Local, Bits<32>>,
@@ -108,6 +112,7 @@ impl Default for ConfigurationRegisters {
             mcw: Signal::default(),
             timeout: Signal::default(),
             kernel_class: Signal::default(),
+            watchdog: Signal::default(),
             core_select: Signal::default(),
             ports: Signal::default(),
             control_value: reset_of("CONTROL"),
@@ -122,6 +127,7 @@ impl Default for ConfigurationRegisters {
             mcw_value: reset_of("MCW"),
             timeout_value: reset_of("TIMEOUT"),
             kernel_class_value: reset_of("KERNEL_CLASS"),
+            watchdog_value: reset_of("WATCHDOG"),
             core_select_value: reset_of("CORE_SELECT"),
             ports_value: reset_of("PORTS"),
             at_control: address_of("CONTROL", 2),
@@ -136,6 +142,7 @@ impl Default for ConfigurationRegisters {
             at_mcw: address_of("MCW", 6),
             at_timeout: address_of("TIMEOUT", 32),
             at_kernel_class: address_of("KERNEL_CLASS", 1),
+            at_watchdog: address_of("WATCHDOG", 31),
             at_core_select: address_of("CORE_SELECT", 5),
             at_ports: address_of("PORTS", 1),
             found: Signal::default(),
@@ -166,6 +173,7 @@ impl Logic for ConfigurationRegisters {
             mcw_value,
             timeout_value,
             kernel_class_value,
+            watchdog_value,
             core_select_value,
             ports_value
         );
@@ -206,6 +214,9 @@ impl Logic for ConfigurationRegisters {
         }
         if self.address.val() == self.at_kernel_class.val() {
             self.found.next = bit_cast::<32, 1>(self.kernel_class_value.q.val());
+        }
+        if self.address.val() == self.at_watchdog.val() {
+            self.found.next = bit_cast::<32, 31>(self.watchdog_value.q.val());
         }
         if self.address.val() == self.at_core_select.val() {
             self.found.next = bit_cast::<32, 5>(self.core_select_value.q.val());
@@ -253,6 +264,9 @@ impl Logic for ConfigurationRegisters {
         if self.write.val() & (self.address.val() == self.at_kernel_class.val()) {
             self.kernel_class_value.d.next = bit_cast::<1, 32>(self.written.val());
         }
+        if self.write.val() & (self.address.val() == self.at_watchdog.val()) {
+            self.watchdog_value.d.next = bit_cast::<31, 32>(self.written.val());
+        }
         if self.write.val() & (self.address.val() == self.at_core_select.val()) {
             self.core_select_value.d.next = bit_cast::<5, 32>(self.written.val());
         }
@@ -272,6 +286,7 @@ impl Logic for ConfigurationRegisters {
         self.mcw.next = self.mcw_value.q.val();
         self.timeout.next = self.timeout_value.q.val();
         self.kernel_class.next = self.kernel_class_value.q.val().get_bit(0);
+        self.watchdog.next = self.watchdog_value.q.val();
         self.core_select.next = self.core_select_value.q.val();
         self.ports.next = self.ports_value.q.val().get_bit(0);
     }
@@ -310,6 +325,7 @@ mod tests {
             assert_eq!(unit.mcw.val().to_u64(), of("MCW"));
             assert_eq!(unit.timeout.val().to_u64(), of("TIMEOUT"));
             assert_eq!(u64::from(unit.kernel_class.val()), of("KERNEL_CLASS"));
+            assert_eq!(unit.watchdog.val().to_u64(), of("WATCHDOG"));
         }
     }
 }

@@ -85,6 +85,8 @@ pub struct RegisterFile {
     pub mcw: Signal<Out, Bits<6>>,
     /// Register TIMEOUT.
     pub timeout: Signal<Out, Bits<32>>,
+    /// Register WATCHDOG.
+    pub watchdog: Signal<Out, Bits<31>>,
     /// Register KERNEL_CLASS.
     pub kernel_class: Signal<Out, Bit>,
     /// Cycles since reset.
@@ -307,6 +309,7 @@ impl RegisterFile {
             mcw: Signal::default(),
             timeout: Signal::default(),
             kernel_class: Signal::default(),
+            watchdog: Signal::default(),
             cycle: Signal::default(),
             invalidate: Signal::default(),
             invalidate_data: Signal::default(),
@@ -473,6 +476,7 @@ impl Logic for RegisterFile {
         self.mcw.next = self.configuration.mcw.val();
         self.timeout.next = self.configuration.timeout.val();
         self.kernel_class.next = self.configuration.kernel_class.val();
+        self.watchdog.next = self.configuration.watchdog.val();
         self.cycle.next = (bit_cast::<64, 32>(self.cycle_high.q.val()) << bits::<6>(32))
             | bit_cast::<64, 32>(self.cycle_low.q.val());
         self.ports_enable.next = self.configuration.ports.val();

@@ -161,6 +161,8 @@ fn configuration_reaches_its_outputs() {
     assert_eq!(unit.ring_slots_log2.val().index(), 19);
     assert_eq!(unit.mcw.val().index(), 20);
     assert!(unit.kernel_class.val());
+    set(&mut unit, "WATCHDOG", 0xffff_ffff);
+    assert_eq!(unit.watchdog.val().to_u64(), 0x7fff_ffff);
     assert_eq!(unit.read_window_size[0].val().to_u64(), 0x3ff_ffff);
     assert_eq!(unit.write_window_size[1].val().to_u64(), 0);
     assert!(!unit.ports_enable.val());

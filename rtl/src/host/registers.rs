@@ -49,7 +49,7 @@ use Access::{Command as CMD, ReadOnly as RO, ReadWrite as RW, WriteOnly as WO};
 /// Value of the ID register: "HERM".
 pub const ID: u32 = 0x4845_524d;
 /// Value of the VERSION register: major in the upper half, minor in the lower.
-pub const VERSION: u32 = 0x0001_0000;
+pub const VERSION: u32 = 0x0001_0001;
 
 /// Every register, in the order of the offsets.
 pub const REGISTERS: &[RegisterSpec] = &[
@@ -78,12 +78,13 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("FAULTS", 0x058, RO, 32, 0, "Threads ended by a fault since reset, modulo 2^32"),
     register("BUS_ERRORS", 0x05c, RO, 32, 0, "AXI4 responses other than OKAY since reset, modulo 2^32"),
     register("FAULT_LEVEL", 0x060, RO, 32, 0, "Records in the fault FIFO in bits 15:0; records that it could not hold, modulo 2^16, in bits 31:16"),
-    register("FAULT_INFO", 0x064, RO, 32, 0, "Oldest fault record: cause (RISC-V privileged specification) in bits 7:0, core in bits 12:8, warp slot in bits 20:16, faulting threads of the warp in bits 29:24"),
+    register("FAULT_INFO", 0x064, RO, 32, 0, "Oldest fault record: cause (RISC-V privileged specification; 24: the watchdog) in bits 7:0, core in bits 12:8, warp slot in bits 20:16, faulting threads of the warp in bits 29:24"),
     register("FAULT_PC", 0x068, RO, 32, 0, "Oldest fault record: address of the instruction"),
     register("FAULT_ADDRESS", 0x06c, RO, 32, 0, "Oldest fault record: the value that RISC-V writes to mtval for this cause, of the lowest faulting lane"),
     register("FAULT_PACKET", 0x070, RO, 32, 0, "Oldest fault record: packetIdx of the lowest faulting lane"),
     register("FAULT_POP", 0x074, WO, 1, 0, "Writing 1 removes the oldest fault record"),
     register("L2_MAINTENANCE", 0x078, CMD, 2, 0, "Writing 1 to bit 0 writes all changed lines of the L2 to memory, to bit 1 also drops all its lines; bit 0 reads as 1 until the last write is acknowledged"),
+    register("WATCHDOG", 0x07c, RW, 31, 0, "Cycles that a warp may be on a core; 0: any number. The lanes of a warp that has been there for longer end with fault 24, at the next instruction that each of them would execute. It holds for warps that run already too"),
     register("CYCLE_LOW", 0x080, RO, 32, 0, "Cycles since reset, bits 31:0; reading it latches CYCLE_HIGH"),
     register("CYCLE_HIGH", 0x084, RO, 32, 0, "Cycles since reset, bits 63:32, as of the last read of CYCLE_LOW"),
     register("CORE_SELECT", 0x088, RW, 5, 0, "Core whose counters stand in the CORE_ registers"),

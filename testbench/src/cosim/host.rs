@@ -48,6 +48,8 @@ pub struct ArraySetup {
     pub eager: bool,
     /// Stack bytes of a thread, as a power of two; 4 to 16.
     pub stack_bytes_log2: u32,
+    /// Cycles that a warp may be on a core before its lanes end with a fault, below 2^31; 0: any number.
+    pub watchdog: u32,
     /// The kernel's argument block.
     pub argument: Vec<u8>,
     /// Where kernels describe frames that they send instead of those in the slots, if they do.
@@ -55,7 +57,7 @@ pub struct ArraySetup {
 }
 
 impl Default for ArraySetup {
-    /// A ring of 4,096 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no argument.
+    /// A ring of 4,096 slots of 2 KiB, 4 warps a core, a time-out of 256 cycles, 256 bytes of stack, no watchdog, no argument.
     fn default() -> Self {
         Self {
             ring_slots_log2: 12,
@@ -64,6 +66,7 @@ impl Default for ArraySetup {
             timeout: 256,
             eager: false,
             stack_bytes_log2: 8,
+            watchdog: 0,
             argument: Vec::new(),
             egress: None,
         }
@@ -307,6 +310,7 @@ impl<D: Device> Host<D> {
             (4..=16).contains(&setup.stack_bytes_log2),
             "4 to 16",
         )?;
+        option("watchdog", setup.watchdog, setup.watchdog >> 31 == 0, "0 to 2147483647")?;
         let most = self.most_warps();
         option(
             "mcw",
@@ -335,6 +339,7 @@ impl<D: Device> Host<D> {
         self.write("STACK_BYTES_LOG2", setup.stack_bytes_log2)?;
         self.write("MCW", setup.mcw)?;
         self.write("TIMEOUT", setup.timeout)?;
+        self.write("WATCHDOG", setup.watchdog)?;
         Ok(layout)
     }
 

@@ -116,6 +116,24 @@ impl MemoryImage {
         true
     }
 
+    /// The lowest address, from `from` on, whose byte is another one in `other`, a memory of the same size.
+    #[must_use]
+    pub fn first_difference(&self, other: &Self, from: u32) -> Option<u32> {
+        const ZEROS: &[u8] = &[0; PAGE];
+        let (first, mut offset) = split(from as usize);
+        for (number, (a, b)) in self.pages.iter().zip(&other.pages).enumerate().skip(first) {
+            if a.is_some() || b.is_some() {
+                let [a, b] = [a, b].map(|page| page.as_deref().unwrap_or(ZEROS));
+                if a[offset..] != b[offset..] {
+                    let differs = (offset..PAGE).find(|i| a[*i] != b[*i]);
+                    return differs.map(|i| ((number << PAGE_BITS) + i) as u32);
+                }
+            }
+            offset = 0;
+        }
+        None
+    }
+
     fn page(&mut self, page: usize) -> &mut [u8] {
         self.pages[page].get_or_insert_with(|| vec![0; PAGE].into_boxed_slice())
     }
@@ -151,6 +169,22 @@ mod tests {
         assert_eq!(image.read_u32(0xffff_ff00).unwrap(), 0x0302_0100);
         let error = image.write(0xffff_ff01, &bytes).unwrap_err().to_string();
         assert!(error.contains("256 bytes at 0xffffff01 are outside"), "{error}");
+    }
+
+    #[test]
+    fn the_first_difference_is_found() {
+        let (mut a, mut b) = (MemoryImage::new(1 << 32), MemoryImage::new(1 << 32));
+        // A page of zeros is like one that was never written.
+        a.write(0x5000_0000, &[0; 9]).unwrap();
+        assert_eq!(a.first_difference(&b, 0), None);
+        for address in [0x1_0000, 0x1_0003, 0xffff_ffff] {
+            b.write(address, &[7]).unwrap();
+        }
+        assert_eq!(a.first_difference(&b, 0), Some(0x1_0000));
+        assert_eq!(b.first_difference(&a, 0x1_0001), Some(0x1_0003));
+        assert_eq!(a.first_difference(&b, 0x1_0004), Some(0xffff_ffff));
+        assert_eq!(a.first_difference(&b.clone(), 0xffff_ffff), Some(0xffff_ffff));
+        assert_eq!(b.first_difference(&b, 0), None);
     }
 
     #[test]

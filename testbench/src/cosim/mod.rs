@@ -36,7 +36,8 @@ pub use error::CosimError;
 pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
 pub use image::{MemoryImage, LINE};
 pub use memory::{
-    Axi4Memory, ChannelStatistics, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR, OKAY, SLVERR,
+    Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
+    OKAY, SLVERR,
 };
 pub use ports::{Axi4Ports, AxiLitePorts, PortError, StreamInPorts, StreamOutPorts, TracePorts};
 pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};

@@ -6,7 +6,7 @@ use super::axi_lite::{Access, AxiLiteHost, Completion};
 use super::device::Device;
 use super::error::CosimError;
 use super::image::MemoryImage;
-use super::memory::{Axi4Memory, MemoryOptions, MemoryStatistics};
+use super::memory::{Axi4Memory, Disturbance, MemoryOptions, MemoryStatistics};
 use super::ports::{Axi4Ports, AxiLitePorts, TracePorts};
 use super::stream::Streams;
 
@@ -121,6 +121,11 @@ impl Simulation {
     /// The contents of the memory, to be changed.
     pub fn image_mut(&mut self) -> &mut MemoryImage {
         &mut self.image
+    }
+
+    /// Lets the memory behave like this from now on.
+    pub fn disturb_memory(&mut self, disturbance: Disturbance) {
+        self.memory.disturb(disturbance);
     }
 
     /// Cycles since the end of the reset.

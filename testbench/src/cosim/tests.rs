@@ -344,6 +344,7 @@ const SMALL: ArraySetup = ArraySetup {
     timeout: 64,
     eager: false,
     stack_bytes_log2: 8,
+    watchdog: 0,
     argument: Vec::new(),
     egress: None,
 };

@@ -73,6 +73,7 @@ pub struct Bench {
     library: ModelLibrary,
     config: Config,
     memory: MemoryOptions,
+    watchdog: u32,
 }
 
 /// What is compared in every cycle.
@@ -87,7 +88,13 @@ struct Lockstep {
 impl Bench {
     /// A bench with a model of an array of this configuration. The seed of `memory` is replaced by that of the case.
     pub fn new(library: ModelLibrary, config: Config, memory: MemoryOptions) -> Self {
-        Self { library, config, memory }
+        Self { library, config, memory, watchdog: 0 }
+    }
+
+    /// Lets the array's watchdog end warps that run for more than 1 to `most` cycles, as the seed of the case says. What warps left
+    /// behind is known only if every retired instruction is compared.
+    pub fn set_watchdog(&mut self, most: u32) {
+        self.watchdog = most;
     }
 
     /// Whether every retired instruction is compared, else only what a run leaves behind.
@@ -113,6 +120,10 @@ impl Bench {
             entry: CODE_BASE,
             registers: u32::from(program.features.isa().registers()),
         };
+        if self.watchdog != 0 && !self.has_trace() {
+            let needs = "the watchdog needs a model with trace ports";
+            return Err(Failure::Result(needs.to_string()));
+        }
         let memory = MemoryOptions { seed, ..self.memory.clone() };
         let mut host = Host::new(Simulation::new(
             self.library.instantiate().map_err(CosimError::from)?,
@@ -129,6 +140,7 @@ impl Bench {
             timeout: random.gen_range(16..256),
             eager: random.gen(),
             stack_bytes_log2: STACK_BYTES_LOG2,
+            watchdog: if self.watchdog == 0 { 0 } else { random.gen_range(1..=self.watchdog) },
             argument,
             egress: None,
         };
@@ -140,6 +152,7 @@ impl Bench {
             protection,
             scratchpad: features.scratchpad,
             instret: features.instret,
+            watchdog: setup.watchdog != 0,
             ..Machine::new(features.isa(), self.config.lanes as u32, &kernel, &setup, &layout)
         };
         let before = host.device_mut().image().clone();

@@ -211,7 +211,8 @@ impl Coverage {
             format!("{} ({:?}) {}", cause as u8, cause, self.faults.get(&cause).copied().unwrap_or_default())
         };
         if features.faults {
-            let counts: Vec<_> = causes(features).map(count).collect();
+            let watchdog = Some(Cause::Watchdog).filter(|cause| self.faults.contains_key(cause));
+            let counts: Vec<_> = causes(features).chain(watchdog).map(count).collect();
             lines.push(format!("threads that faulted, by cause: {}", counts.join(", ")));
         }
         lines.join("\n")
@@ -268,5 +269,7 @@ fn hazards(features: &Features) -> impl Iterator<Item = Hazard> {
 fn causes(features: &Features) -> impl Iterator<Item = Cause> {
     let (faults, windows) = (features.faults, features.windows);
     let outside = |cause: &Cause| matches!(cause, Cause::LoadAccess | Cause::StoreAccess);
-    Cause::ALL.into_iter().filter(move |cause| faults && (windows || !outside(cause)))
+    // The watchdog is not a matter of the program.
+    let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Watchdog);
+    causes.filter(move |cause| faults && (windows || !outside(cause)))
 }

@@ -4,7 +4,7 @@ use super::instruction::{Instruction, Isa};
 use super::memory::Memory;
 use super::{aes, Op};
 
-/// Causes of a fault, numbered as in `mcause` of the RISC-V privileged specification.
+/// Causes of a fault, numbered as in `mcause` of the RISC-V privileged specification, which leaves 24 to platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Cause {
@@ -26,11 +26,13 @@ pub enum Cause {
     StoreAccess = 7,
     /// `ecall`.
     EnvironmentCall = 11,
+    /// The warp ran for too long; no instruction does this by itself.
+    Watchdog = 24,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::InstructionMisaligned,
         Self::InstructionAccess,
         Self::Illegal,
@@ -40,6 +42,7 @@ impl Cause {
         Self::StoreMisaligned,
         Self::StoreAccess,
         Self::EnvironmentCall,
+        Self::Watchdog,
     ];
 }
 

@@ -55,6 +55,8 @@ pub struct Machine {
     pub scratchpad: bool,
     /// Whether the CSRs `instret` and `instreth` exist.
     pub instret: bool,
+    /// Whether warps may be ended by the watchdog, whenever it likes.
+    pub watchdog: bool,
 }
 
 impl Machine {
@@ -75,6 +77,7 @@ impl Machine {
             protection: Protection::Off,
             scratchpad: false,
             instret: false,
+            watchdog: false,
         }
     }
 
@@ -200,14 +203,17 @@ impl Thread {
         match (&outcome, fetched) {
             (Ok(_), Ok(code)) if code.is_call() => self.depth = (self.depth + 1).min(63),
             (Ok(_), Ok(code)) if code.is_return() => self.depth = self.depth.saturating_sub(1),
-            (Err(fault), _) => {
-                self.hart.x[10] = FAULT | fault.cause as u32;
-                self.hart.pc = EXIT_ADDRESS;
-                self.depth = 0;
-            }
+            (Err(fault), _) => self.end_with(fault.cause),
             _ => {}
         }
         Step { word, instruction: fetched.ok(), outcome }
+    }
+
+    /// Sends the thread to EXIT with a fault for its verdict.
+    pub fn end_with(&mut self, cause: Cause) {
+        self.hart.x[10] = FAULT | cause as u32;
+        self.hart.pc = EXIT_ADDRESS;
+        self.depth = 0;
     }
 
     /// The word at the PC and the instruction that it is.
@@ -253,6 +259,7 @@ mod tests {
         protection: Protection::Off,
         scratchpad: false,
         instret: false,
+        watchdog: false,
     };
     const PLACE: Place = Place { core: 1, slot: 2, lane: 3, packet: 0x35 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hermes_rtl::config::EXIT_ADDRESS;
+use hermes_rtl::config::{EXIT_ADDRESS, WATCHDOG_CAUSE};
 
 use super::mismatch::Mismatch;
 use super::running::{element, hex, Difference, Outstanding, Running};
@@ -210,10 +210,17 @@ fn compare(
     running.adopt_store_data(decoded.as_ref(), got);
     // The cycle is the array's: what its lanes read, all of them the same, in both halves of the counter.
     let half = u64::from(element(&got.values, active.trailing_zeros() as usize));
-    let Some(mut expected) = running.warp.step(machine, memory, half << 32 | half) else {
+    // The watchdog may come at any instruction but EXIT; then it ends all that run.
+    let timed_out =
+        machine.watchdog && (got.faulting, got.cause) == (active, WATCHDOG_CAUSE) && pc != EXIT_ADDRESS;
+    let step = match timed_out {
+        true => running.warp.time_out(machine),
+        false => running.warp.step(machine, memory, half << 32 | half),
+    };
+    let Some(mut expected) = step else {
         return Err(Difference::new(None, "the warp", "at its end", "an instruction"));
     };
-    if got.instruction != expected.retired.instruction && pc != EXIT_ADDRESS {
+    if got.instruction != expected.retired.instruction && pc != EXIT_ADDRESS && !timed_out {
         return Err(Difference::words(None, "instruction", expected.retired.instruction, got.instruction));
     }
     running.adopt_results(&mut expected, got)?;

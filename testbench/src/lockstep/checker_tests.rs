@@ -26,6 +26,7 @@ fn machine() -> Machine {
         protection: Protection::Windows { read: [data, Window::default()], write: [data, Window::default()] },
         scratchpad: true,
         instret: true,
+        watchdog: false,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::trace::{lanes, Retired, WarpStart};
 use crate::cosim::MemoryImage;
 use crate::iss::{
-    Class, CoreMemory, Counters, Fault, Instruction, Machine, Place, Protection, Thread, BOOT_ADDRESS,
+    Cause, Class, CoreMemory, Counters, Fault, Instruction, Machine, Place, Protection, Thread, BOOT_ADDRESS,
     SCRATCHPAD_BYTES,
 };
 
@@ -83,13 +83,25 @@ impl Warp {
         Some((best.1, set))
     }
 
-    /// Executes the next instruction of the preferred path; `None` when all lanes ended. `cycle` is what the CSR of this
-    /// name reads.
-    pub fn step(&mut self, machine: &Machine, memory: WarpMemory<'_>, cycle: u64) -> Option<Expected> {
+    /// The watchdog ends the lanes of the preferred path in place of their next instruction; `None` when all lanes ended.
+    pub fn time_out(&mut self, machine: &Machine) -> Option<Expected> {
+        let mut expected = self.at_preferred(machine)?;
+        let retired = &mut expected.retired;
+        (retired.faulting, retired.cause) = (retired.active, Cause::Watchdog as u8);
+        for lane in lanes(retired.active) {
+            self.threads[lane].end_with(Cause::Watchdog);
+            expected.faults.push((lane, Fault { cause: Cause::Watchdog, value: 0 }));
+        }
+        self.instret += u64::from(retired.pc < BOOT_ADDRESS);
+        Some(expected)
+    }
+
+    /// The lanes of the preferred path, in front of what they do; `None` when all lanes ended.
+    fn at_preferred(&self, machine: &Machine) -> Option<Expected> {
         let (pc, active) = self.preferred()?;
         let converged = active == self.living();
         let width = machine.lanes as usize;
-        let mut expected = Expected {
+        Some(Expected {
             retired: Retired {
                 core: self.start.core,
                 slot: self.start.slot,
@@ -108,7 +120,14 @@ impl Warp {
             results: vec![0; width],
             converged,
             first_packet: self.start.first_packet,
-        };
+        })
+    }
+
+    /// Executes the next instruction of the preferred path; `None` when all lanes ended. `cycle` is what the CSR of this
+    /// name reads.
+    pub fn step(&mut self, machine: &Machine, memory: WarpMemory<'_>, cycle: u64) -> Option<Expected> {
+        let mut expected = self.at_preferred(machine)?;
+        let (pc, active) = (expected.retired.pc, expected.retired.active);
         let counters = Counters { cycle, instret: self.instret };
         let WarpMemory { shared, scratchpad, protection } = memory;
         let mut memory =

@@ -8,6 +8,7 @@ use verilator_sys::Model;
 
 use super::super::image::{MemoryImage, LINE};
 use super::super::ports::Axi4Ports;
+use super::disturbance::{Disturbance, Path, Pauses};
 use super::dram::{Direction, Dram};
 use super::responder::{Order, Responder};
 use super::rules::{Address, Beat, Outstanding, Rules};
@@ -16,6 +17,7 @@ use super::{ChannelStatistics, Latency, MemoryOptions, DECERR, OKAY, SLVERR};
 /// What the channels have in common.
 pub(super) struct Shared {
     pub(super) options: MemoryOptions,
+    pub(super) disturbance: Disturbance,
     pub(super) random: ChaCha8Rng,
     pub(super) outstanding: Outstanding,
 }
@@ -46,6 +48,7 @@ pub(super) struct Channel {
     ports: Axi4Ports,
     rules: Rules,
     dram: Option<Dram>,
+    pauses: Pauses,
     reads: Responder<Address>,
     reading: Option<ReadBurst>,
     write_addresses: VecDeque<Address>,
@@ -75,6 +78,7 @@ impl Channel {
             ports,
             rules: Rules::default(),
             dram,
+            pauses: Pauses::default(),
             reads: Responder::new(order),
             reading: None,
             write_addresses: VecDeque::new(),
@@ -274,6 +278,7 @@ impl Channel {
                 None => {}
             }
         }
+        self.pauses.cycle(cycle, &shared.disturbance, &mut shared.random);
         if self.outstanding > 0 {
             self.drive_answers(model, image, cycle, shared);
         } else {
@@ -281,7 +286,9 @@ impl Channel {
             model.set_u64(self.ports.rvalid, 0);
             model.set_u64(self.ports.bvalid, 0);
         }
-        if shared.options.stall_percent > 0 || self.dram.is_some() || !self.arready {
+        let always = shared.options.stall_percent > 0 || self.dram.is_some();
+        let disturbed = shared.disturbance.longest_pause > 0;
+        if always || disturbed || !(self.arready && self.awready && self.wready) {
             self.drive_ready(model, shared);
         }
     }
@@ -294,6 +301,9 @@ impl Channel {
         let write_room = room(Direction::Write) && (self.dram.is_none() || self.write_addresses.is_empty());
         (self.arready, self.awready, self.wready) =
             (ready() && room(Direction::Read), ready() && write_room, ready());
+        self.arready &= !self.pauses.on(Path::ReadAddress);
+        self.awready &= !self.pauses.on(Path::WriteAddress);
+        self.wready &= !self.pauses.on(Path::WriteData);
         model.set_u64(self.ports.arready, u64::from(self.arready));
         model.set_u64(self.ports.awready, u64::from(self.awready));
         model.set_u64(self.ports.wready, u64::from(self.wready));
@@ -301,7 +311,7 @@ impl Channel {
 
     fn drive_answers(&mut self, model: &mut Model, image: &mut MemoryImage, cycle: u64, shared: &mut Shared) {
         let p = self.ports;
-        if !self.rvalid {
+        if !self.rvalid && !self.pauses.on(Path::ReadData) {
             if self.reading.is_none() {
                 let next = self.reads.pop(cycle, &mut shared.random);
                 self.reading = next.map(|(_, address)| ReadBurst { address, done: 0 });
@@ -309,7 +319,11 @@ impl Channel {
             if let Some(burst) = &mut self.reading {
                 let address = burst.address.address.wrapping_add(burst.done * LINE as u32);
                 let line = image.read_line(address);
-                let response = response(&shared.options, address, line.is_some());
+                let mut response = response(&shared.options, address, line.is_some());
+                let Shared { disturbance, random, .. } = shared;
+                if response == OKAY && disturbance.fails(disturbance.read_errors, address, random) {
+                    response = SLVERR;
+                }
                 self.statistics.errors += u64::from(response != OKAY);
                 burst.done += 1;
                 model.set_u64(p.rid, u64::from(burst.address.id));
@@ -319,12 +333,17 @@ impl Channel {
                 self.rvalid = true;
             }
         }
-        if self.written.is_none() {
+        if self.written.is_none() && !self.pauses.on(Path::WriteResponse) {
             if let Some((id, write)) = self.writes.pop(cycle, &mut shared.random) {
+                let Shared { options, disturbance, random, .. } = shared;
                 let mut worst = OKAY;
+                let failed = disturbance.fails(disturbance.write_errors, write.address.address, random);
                 for (index, beat) in write.beats.iter().enumerate() {
                     let address = write.address.address.wrapping_add((index * LINE) as u32);
-                    let answer = response(&shared.options, address, image.contains(address, LINE));
+                    let answer = match response(options, address, image.contains(address, LINE)) {
+                        OKAY if failed => SLVERR,
+                        other => other,
+                    };
                     if answer == OKAY {
                         image.write_line(address, &beat.data, beat.strobe);
                         self.statistics.lines_written += 1;

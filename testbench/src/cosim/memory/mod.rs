@@ -5,6 +5,7 @@
 //! | `channel` | one AXI4 slave: bursts, answers, back-pressure |
 //! | `responder` | answers that wait for their time |
 //! | `dram` | the timing of a channel of DRAM |
+//! | `disturbance` | long pauses and errors at random |
 //! | `rules` | what is checked of the design |
 //! | `statistics` | what the memory did |
 //!
@@ -14,6 +15,7 @@
 //! that AXI4 allows, so that a design that does not wait for its answers is found out.
 
 mod channel;
+mod disturbance;
 mod dram;
 mod responder;
 mod rules;
@@ -31,6 +33,7 @@ use super::ports::Axi4Ports;
 use channel::{Channel, Shared};
 use rules::Outstanding;
 
+pub use disturbance::Disturbance;
 pub use dram::DramTiming;
 pub use statistics::{ChannelStatistics, MemoryStatistics};
 
@@ -130,9 +133,19 @@ impl Axi4Memory {
         let random = ChaCha8Rng::seed_from_u64(options.seed);
         Self {
             channels,
-            shared: Shared { options, random, outstanding: Outstanding::default() },
+            shared: Shared {
+                options,
+                disturbance: Disturbance::default(),
+                random,
+                outstanding: Outstanding::default(),
+            },
             cycles: [0; 2],
         }
+    }
+
+    /// Lets the memory behave like this from now on.
+    pub fn disturb(&mut self, disturbance: Disturbance) {
+        self.shared.disturbance = disturbance;
     }
 
     /// Forgets all requests and the statistics, as at a reset of the bus.

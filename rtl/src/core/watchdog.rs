@@ -1,0 +1,164 @@
+//! Which warps have run for too long.
+
+use crate::prelude::*;
+
+/// Notes when every warp started, and tells stage D of a warp that has run longer than `limit` cycles.
+///
+/// 1. The slots are visited in turn, one a cycle. A warp that has been on the core for `limit` cycles or more when its slot is visited is
+///    *overdue* until its slot starts another warp: that is `limit` to `limit + 34` cycles after its start. The age is taken modulo
+///    2^32, so a warp that has run for longer than that may be noticed up to 2^31 cycles after the limit was set.
+/// 2. `limit` 0 makes no warp overdue. A limit that changes holds for the warps that run already.
+/// 3. `overdue` is a register: at an edge with `advance` high it takes the state of the warp in `slot`, whose instruction enters stage
+///    D at that edge.
+/// 4. A slot that never had a warp since power-up may show as overdue while the limit is not 0.
+#[derive(LogicBlock, Default)]
+pub struct Watchdog {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// WATCHDOG register: cycles that a warp may run; 0: for ever.
+    pub limit: Signal<In, Bits<31>>,
+    /// Cycles since reset, modulo 2^32.
+    pub cycle: Signal<In, Bits<32>>,
+    /// A warp starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Its slot.
+    pub start_slot: Signal<In, Bits<5>>,
+    /// The pipeline moves on at this edge.
+    pub advance: Signal<In, Bit>,
+    /// Stage C: warp slot.
+    pub slot: Signal<In, Bits<5>>,
+    /// Stage D: the warp has run for too long.
+    pub overdue: Signal<Out, Bit>,
+    starts: RamAsync<Bits<32>, 5>,
+    visited: Register<Bits<5>>,
+    aged: Register<Bits<5>>,
+    age: Register<Bits<32>>,
+    late: Register<Bits<32>>,
+    overdue_q: Register<Bit>,
+    found: Signal<Local, Bits<32>>,
+    started: Signal<Local, Bits<32>>,
+}
+
+impl Logic for Watchdog {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, visited, aged, age, late, overdue_q);
+        self.starts.clock.next = self.clock.val();
+        self.starts.write_enable.next = self.start_valid.val();
+        self.starts.write_address.next = self.start_slot.val();
+        self.starts.write_data.next = self.cycle.val();
+
+        // The age of the warp in one slot after the other
+        self.visited.d.next = self.visited.q.val() + bits::<5>(1);
+        self.starts.read_address.next = self.visited.q.val();
+        self.aged.d.next = self.visited.q.val();
+        self.age.d.next = self.cycle.val() - self.starts.read_data.val();
+        if self.start_valid.val() & (self.start_slot.val() == self.visited.q.val()) {
+            self.age.d.next = bits::<32>(0);
+        }
+
+        self.started.next = bits::<32>(0);
+        if self.start_valid.val() {
+            self.started.next = bits::<32>(1) << self.start_slot.val();
+        }
+        self.found.next = bits::<32>(0);
+        if self.limit.val().any() & (self.age.q.val() >= bit_cast::<32, 31>(self.limit.val())) {
+            self.found.next = bits::<32>(1) << self.aged.q.val();
+        }
+        self.late.d.next = (self.late.q.val() | self.found.val()) & !self.started.val();
+
+        self.overdue.next = self.overdue_q.q.val();
+        if self.advance.val() {
+            self.overdue_q.d.next = self.late.q.val().get_bit(self.slot.val().index());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{reset, settle, tick};
+    use rand::Rng;
+
+    /// Starts at any time in any slot, limits that change: a warp is overdue when it must be, and not before it may be.
+    #[test]
+    fn warps_are_overdue_between_the_limit_and_34_cycles_after_it() {
+        let mut random = crate::testing::random();
+        let mut uut = Watchdog::default();
+        reset!(uut);
+        let mut starts = [None::<u64>; 32];
+        let (mut limit, mut limited_since) = (0, 0);
+        // Close to the wrap of the counter.
+        let first = 0xffff_fc00u64;
+        let (mut early, mut late) = (0, 0);
+        for cycle in 0..6_000u64 {
+            if cycle % 1_500 == 0 {
+                limit = [0, 300, 90, 1][cycle as usize / 1_500];
+                limited_since = cycle;
+            }
+            let slot = random.gen_range(0..32usize);
+            let start = (cycle < 32 || random.gen_bool(0.1)).then_some(if cycle < 32 {
+                cycle as usize
+            } else {
+                slot
+            });
+            let asked = random.gen_range(0..32usize);
+            uut.limit.next = bits(limit);
+            uut.cycle.next = bits((first + cycle) & 0xffff_ffff);
+            uut.start_valid.next = start.is_some();
+            uut.start_slot.next = bits(start.unwrap_or(0) as u64);
+            uut.advance.next = true;
+            uut.slot.next = bits(asked as u64);
+            settle(&mut uut);
+            tick!(uut);
+            let (seen, began) = (uut.overdue.val(), starts[asked]);
+            if let Some(age) = began.map(|began| cycle - began) {
+                // The answer left the registers at the edge at the end of `cycle`.
+                if seen {
+                    assert!(limit > 0 && age > limit, "slot {asked}: {age} cycles, limit {limit}");
+                    late += 1;
+                } else if limit > 0 && cycle - limited_since > 34 {
+                    assert!(age <= limit + 34, "slot {asked}: {age} cycles, limit {limit}");
+                    early += 1;
+                }
+            }
+            if let Some(slot) = start {
+                starts[slot] = Some(cycle);
+            }
+        }
+        assert!(early > 300 && late > 300, "{early} {late}");
+    }
+
+    #[test]
+    fn the_answer_is_held_while_the_pipeline_stands() {
+        let mut uut = Watchdog::default();
+        reset!(uut);
+        uut.limit.next = bits(10);
+        // Cycles, slot in stage C, whether the pipeline moves, whether a warp starts in slot 7, what the answer is then.
+        let script = [
+            (1, 7, true, true, Some(false)),
+            (60, 0, true, false, None),
+            (1, 7, true, false, Some(true)),
+            (1, 3, false, false, Some(true)),
+            // Another warp in the slot is not overdue.
+            (1, 7, true, true, None),
+            (1, 7, true, false, Some(false)),
+        ];
+        let mut now = 0;
+        for (cycles, slot, advance, start, expected) in script {
+            for _ in 0..cycles {
+                now += 1;
+                uut.cycle.next = bits(now);
+                uut.start_valid.next = start;
+                uut.start_slot.next = bits(7);
+                uut.advance.next = advance;
+                uut.slot.next = bits(slot);
+                settle(&mut uut);
+                tick!(uut);
+            }
+            assert!(expected.is_none_or(|expected| expected == uut.overdue.val()), "cycle {now}");
+        }
+    }
+}
