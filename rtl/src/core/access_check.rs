@@ -33,6 +33,8 @@ pub struct AccessCheck<const LANES: usize> {
     pub fault: Signal<In, Bit>,
     /// With `fault`: the cause.
     pub fault_cause: Signal<In, Bits<5>>,
+    /// Lanes that may not make this access, whatever the windows say.
+    pub refused: Signal<In, Bits<LANES>>,
     /// Address of each lane (load, store, `jalr`).
     pub address: Vec<Signal<In, Bits<32>>>,
     /// The condition of the branch holds in each lane.
@@ -80,6 +82,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             target_misaligned: Signal::default(),
             fault: Signal::default(),
             fault_cause: Signal::default(),
+            refused: Signal::default(),
             address: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
@@ -151,8 +154,10 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         }
         self.faulting.next = self.crooked.val();
         self.staying.next = bits::<LANES>(0);
-        self.allowed.next =
-            self.active.val() & !self.misaligned.y.val() & (self.private.y.val() | !self.outside.y.val());
+        self.allowed.next = self.active.val()
+            & !self.misaligned.y.val()
+            & (self.private.y.val() | !self.outside.y.val())
+            & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private.y.val();
         self.scratchpad.next = self.scratching.val().any();
         if self.access.val() {

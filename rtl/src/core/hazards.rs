@@ -12,7 +12,9 @@ use crate::prelude::*;
 /// - it is a load and a store of its warp is not acknowledged, or the other way round, so that memory sees the accesses of a
 ///   thread in their order (the scratchpad keeps it by itself); a `fence` waits for both, and EXIT for all
 ///   values that are still to come;
-/// - it is a division and the divider is taken.
+/// - it is a division and the divider is taken;
+/// - it is an atomic instruction and its warp has a load or store under way, or the path of atomic operations is taken, or it is a load and an atomic
+///   operation of its warp is not complete.
 ///
 /// A blocked instruction is fetched again: at once, or (`waits`) after a load, store or division of its warp completed. A completion in
 /// the very cycle counts, so that no wake-up is lost. All other results are forwarded, so that they can be used by the very next
@@ -41,6 +43,8 @@ pub struct Hazards {
     pub fence: Signal<In, Bit>,
     /// Stage D: division.
     pub divide: Signal<In, Bit>,
+    /// Stage D: atomic instruction; it counts as a load as well, in all stages.
+    pub atomic: Signal<In, Bit>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<In, Bit>,
     /// Stage X: warp slot.
@@ -55,6 +59,8 @@ pub struct Hazards {
     pub execute_multiply: Signal<In, Bit>,
     /// Stage X: division.
     pub execute_divide: Signal<In, Bit>,
+    /// Stage X: atomic instruction.
+    pub execute_atomic: Signal<In, Bit>,
     /// Stage W holds an instruction.
     pub write_valid: Signal<In, Bit>,
     /// Stage W: warp slot.
@@ -67,13 +73,15 @@ pub struct Hazards {
     pub write_store: Signal<In, Bit>,
     /// Stage W: division.
     pub write_divide: Signal<In, Bit>,
-    /// The load or store in stage W is taken by the load/store unit.
+    /// Stage W: atomic instruction.
+    pub write_atomic: Signal<In, Bit>,
+    /// The load, store or atomic operation in stage W is taken by the load/store unit or by the path of atomic operations.
     pub memory_start: Signal<In, Bit>,
     /// The load or store in stage W is taken by the scratchpad.
     pub scratchpad_start: Signal<In, Bit>,
     /// The division in stage W starts.
     pub divide_start: Signal<In, Bit>,
-    /// A load from the shared memory completes.
+    /// A load from the shared memory or an atomic operation completes.
     pub loaded_valid: Signal<In, Bit>,
     /// A load from the scratchpad completes.
     pub scratchpad_loaded: Signal<In, Bit>,
@@ -81,7 +89,7 @@ pub struct Hazards {
     pub scratchpad_stored: Signal<In, Bit>,
     /// Its warp slot.
     pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// The division completes.
+    /// The division or the atomic operation under way completes.
     pub divided_valid: Signal<In, Bit>,
     /// A load, from wherever, or a division writes its last value.
     pub late_valid: Signal<In, Bit>,
@@ -97,6 +105,10 @@ pub struct Hazards {
     pub divide_busy: Signal<In, Bit>,
     /// Warp slot of the division.
     pub divide_slot: Signal<In, Bits<5>>,
+    /// The path of atomic operations is taken.
+    pub atomic_busy: Signal<In, Bit>,
+    /// Warp slot of the operation.
+    pub atomic_slot: Signal<In, Bits<5>>,
     /// The instruction in stage D cannot be executed yet.
     pub blocked: Signal<Out, Bit>,
     /// Nor before an operation of its warp completes.
@@ -126,6 +138,7 @@ pub struct Hazards {
     storing: Signal<Local, Bit>,
     dividing: Signal<Local, Bit>,
     scratching: Signal<Local, Bit>,
+    exchanging: Signal<Local, Bit>,
     order: Signal<Local, Bit>,
     transient: Signal<Local, Bit>,
     waiting: Signal<Local, Bit>,
@@ -193,20 +206,28 @@ impl Logic for Hazards {
             | (self.execute_mine.val() & self.execute_divide.val())
             | (self.write_mine.val() & self.write_divide.val());
         self.scratching.next = self.scratchpad.busy.val().get_bit(self.slot.val().index());
+        self.exchanging.next = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
+            | (self.execute_mine.val() & self.execute_atomic.val())
+            | (self.write_mine.val() & self.write_atomic.val());
         self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
-            | ((self.store.val() | self.fence.val()) & self.loading.val())
+            | ((self.store.val() | self.fence.val() | self.atomic.val()) & self.loading.val())
+            | (self.load.val() & self.exchanging.val())
             | (self.exit.val() & (self.dividing.val() | self.scratching.val()));
 
-        // A division in stage X or W may still be flushed, and then no completion comes.
+        // A division or atomic instruction in stage X or W may still be flushed, and then no completion comes.
         self.transient.next = ((self.rs1_in_execute.val() | self.rs2_in_execute.val())
             & self.execute_multiply.val())
             | (self.divide.val()
                 & ((self.execute_valid.val() & self.execute_divide.val())
-                    | (self.write_valid.val() & self.write_divide.val())));
+                    | (self.write_valid.val() & self.write_divide.val())))
+            | (self.atomic.val()
+                & ((self.execute_valid.val() & self.execute_atomic.val())
+                    | (self.write_valid.val() & self.write_atomic.val())));
         self.waiting.next = self.scoreboard.pending.val()
             | self.late.val()
             | self.order.val()
-            | (self.divide.val() & self.divide_busy.val());
+            | (self.divide.val() & self.divide_busy.val())
+            | (self.atomic.val() & self.atomic_busy.val());
         self.woken.next = self.divided_valid.val()
             | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
             | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))
