@@ -4,6 +4,8 @@ mod answers;
 mod atomic_alu;
 mod atomics;
 #[cfg(test)]
+mod atomics_system_tests;
+#[cfg(test)]
 mod atomics_tests;
 mod axi4;
 mod bank;
