@@ -81,7 +81,7 @@ pub struct Hazards {
     pub scratchpad_start: Signal<In, Bit>,
     /// The division in stage W starts.
     pub divide_start: Signal<In, Bit>,
-    /// A load from the shared memory or an atomic operation completes.
+    /// A load from the shared memory completes.
     pub loaded_valid: Signal<In, Bit>,
     /// A load from the scratchpad completes.
     pub scratchpad_loaded: Signal<In, Bit>,
@@ -123,7 +123,7 @@ pub struct Hazards {
     pub rs2_in_write: Signal<Out, Bit>,
     /// Slots with stores under way.
     pub stores_busy: Signal<Out, Bits<32>>,
-    /// The warp in stage W has loads, accesses of the scratchpad or a division under way.
+    /// The warp in stage W has loads, an atomic operation, accesses of the scratchpad or a division under way.
     pub write_warp_late: Signal<Out, Bit>,
     scoreboard: Scoreboard,
     loads: OutstandingOperations,
@@ -161,7 +161,9 @@ impl Logic for Hazards {
         self.scoreboard.rs1.next = self.rs1.val();
         self.scoreboard.rs2.next = self.rs2.val();
         self.scoreboard.rd.next = self.rd.val();
-        self.loads.start_valid.next = self.memory_start.val() & self.write_load.val();
+        // Loads complete in their order; atomic operations do not keep to it.
+        self.loads.start_valid.next =
+            self.memory_start.val() & self.write_load.val() & !self.write_atomic.val();
         self.loads.start_slot.next = self.write_slot.val();
         self.loads.done_valid.next = self.loaded_valid.val();
         self.loads.done_slot.next = self.late_slot.val();
@@ -196,7 +198,11 @@ impl Logic for Hazards {
             | (self.uses_write.val() & (self.write_load.val() | self.write_divide.val()));
 
         // Order of memory accesses, and what must be over before a warp can end
+        self.exchanging.next = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
+            | (self.execute_mine.val() & self.execute_atomic.val())
+            | (self.write_mine.val() & self.write_atomic.val());
         self.loading.next = self.loads.busy.val().get_bit(self.slot.val().index())
+            | self.exchanging.val()
             | (self.execute_mine.val() & self.execute_load.val())
             | (self.write_mine.val() & self.write_load.val());
         self.storing.next = self.stores.busy.val().get_bit(self.slot.val().index())
@@ -206,9 +212,6 @@ impl Logic for Hazards {
             | (self.execute_mine.val() & self.execute_divide.val())
             | (self.write_mine.val() & self.write_divide.val());
         self.scratching.next = self.scratchpad.busy.val().get_bit(self.slot.val().index());
-        self.exchanging.next = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
-            | (self.execute_mine.val() & self.execute_atomic.val())
-            | (self.write_mine.val() & self.write_atomic.val());
         self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
             | ((self.store.val() | self.fence.val() | self.atomic.val()) & self.loading.val())
             | (self.load.val() & self.exchanging.val())
@@ -235,6 +238,7 @@ impl Logic for Hazards {
         self.blocked.next = self.waiting.val() | self.transient.val();
         self.waits.next = self.waiting.val() & !self.transient.val() & !self.woken.val();
         self.write_warp_late.next = self.loads.busy.val().get_bit(self.write_slot.val().index())
+            | (self.atomic_busy.val() & (self.atomic_slot.val() == self.write_slot.val()))
             | self.scratchpad.busy.val().get_bit(self.write_slot.val().index())
             | (self.divide_busy.val() & (self.divide_slot.val() == self.write_slot.val()));
     }
