@@ -277,6 +277,15 @@ mod tests {
             let cause = if misaligned == 0 { 5 } else { 4 } + if store { 2 } else { 0 };
             assert_eq!(unit.cause.val().to_u64(), cause);
 
+            // Lanes that are refused fault where they would have made their access.
+            unit.refused.next = bits(0xff);
+            assert!(simulate(&mut unit, 20));
+            let refused = if misaligned == 0 { active } else { misaligned };
+            assert_eq!(u64::from(unit.faulting.val()), refused);
+            assert_eq!(u64::from(unit.staying.val()), active & !refused);
+            assert!(!unit.scratchpad.val());
+            unit.refused.next = bits(0);
+
             // At EXIT nothing is checked.
             unit.exit.next = true;
             assert!(simulate(&mut unit, 20));

@@ -332,7 +332,7 @@ impl Logic for Decoder {
             } else {
                 self.illegal.next = true;
             }
-        } else if self.opcode.val() == bits::<7>(0x2f) {
+        } else if self.atomics_enabled.val() & (self.opcode.val() == bits::<7>(0x2f)) {
             // The address is rs1 alone; the word of rs2 goes with it as that of a store.
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
@@ -341,7 +341,7 @@ impl Logic for Decoder {
             self.immediate.next = bits::<32>(0);
             self.load.next = true;
             self.atomic.next = true;
-            self.illegal.next = !self.atomics_enabled.val() | (self.field_funct3.val() != bits::<3>(2));
+            self.illegal.next = self.field_funct3.val() != bits::<3>(2);
             if self.field_funct7.val().get_bit(2) | self.field_funct7.val().get_bit(3) {
                 // amoswap.w, lr.w without rs2, sc.w
                 if self.field_funct7.val().get_bits::<5>(2) == bits::<5>(2) {

@@ -372,6 +372,68 @@ mod tests {
     }
 
     #[test]
+    fn atomic_operations_keep_the_order_and_go_one_at_a_time() {
+        // Slot 3 asks; under way is an operation of `owner`. Kinds: atomic, load, store, fence, arithmetic.
+        let kinds = [
+            (true, true, false, false),
+            (false, true, false, false),
+            (false, false, true, false),
+            (false, false, false, true),
+            (false, false, false, false),
+        ];
+        for (owner, blocked) in
+            [(3, [true, true, true, true, false]), (9, [true, false, false, false, false])]
+        {
+            for ((atomic, load, store, fence), blocked) in kinds.into_iter().zip(blocked) {
+                let ask = |unit: &mut Hazards| {
+                    unit.atomic.next = atomic;
+                    unit.load.next = load;
+                    unit.store.next = store;
+                    unit.fence.next = fence;
+                };
+                // On its way through stage X: another atomic instruction tries again at once.
+                let unit = settled(|unit| {
+                    ask(unit);
+                    unit.execute_valid.next = true;
+                    unit.execute_slot.next = u64::into(owner);
+                    unit.execute_load.next = true;
+                    unit.execute_atomic.next = true;
+                });
+                assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !atomic));
+                // In the path; its end wakes.
+                for ends in [false, true] {
+                    let unit = settled(|unit| {
+                        ask(unit);
+                        unit.atomic_busy.next = true;
+                        unit.atomic_slot.next = u64::into(owner);
+                        unit.write_slot.next = u64::into(owner);
+                        unit.divided_valid.next = ends;
+                    });
+                    assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !ends));
+                    assert!(unit.write_warp_late.val());
+                }
+            }
+        }
+        // And an atomic instruction waits for the loads and stores of its warp.
+        for load in [false, true] {
+            let mut unit = settled(|unit| {
+                unit.write_valid.next = true;
+                unit.write_load.next = load;
+                unit.write_store.next = !load;
+                unit.write_slot.next = 3.into();
+                unit.memory_start.next = true;
+            });
+            tick(&mut unit);
+            unit.write_valid.next = false;
+            unit.memory_start.next = false;
+            unit.atomic.next = true;
+            unit.load.next = true;
+            assert!(simulate(&mut unit, 20));
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (true, true));
+        }
+    }
+
+    #[test]
     fn one_division_at_a_time() {
         let unit = settled(|unit| {
             unit.divide.next = true;
