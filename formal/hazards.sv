@@ -5,9 +5,10 @@ module hazards_formal (
     input wire       clk,
     input wire       rst,
     input wire [4:0] slot, input wire [4:0] rs1, input wire [4:0] rs2, input wire [4:0] rd,
-    input wire       load, input wire store, input wire exit, input wire fence, input wire divide,
+    input wire       load, input wire store, input wire exit, input wire fence, input wire divide, input wire atomic,
     input wire       execute_valid, input wire [4:0] execute_slot, input wire [4:0] execute_rd,
     input wire       execute_load, input wire execute_store, input wire execute_multiply, input wire execute_divide,
+    input wire       execute_atomic, input wire write_atomic, input wire atomic_busy, input wire [4:0] atomic_slot,
     input wire       write_valid, input wire [4:0] write_slot, input wire [4:0] write_rd,
     input wire       write_load, input wire write_store, input wire write_divide,
     input wire       memory_start, input wire scratchpad_start, input wire divide_start,
@@ -23,7 +24,8 @@ module hazards_formal (
     (* anyconst *) reg [4:0] number;
     hazards dut (
         .clk(clk), .rst(rst), .slot(slot), .rs1(rs1), .rs2(rs2), .rd(rd), .load(load), .store(store), .exit(exit),
-        .fence(fence), .divide(divide), .execute_valid(execute_valid), .execute_slot(execute_slot),
+        .fence(fence), .divide(divide), .atomic(atomic), .execute_atomic(execute_atomic), .write_atomic(write_atomic),
+        .atomic_busy(atomic_busy), .atomic_slot(atomic_slot), .execute_valid(execute_valid), .execute_slot(execute_slot),
         .execute_rd(execute_rd), .execute_load(execute_load), .execute_store(execute_store),
         .execute_multiply(execute_multiply), .execute_divide(execute_divide), .write_valid(write_valid),
         .write_slot(write_slot), .write_rd(write_rd), .write_load(write_load), .write_store(write_store),
@@ -106,6 +108,13 @@ module hazards_formal (
         if (mine && exit && ((divide_busy && divide_slot == warp) || (in_execute && execute_divide)
             || (in_write && write_divide))) no_exit_before_a_division_ends: assert (blocked);
         if (divide && divide_busy) one_division_at_a_time: assert (blocked);
+        // Atomic operations wait for all that their warp has under way in memory, and its later loads wait for them; one at a time in a core.
+        if (mine && atomic && load && (stores_busy[warp] || \dut.loads.busy [warp] || (in_execute && (execute_load || execute_store))
+            || (in_write && (write_load || write_store)))) no_atomic_over_an_access: assert (blocked);
+        if (mine && load && ((atomic_busy && atomic_slot == warp) || (in_execute && execute_atomic)
+            || (in_write && write_atomic))) no_load_over_an_atomic: assert (blocked);
+        if (atomic && (atomic_busy || (execute_valid && execute_atomic) || (write_valid && write_atomic)))
+            one_atomic_at_a_time: assert (blocked);
         // Forwarding: from the stage that has the register.
         if (mine) forwarded_from_x: assert (
             (!(rs1 == number) || rs1_in_execute == (in_execute && execute_rd == number))

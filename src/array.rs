@@ -49,6 +49,9 @@ pub struct ArrayArgs {
     /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
     #[arg(long)]
     aes: bool,
+    /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
+    #[arg(long)]
+    atomics: bool,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -81,6 +84,7 @@ impl ArrayArgs {
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);
         config.aes |= self.aes;
+        config.atomics |= self.atomics;
         config.oldest_first |= self.oldest_first;
         config.validate()?;
         Ok(config)

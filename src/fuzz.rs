@@ -56,8 +56,8 @@ pub struct Args {
 }
 
 /// What a program may use.
-fn features(args: &Args) -> Features {
-    Features { embedded: args.rv32e, faults: !args.no_faults, ..Features::ALL }
+fn features(args: &Args, config: &Config) -> Features {
+    Features { atomics: config.atomics, embedded: args.rv32e, faults: !args.no_faults, ..Features::ALL }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
@@ -69,7 +69,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         MemoryOptions { latency: args.latency, stall_percent: args.stalls, ..MemoryOptions::default() };
     let mut bench = Bench::new(array::library(&config, false, quiet, |_| {})?, config.clone(), memory);
     bench.set_watchdog(args.watchdog);
-    let features = features(args);
+    let features = features(args, &config);
     let lanes_log2 = config.lanes.trailing_zeros();
     let at_once = (config.cores * config.lanes * config.warps) as u32;
     let packets = args.packets.unwrap_or((2 * at_once).clamp(1, 512));
@@ -159,7 +159,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
     format!(
         "hermes fuzz --seeds 1 --first-seed {seed} --preset {} --cores {} --lanes {} --warps {} --channels {} \
          --l2-banks {} --l2-lines {} --l2-ways {} --l1-lines {} --latency {} \
-         --stalls {} --instructions {} --packets {} --watchdog {}{}{}",
+         --stalls {} --instructions {} --packets {} --watchdog {}{}{}{}",
         config.preset,
         config.cores,
         config.lanes,
@@ -174,6 +174,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
         args.instructions,
         case.program.packets,
         args.watchdog,
+        if config.atomics { " --atomics" } else { "" },
         if args.rv32e { " --rv32e" } else { "" },
         if args.no_faults { " --no-faults" } else { "" },
     )

@@ -22,11 +22,14 @@ pub struct Args {
     /// Know the AES instructions (Zkne, Zknd)
     #[arg(long)]
     aes: bool,
+    /// Know the atomic instructions (A)
+    #[arg(long)]
+    atomics: bool,
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let executable = Executable::read(&args.file)?;
-    let isa = Isa { aes: args.aes, ..Isa::RV32IM_ZBB };
+    let isa = Isa { aes: args.aes, atomics: args.atomics, ..Isa::RV32IM_ZBB };
     let mut alone =
         Alone::new(&executable, isa).with_context(|| format!("cannot load {}", args.file.display()))?;
     let end = alone.run(args.max_instructions, |executed| match args.trace {

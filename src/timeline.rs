@@ -42,7 +42,8 @@ impl TimelineArgs {
         if !self.is_wanted() {
             return Ok(None);
         }
-        let isa = Isa { m: true, zbb: true, aes: config.aes, embedded: kernel.registers.registers() == 16 };
+        let embedded = kernel.registers.registers() == 16;
+        let isa = Isa { aes: config.aes, atomics: config.atomics, embedded, ..Isa::RV32IM_ZBB };
         let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
         let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes));
         let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes));

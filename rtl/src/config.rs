@@ -39,6 +39,8 @@ pub struct Config {
     pub warps: usize,
     /// The cores have the AES instructions of RISC-V (Zkne and Zknd).
     pub aes: bool,
+    /// The cores have the atomic instructions of RISC-V (A), and the L2 performs them.
+    pub atomics: bool,
     /// Of the warps that can issue, a core takes the one that started first, instead of going round.
     pub oldest_first: bool,
     /// AXI4 channels to memory: 1, 2 or 4, and not more than banks of the L2.
@@ -66,6 +68,8 @@ pub struct Config {
 pub struct CoreOptions {
     /// AES instructions.
     pub aes: bool,
+    /// Atomic instructions.
+    pub atomics: bool,
     /// The oldest warp issues first.
     pub oldest_first: bool,
     /// Lines of the L1 data cache.
@@ -83,6 +87,7 @@ impl Default for CoreOptions {
     fn default() -> Self {
         Self {
             aes: false,
+            atomics: false,
             oldest_first: false,
             l1_lines: 64,
             instruction_cache_lines: 64,
@@ -132,6 +137,7 @@ impl Config {
             lanes,
             warps,
             aes: false,
+            atomics: false,
             oldest_first: false,
             channels: 1,
             l2_banks,
@@ -149,6 +155,7 @@ impl Config {
     pub fn core_options(&self) -> CoreOptions {
         CoreOptions {
             aes: self.aes,
+            atomics: self.atomics,
             oldest_first: self.oldest_first,
             l1_lines: self.l1_lines,
             instruction_cache_lines: self.instruction_cache_lines,

@@ -166,6 +166,7 @@ pub struct HermesTop<const LANES: usize> {
     _ports: usize,
     _channels: usize,
     _traces: usize,
+    _atomic_cores: usize,
 }
 
 impl<const LANES: usize> HermesTop<LANES> {
@@ -255,6 +256,7 @@ impl<const LANES: usize> HermesTop<LANES> {
             _ports: ports,
             _channels: config.channels,
             _traces: traced,
+            _atomic_cores: if config.atomics { config.cores } else { 0 },
         }
     }
 }
@@ -517,6 +519,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.registers.core_l2_read_hits[i].next = self.memory.read_hits[i].val();
             self.registers.core_l2_read_misses[i].next = self.memory.read_misses[i].val();
             self.registers.core_l2_writes[i].next = self.memory.writes[i].val();
+        }
+        for i in 0..self._atomic_cores {
+            self.core[i].written_word[0].next = self.memory.written_word[i].val();
+            self.core[i].written_error[0].next = self.memory.written_error[i].val();
         }
 
         // Retire trace

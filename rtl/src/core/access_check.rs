@@ -33,6 +33,8 @@ pub struct AccessCheck<const LANES: usize> {
     pub fault: Signal<In, Bit>,
     /// With `fault`: the cause.
     pub fault_cause: Signal<In, Bits<5>>,
+    /// Lanes that may not make this access, whatever the windows say.
+    pub refused: Signal<In, Bits<LANES>>,
     /// Address of each lane (load, store, `jalr`).
     pub address: Vec<Signal<In, Bits<32>>>,
     /// The condition of the branch holds in each lane.
@@ -80,6 +82,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             target_misaligned: Signal::default(),
             fault: Signal::default(),
             fault_cause: Signal::default(),
+            refused: Signal::default(),
             address: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
@@ -151,8 +154,10 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         }
         self.faulting.next = self.crooked.val();
         self.staying.next = bits::<LANES>(0);
-        self.allowed.next =
-            self.active.val() & !self.misaligned.y.val() & (self.private.y.val() | !self.outside.y.val());
+        self.allowed.next = self.active.val()
+            & !self.misaligned.y.val()
+            & (self.private.y.val() | !self.outside.y.val())
+            & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private.y.val();
         self.scratchpad.next = self.scratching.val().any();
         if self.access.val() {
@@ -271,6 +276,15 @@ mod tests {
             assert_eq!(unit.scratchpad.val(), private != 0);
             let cause = if misaligned == 0 { 5 } else { 4 } + if store { 2 } else { 0 };
             assert_eq!(unit.cause.val().to_u64(), cause);
+
+            // Lanes that are refused fault where they would have made their access.
+            unit.refused.next = bits(0xff);
+            assert!(simulate(&mut unit, 20));
+            let refused = if misaligned == 0 { active } else { misaligned };
+            assert_eq!(u64::from(unit.faulting.val()), refused);
+            assert_eq!(u64::from(unit.staying.val()), active & !refused);
+            assert!(!unit.scratchpad.val());
+            unit.refused.next = bits(0);
 
             // At EXIT nothing is checked.
             unit.exit.next = true;

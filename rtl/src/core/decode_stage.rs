@@ -63,6 +63,8 @@ pub struct DecodeStage {
     pub overdue: Signal<In, Bit>,
     /// AES instructions are there; constant.
     pub aes_enabled: Signal<In, Bit>,
+    /// Atomic instructions are there; constant.
+    pub atomics_enabled: Signal<In, Bit>,
     /// Number of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.
@@ -111,6 +113,8 @@ pub struct DecodeStage {
     pub fence: Signal<Out, Bit>,
     /// To the hazard check: division, in stage D.
     pub divide: Signal<Out, Bit>,
+    /// Atomic instruction, in stage D.
+    pub atomic: Signal<Out, Bit>,
     /// The instruction word, in stage D.
     pub word: Signal<Out, Bits<32>>,
     /// Stage X holds an instruction.
@@ -261,6 +265,7 @@ impl DecodeStage {
             load_error_line: Signal::default(),
             overdue: Signal::default(),
             aes_enabled: Signal::default(),
+            atomics_enabled: Signal::default(),
             core: Signal::default(),
             cycle: Signal::default(),
             small_registers: Signal::default(),
@@ -285,6 +290,7 @@ impl DecodeStage {
             exit: Signal::default(),
             fence: Signal::default(),
             divide: Signal::default(),
+            atomic: Signal::default(),
             word: Signal::default(),
             execute_valid: Signal::default(),
             execute_rs1_source: Signal::default(),
@@ -435,6 +441,7 @@ impl Logic for DecodeStage {
         self.decoder.instruction.next = self.instruction.val();
         self.decoder.exit.next = self.at_exit.val();
         self.decoder.aes_enabled.next = self.aes_enabled.val();
+        self.decoder.atomics_enabled.next = self.atomics_enabled.val();
         self.decoder.small_registers.next = self.small_registers.val();
         self.rs1.next = self.decoder.rs1.val();
         self.rs2.next = self.decoder.rs2.val();
@@ -443,6 +450,7 @@ impl Logic for DecodeStage {
         self.exit.next = self.at_exit.val();
         self.fence.next = self.decoder.fence.val();
         self.divide.next = self.decoder.divide.val();
+        self.atomic.next = self.decoder.atomic.val();
 
         self.thread_index.number.next = self.instruction.val().get_bits::<12>(20);
         self.thread_index.exit.next = self.at_exit.val();

@@ -28,6 +28,8 @@ pub struct Decoder {
     pub small_registers: Signal<In, Bit>,
     /// The core has AES units: `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` are legal.
     pub aes_enabled: Signal<In, Bit>,
+    /// The core has atomic instructions: those of A are legal.
+    pub atomics_enabled: Signal<In, Bit>,
     /// First source register; 0 when the instruction has none.
     pub rs1: Signal<Out, Bits<5>>,
     /// Second source register; 0 when the instruction has none.
@@ -64,6 +66,8 @@ pub struct Decoder {
     pub divide: Signal<Out, Bit>,
     /// `fence`, of any kind.
     pub fence: Signal<Out, Bit>,
+    /// An atomic instruction: `load` as well, since its register is written late.
+    pub atomic: Signal<Out, Bit>,
     /// An AES instruction.
     pub aes: Signal<Out, Bit>,
     /// AES: decryption, else encryption.
@@ -142,6 +146,7 @@ impl Logic for Decoder {
         self.multiply.next = false;
         self.divide.next = false;
         self.fence.next = false;
+        self.atomic.next = false;
         self.aes.next = false;
         self.aes_decrypt.next = self.instruction.val().get_bit(27);
         self.aes_middle.next = self.instruction.val().get_bit(26);
@@ -327,6 +332,23 @@ impl Logic for Decoder {
             } else {
                 self.illegal.next = true;
             }
+        } else if self.atomics_enabled.val() & (self.opcode.val() == bits::<7>(0x2f)) {
+            // The address is rs1 alone; the word of rs2 goes with it as that of a store.
+            self.rs1.next = self.field_rs1.val();
+            self.rs2.next = self.field_rs2.val();
+            self.rd.next = self.field_rd.val();
+            self.a_is_register.next = true;
+            self.immediate.next = bits::<32>(0);
+            self.load.next = true;
+            self.atomic.next = true;
+            self.illegal.next = self.field_funct3.val() != bits::<3>(2);
+            if self.field_funct7.val().get_bit(2) | self.field_funct7.val().get_bit(3) {
+                // amoswap.w, lr.w without rs2, sc.w
+                if self.field_funct7.val().get_bits::<5>(2) == bits::<5>(2) {
+                    self.illegal.next = self.illegal.val() | self.field_rs2.val().any();
+                }
+                self.illegal.next = self.illegal.val() | self.field_funct7.val().get_bits::<3>(4).any();
+            }
         } else if self.opcode.val() == bits::<7>(0x0f) {
             // fence.i is illegal.
             self.fence.next = true;
@@ -368,6 +390,7 @@ impl Logic for Decoder {
             self.multiply.next = false;
             self.divide.next = false;
             self.fence.next = false;
+            self.atomic.next = false;
             self.aes.next = false;
         }
     }
@@ -548,6 +571,32 @@ mod tests {
             assert_eq!(registers.map(|r| r.index()), [0; 3]);
         }
         assert!(!decode(0x0000_100f, false).fence.val());
+    }
+
+    #[test]
+    fn atomics_where_enabled() {
+        for funct5 in 0..32 {
+            for (rs2, funct3) in [(8, 2), (0, 2), (8, 3), (8, 0)] {
+                let word = funct5 << 27 | 3 << 25 | rs2 << 20 | 6 << 15 | funct3 << 12 | 7 << 7 | 0x2f;
+                let known = [0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28].contains(&funct5);
+                for enabled in [false, true] {
+                    let legal = enabled && known && funct3 == 2 && (funct5 != 2 || rs2 == 0);
+                    let mut decoder = Decoder::default();
+                    decoder.connect_all();
+                    decoder.instruction.next = u64::from(word).into();
+                    decoder.atomics_enabled.next = enabled;
+                    assert!(simulate(&mut decoder, 10));
+                    let flags = [decoder.atomic.val(), decoder.load.val(), !decoder.fault.val()];
+                    assert_eq!(flags, [legal; 3], "{word:#010x}");
+                    if legal {
+                        assert!(!decoder.store.val() && decoder.a_is_register.val());
+                        assert_eq!(decoder.immediate.val().to_u32(), 0);
+                        let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+                        assert_eq!(registers.map(|r| r.to_u32()), [6, rs2, 7]);
+                    }
+                }
+            }
+        }
     }
 
     #[test]

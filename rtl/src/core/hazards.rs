@@ -12,7 +12,9 @@ use crate::prelude::*;
 /// - it is a load and a store of its warp is not acknowledged, or the other way round, so that memory sees the accesses of a
 ///   thread in their order (the scratchpad keeps it by itself); a `fence` waits for both, and EXIT for all
 ///   values that are still to come;
-/// - it is a division and the divider is taken.
+/// - it is a division and the divider is taken;
+/// - it is an atomic instruction and its warp has a load or store under way, or the path of atomic operations is taken, or it is a load and an atomic
+///   operation of its warp is not complete.
 ///
 /// A blocked instruction is fetched again: at once, or (`waits`) after a load, store or division of its warp completed. A completion in
 /// the very cycle counts, so that no wake-up is lost. All other results are forwarded, so that they can be used by the very next
@@ -41,6 +43,8 @@ pub struct Hazards {
     pub fence: Signal<In, Bit>,
     /// Stage D: division.
     pub divide: Signal<In, Bit>,
+    /// Stage D: atomic instruction; it counts as a load as well, in all stages.
+    pub atomic: Signal<In, Bit>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<In, Bit>,
     /// Stage X: warp slot.
@@ -55,6 +59,8 @@ pub struct Hazards {
     pub execute_multiply: Signal<In, Bit>,
     /// Stage X: division.
     pub execute_divide: Signal<In, Bit>,
+    /// Stage X: atomic instruction.
+    pub execute_atomic: Signal<In, Bit>,
     /// Stage W holds an instruction.
     pub write_valid: Signal<In, Bit>,
     /// Stage W: warp slot.
@@ -67,7 +73,9 @@ pub struct Hazards {
     pub write_store: Signal<In, Bit>,
     /// Stage W: division.
     pub write_divide: Signal<In, Bit>,
-    /// The load or store in stage W is taken by the load/store unit.
+    /// Stage W: atomic instruction.
+    pub write_atomic: Signal<In, Bit>,
+    /// The load, store or atomic operation in stage W is taken by the load/store unit or by the path of atomic operations.
     pub memory_start: Signal<In, Bit>,
     /// The load or store in stage W is taken by the scratchpad.
     pub scratchpad_start: Signal<In, Bit>,
@@ -81,7 +89,7 @@ pub struct Hazards {
     pub scratchpad_stored: Signal<In, Bit>,
     /// Its warp slot.
     pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// The division completes.
+    /// The division or the atomic operation under way completes.
     pub divided_valid: Signal<In, Bit>,
     /// A load, from wherever, or a division writes its last value.
     pub late_valid: Signal<In, Bit>,
@@ -97,6 +105,10 @@ pub struct Hazards {
     pub divide_busy: Signal<In, Bit>,
     /// Warp slot of the division.
     pub divide_slot: Signal<In, Bits<5>>,
+    /// The path of atomic operations is taken.
+    pub atomic_busy: Signal<In, Bit>,
+    /// Warp slot of the operation.
+    pub atomic_slot: Signal<In, Bits<5>>,
     /// The instruction in stage D cannot be executed yet.
     pub blocked: Signal<Out, Bit>,
     /// Nor before an operation of its warp completes.
@@ -111,7 +123,7 @@ pub struct Hazards {
     pub rs2_in_write: Signal<Out, Bit>,
     /// Slots with stores under way.
     pub stores_busy: Signal<Out, Bits<32>>,
-    /// The warp in stage W has loads, accesses of the scratchpad or a division under way.
+    /// The warp in stage W has loads, an atomic operation, accesses of the scratchpad or a division under way.
     pub write_warp_late: Signal<Out, Bit>,
     scoreboard: Scoreboard,
     loads: OutstandingOperations,
@@ -126,6 +138,7 @@ pub struct Hazards {
     storing: Signal<Local, Bit>,
     dividing: Signal<Local, Bit>,
     scratching: Signal<Local, Bit>,
+    exchanging: Signal<Local, Bit>,
     order: Signal<Local, Bit>,
     transient: Signal<Local, Bit>,
     waiting: Signal<Local, Bit>,
@@ -148,7 +161,9 @@ impl Logic for Hazards {
         self.scoreboard.rs1.next = self.rs1.val();
         self.scoreboard.rs2.next = self.rs2.val();
         self.scoreboard.rd.next = self.rd.val();
-        self.loads.start_valid.next = self.memory_start.val() & self.write_load.val();
+        // Loads complete in their order; atomic operations do not keep to it.
+        self.loads.start_valid.next =
+            self.memory_start.val() & self.write_load.val() & !self.write_atomic.val();
         self.loads.start_slot.next = self.write_slot.val();
         self.loads.done_valid.next = self.loaded_valid.val();
         self.loads.done_slot.next = self.late_slot.val();
@@ -183,7 +198,11 @@ impl Logic for Hazards {
             | (self.uses_write.val() & (self.write_load.val() | self.write_divide.val()));
 
         // Order of memory accesses, and what must be over before a warp can end
+        self.exchanging.next = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
+            | (self.execute_mine.val() & self.execute_atomic.val())
+            | (self.write_mine.val() & self.write_atomic.val());
         self.loading.next = self.loads.busy.val().get_bit(self.slot.val().index())
+            | self.exchanging.val()
             | (self.execute_mine.val() & self.execute_load.val())
             | (self.write_mine.val() & self.write_load.val());
         self.storing.next = self.stores.busy.val().get_bit(self.slot.val().index())
@@ -194,19 +213,24 @@ impl Logic for Hazards {
             | (self.write_mine.val() & self.write_divide.val());
         self.scratching.next = self.scratchpad.busy.val().get_bit(self.slot.val().index());
         self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
-            | ((self.store.val() | self.fence.val()) & self.loading.val())
+            | ((self.store.val() | self.fence.val() | self.atomic.val()) & self.loading.val())
+            | (self.load.val() & self.exchanging.val())
             | (self.exit.val() & (self.dividing.val() | self.scratching.val()));
 
-        // A division in stage X or W may still be flushed, and then no completion comes.
+        // A division or atomic instruction in stage X or W may still be flushed, and then no completion comes.
         self.transient.next = ((self.rs1_in_execute.val() | self.rs2_in_execute.val())
             & self.execute_multiply.val())
             | (self.divide.val()
                 & ((self.execute_valid.val() & self.execute_divide.val())
-                    | (self.write_valid.val() & self.write_divide.val())));
+                    | (self.write_valid.val() & self.write_divide.val())))
+            | (self.atomic.val()
+                & ((self.execute_valid.val() & self.execute_atomic.val())
+                    | (self.write_valid.val() & self.write_atomic.val())));
         self.waiting.next = self.scoreboard.pending.val()
             | self.late.val()
             | self.order.val()
-            | (self.divide.val() & self.divide_busy.val());
+            | (self.divide.val() & self.divide_busy.val())
+            | (self.atomic.val() & self.atomic_busy.val());
         self.woken.next = self.divided_valid.val()
             | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
             | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))
@@ -214,6 +238,7 @@ impl Logic for Hazards {
         self.blocked.next = self.waiting.val() | self.transient.val();
         self.waits.next = self.waiting.val() & !self.transient.val() & !self.woken.val();
         self.write_warp_late.next = self.loads.busy.val().get_bit(self.write_slot.val().index())
+            | (self.atomic_busy.val() & (self.atomic_slot.val() == self.write_slot.val()))
             | self.scratchpad.busy.val().get_bit(self.write_slot.val().index())
             | (self.divide_busy.val() & (self.divide_slot.val() == self.write_slot.val()));
     }
@@ -344,6 +369,68 @@ mod tests {
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
         }
         assert_eq!(u64::from(unit.stores_busy.val()), 1 << 3);
+    }
+
+    #[test]
+    fn atomic_operations_keep_the_order_and_go_one_at_a_time() {
+        // Slot 3 asks; under way is an operation of `owner`. Kinds: atomic, load, store, fence, arithmetic.
+        let kinds = [
+            (true, true, false, false),
+            (false, true, false, false),
+            (false, false, true, false),
+            (false, false, false, true),
+            (false, false, false, false),
+        ];
+        for (owner, blocked) in
+            [(3, [true, true, true, true, false]), (9, [true, false, false, false, false])]
+        {
+            for ((atomic, load, store, fence), blocked) in kinds.into_iter().zip(blocked) {
+                let ask = |unit: &mut Hazards| {
+                    unit.atomic.next = atomic;
+                    unit.load.next = load;
+                    unit.store.next = store;
+                    unit.fence.next = fence;
+                };
+                // On its way through stage X: another atomic instruction tries again at once.
+                let unit = settled(|unit| {
+                    ask(unit);
+                    unit.execute_valid.next = true;
+                    unit.execute_slot.next = u64::into(owner);
+                    unit.execute_load.next = true;
+                    unit.execute_atomic.next = true;
+                });
+                assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !atomic));
+                // In the path; its end wakes.
+                for ends in [false, true] {
+                    let unit = settled(|unit| {
+                        ask(unit);
+                        unit.atomic_busy.next = true;
+                        unit.atomic_slot.next = u64::into(owner);
+                        unit.write_slot.next = u64::into(owner);
+                        unit.divided_valid.next = ends;
+                    });
+                    assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked && !ends));
+                    assert!(unit.write_warp_late.val());
+                }
+            }
+        }
+        // And an atomic instruction waits for the loads and stores of its warp.
+        for load in [false, true] {
+            let mut unit = settled(|unit| {
+                unit.write_valid.next = true;
+                unit.write_load.next = load;
+                unit.write_store.next = !load;
+                unit.write_slot.next = 3.into();
+                unit.memory_start.next = true;
+            });
+            tick(&mut unit);
+            unit.write_valid.next = false;
+            unit.memory_start.next = false;
+            unit.atomic.next = true;
+            unit.load.next = true;
+            assert!(simulate(&mut unit, 20));
+            assert_eq!((unit.blocked.val(), unit.waits.val()), (true, true));
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards, InstructionCount,
-    Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace, Watchdog,
-    WriteStage, WINDOWS,
+    AccessWindow, AtomicStage, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards,
+    InstructionCount, Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace,
+    Watchdog, WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
-use crate::memory::{DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
+use crate::memory::{AtomicPath, DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
@@ -113,12 +113,16 @@ pub struct ShaderCore<const LANES: usize> {
     pub write_data: Signal<Out, Bits<512>>,
     /// To memory: bytes to write.
     pub write_strobe: Signal<Out, Bits<64>>,
-    /// To memory: tag of the write, 0 to 31.
+    /// To memory: tag of the write, 0 to 31; with atomic instructions, 32 + lane marks an atomic operation ([`AtomicPath`]).
     pub write_tag: Signal<Out, Bits<6>>,
     /// From memory: a write is done and every core sees it, in any order, always accepted.
     pub written_valid: Signal<In, Bit>,
     /// From memory: its tag.
     pub written_tag: Signal<In, Bits<6>>,
+    /// From memory: the value that an atomic operation gives (one element with atomic instructions).
+    pub written_word: Vec<Signal<In, Bits<32>>>,
+    /// From memory: the line of an atomic operation could not be read (one element with atomic instructions).
+    pub written_error: Vec<Signal<In, Bit>>,
     /// Counter: warp-instructions retired.
     pub instructions: Signal<Out, Bits<32>>,
     /// Counter: lane-instructions retired.
@@ -186,6 +190,8 @@ pub struct ShaderCore<const LANES: usize> {
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
     load_store: LoadStoreUnit<LANES>,
+    atomic_stage: Vec<AtomicStage<LANES>>,
+    atomic_path: Vec<AtomicPath<LANES>>,
     data_cache: DataCache,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
@@ -207,7 +213,16 @@ pub struct ShaderCore<const LANES: usize> {
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
     trace_late_values: Pack<Bits<32>, 32, 1024>,
-    loads_now: Signal<Local, Bit>,
+    memory_now: Signal<Local, Bit>,
+    memory_result: Signal<Local, Bit>,
+    memory_result_slot: Signal<Local, Bits<5>>,
+    memory_result_rd: Signal<Local, Bits<5>>,
+    memory_result_mask: Signal<Local, Bits<LANES>>,
+    memory_result_last: Signal<Local, Bit>,
+    memory_result_error: Signal<Local, Bit>,
+    memory_result_line: Signal<Local, Bits<26>>,
+    checked_as_store: Signal<Local, Bit>,
+    exchanged: Signal<Local, Bit>,
     late_slot_now: Signal<Local, Bits<5>>,
     late_rd_now: Signal<Local, Bits<5>>,
     late_lanes_now: Signal<Local, Bits<LANES>>,
@@ -222,6 +237,8 @@ pub struct ShaderCore<const LANES: usize> {
     address_value: Signal<Local, Bit>,
     number: Vec<Constant<Bits<32>>>,
     aes_enabled: Constant<Bit>,
+    atomics_enabled: Constant<Bit>,
+    _atomics: usize,
     _traces: usize,
 }
 
@@ -236,6 +253,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
     /// A core with or without its optional parts.
     pub fn new(options: CoreOptions) -> Self {
         let traces = usize::from(options.trace);
+        let atomics = usize::from(options.atomics);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -288,6 +306,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write_tag: Signal::default(),
             written_valid: Signal::default(),
             written_tag: Signal::default(),
+            written_word: vec![Signal::default(); atomics],
+            written_error: vec![Signal::default(); atomics],
             instructions: Signal::default(),
             lane_instructions: Signal::default(),
             active_cycles: Signal::default(),
@@ -325,6 +345,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
             write: WriteStage::default(),
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
+            atomic_stage: (0..atomics).map(|_| AtomicStage::default()).collect(),
+            atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
             data_cache: DataCache::new(options.l1_lines.ilog2() as usize),
             read_merge: ReadMerge::default(),
             load_errors: LoadErrors::default(),
@@ -346,7 +368,16 @@ impl<const LANES: usize> ShaderCore<LANES> {
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
             trace_late_values: Pack::new(32),
-            loads_now: Signal::default(),
+            memory_now: Signal::default(),
+            memory_result: Signal::default(),
+            memory_result_slot: Signal::default(),
+            memory_result_rd: Signal::default(),
+            memory_result_mask: Signal::default(),
+            memory_result_last: Signal::default(),
+            memory_result_error: Signal::default(),
+            memory_result_line: Signal::default(),
+            checked_as_store: Signal::default(),
+            exchanged: Signal::default(),
             late_slot_now: Signal::default(),
             late_rd_now: Signal::default(),
             late_lanes_now: Signal::default(),
@@ -360,6 +391,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
             address_value: Signal::default(),
             number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
             aes_enabled: Constant::new(options.aes),
+            atomics_enabled: Constant::new(options.atomics),
+            _atomics: atomics,
             _traces: traces,
         }
     }
@@ -376,29 +409,98 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
+        // Atomic instructions, if there are any: their values come as those of loads.
+        self.memory_result.next = self.load_store.result_valid.val();
+        self.memory_result_slot.next = self.load_store.result_slot.val();
+        self.memory_result_rd.next = self.load_store.result_rd.val();
+        self.memory_result_mask.next = self.load_store.result_mask.val();
+        self.memory_result_last.next = self.load_store.result_last.val();
+        self.memory_result_error.next = self.load_store.result_error.val();
+        self.memory_result_line.next = self.load_store.result_line.val();
+        self.checked_as_store.next = self.write.store.val();
+        self.exchanged.next = false;
+        self.write.stores.next = false;
+        self.write.refused.next = bits::<LANES>(0);
+        self.hazards.execute_atomic.next = false;
+        self.hazards.write_atomic.next = false;
+        self.hazards.atomic_busy.next = false;
+        self.hazards.atomic_slot.next = bits::<5>(0);
+        for k in 0..self._atomics {
+            self.atomic_stage[k].clock.next = self.clock.val();
+            self.atomic_stage[k].reset.next = self.reset.val();
+            self.atomic_stage[k].advance.next = self.write.advance.val();
+            self.atomic_stage[k].decode_atomic.next = self.decode.atomic.val();
+            self.atomic_stage[k].decode_word.next = self.decode.word.val();
+            for i in 0..2 {
+                self.atomic_stage[k].read_window_base[i].next = self.read_window_base[i].val();
+                self.atomic_stage[k].read_window_size[i].next = self.read_window_size[i].val();
+            }
+            self.write.stores.next = self.atomic_stage[k].stores.val();
+            self.write.refused.next = self.atomic_stage[k].refused.val();
+            self.checked_as_store.next = self.write.store.val() | self.atomic_stage[k].stores.val();
+            self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
+            self.hazards.write_atomic.next = self.atomic_stage[k].atomic.val();
+
+            self.atomic_path[k].clock.next = self.clock.val();
+            self.atomic_path[k].reset.next = self.reset.val();
+            self.atomic_path[k].request_valid.next =
+                self.write.request_valid.val() & self.atomic_stage[k].atomic.val();
+            self.atomic_path[k].request_slot.next = self.write.slot.val();
+            self.atomic_path[k].request_rd.next = self.write.rd.val();
+            self.atomic_path[k].request_operation.next = self.atomic_stage[k].operation.val();
+            self.atomic_path[k].request_acquire.next = self.atomic_stage[k].acquire.val();
+            self.atomic_path[k].request_mask.next = self.write.request_mask.val();
+            self.atomic_path[k].written_valid.next = self.written_valid.val();
+            self.atomic_path[k].written_tag.next = self.written_tag.val();
+            self.atomic_path[k].written_word.next = self.written_word[k].val();
+            self.atomic_path[k].written_error.next = self.written_error[k].val();
+            self.atomic_path[k].load_valid.next = self.load_store.result_valid.val();
+            self.atomic_path[k].result_ready.next = !self.late_waits.q.val();
+            self.atomic_path[k].load_slot.next = self.load_store.result_slot.val();
+            self.atomic_path[k].load_rd.next = self.load_store.result_rd.val();
+            self.atomic_path[k].load_mask.next = self.load_store.result_mask.val();
+            self.atomic_path[k].load_last.next = self.load_store.result_last.val();
+            self.atomic_path[k].load_error.next = self.load_store.result_error.val();
+            self.atomic_path[k].load_line.next = self.load_store.result_line.val();
+            for i in 0..LANES {
+                self.atomic_stage[k].address[i].next = self.lane[i].result.val();
+                self.atomic_path[k].request_address[i].next = self.lane[i].result.val();
+                self.atomic_path[k].request_data[i].next = self.lane[i].store_data.val();
+                self.atomic_path[k].load_data[i].next = self.load_store.result_data[i].val();
+            }
+            self.memory_result.next = self.atomic_path[k].result_valid.val();
+            self.memory_result_slot.next = self.atomic_path[k].result_slot.val();
+            self.memory_result_rd.next = self.atomic_path[k].result_rd.val();
+            self.memory_result_mask.next = self.atomic_path[k].result_mask.val();
+            self.memory_result_last.next = self.atomic_path[k].result_last.val();
+            self.memory_result_error.next = self.atomic_path[k].result_error.val();
+            self.memory_result_line.next = self.atomic_path[k].result_line.val();
+            self.hazards.atomic_busy.next = self.atomic_path[k].busy.val();
+            self.hazards.atomic_slot.next = self.atomic_path[k].slot.val();
+            self.exchanged.next = self.atomic_path[k].done.val();
+        }
+
         // Values that come late: loads go before the scratchpad, and that before the division. They and stage W take turns at
         // the register port when both want it: else a stream of loaded lines would hold up the instructions that ask for more.
         dff_setup!(self, clock, late_waits);
         self.late_waits.d.next = self.write.waits_for_port.val();
-        self.loads_now.next = self.load_store.result_valid.val() & !self.late_waits.q.val();
-        self.loaded.next = self.loads_now.val() & self.load_store.result_last.val();
-        self.scratchpad_writes.next = self.scratchpad.result_valid.val()
-            & !self.load_store.result_valid.val()
-            & !self.late_waits.q.val();
+        self.memory_now.next = self.memory_result.val() & !self.late_waits.q.val();
+        self.loaded.next = self.memory_now.val() & self.memory_result_last.val();
+        self.scratchpad_writes.next =
+            self.scratchpad.result_valid.val() & !self.memory_result.val() & !self.late_waits.q.val();
         self.divided.next = self.divide.result_valid.val()
-            & !self.load_store.result_valid.val()
+            & !self.memory_result.val()
             & !self.scratchpad.result_valid.val()
             & !self.late_waits.q.val();
         self.load_store.result_ready.next = !self.late_waits.q.val();
-        self.scratchpad.result_ready.next = !self.load_store.result_valid.val() & !self.late_waits.q.val();
-        self.divide.result_ready.next = !self.load_store.result_valid.val()
-            & !self.scratchpad.result_valid.val()
-            & !self.late_waits.q.val();
-        self.late_slot_now.next = self.load_store.result_slot.val();
-        self.late_rd_now.next = self.load_store.result_rd.val();
+        self.scratchpad.result_ready.next = !self.memory_result.val() & !self.late_waits.q.val();
+        self.divide.result_ready.next =
+            !self.memory_result.val() & !self.scratchpad.result_valid.val() & !self.late_waits.q.val();
+        self.late_slot_now.next = self.memory_result_slot.val();
+        self.late_rd_now.next = self.memory_result_rd.val();
         self.late_lanes_now.next = bits::<LANES>(0);
-        if self.loads_now.val() {
-            self.late_lanes_now.next = self.load_store.result_mask.val();
+        if self.memory_now.val() {
+            self.late_lanes_now.next = self.memory_result_mask.val();
         }
         if self.scratchpad_writes.val() {
             self.late_slot_now.next = self.scratchpad.result_slot.val();
@@ -410,7 +512,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.late_rd_now.next = self.divide.result_rd.val();
             self.late_lanes_now.next = self.divide.result_lanes.val();
         }
-        self.late_now.next = self.loads_now.val() | self.scratchpad_writes.val() | self.divided.val();
+        self.late_now.next = self.memory_now.val() | self.scratchpad_writes.val() | self.divided.val();
         self.scratchpad_loaded.next = self.scratchpad_writes.val() & self.scratchpad.result_last.val();
         self.late_last.next = self.loaded.val() | self.scratchpad_loaded.val() | self.divided.val();
 
@@ -437,7 +539,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.scratchpad_slot.next = self.scratchpad.stored_slot.val();
         self.front_end.stored_valid.next = self.load_store.stored_valid.val();
         self.front_end.stored_slot.next = self.load_store.stored_slot.val();
-        self.front_end.divided_valid.next = self.divided.val();
+        self.front_end.divided_valid.next = self.divided.val() | self.exchanged.val();
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         self.front_end.context_slot.next = self.write.context_slot.val();
@@ -478,6 +580,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.flush_valid.next = self.write.flush_valid.val();
         self.decode.flush_slot.next = self.write.slot.val();
         self.decode.aes_enabled.next = self.aes_enabled.val();
+        self.decode.atomics_enabled.next = self.atomics_enabled.val();
         self.decode.packet.next = self.front_end.decode_packet.val();
         self.decode.hit.next = self.cache.hit.val();
         self.decode.fetched.next = self.cache.instruction.val();
@@ -541,7 +644,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_divide.next = self.write.divide.val();
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request_scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
-        self.hazards.loaded_valid.next = self.loaded.val();
+        self.hazards.loaded_valid.next =
+            self.load_store.result_valid.val() & self.load_store.result_last.val();
         self.hazards.late_valid.next = self.late_last.val();
         self.hazards.late_slot.next = self.late_slot_now.val();
         self.hazards.late_rd.next = self.late_rd_now.val();
@@ -554,7 +658,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.stored_slot.next = self.load_store.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
-        self.hazards.divided_valid.next = self.divided.val();
+        self.hazards.divided_valid.next = self.divided.val() | self.exchanged.val();
+        self.hazards.atomic.next = self.decode.atomic.val();
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
         self.instruction_count.slot.next = self.front_end.decode_slot.val();
@@ -577,7 +682,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         for i in 0..2 {
             self.window[i].clock.next = self.clock.val();
             self.window[i].reset.next = self.reset.val();
-            self.window[i].store.next = self.write.store.val();
+            self.window[i].store.next = self.checked_as_store.val();
             self.window[i].read_base.next = self.read_window_base[i].val();
             self.window[i].read_size.next = self.read_window_size[i].val();
             self.window[i].write_base.next = self.write_window_base[i].val();
@@ -628,6 +733,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].late_address.next = self.late_address.address.val();
             self.lane[i].late_division.next = self.divided.val();
             self.lane[i].load_data.next = self.load_store.result_data[i].val();
+            for k in 0..self._atomics {
+                self.lane[i].load_data.next = self.atomic_path[k].result_data[i].val();
+            }
             if self.scratchpad_writes.val() {
                 self.lane[i].load_data.next = self.scratchpad.result_data[i].val();
             }
@@ -728,6 +836,12 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         if self.write.request_scratchpad.val() {
             self.write.request_ready.next = self.scratchpad.request_ready.val();
         }
+        for k in 0..self._atomics {
+            if self.atomic_stage[k].atomic.val() {
+                self.load_store.request_valid.next = false;
+                self.write.request_ready.next = self.atomic_path[k].request_ready.val();
+            }
+        }
         self.data_cache.request_valid.next = self.load_store.read_valid.val();
         self.load_store.read_ready.next = self.data_cache.request_ready.val();
         self.data_cache.request_line.next = self.load_store.read_line.val();
@@ -747,6 +861,11 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later.
         self.data_cache.drop.next =
             self.invalidate_data.val() | (self.decode.leaves.val() & self.decode.fence.val());
+        for k in 0..self._atomics {
+            if self.atomic_path[k].acquire.val() {
+                self.data_cache.drop.next = true;
+            }
+        }
         self.read_merge.fetch_valid.next = self.cache.fetch_valid.val();
         self.cache.fetch_ready.next = self.read_merge.fetch_ready.val();
         self.read_merge.fetch_line.next = self.cache.fetch_line.val();
@@ -766,12 +885,32 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write_tag.next = self.load_store.write_tag.val();
         self.load_store.written_valid.next = self.written_valid.val();
         self.load_store.written_tag.next = self.written_tag.val();
+        for k in 0..self._atomics {
+            // Atomic operations go the way of stores; the data cache takes them for such.
+            self.atomic_path[k].store_valid.next = self.load_store.write_valid.val();
+            self.atomic_path[k].store_line.next = self.load_store.write_line.val();
+            self.atomic_path[k].store_data.next = self.load_store.write_data.val();
+            self.atomic_path[k].store_strobe.next = self.load_store.write_strobe.val();
+            self.atomic_path[k].store_tag.next = self.load_store.write_tag.val();
+            self.load_store.write_ready.next = self.atomic_path[k].store_ready.val();
+            self.atomic_path[k].write_ready.next = self.write_ready.val();
+            self.write_valid.next = self.atomic_path[k].write_valid.val();
+            self.write_line.next = self.atomic_path[k].write_line.val();
+            self.write_data.next = self.atomic_path[k].write_data.val();
+            self.write_strobe.next = self.atomic_path[k].write_strobe.val();
+            self.write_tag.next = self.atomic_path[k].write_tag.val();
+            self.data_cache.store_valid.next = self.atomic_path[k].write_valid.val() & self.write_ready.val();
+            self.data_cache.store_line.next = self.atomic_path[k].write_line.val();
+            self.data_cache.store_tag.next = self.atomic_path[k].write_tag.val();
+            self.load_store.written_valid.next =
+                self.written_valid.val() & !self.written_tag.val().get_bit(5);
+        }
 
         // Loads that failed become faults of their lanes.
-        self.load_errors.error_valid.next = self.loads_now.val() & self.load_store.result_error.val();
-        self.load_errors.error_slot.next = self.load_store.result_slot.val();
-        self.load_errors.error_lanes.next = self.load_store.result_mask.val();
-        self.load_errors.error_line.next = self.load_store.result_line.val();
+        self.load_errors.error_valid.next = self.memory_now.val() & self.memory_result_error.val();
+        self.load_errors.error_slot.next = self.memory_result_slot.val();
+        self.load_errors.error_lanes.next = self.memory_result_mask.val();
+        self.load_errors.error_line.next = self.memory_result_line.val();
         self.load_errors.slot.next = self.front_end.decode_slot.val();
         self.load_errors.active.next = self.front_end.decode_active.val();
         self.decode.load_error.next = self.load_errors.found.val();

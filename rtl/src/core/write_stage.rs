@@ -83,6 +83,10 @@ pub struct WriteStage<const LANES: usize> {
     pub execute_next: Signal<In, Bits<30>>,
     /// Stage X: PC, bits 31:2.
     pub execute_pc: Signal<In, Bits<30>>,
+    /// Stage W: the load is an atomic operation that also stores, and is checked as a store.
+    pub stores: Signal<In, Bit>,
+    /// Stage W: lanes that may not make their access, whatever the windows say.
+    pub refused: Signal<In, Bits<LANES>>,
     /// Lanes of the warp in stage W whose loads failed.
     pub load_error_lanes: Signal<In, Bits<LANES>>,
     /// From the lanes: result or address.
@@ -321,6 +325,8 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             execute_fault_value: Signal::default(),
             execute_next: Signal::default(),
             execute_pc: Signal::default(),
+            stores: Signal::default(),
+            refused: Signal::default(),
             load_error_lanes: Signal::default(),
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
@@ -497,8 +503,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
 
         // Lanes that fault
         self.check.active.next = self.active_w.q.val();
-        self.check.load.next = self.load_w.q.val();
-        self.check.store.next = self.store_w.q.val();
+        self.check.load.next = self.load_w.q.val() & !self.stores.val();
+        self.check.store.next = self.store_w.q.val() | self.stores.val();
+        self.check.refused.next = self.refused.val();
         self.check.exit.next = self.exit_w.q.val();
         self.check.size.next = self.funct3_w.q.val().get_bits::<2>(0);
         self.check.jump_register.next = self.jump_register_w.q.val();

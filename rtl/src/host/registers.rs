@@ -103,7 +103,7 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("CORE_LOST_CONFLICT", 0x0c0, RO, 32, 0, "Cycles with a warp on the core lost because the pipeline stood still for the register port, the load/store unit, the fault collector or path selection, modulo 2^32"),
     register("CORE_L2_READ_HITS", 0x0c4, RO, 32, 0, "Lines read (data and instructions) that the L2 had, modulo 2^32"),
     register("CORE_L2_READ_MISSES", 0x0c8, RO, 32, 0, "Lines read (data and instructions) that came from memory, modulo 2^32"),
-    register("CORE_L2_WRITES", 0x0cc, RO, 32, 0, "Lines written to the L2, wholly or in part, modulo 2^32"),
+    register("CORE_L2_WRITES", 0x0cc, RO, 32, 0, "Lines written to the L2, wholly or in part, and atomic operations, modulo 2^32"),
     register("MEMORY_LINES_READ", 0x0d0, RO, 32, 0, "Lines read from memory through all AXI4 channels, modulo 2^32"),
     register("MEMORY_LINES_WRITTEN", 0x0d4, RO, 32, 0, "Lines written to memory through all AXI4 channels, wholly or in part, modulo 2^32"),
     register("READ_WINDOW_0_BASE", 0x100, RW, 32, 0, "First byte of a window that kernels may load from, 64-byte aligned"),

@@ -73,7 +73,7 @@ fn channel() {
 
 #[test]
 fn response_crossbar() {
-    check_with(ResponseCrossbar::new(3, 2), 1_500, |unit, random, _| {
+    check_with(ResponseCrossbar::new(3, 2, true), 1_500, |unit, random, _| {
         for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
             requester.next = bits(random() % 4);
         }
@@ -84,7 +84,8 @@ fn response_crossbar() {
 /// written. Writes are of whole lines for the same reason.
 #[test]
 fn memory_system() {
-    let sizes = MemorySizes { requesters: 2, channels: 2, banks: 2, bank_lines: 4, ways: 2 };
+    let sizes =
+        MemorySizes { requesters: 2, channels: 2, banks: 2, bank_lines: 4, ways: 2, atomic_requesters: 0 };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
         for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
             line.next = bits(random() % 16);

@@ -23,7 +23,7 @@ pub struct L2Fetches {
     pub line: Signal<In, Bits<26>>,
     /// Who waits for the line.
     pub requester: Signal<In, Bits<5>>,
-    /// Tag of the read; bit 6 tells a fetch of instructions.
+    /// Tag of the read; bit 6 without bit 5 tells a fetch of instructions.
     pub tag: Signal<In, Bits<7>>,
     /// Where the line goes.
     pub place: Signal<In, Bits<16>>,
@@ -173,7 +173,7 @@ impl Logic for L2Fetches {
         self.queue_number.read_address.next = self.queue.read_address.val();
         self.queue_code.write_enable.next = self.begin.val();
         self.queue_code.write_address.next = self.queue.write_address.val();
-        self.queue_code.write_data.next = self.tag.val().get_bit(6);
+        self.queue_code.write_data.next = self.tag.val().get_bit(6) && !self.tag.val().get_bit(5);
         self.queue_code.read_address.next = self.queue.read_address.val();
         self.fetch_valid.next = !self.queue.empty.val();
         self.fetch_line.next = self.queue_line.read_data.val();

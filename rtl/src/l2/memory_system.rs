@@ -1,6 +1,6 @@
 //! The memory system: crossbars, banks of the L2, and the channels to memory.
 
-use super::{Axi4Master, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar};
+use super::{Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar};
 use crate::config::Config;
 use crate::prelude::*;
 
@@ -17,7 +17,13 @@ pub struct MemorySizes {
     pub bank_lines: usize,
     /// Ways of a bank: 1, 2 or 4.
     pub ways: usize,
+    /// The first so many requesters may ask for atomic operations; 0: none, and the banks have no [`L2Atomics`].
+    pub atomic_requesters: usize,
 }
+
+/// Cycles after which a reservation of `lr.w` can go to another thread: more than all threads of the `paper` preset need for an atomic
+/// operation each, so that the `sc.w` of a thread that goes on is not too late.
+const PATIENCE: usize = 40_000;
 
 impl MemorySizes {
     /// The memory system of an array with this configuration.
@@ -28,6 +34,7 @@ impl MemorySizes {
             banks: config.l2_banks,
             bank_lines: config.l2_bank_lines,
             ways: config.l2_ways,
+            atomic_requesters: if config.atomics { config.cores } else { 0 },
         }
     }
 
@@ -46,7 +53,9 @@ impl MemorySizes {
 ///    order; answers come in any order, one of each kind a cycle, and are always accepted.
 /// 2. `written_valid` of a write comes when every later read of any requester sees it.
 /// 3. A line stands in bank `fold(line) mod banks` and moves through channel `bank mod channels`.
-/// 4. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also drops all lines. `busy` is high from
+/// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an atomic operation ([`L2Atomics`]); its answer carries the
+///    word that was there. Such requesters read with tags below 0x60.
+/// 5. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also drops all lines. `busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct MemorySystem {
@@ -86,6 +95,10 @@ pub struct MemorySystem {
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
     pub written_tag: Vec<Signal<Out, Bits<6>>>,
+    /// The value that an atomic operation gives; empty without atomic operations, as the next.
+    pub written_word: Vec<Signal<Out, Bits<32>>>,
+    /// The line of an atomic operation could not be read.
+    pub written_error: Vec<Signal<Out, Bit>>,
     /// Lines read that the L2 had, modulo 2^32.
     pub read_hits: Vec<Signal<Out, Bits<32>>>,
     /// Lines read that came from memory, modulo 2^32.
@@ -110,6 +123,7 @@ pub struct MemorySystem {
 
     requests: RequestCrossbar,
     responses: ResponseCrossbar,
+    atomics: Vec<L2Atomics>,
     bank: Vec<L2Bank>,
     channel: Vec<MemoryChannel>,
     read_count: Register<Bits<32>>,
@@ -119,7 +133,10 @@ pub struct MemorySystem {
     read_events: Signal<Local, Bits<32>>,
     write_events: Signal<Local, Bits<32>>,
     _requesters: usize,
+    _answers_with_words: usize,
     _banks: usize,
+    _plain_banks: usize,
+    _atomic_banks: usize,
     _channels: usize,
     _channel_banks: usize,
 }
@@ -130,9 +147,11 @@ impl MemorySystem {
     /// # Panics
     /// If a size is none of those that [`MemorySizes`] names.
     pub fn new(sizes: MemorySizes) -> Self {
-        let MemorySizes { requesters, channels, banks, bank_lines, ways } = sizes;
+        let MemorySizes { requesters, channels, banks, bank_lines, ways, atomic_requesters } = sizes;
         assert!(matches!(channels, 1 | 2 | 4) && channels <= banks, "MemorySystem: {sizes:?}");
         let numbers = sizes.numbers();
+        let atomic = atomic_requesters > 0;
+        let words = if atomic { requesters } else { 0 };
         let skip = banks.ilog2() as usize;
         Self {
             clock: Signal::default(),
@@ -165,16 +184,24 @@ impl MemorySystem {
             response_error: vec![Signal::default(); requesters],
             written_valid: vec![Signal::default(); requesters],
             written_tag: vec![Signal::default(); requesters],
+            written_word: vec![Signal::default(); words],
+            written_error: vec![Signal::default(); words],
             read_hits: vec![Signal::default(); requesters],
             read_misses: vec![Signal::default(); requesters],
             writes: vec![Signal::default(); requesters],
             m_axi: vec![Axi4Master::default(); channels],
             requests: RequestCrossbar::new(requesters, banks),
-            responses: ResponseCrossbar::new(requesters, banks),
+            responses: ResponseCrossbar::new(requesters, banks, atomic),
+            atomics: (0..if atomic { banks } else { 0 })
+                .map(|number| L2Atomics::new(atomic_requesters, number, banks, PATIENCE))
+                .collect(),
             bank: (0..banks).map(|_| L2Bank::new(bank_lines, ways, numbers, skip)).collect(),
             channel: (0..channels).map(|_| MemoryChannel::new(banks / channels, numbers)).collect(),
             _requesters: requesters,
+            _answers_with_words: words,
             _banks: banks,
+            _plain_banks: if atomic { 0 } else { banks },
+            _atomic_banks: if atomic { banks } else { 0 },
             _channels: channels,
             _channel_banks: banks / channels,
         }
@@ -215,6 +242,13 @@ impl Logic for MemorySystem {
             self.bank[b].clean.next = self.clean.val();
             self.bank[b].invalidate.next = self.invalidate.val();
             self.any_busy.next = self.any_busy.val() || self.bank[b].busy.val();
+            self.responses.bank_requester[b].next = self.bank[b].response_requester.val();
+            self.responses.bank_tag[b].next = self.bank[b].response_tag.val();
+            self.responses.bank_data[b].next = self.bank[b].response_data.val();
+            self.responses.bank_error[b].next = self.bank[b].response_error.val();
+            self.responses.bank_missed[b].next = self.bank[b].response_missed.val();
+        }
+        for b in 0..self._plain_banks {
             self.bank[b].request_valid.next = self.requests.request_valid[b].val();
             self.bank[b].request_write.next = self.requests.request_write[b].val();
             self.bank[b].request_requester.next = self.requests.request_requester[b].val();
@@ -225,16 +259,60 @@ impl Logic for MemorySystem {
             self.bank[b].request_strobe.next = self.requests.request_strobe[b].val();
             self.requests.request_ready[b].next = self.bank[b].request_ready.val();
             self.responses.bank_valid[b].next = self.bank[b].response_valid.val();
-            self.responses.bank_requester[b].next = self.bank[b].response_requester.val();
-            self.responses.bank_tag[b].next = self.bank[b].response_tag.val();
-            self.responses.bank_data[b].next = self.bank[b].response_data.val();
-            self.responses.bank_error[b].next = self.bank[b].response_error.val();
-            self.responses.bank_missed[b].next = self.bank[b].response_missed.val();
             self.bank[b].response_ready.next = self.responses.bank_ready[b].val();
             self.responses.bank_written_valid[b].next = self.bank[b].written_valid.val();
             self.responses.bank_written_requester[b].next = self.bank[b].written_requester.val();
             self.responses.bank_written_tag[b].next = self.bank[b].written_tag.val();
             self.bank[b].written_ready.next = self.responses.bank_written_ready[b].val();
+        }
+        for b in 0..self._atomic_banks {
+            self.atomics[b].clock.next = self.clock.val();
+            self.atomics[b].reset.next = self.reset.val();
+            self.atomics[b].request_valid.next = self.requests.request_valid[b].val();
+            self.atomics[b].request_write.next = self.requests.request_write[b].val();
+            self.atomics[b].request_requester.next = self.requests.request_requester[b].val();
+            self.atomics[b].request_tag.next = self.requests.request_tag[b].val();
+            self.atomics[b].request_write_tag.next = self.requests.request_write_tag[b].val();
+            self.atomics[b].request_line.next = self.requests.request_line[b].val();
+            self.atomics[b].request_data.next = self.requests.request_data[b].val();
+            self.atomics[b].request_strobe.next = self.requests.request_strobe[b].val();
+            self.requests.request_ready[b].next = self.atomics[b].request_ready.val();
+            self.bank[b].request_valid.next = self.atomics[b].bank_valid.val();
+            self.bank[b].request_write.next = self.atomics[b].bank_write.val();
+            self.bank[b].request_requester.next = self.atomics[b].bank_requester.val();
+            self.bank[b].request_tag.next = self.atomics[b].bank_tag.val();
+            self.bank[b].request_write_tag.next = self.atomics[b].bank_write_tag.val();
+            self.bank[b].request_line.next = self.atomics[b].bank_line.val();
+            self.bank[b].request_data.next = self.atomics[b].bank_data.val();
+            self.bank[b].request_strobe.next = self.atomics[b].bank_strobe.val();
+            self.atomics[b].bank_ready.next = self.bank[b].request_ready.val();
+            self.atomics[b].bank_response_valid.next = self.bank[b].response_valid.val();
+            self.atomics[b].bank_response_requester.next = self.bank[b].response_requester.val();
+            self.atomics[b].bank_response_tag.next = self.bank[b].response_tag.val();
+            self.atomics[b].bank_response_data.next = self.bank[b].response_data.val();
+            self.atomics[b].bank_response_error.next = self.bank[b].response_error.val();
+            self.responses.bank_valid[b].next = self.atomics[b].response_valid.val();
+            self.atomics[b].response_ready.next = self.responses.bank_ready[b].val();
+            self.bank[b].response_ready.next = self.atomics[b].bank_response_ready.val();
+            self.atomics[b].bank_written_valid.next = self.bank[b].written_valid.val();
+            self.atomics[b].bank_written_requester.next = self.bank[b].written_requester.val();
+            self.atomics[b].bank_written_tag.next = self.bank[b].written_tag.val();
+            self.bank[b].written_ready.next = self.atomics[b].bank_written_ready.val();
+            self.responses.bank_written_valid[b].next = self.atomics[b].written_valid.val();
+            self.responses.bank_written_requester[b].next = self.atomics[b].written_requester.val();
+            self.responses.bank_written_tag[b].next = self.atomics[b].written_tag.val();
+            self.responses.bank_written_word[b].next = self.atomics[b].written_word.val();
+            self.responses.bank_written_error[b].next = self.atomics[b].written_error.val();
+            self.atomics[b].written_ready.next = self.responses.bank_written_ready[b].val();
+            for k in 0..self._atomic_banks {
+                self.atomics[b].other_valid[k].next = self.atomics[k].event_valid.val();
+                self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
+                self.atomics[b].other_thread[k].next = self.atomics[k].event_thread.val();
+            }
+        }
+        for i in 0..self._answers_with_words {
+            self.written_word[i].next = self.responses.written_word[i].val();
+            self.written_error[i].next = self.responses.written_error[i].val();
         }
         self.busy.next = self.any_busy.val();
 

@@ -1,6 +1,12 @@
 //! The memory system that all cores share: crossbars, banks of the L2, AXI4 channels.
 
 mod answers;
+mod atomic_alu;
+mod atomics;
+#[cfg(test)]
+mod atomics_system_tests;
+#[cfg(test)]
+mod atomics_tests;
 mod axi4;
 mod bank;
 mod channel;
@@ -19,6 +25,8 @@ mod testing;
 mod way;
 
 pub use answers::L2Answers;
+pub use atomic_alu::AtomicAlu;
+pub use atomics::{AtomicState, L2Atomics};
 pub use axi4::Axi4Master;
 pub use bank::L2Bank;
 pub use channel::MemoryChannel;

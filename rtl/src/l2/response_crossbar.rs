@@ -7,7 +7,8 @@ use crate::prelude::*;
 ///
 /// 1. Each requester gets one answer of a read and one of a write a cycle at most, which it always accepts; the banks take
 ///    turns. An answer stands at the requester in the cycle after the bank's port gave it.
-/// 2. The counters are modulo 2^32.
+/// 2. The counters are modulo 2^32. An atomic operation counts as a write.
+/// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct ResponseCrossbar {
     /// Rising-edge clock.
@@ -37,6 +38,10 @@ pub struct ResponseCrossbar {
     pub bank_written_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
     pub bank_written_tag: Vec<Signal<In, Bits<6>>>,
+    /// Its word; empty without words, as the three other vectors for them.
+    pub bank_written_word: Vec<Signal<In, Bits<32>>>,
+    /// Its error.
+    pub bank_written_error: Vec<Signal<In, Bit>>,
 
     /// The answer of a read is here, of each requester.
     pub response_valid: Vec<Signal<Out, Bit>>,
@@ -50,6 +55,10 @@ pub struct ResponseCrossbar {
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
     pub written_tag: Vec<Signal<Out, Bits<6>>>,
+    /// Its word.
+    pub written_word: Vec<Signal<Out, Bits<32>>>,
+    /// Its error.
+    pub written_error: Vec<Signal<Out, Bit>>,
     /// Lines read that the L2 had.
     pub read_hits: Vec<Signal<Out, Bits<32>>>,
     /// Lines read that came from memory.
@@ -65,6 +74,8 @@ pub struct ResponseCrossbar {
     error: Vec<Register<Bit>>,
     done: Vec<Register<Bit>>,
     done_tag: Vec<Register<Bits<6>>>,
+    done_word: Vec<Register<Bits<32>>>,
+    done_error: Vec<Register<Bit>>,
     hit_count: Vec<Register<Bits<32>>>,
     miss_count: Vec<Register<Bits<32>>>,
     write_count: Vec<Register<Bits<32>>>,
@@ -73,19 +84,21 @@ pub struct ResponseCrossbar {
     waiting_writes: Vec<Signal<Local, Bits<32>>>,
     _requesters: usize,
     _banks: usize,
+    _words: usize,
 }
 
 impl ResponseCrossbar {
-    /// A crossbar from `banks` banks to `requesters` requesters.
+    /// A crossbar from `banks` banks to `requesters` requesters, with or without words in the answers of writes.
     ///
     /// # Panics
     /// If there are not 1 to 32 requesters and banks.
-    pub fn new(requesters: usize, banks: usize) -> Self {
+    pub fn new(requesters: usize, banks: usize, words: bool) -> Self {
         assert!(
             (1..=32).contains(&requesters),
             "ResponseCrossbar: {requesters} requesters, expected 1 to 32"
         );
         assert!((1..=32).contains(&banks), "ResponseCrossbar: {banks} banks, expected 1 to 32");
+        let (word_banks, words) = if words { (banks, requesters) } else { (0, 0) };
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -100,12 +113,16 @@ impl ResponseCrossbar {
             bank_written_ready: vec![Signal::default(); banks],
             bank_written_requester: vec![Signal::default(); banks],
             bank_written_tag: vec![Signal::default(); banks],
+            bank_written_word: vec![Signal::default(); word_banks],
+            bank_written_error: vec![Signal::default(); word_banks],
             response_valid: vec![Signal::default(); requesters],
             response_tag: vec![Signal::default(); requesters],
             response_data: vec![Signal::default(); requesters],
             response_error: vec![Signal::default(); requesters],
             written_valid: vec![Signal::default(); requesters],
             written_tag: vec![Signal::default(); requesters],
+            written_word: vec![Signal::default(); words],
+            written_error: vec![Signal::default(); words],
             read_hits: vec![Signal::default(); requesters],
             read_misses: vec![Signal::default(); requesters],
             writes: vec![Signal::default(); requesters],
@@ -117,6 +134,8 @@ impl ResponseCrossbar {
             error: vec![Register::default(); requesters],
             done: vec![Register::default(); requesters],
             done_tag: vec![Register::default(); requesters],
+            done_word: vec![Register::default(); words],
+            done_error: vec![Register::default(); words],
             hit_count: vec![Register::default(); requesters],
             miss_count: vec![Register::default(); requesters],
             write_count: vec![Register::default(); requesters],
@@ -125,6 +144,7 @@ impl ResponseCrossbar {
             waiting_writes: vec![Signal::default(); requesters],
             _requesters: requesters,
             _banks: banks,
+            _words: words,
         }
     }
 }
@@ -222,6 +242,22 @@ impl Logic for ResponseCrossbar {
             self.read_hits[i].next = self.hit_count[i].q.val();
             self.read_misses[i].next = self.miss_count[i].q.val();
             self.writes[i].next = self.write_count[i].q.val();
+        }
+        for i in 0..self._words {
+            self.done_word[i].clock.next = self.clock.val();
+            self.done_word[i].reset.next = self.reset.val();
+            self.done_error[i].clock.next = self.clock.val();
+            self.done_error[i].reset.next = self.reset.val();
+            self.done_word[i].d.next = self.done_word[i].q.val();
+            self.done_error[i].d.next = self.done_error[i].q.val();
+            for b in 0..self._banks {
+                if self.written_arbiter[i].grant.val().get_bit(b) {
+                    self.done_word[i].d.next = self.bank_written_word[b].val();
+                    self.done_error[i].d.next = self.bank_written_error[b].val();
+                }
+            }
+            self.written_word[i].next = self.done_word[i].q.val();
+            self.written_error[i].next = self.done_error[i].q.val();
         }
     }
 }

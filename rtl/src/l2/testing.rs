@@ -59,6 +59,51 @@ pub struct Write {
     pub tag: u64,
 }
 
+/// What an atomic operation (`funct5`) makes of the word `old`.
+pub fn atomic_result(operation: u64, old: u32, operand: u32) -> u32 {
+    match operation {
+        0 => old.wrapping_add(operand),
+        4 => old ^ operand,
+        8 => old | operand,
+        12 => old & operand,
+        16 => (old as i32).min(operand as i32) as u32,
+        20 => (old as i32).max(operand as i32) as u32,
+        24 => old.min(operand),
+        28 => old.max(operand),
+        _ => operand,
+    }
+}
+
+/// An atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomic {
+    pub line: u32,
+    pub word: usize,
+    pub operation: u64,
+    pub operand: u32,
+    pub slot: u64,
+    pub lane: u64,
+}
+
+impl Atomic {
+    pub const LOAD_RESERVED: u64 = 2;
+    pub const STORE_CONDITIONAL: u64 = 3;
+
+    /// The write that asks for it.
+    pub fn request(&self) -> Write {
+        let mut data = [0xa5; 64];
+        let control = self.slot as u32 | (self.operation as u32) << 5 | (self.word as u32) << 10;
+        data[..4].copy_from_slice(&self.operand.to_le_bytes());
+        data[4..8].copy_from_slice(&control.to_le_bytes());
+        Write { line: self.line, data, strobe: 15 << (4 * self.word), tag: 32 + self.lane }
+    }
+}
+
+/// A word of a line.
+pub fn word_of(line: &Line, word: usize) -> u32 {
+    u32::from_le_bytes(line[4 * word..][..4].try_into().unwrap())
+}
+
 /// A requester's side of a cycle: what it offers, and what it got.
 #[derive(Clone, Debug, Default)]
 pub struct Requester {
@@ -73,6 +118,8 @@ pub struct Requester {
     pub response: Option<(u64, Line, bool)>,
     /// Tag of the write that was done.
     pub written: Option<u64>,
+    /// With it, of an atomic operation: the value, and whether the line could not be read.
+    pub word: (u32, bool),
 }
 
 /// How the memory behaves.
@@ -195,6 +242,11 @@ impl Bench {
         inputs.extend(["clean", "invalidate"].map(|name| (name, input(name, 1, 1))));
         let mut outputs: HashMap<_, _> =
             OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, n))).collect();
+        if sizes.atomic_requesters > 0 {
+            outputs.extend(
+                [("written_word", 32), ("written_error", 1)].map(|(name, w)| (name, output(name, w, n))),
+            );
+        }
         outputs.extend(SINGLE_OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, 1))));
         let axi = |c: usize, name: &str| format!("m_axi_{c}_{name}");
         let axi_in = (0..sizes.channels)
@@ -278,10 +330,15 @@ impl Bench {
                 (out("response_tag", i), self.outputs["response_data"].line(i), out("response_error", i) == 1)
             });
             let written = (out("written_valid", i) == 1).then(|| out("written_tag", i));
+            let word = match self.outputs.get("written_word") {
+                Some(word) => (word.get(i) as u32, out("written_error", i) == 1),
+                None => (0, false),
+            };
             let (reads, writes) = (out("read_ready", i) == 1, out("write_ready", i) == 1);
             let requester = &mut self.requesters[i];
             requester.response = response;
             requester.written = written;
+            requester.word = word;
             requester.read_accepted = if reads { requester.read.take() } else { None };
             requester.write_accepted = if writes { requester.write.take() } else { None };
         }

@@ -1,5 +1,6 @@
 //! The memory path: instruction cache, load/store unit with coalescer, data cache, scratchpad.
 
+mod atomic_path;
 mod cache_tags;
 mod coalescer;
 mod data_cache;
@@ -28,6 +29,7 @@ mod store_path;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use atomic_path::AtomicPath;
 pub use cache_tags::CacheTags;
 pub use coalescer::Coalescer;
 pub use data_cache::DataCache;

@@ -1,8 +1,9 @@
 //! Programs to machine words.
 
 use super::program::{
-    Access, Area, Block, FaultKind, Function, Program, Statement, Target, Trips, A0, ADDRESS, BYTE, COUNTER,
-    HELP, LINK, PRIVATE, PRIVATE_BYTES, PRIVATE_OFFSET, RA, SCRATCHPAD_PART, SP, TABLE, WORD,
+    Access, Area, Atomic, AtomicPlace, Block, FaultKind, Function, Program, Statement, Target, Trips, A0,
+    ADDRESS, BYTE, COUNTER, HELP, LINK, PRIVATE, PRIVATE_BYTES, PRIVATE_OFFSET, RA, SCRATCHPAD_PART, SP,
+    TABLE, WORD,
 };
 use crate::iss::{Class, Instruction, Op, SCRATCHPAD_BASE};
 
@@ -164,6 +165,7 @@ impl Lowering<'_> {
             Statement::Run(instructions) => run(instructions),
             Statement::Constant(register, value) => constant(*register, *value),
             Statement::Access(access) => self.access(access),
+            Statement::Atomic(atomic) => self.atomic(atomic),
             Statement::Through { via, gap, target } => through(*via, *gap, *target),
             Statement::If { op, rs1, rs2, then, otherwise } => {
                 self.condition(*op, *rs1, *rs2, then, otherwise)
@@ -230,6 +232,21 @@ impl Lowering<'_> {
             Class::Load => code(op, register, base, 0, offset),
             _ => code(op, 0, base, register, offset),
         });
+        items
+    }
+
+    fn atomic(&self, atomic: &Atomic) -> Code {
+        let Atomic { op, rd, rs2, place, order } = *atomic;
+        let mut items = match place {
+            AtomicPlace::Private(offset) => vec![add_immediate(ADDRESS, PRIVATE, offset as i32)],
+            AtomicPlace::Word => vec![add_immediate(ADDRESS, WORD, 0)],
+            AtomicPlace::Counter => {
+                let mut items = constant(ADDRESS, self.program.counter_offset());
+                items.push(add(ADDRESS, ADDRESS, TABLE));
+                items
+            }
+        };
+        items.push(code(op, rd, ADDRESS, rs2, order.into()));
         items
     }
 
@@ -347,6 +364,11 @@ fn through(via: Class, gap: u8, target: Target) -> Code {
         Class::Mul => items.push(code(Op::Mul, ADDRESS, source, HELP, 0)),
         Class::Div => items.push(code(Op::Divu, ADDRESS, source, HELP, 0)),
         Class::Load => items.extend([store_word(source, SP, -4), load_word(ADDRESS, SP, -4)]),
+        Class::Atomic => items.extend([
+            store_word(source, SP, -4),
+            add_immediate(HELP, SP, -4),
+            code(Op::AmoorW, ADDRESS, HELP, 0, 0),
+        ]),
         Class::Csr if !for_code => {
             items.push(code(Op::Csrrs, ADDRESS, 0, 0, PACKET_SLOT));
         }
@@ -400,17 +422,23 @@ fn fault(kind: FaultKind) -> Code {
         FaultKind::Illegal(word) => vec![Item::Word(word)],
         FaultKind::Breakpoint => vec![TRAP],
         FaultKind::EnvironmentCall => vec![code(Op::Ecall, 0, 0, 0, 0)],
-        FaultKind::MisalignedAccess(op) => vec![access_at(op, PRIVATE, 1)],
+        FaultKind::MisalignedAccess(op) => {
+            vec![add_immediate(ADDRESS, PRIVATE, 1), access_at(op, ADDRESS)]
+        }
         FaultKind::AccessOutside(op) => {
-            vec![code(Op::Lui, ADDRESS, 0, 0, 0x7fff_f000), access_at(op, ADDRESS, 0)]
+            vec![code(Op::Lui, ADDRESS, 0, 0, 0x7fff_f000), access_at(op, ADDRESS)]
+        }
+        FaultKind::ScratchpadAtomic(op) => {
+            vec![code(Op::Lui, ADDRESS, 0, 0, SCRATCHPAD_BASE as i32), access_at(op, ADDRESS)]
         }
     }
 }
 
-/// A load or store of [`HELP`] at an address.
-fn access_at(op: Op, base: u8, offset: i32) -> Item {
+/// A load, store or atomic operation of [`HELP`] at an address.
+fn access_at(op: Op, base: u8) -> Item {
     match op.class() {
-        Class::Load => code(op, HELP, base, 0, offset),
-        _ => code(op, 0, base, HELP, offset),
+        Class::Load => code(op, HELP, base, 0, 0),
+        Class::Atomic => code(op, HELP, base, if op == Op::LrW { 0 } else { HELP }, 0),
+        _ => code(op, 0, base, HELP, 0),
     }
 }

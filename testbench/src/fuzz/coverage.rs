@@ -246,8 +246,13 @@ fn ops(features: &Features) -> impl Iterator<Item = Op> {
 }
 
 fn classes(features: &Features) -> impl Iterator<Item = Class> {
-    let m = features.m;
-    Class::HAZARDS.into_iter().filter(move |class| m || !matches!(class, Class::Mul | Class::Div))
+    let (m, atomics) = (features.m, features.atomics);
+    let known = move |class: &Class| match class {
+        Class::Mul | Class::Div => m,
+        Class::Atomic => atomics,
+        _ => true,
+    };
+    Class::HAZARDS.into_iter().filter(known)
 }
 
 fn hazards(features: &Features) -> impl Iterator<Item = Hazard> {

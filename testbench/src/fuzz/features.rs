@@ -11,6 +11,8 @@ pub struct Features {
     pub zbb: bool,
     /// AES rounds.
     pub aes: bool,
+    /// Atomic operations.
+    pub atomics: bool,
     /// 16 registers instead of 32.
     pub embedded: bool,
     /// The cores have scratchpads.
@@ -31,6 +33,7 @@ impl Features {
         m: false,
         zbb: false,
         aes: false,
+        atomics: false,
         embedded: false,
         scratchpad: false,
         windows: false,
@@ -38,11 +41,12 @@ impl Features {
         cycle: false,
         faults: true,
     };
-    /// Everything but RV32E.
+    /// Everything but atomic operations and RV32E.
     pub const ALL: Self = Self {
         m: true,
         zbb: true,
         aes: true,
+        atomics: false,
         embedded: false,
         scratchpad: true,
         windows: true,
@@ -53,6 +57,6 @@ impl Features {
 
     /// The instruction set.
     pub const fn isa(&self) -> Isa {
-        Isa { m: self.m, zbb: self.zbb, aes: self.aes, embedded: self.embedded }
+        Isa { m: self.m, zbb: self.zbb, aes: self.aes, atomics: self.atomics, embedded: self.embedded }
     }
 }

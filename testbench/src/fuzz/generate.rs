@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::features::Features;
 use super::program::{
-    Access, Area, Block, FaultKind, Function, Program, Statement, Target, Trips, A0, ADDRESS, DATA, HELP,
-    LINK, PRIVATE, PRIVATE_BYTES, RA, TABLE_BYTES,
+    Access, Area, Atomic, AtomicPlace, Block, FaultKind, Function, Program, Statement, Target, Trips, A0,
+    ADDRESS, DATA, HELP, LINK, PRIVATE, PRIVATE_BYTES, RA, TABLE_BYTES,
 };
 use crate::iss::{Class, Format, Instruction, Op, ENCODINGS};
 
@@ -178,6 +178,10 @@ impl Generator {
                 let (register, kind) = (self.register(), self.fault());
                 Statement::Fault { register, mask: self.pick(&[7, 15, 31, 0xff]), kind }
             }
+            98..=99 if self.features.atomics => {
+                *budget -= 4;
+                Statement::Atomic(self.atomic())
+            }
             _ => self.run(budget),
         }
     }
@@ -196,7 +200,7 @@ impl Generator {
 
     /// Any instruction that can stand in a run.
     fn instruction(&mut self) -> Instruction {
-        let class = self.pick(&[
+        let mut classes = vec![
             Class::Alu,
             Class::Alu,
             Class::Alu,
@@ -212,7 +216,11 @@ impl Generator {
             Class::Jalr,
             Class::Csr,
             Class::Fence,
-        ]);
+        ];
+        if self.features.atomics {
+            classes.push(Class::Atomic);
+        }
+        let class = self.pick(&classes);
         let isa = self.features.isa();
         let rows: Vec<_> =
             ENCODINGS.iter().filter(|row| isa.has(row.extension) && row.op.class() == class).collect();
@@ -235,6 +243,12 @@ impl Generator {
             Format::Branch => Instruction { rs1, rs2, ..none },
             Format::Jump => Instruction { rd, ..none },
             Format::Csr | Format::CsrImmediate => Instruction { rd, immediate: self.csr(), ..none },
+            Format::Atomic | Format::Reserve => {
+                // Only its value tells whether sc.w stored.
+                let rd = if row.op == Op::ScW && rd == 0 { self.register() } else { rd };
+                let rs2 = if row.format == Format::Atomic { rs2 } else { 0 };
+                Instruction { rd, rs1: PRIVATE, rs2, immediate: self.random.gen_range(0..4), ..none }
+            }
             Format::Fence => Instruction { immediate: self.pick(&[0xff, 0x33, 0x0f, 0x833, 0x00]), ..none },
             Format::Indirect if row.op == Op::Jalr => Instruction { rd, rs1: HELP, ..none },
             Format::Indirect => {
@@ -287,11 +301,38 @@ impl Generator {
         Access { op, register, area, index, offset }
     }
 
+    fn atomic(&mut self) -> Atomic {
+        let offset = self.private_offset(4);
+        let place = self.pick(&[
+            AtomicPlace::Private(offset),
+            AtomicPlace::Private(offset),
+            AtomicPlace::Word,
+            AtomicPlace::Word,
+            AtomicPlace::Counter,
+        ]);
+        let (rs2, order) = (self.source(), self.random.gen_range(0..4));
+        if place == AtomicPlace::Counter {
+            return Atomic { op: Op::AmoaddW, rd: 0, rs2, place, order };
+        }
+        let op = self.atomic_op();
+        let rd = if op == Op::ScW { self.register() } else { self.destination() };
+        let rs2 = if op == Op::LrW { 0 } else { rs2 };
+        Atomic { op, rd, rs2, place, order }
+    }
+
+    fn atomic_op(&mut self) -> Op {
+        let ops: Vec<Op> = Op::ALL.iter().copied().filter(|op| op.class() == Class::Atomic).collect();
+        self.pick(&ops)
+    }
+
     fn through(&mut self, budget: &mut i64) -> Statement {
         *budget -= 6;
         let mut classes = vec![Class::Alu, Class::Load, Class::Csr, Class::Jump, Class::Jalr];
         if self.features.m {
             classes.extend([Class::Mul, Class::Div]);
+        }
+        if self.features.atomics {
+            classes.push(Class::Atomic);
         }
         let offset = self.private_offset(4);
         let register = self.register();
@@ -357,6 +398,16 @@ impl Generator {
         ];
         if self.features.windows {
             kinds.extend([FaultKind::AccessOutside(any_access); 2]);
+        }
+        if self.features.atomics {
+            let op = self.atomic_op();
+            kinds.push(FaultKind::MisalignedAccess(op));
+            if self.features.windows {
+                kinds.push(FaultKind::AccessOutside(op));
+            }
+            if self.features.scratchpad {
+                kinds.push(FaultKind::ScratchpadAtomic(op));
+            }
         }
         self.pick(&kinds)
     }

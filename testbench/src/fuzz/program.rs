@@ -53,6 +53,8 @@ pub enum Statement {
     Constant(u8, u32),
     /// A load or store.
     Access(Access),
+    /// An atomic operation.
+    Atomic(Atomic),
     /// A load, store or jump whose address comes from an instruction of class `via`, `gap` instructions before.
     Through {
         /// Class of the instruction that makes the address.
@@ -127,6 +129,32 @@ pub struct Access {
     pub index: Option<u8>,
     /// Offset in the area; aligned and inside.
     pub offset: u32,
+}
+
+/// An atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomic {
+    /// The instruction.
+    pub op: Op,
+    /// Register that gets the value; x0 at the counter, since others change it.
+    pub rd: u8,
+    /// Register with the operand.
+    pub rs2: u8,
+    /// Where.
+    pub place: AtomicPlace,
+    /// Bits `aq` and `rl`.
+    pub order: u8,
+}
+
+/// A word of an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicPlace {
+    /// The word at this offset of the private bytes.
+    Private(u32),
+    /// The thread's word.
+    Word,
+    /// The word to which all threads add.
+    Counter,
 }
 
 /// A part of memory.
@@ -206,10 +234,12 @@ pub enum FaultKind {
     Breakpoint,
     /// `ecall`
     EnvironmentCall,
-    /// A load or store at an odd address.
+    /// A load, store or atomic operation at an odd address.
     MisalignedAccess(Op),
-    /// A load or store outside the windows.
+    /// A load, store or atomic operation outside the windows.
     AccessOutside(Op),
+    /// An atomic operation in the scratchpad, which has none.
+    ScratchpadAtomic(Op),
 }
 
 /// A function.
@@ -249,7 +279,16 @@ impl Program {
 
     /// Size of the argument block.
     pub const fn argument_bytes(&self) -> u32 {
-        self.bytes_offset() + self.packets
+        if self.features.atomics {
+            self.counter_offset() + 4
+        } else {
+            self.bytes_offset() + self.packets
+        }
+    }
+
+    /// Offset of the word to which all threads add, in the argument block.
+    pub const fn counter_offset(&self) -> u32 {
+        (self.bytes_offset() + self.packets).next_multiple_of(4)
     }
 
     /// Statements in all blocks.
@@ -280,6 +319,7 @@ impl Statement {
             Self::Run(instructions) => instructions.iter().any(uses),
             Self::Constant(written, _) => *written == register,
             Self::Access(access) => access.register == register || access.index == Some(register),
+            Self::Atomic(atomic) => [atomic.rd, atomic.rs2].contains(&register),
             Self::Through { target, .. } => match target {
                 Target::Load(other, _) | Target::Store(other, _) | Target::Jump(other) => *other == register,
             },

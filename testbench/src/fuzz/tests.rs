@@ -63,6 +63,7 @@ fn programs_end_and_cover_what_there_is() {
         Features::RV32I,
         Features { embedded: true, ..Features::ALL },
         Features { faults: false, ..Features::ALL },
+        Features { atomics: true, ..Features::ALL },
     ] {
         let mut coverage = Coverage::default();
         let mut faults = 0;
@@ -94,7 +95,7 @@ fn the_same_seed_gives_the_same_case() {
 /// What programs leave behind does not depend on the order of lanes and warps: nobody reads what others write.
 #[test]
 fn threads_do_not_meet() {
-    let features = Features { instret: false, cycle: false, ..Features::ALL };
+    let features = Features { instret: false, cycle: false, atomics: true, ..Features::ALL };
     for seed in 0..60 {
         let case = make(seed, features);
         let (_, together) = run(&case);

@@ -42,6 +42,11 @@ fn fence_set(set: i32) -> String {
     }
 }
 
+/// The bits `aq` and `rl` in the name of an atomic operation.
+fn order(bits: i32) -> &'static str {
+    ["", ".rl", ".aq", ".aqrl"][(bits & 3) as usize]
+}
+
 /// An instruction at its address: targets of jumps are printed as addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Disassembly {
@@ -70,6 +75,8 @@ impl fmt::Display for Disassembly {
             Format::Csr => write!(f, "{name} {rd},{},zero", csr_name(immediate as u32)),
             Format::CsrImmediate => write!(f, "{name} {rd},{},0", csr_name(immediate as u32)),
             Format::Byte => write!(f, "{name} {rd},{rs1},{rs2},{immediate:#x}"),
+            Format::Atomic => write!(f, "{name}{} {rd},{rs2},({rs1})", order(immediate)),
+            Format::Reserve => write!(f, "{name}{} {rd},({rs1})", order(immediate)),
             Format::Fence if immediate == 0x833 => f.write_str("fence.tso"),
             Format::Fence => {
                 write!(f, "{name} {},{}", fence_set(immediate >> 4 & 15), fence_set(immediate & 15))

@@ -2,7 +2,10 @@
 
 use super::instruction::{Instruction, Isa};
 use super::memory::Memory;
-use super::{aes, Op};
+use super::{aes, Class, Op};
+
+/// Bytes that `lr.w` reserves.
+const LINE: u32 = hermes_rtl::config::LINE_BYTES as u32;
 
 /// Causes of a fault, numbered as in `mcause` of the RISC-V privileged specification, which leaves 24 to platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,11 +19,11 @@ pub enum Cause {
     Illegal = 2,
     /// `ebreak`.
     Breakpoint = 3,
-    /// The address of a load is no multiple of its size.
+    /// The address of a load or `lr.w` is no multiple of its size.
     LoadMisaligned = 4,
     /// A load outside the read windows.
     LoadAccess = 5,
-    /// The address of a store is no multiple of its size.
+    /// The address of a store or atomic operation is no multiple of its size.
     StoreMisaligned = 6,
     /// A store outside the write windows.
     StoreAccess = 7,
@@ -77,9 +80,9 @@ pub struct Outcome {
     pub next_pc: u32,
     /// The value for the destination register.
     pub result: Option<u32>,
-    /// Address of a load or store.
+    /// Address of a load, store or atomic operation.
     pub address: Option<u32>,
-    /// Value of `rs2` of a store.
+    /// Value of `rs2` of a store or atomic operation.
     pub stored: Option<u32>,
 }
 
@@ -90,12 +93,14 @@ pub struct Hart {
     pub pc: u32,
     /// The registers; x0 stays 0.
     pub x: [u32; 32],
+    /// The line of 64 bytes that `lr.w` reserved.
+    pub reservation: Option<u32>,
 }
 
 impl Hart {
     /// A hart at `pc` with all registers 0.
     pub const fn new(pc: u32) -> Self {
-        Self { pc, x: [0; 32] }
+        Self { pc, x: [0; 32], reservation: None }
     }
 
     /// Fetches, decodes and executes the next instruction.
@@ -170,6 +175,30 @@ impl Hart {
                 outcome.address = Some(address);
                 outcome.stored = Some(b);
             }
+            Op::LrW => {
+                if a % 4 != 0 {
+                    return fault(Cause::LoadMisaligned, a);
+                }
+                let value = memory.load_reserved(a).map_err(|cause| Fault { cause, value: a })?;
+                self.reservation = Some(a / LINE);
+                outcome.address = Some(a);
+                outcome.result = Some(value);
+            }
+            _ if op.class() == Class::Atomic => {
+                if a % 4 != 0 {
+                    return fault(Cause::StoreMisaligned, a);
+                }
+                let reserved = self.reservation == Some(a / LINE);
+                let change = |old| (op != Op::ScW || reserved).then(|| exchanged(op, old, b));
+                let old = memory.exchange(a, change).map_err(|cause| Fault { cause, value: a })?;
+                outcome.address = Some(a);
+                outcome.stored = Some(b);
+                outcome.result = Some(old);
+                if op == Op::ScW {
+                    self.reservation = None;
+                    outcome.result = Some(u32::from(!reserved));
+                }
+            }
             Op::Csrrs | Op::Csrrc | Op::Csrrsi | Op::Csrrci => match csrs.read(immediate) {
                 Some(value) => outcome.result = Some(value),
                 None => return fault(Cause::Illegal, instruction.encode()),
@@ -187,6 +216,21 @@ impl Hart {
         }
         self.pc = outcome.next_pc;
         Ok(outcome)
+    }
+}
+
+/// The word that an atomic operation writes in the place of `old`.
+fn exchanged(op: Op, old: u32, operand: u32) -> u32 {
+    match op {
+        Op::AmoaddW => old.wrapping_add(operand),
+        Op::AmoxorW => old ^ operand,
+        Op::AmoandW => old & operand,
+        Op::AmoorW => old | operand,
+        Op::AmominW => (old as i32).min(operand as i32) as u32,
+        Op::AmomaxW => (old as i32).max(operand as i32) as u32,
+        Op::AmominuW => old.min(operand),
+        Op::AmomaxuW => old.max(operand),
+        _ => operand,
     }
 }
 

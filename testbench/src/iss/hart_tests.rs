@@ -4,7 +4,7 @@ use super::instruction::{Instruction, Isa};
 use super::*;
 use crate::cosim::MemoryImage;
 
-const ALL: Isa = Isa { m: true, zbb: true, aes: true, embedded: false };
+const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, embedded: false };
 const MIN: u32 = 0x8000_0000;
 const MAX: u32 = 0x7fff_ffff;
 const ONES: u32 = 0xffff_ffff;
@@ -253,4 +253,61 @@ fn csrs_fences_and_x0() {
     let code = Instruction { op: Op::Addi, rd: 0, rs1: 7, rs2: 0, immediate: 1 };
     hart.execute(code, &mut memory, &NoCsrs).unwrap();
     assert_eq!(hart.x[0], 0);
+}
+
+/// The value in memory after `op x7, x6, (x5)`, and x7.
+fn exchange(hart: &mut Hart, memory: &mut MemoryImage, op: Op, operand: u32) -> (u32, u32) {
+    hart.x[6] = operand;
+    let rs2 = if op == Op::LrW { 0 } else { 6 };
+    let outcome = execute(hart, memory, Instruction { op, rd: 7, rs1: 5, rs2, immediate: 3 }).unwrap();
+    assert_eq!((outcome.address, outcome.stored), (Some(hart.x[5]), (op != Op::LrW).then_some(operand)));
+    (memory.read_u32(hart.x[5]).unwrap(), hart.x[7])
+}
+
+#[test]
+fn atomic_operations() {
+    use Op::*;
+    let mut memory = MemoryImage::new(256);
+    let mut hart = Hart::new(0x1000);
+    hart.x[5] = 0x20;
+    for (op, old, operand, new) in [
+        (AmoswapW, 5, 7, 7),
+        (AmoaddW, ONES, 2, 1),
+        (AmoxorW, 0xff00, 0x0ff0, 0xf0f0),
+        (AmoandW, 0xff00, 0x0ff0, 0x0f00),
+        (AmoorW, 0xff00, 0x0ff0, 0xfff0),
+        (AmominW, MIN, 1, MIN),
+        (AmominW, 1, MIN, MIN),
+        (AmomaxW, MIN, 1, 1),
+        (AmomaxW, 1, MIN, 1),
+        (AmominuW, MIN, 1, 1),
+        (AmominuW, 1, MIN, 1),
+        (AmomaxuW, MIN, 1, MIN),
+        (AmomaxuW, 1, MIN, MIN),
+    ] {
+        memory.write(0x20, &old.to_le_bytes()).unwrap();
+        assert_eq!(exchange(&mut hart, &mut memory, op, operand), (new, old), "{}", op.name());
+    }
+
+    // sc.w stores once, behind an lr.w of the same line.
+    let at = |hart: &mut Hart, address| hart.x[5] = address;
+    assert_eq!(exchange(&mut hart, &mut memory, ScW, 8), (MIN, 1));
+    assert_eq!(exchange(&mut hart, &mut memory, LrW, 0), (MIN, MIN));
+    assert_eq!(exchange(&mut hart, &mut memory, ScW, 8), (8, 0));
+    assert_eq!(exchange(&mut hart, &mut memory, ScW, 9), (8, 1));
+    exchange(&mut hart, &mut memory, LrW, 0);
+    at(&mut hart, 0x40);
+    assert_eq!(exchange(&mut hart, &mut memory, ScW, 9), (0, 1));
+    at(&mut hart, 0x20);
+    assert_eq!(exchange(&mut hart, &mut memory, ScW, 9), (8, 1));
+
+    at(&mut hart, 0x22);
+    for (op, rs2, cause) in [
+        (LrW, 0, Cause::LoadMisaligned),
+        (ScW, 6, Cause::StoreMisaligned),
+        (AmoaddW, 6, Cause::StoreMisaligned),
+    ] {
+        let code = Instruction { op, rd: 7, rs1: 5, rs2, immediate: 0 };
+        assert_eq!(execute(&mut hart, &mut memory, code), Err(Fault { cause, value: 0x22 }));
+    }
 }

@@ -13,15 +13,17 @@ pub struct Isa {
     pub zbb: bool,
     /// AES rounds (Zkne, Zknd).
     pub aes: bool,
+    /// Atomic operations (A).
+    pub atomics: bool,
     /// Only x0 to x15 (RV32E).
     pub embedded: bool,
 }
 
 impl Isa {
     /// RV32I.
-    pub const RV32I: Self = Self { m: false, zbb: false, aes: false, embedded: false };
+    pub const RV32I: Self = Self { m: false, zbb: false, aes: false, atomics: false, embedded: false };
     /// RV32IM_Zbb.
-    pub const RV32IM_ZBB: Self = Self { m: true, zbb: true, aes: false, embedded: false };
+    pub const RV32IM_ZBB: Self = Self { m: true, zbb: true, aes: false, atomics: false, embedded: false };
 
     /// Whether the instructions of an extension are executed.
     pub const fn has(&self, extension: Extension) -> bool {
@@ -30,6 +32,7 @@ impl Isa {
             Extension::M => self.m,
             Extension::Zbb => self.zbb,
             Extension::Aes => self.aes,
+            Extension::A => self.atomics,
         }
     }
 
@@ -54,7 +57,7 @@ pub struct Instruction {
     pub rs1: u8,
     /// Second source register.
     pub rs2: u8,
-    /// Immediate, sign-extended; shift amount; byte number; CSR number; fields of `fence` (bits 31:20 of the word). The upper
+    /// Immediate, sign-extended; shift amount; byte number; CSR number; bits `aq` (bit 1) and `rl` (bit 0); fields of `fence` (bits 31:20 of the word). The upper
     /// immediate of `lui` and `auipc` stands in bits 31:12.
     pub immediate: i32,
 }
@@ -111,6 +114,8 @@ impl Instruction {
             }
             Format::Csr | Format::CsrImmediate => Self { rd, immediate: upper_12 as i32, ..none },
             Format::Byte => Self { rd, rs1, rs2, immediate: bits(word, 30, 2) as i32, ..none },
+            Format::Atomic => Self { rd, rs1, rs2, immediate: bits(word, 25, 2) as i32, ..none },
+            Format::Reserve => Self { rd, rs1, immediate: bits(word, 25, 2) as i32, ..none },
             Format::Fence => Self { immediate: upper_12 as i32, ..none },
             Format::None => none,
         };
@@ -146,6 +151,8 @@ impl Instruction {
                 }
                 Format::Csr | Format::CsrImmediate | Format::Fence => rd | bits(immediate, 0, 12) << 20,
                 Format::Byte => rd | rs1 | rs2 | bits(immediate, 0, 2) << 30,
+                Format::Atomic => rd | rs1 | rs2 | bits(immediate, 0, 2) << 25,
+                Format::Reserve => rd | rs1 | bits(immediate, 0, 2) << 25,
                 Format::None => 0,
             }
     }
@@ -176,7 +183,7 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
 
-    const ALL: Isa = Isa { m: true, zbb: true, aes: true, embedded: false };
+    const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, embedded: false };
 
     #[test]
     fn decoding_and_encoding_are_inverse() {
@@ -216,6 +223,9 @@ mod tests {
             0x6030_1013, // clz with rs2 field 3
             0x6980_5033, // rev8 in the wrong opcode
             0x0810_4033, // zext.h with rs2
+            0x1010_202f, // lr.w with rs2
+            0x0000_302f, // amoadd.d
+            0x2800_202f, // no atomic operation
         ] {
             assert_eq!(Instruction::decode(word, &ALL), None, "{word:#010x}");
         }

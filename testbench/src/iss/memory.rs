@@ -25,6 +25,18 @@ pub trait Memory {
     /// # Errors
     /// [`Cause::StoreAccess`].
     fn store(&mut self, address: u32, bytes: u32, value: u32) -> Result<(), Cause>;
+
+    /// The word at `address`, for `lr.w`.
+    ///
+    /// # Errors
+    /// [`Cause::LoadAccess`], also where there are no atomic operations.
+    fn load_reserved(&mut self, address: u32) -> Result<u32, Cause>;
+
+    /// Puts what `change` makes of the word at `address` in its place, if it makes anything; gives the word that was there.
+    ///
+    /// # Errors
+    /// [`Cause::StoreAccess`], also where there are no atomic operations, or where loads are not allowed.
+    fn exchange(&mut self, address: u32, change: impl FnOnce(u32) -> Option<u32>) -> Result<u32, Cause>;
 }
 
 /// A part of the address space that a kernel may use.
@@ -123,6 +135,25 @@ impl Memory for CoreMemory<'_> {
         }
         Ok(())
     }
+
+    // The scratchpad has no atomic operations.
+    fn load_reserved(&mut self, address: u32) -> Result<u32, Cause> {
+        match self.scratchpad(address, 4) {
+            Some(_) => Err(Cause::LoadAccess),
+            None => self.load(address, 4),
+        }
+    }
+
+    fn exchange(&mut self, address: u32, change: impl FnOnce(u32) -> Option<u32>) -> Result<u32, Cause> {
+        if self.scratchpad(address, 4).is_some() || !self.protection.allows_store(address) {
+            return Err(Cause::StoreAccess);
+        }
+        let old = self.load(address, 4).map_err(|_| Cause::StoreAccess)?;
+        if let Some(new) = change(old) {
+            self.store(address, 4, new)?;
+        }
+        Ok(old)
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +187,11 @@ mod tests {
         assert_eq!(memory.load(0xfffe_4000, 4), Err(Cause::LoadAccess));
         assert_eq!(memory.fetch(0x8000), Ok(0));
         assert_eq!(memory.fetch(0x1_0000), Err(Cause::InstructionAccess));
+        // Atomic operations: neither in the scratchpad nor where only loads are allowed.
+        assert_eq!(memory.load_reserved(0x400), Ok(0));
+        assert_eq!(memory.load_reserved(0xfffe_0000), Err(Cause::LoadAccess));
+        assert_eq!(memory.exchange(0x400, Some), Err(Cause::StoreAccess));
+        assert_eq!(memory.exchange(0xfffe_0000, Some), Err(Cause::StoreAccess));
         memory.scratchpad = None;
         assert_eq!(memory.load(0xfffe_0000, 1), Err(Cause::LoadAccess));
     }

@@ -1,7 +1,7 @@
 //! The instructions: names, encodings, operand formats.
 //!
 //! Encodings as in the RISC-V unprivileged specification 20240411, chapter "RV32/64G Instruction Set Listings", the
-//! bit-manipulation extension 1.0.0 (Zbb) and the scalar cryptography extension 1.0.1 (Zknd, Zkne).
+//! chapter "A", the bit-manipulation extension 1.0.0 (Zbb) and the scalar cryptography extension 1.0.1 (Zknd, Zkne).
 
 /// Which extension brings an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Extension {
     Zbb,
     /// AES rounds: Zkne and Zknd.
     Aes,
+    /// Atomic operations.
+    A,
 }
 
 /// Operands of an instruction and where they stand in its word.
@@ -43,6 +45,10 @@ pub enum Format {
     CsrImmediate,
     /// `rd, rs1, rs2, byte`: 2 bits.
     Byte,
+    /// `rd, rs2, (rs1)`, with the bits `aq` and `rl`.
+    Atomic,
+    /// `rd, (rs1)`, with the bits `aq` and `rl`.
+    Reserve,
     /// `predecessors, successors`
     Fence,
     /// No operands.
@@ -62,6 +68,8 @@ pub enum Class {
     Load,
     /// Store.
     Store,
+    /// Atomic operation, `lr.w` and `sc.w` among them.
+    Atomic,
     /// Conditional branch.
     Branch,
     /// `jal`.
@@ -78,12 +86,13 @@ pub enum Class {
 
 impl Class {
     /// The classes that take part in hazards, in the order of the report.
-    pub const HAZARDS: [Self; 10] = [
+    pub const HAZARDS: [Self; 11] = [
         Self::Alu,
         Self::Mul,
         Self::Div,
         Self::Load,
         Self::Store,
+        Self::Atomic,
         Self::Branch,
         Self::Jump,
         Self::Jalr,
@@ -99,6 +108,7 @@ impl Class {
             Self::Div => "div",
             Self::Load => "load",
             Self::Store => "store",
+            Self::Atomic => "atomic",
             Self::Branch => "branch",
             Self::Jump => "jump",
             Self::Jalr => "jalr",
@@ -227,6 +237,18 @@ table! {
     Aes32Esmi "aes32esmi" Aes Byte      0x3e00_707f 0x2600_0033;
     Aes32Dsi  "aes32dsi"  Aes Byte      0x3e00_707f 0x2a00_0033;
     Aes32Dsmi "aes32dsmi" Aes Byte      0x3e00_707f 0x2e00_0033;
+
+    LrW       "lr.w"      A Reserve     0xf9f0_707f 0x1000_202f;
+    ScW       "sc.w"      A Atomic      0xf800_707f 0x1800_202f;
+    AmoswapW  "amoswap.w" A Atomic      0xf800_707f 0x0800_202f;
+    AmoaddW   "amoadd.w"  A Atomic      0xf800_707f 0x0000_202f;
+    AmoxorW   "amoxor.w"  A Atomic      0xf800_707f 0x2000_202f;
+    AmoandW   "amoand.w"  A Atomic      0xf800_707f 0x6000_202f;
+    AmoorW    "amoor.w"   A Atomic      0xf800_707f 0x4000_202f;
+    AmominW   "amomin.w"  A Atomic      0xf800_707f 0x8000_202f;
+    AmomaxW   "amomax.w"  A Atomic      0xf800_707f 0xa000_202f;
+    AmominuW  "amominu.w" A Atomic      0xf800_707f 0xc000_202f;
+    AmomaxuW  "amomaxu.w" A Atomic      0xf800_707f 0xe000_202f;
 }
 
 impl Op {
@@ -247,6 +269,17 @@ impl Op {
             Self::Div | Self::Divu | Self::Rem | Self::Remu => Class::Div,
             Self::Lb | Self::Lh | Self::Lw | Self::Lbu | Self::Lhu => Class::Load,
             Self::Sb | Self::Sh | Self::Sw => Class::Store,
+            Self::LrW
+            | Self::ScW
+            | Self::AmoswapW
+            | Self::AmoaddW
+            | Self::AmoxorW
+            | Self::AmoandW
+            | Self::AmoorW
+            | Self::AmominW
+            | Self::AmomaxW
+            | Self::AmominuW
+            | Self::AmomaxuW => Class::Atomic,
             Self::Beq | Self::Bne | Self::Blt | Self::Bge | Self::Bltu | Self::Bgeu => Class::Branch,
             Self::Jal => Class::Jump,
             Self::Jalr => Class::Jalr,
@@ -257,8 +290,11 @@ impl Op {
         }
     }
 
-    /// Bytes that a load or store moves; 0 for all others.
+    /// Bytes that a load, store or atomic operation moves; 0 for all others.
     pub const fn access_bytes(self) -> u32 {
+        if matches!(self.class(), Class::Atomic) {
+            return 4;
+        }
         match self {
             Self::Lb | Self::Lbu | Self::Sb => 1,
             Self::Lh | Self::Lhu | Self::Sh => 2,

@@ -10,7 +10,7 @@ use super::instruction::Isa;
 use super::*;
 use crate::kernel::Executable;
 
-const ALL: Isa = Isa { m: true, zbb: true, aes: true, embedded: false };
+const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, embedded: false };
 
 fn tool(name: &str, arguments: &[&str], folder: &Path) -> String {
     let output =
@@ -43,7 +43,7 @@ fn disassembly_agrees_with_objdump() {
     let text: String = words.iter().map(|word| format!(".word {word:#x}\n")).collect();
     // Data directives would be shown as data; an instruction in front makes it code.
     std::fs::write(folder.path().join("a.s"), text.replace(".word", ".insn 4,")).unwrap();
-    let march = "-march=rv32imzbb_zknd_zkne_zicsr".replace("imzbb", "im_zbb");
+    let march = "-march=rv32imazbb_zknd_zkne_zicsr".replace("imazbb", "ima_zbb");
     tool("as", &[&march, "-mabi=ilp32", "-o", "a.o", "a.s"], folder.path());
     let listing = tool("objdump", &["-d", "-M", "no-aliases", "--no-show-raw-insn", "a.o"], folder.path());
     let lines: Vec<_> = listing.lines().filter_map(|line| line.split_once(":\t")).map(|x| x.1).collect();

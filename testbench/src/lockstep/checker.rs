@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use hermes_rtl::config::{EXIT_ADDRESS, WATCHDOG_CAUSE};
 
 use super::mismatch::Mismatch;
-use super::running::{element, hex, Difference, Outstanding, Running};
+use super::running::{element, hex, ConditionalStore, Difference, Outstanding, Running};
 use super::trace::{lanes, LateWrite, Retired, TraceCycle, WarpStart};
 use super::warp::{Expected, Warp, WarpMemory};
 use crate::cosim::MemoryImage;
-use crate::iss::{disassemble, register_name, Class, Instruction, Machine};
+use crate::iss::{disassemble, register_name, Class, Instruction, Machine, Op};
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,8 @@ pub struct CheckerStatistics {
 
 /// Runs the reference beside the array and compares what they do.
 ///
-/// The values of loads are computed when they retire: threads must not read what others write. A register that a
+/// The values of loads and atomic operations are computed when they retire: threads must not read what others write. Whether an
+/// `sc.w` stores is up to the array, as long as it does not without a reservation: its value undoes what the reference stored. A register that a
 /// warp reads but never wrote has the value that the array shows for it first, since it holds what the warp before it left.
 pub struct Checker {
     machine: Machine,
@@ -158,6 +159,16 @@ impl Checker {
                 let difference = Difference::new(Some(lane), &what, "none", hex(got));
                 return Err(running.report(cycle, isa, 0, 0, difference));
             };
+            if let Some(conditional) = waiting.conditional {
+                if got > 1 || got == 0 && !conditional.stored {
+                    let difference = Difference::words(Some(lane), &what, 1, got);
+                    return Err(running.report(cycle, isa, waiting.pc, waiting.instruction, difference));
+                }
+                if got == 1 && conditional.stored {
+                    // The address was stored to before, so it is in memory.
+                    let _ = self.memory.write(conditional.address, &conditional.before.to_le_bytes());
+                }
+            }
             match waiting.value {
                 Some(value) if value != got => {
                     let difference = Difference::words(Some(lane), &what, value, got);
@@ -208,6 +219,14 @@ fn compare(
     // What it executes
     let decoded = Instruction::decode(got.instruction, &machine.isa);
     running.adopt_store_data(decoded.as_ref(), got);
+    let conditional = decoded.filter(|code| code.op == Op::ScW);
+    let before: Vec<_> = conditional
+        .map(|code| {
+            let address = |lane: usize| running.warp.threads[lane].hart.x[usize::from(code.rs1)];
+            let word = |lane| (address(lane), memory.shared.read_u32(address(lane)).unwrap_or(0));
+            lanes(active).map(|lane| (lane, word(lane))).collect()
+        })
+        .unwrap_or_default();
     // The cycle is the array's: what its lanes read, all of them the same, in both halves of the counter.
     let half = u64::from(element(&got.values, active.trailing_zeros() as usize));
     // The watchdog may come at any instruction but EXIT; then it ends all that run.
@@ -238,8 +257,8 @@ fn compare(
         return Err(Difference::new(None, "rd", register_name(want.rd), register_name(got.rd)));
     }
     let class = expected.instruction.map(|code| code.op.class());
-    let must = class == Some(Class::Load);
-    let may = matches!(class, Some(Class::Load | Class::Mul | Class::Div));
+    let must = matches!(class, Some(Class::Load | Class::Atomic));
+    let may = must || matches!(class, Some(Class::Mul | Class::Div));
     if sound != 0 && want.rd != 0 && (got.late && !may || !got.late && must) {
         return Err(Difference::new(None, "late", !got.late, got.late));
     }
@@ -259,7 +278,11 @@ fn compare(
         }
         if got.late && completes {
             let value = running.knows(lane, rd).then_some(expected.results[lane]);
-            let late = Outstanding { value, pc, instruction: want.instruction };
+            let conditional = before.iter().find(|(of, _)| *of == lane).map(|(_, (address, word))| {
+                let stored = expected.results[lane] == 0;
+                ConditionalStore { address: *address, before: *word, stored }
+            });
+            let late = Outstanding { value, pc, instruction: want.instruction, conditional };
             running.outstanding.insert((lane, rd), late);
         }
     }
@@ -281,8 +304,10 @@ fn compare_values(expected: &Expected, class: Option<Class>, got: &Retired) -> R
     };
     match class {
         Some(Class::Load) => check(want.active, "address", &want.values, &got.values, u32::MAX),
-        Some(Class::Store) => check(want.active, "address", &want.values, &got.values, u32::MAX)
-            .and_then(|()| check(expected.sound(), "data", &want.store_data, &got.store_data, u32::MAX)),
+        Some(Class::Store | Class::Atomic) => {
+            check(want.active, "address", &want.values, &got.values, u32::MAX)
+                .and_then(|()| check(expected.sound(), "data", &want.store_data, &got.store_data, u32::MAX))
+        }
         None if exit => check(want.active, "address", &want.values, &got.values, u32::MAX)
             .and_then(|()| check(want.active, "verdict", &want.store_data, &got.store_data, u32::MAX)),
         // Bit 0 of the sum is not part of the target.

@@ -309,3 +309,49 @@ fn branches_on_unwritten_registers_are_reported() {
     let error = last.unwrap_err().to_string();
     assert!(error.contains("s4, which no instruction of the warp wrote"), "{error}");
 }
+
+/// Whether an `sc.w` stores is up to the array, where the thread has a reservation.
+#[test]
+fn conditional_stores_are_those_of_the_array() {
+    let machine = Machine { isa: Isa { atomics: true, ..Isa::RV32IM_ZBB }, ..machine() };
+    let check = |first: Op, told: [u32; 4]| {
+        let kernel = [
+            code(Op::Csrrs, 5, 0, 0, 0xcc1), // lane
+            code(Op::Slli, 6, 5, 0, 6),      // a line each
+            code(Op::Add, 6, 6, 12, 0),      //
+            code(first, 7, 6, 0, 0),         //
+            code(Op::ScW, 8, 6, 5, 0),       //
+            code(Op::Jalr, 0, 1, 0, 0),      //
+        ];
+        let mut memory = MemoryImage::new(1 << 16);
+        for (address, word) in (0x1000..).step_by(4).zip(kernel) {
+            memory.write(address, &word.to_le_bytes()).unwrap();
+        }
+        (0..4).for_each(|lane| memory.write(DATA + 64 * lane, &[9]).unwrap());
+        let start = WarpStart { core: 0, slot: 0, first_packet: 0, count: 4 };
+        let mut checker = Checker::new(machine.clone(), 1, memory.clone());
+        let starts = TraceCycle { starts: vec![start], ..TraceCycle::default() };
+        checker.cycle(1, &starts, &memory, |_| {}).unwrap();
+        let (mut warp, mut shared, mut pad) = (Warp::new(start), memory.clone(), vec![0; 1 << 14]);
+        for cycle in 2.. {
+            let protection = &machine.protection;
+            let reach = WarpMemory { shared: &mut shared, scratchpad: Some(&mut pad), protection };
+            let Some(expected) = warp.step(&machine, reach, cycle) else { break };
+            let retired = expected.retired.clone();
+            let (late, rd) = (retired.late, retired.rd);
+            let mut trace = TraceCycle { retired: vec![retired], ..TraceCycle::default() };
+            if late {
+                let values = if rd == 8 { told.to_vec() } else { expected.results.clone() };
+                trace.late_writes.push(LateWrite { core: 0, slot: 0, rd, lanes: 15, values });
+            }
+            checker.cycle(cycle, &trace, &memory, |_| {}).map_err(|mismatch| mismatch.lane)?;
+        }
+        checker.finish(100).unwrap();
+        Ok([0, 1, 2, 3].map(|lane| checker.memory().read_u32(DATA + 64 * lane).unwrap()))
+    };
+    assert_eq!(check(Op::LrW, [0, 0, 0, 0]), Ok([0, 1, 2, 3]));
+    assert_eq!(check(Op::LrW, [0, 1, 1, 0]), Ok([0, 9, 9, 3]));
+    assert_eq!(check(Op::LrW, [0, 1, 2, 0]), Err(Some(2)));
+    assert_eq!(check(Op::Lw, [1, 1, 1, 1]), Ok([9, 9, 9, 9]));
+    assert_eq!(check(Op::Lw, [1, 0, 1, 1]), Err(Some(1)));
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::mismatch::{Mismatch, Past};
 use super::trace::{lanes, Retired, WarpStart};
 use super::warp::{Expected, Warp};
-use crate::iss::{register_name, Class, Instruction, Isa};
+use crate::iss::{register_name, Class, Instruction, Isa, Op};
 
 /// Warp-instructions that a report shows.
 const HISTORY: usize = 20;
@@ -20,6 +20,19 @@ pub(super) struct Outstanding {
     pub value: Option<u32>,
     pub pc: u32,
     pub instruction: u32,
+    /// Of `sc.w`, whose value tells whether it stored.
+    pub conditional: Option<ConditionalStore>,
+}
+
+/// What the reference did at an `sc.w`, before the array told whether it stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConditionalStore {
+    /// The address.
+    pub address: u32,
+    /// The word that was there.
+    pub before: u32,
+    /// The thread had a reservation, and the reference stored.
+    pub stored: bool,
 }
 
 /// The reference warp, and what its core still owes it.
@@ -102,9 +115,11 @@ impl Running {
         Some((late.pc, late.instruction, Difference::new(Some(*lane), &what, value, "none")))
     }
 
-    /// Gives registers that a store shows and nobody wrote the value that the array has there.
+    /// Gives registers that a store or atomic operation shows and nobody wrote the value that the array has there.
     pub fn adopt_store_data(&mut self, code: Option<&Instruction>, got: &Retired) {
-        let Some(code) = code.filter(|code| code.op.class() == Class::Store) else { return };
+        let Some(code) = code.filter(|code| matches!(code.op.class(), Class::Store | Class::Atomic)) else {
+            return;
+        };
         for lane in lanes(got.active) {
             if self.known[lane] >> code.rs2 & 1 == 0 {
                 self.known[lane] |= 1 << code.rs2;
@@ -133,9 +148,11 @@ impl Running {
                 continue;
             }
             self.known[lane] |= 1 << code.rd;
-            if unknown.is_some() && got.late {
+            // Whether `sc.w` stores is the array's to say.
+            let array_says = unknown.is_some() || code.op == Op::ScW;
+            if array_says && got.late {
                 self.known[lane] &= !(1 << code.rd);
-            } else if unknown.is_some() {
+            } else if array_says {
                 self.set(lane, code.rd, element(&got.values, lane));
                 expected.results[lane] = element(&got.values, lane);
             }

@@ -161,7 +161,7 @@ impl Warp {
             retired.cause = fault.cause as u8;
         }
         let class = expected.instruction.map(|code| code.op.class());
-        retired.late = retired.rd != 0 && matches!(class, Some(Class::Load | Class::Div));
+        retired.late = retired.rd != 0 && matches!(class, Some(Class::Load | Class::Atomic | Class::Div));
         self.instret += u64::from(pc < BOOT_ADDRESS);
         Some(expected)
     }

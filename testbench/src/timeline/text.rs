@@ -113,7 +113,7 @@ fn effect(got: &Retired, code: Option<&Instruction>) -> String {
     let rd = register_name(got.rd);
     let mut text = match code.map(|code| code.op.class()) {
         _ if got.pc == EXIT_ADDRESS => format!("verdict {}", list(&got.store_data)),
-        Some(Class::Load) => format!("{rd} <- [{}]", list(&got.values)),
+        Some(Class::Load | Class::Atomic) => format!("{rd} <- [{}]", list(&got.values)),
         Some(Class::Store) => format!("[{}] <- {}", list(&got.values), list(&got.store_data)),
         Some(Class::Jalr) => format!("to {}", list(&got.values)),
         _ if got.rd == 0 || sound == 0 => String::new(),
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn lines_say_what_instructions_did() {
-        let isa = Isa { m: true, zbb: true, aes: false, embedded: false };
+        let isa = Isa { m: true, zbb: true, aes: false, atomics: false, embedded: false };
         let mut trace = TextTrace::new(Vec::new(), isa, 4).unwrap();
         let slot = WarpSlot { core: 1, slot: 3 };
         let mut warp = WarpTimeline::new(slot, PacketRange { first: 8, count: 4 }, 5, 0);

@@ -221,10 +221,11 @@ impl WarpTimeline {
         }
         let sound = got.active & !got.faulting;
         if got.late && got.rd != 0 && sound != 0 {
-            let wait = if class == Some(Class::Load) { Wait::Load } else { Wait::Division };
+            let wait =
+                if matches!(class, Some(Class::Load | Class::Atomic)) { Wait::Load } else { Wait::Division };
             self.late.insert(got.rd, Late { lanes: sound, wait });
         }
-        if matches!(class, Some(Class::Load | Class::Store)) {
+        if matches!(class, Some(Class::Load | Class::Store | Class::Atomic)) {
             self.last_memory = class;
         }
         self.arrived.clear();
@@ -262,7 +263,7 @@ impl WarpTimeline {
             return *wait;
         }
         let class = code.map(|code| code.op.class());
-        let memory = matches!(class, Some(Class::Load | Class::Store));
+        let memory = matches!(class, Some(Class::Load | Class::Store | Class::Atomic));
         let jumped = matches!(last.class, Some(Class::Branch | Class::Jump | Class::Jalr));
         if memory && waited > SHORT_WAIT && self.last_memory.is_some_and(|before| Some(before) != class) {
             Wait::Order
@@ -301,7 +302,7 @@ mod tests {
     use super::*;
     use crate::iss::Isa;
 
-    const ISA: Isa = Isa { m: true, zbb: true, aes: false, embedded: false };
+    const ISA: Isa = Isa { m: true, zbb: true, aes: false, atomics: false, embedded: false };
     /// `lw a4,0(a0)`, `addi a4,a4,1`, `div a5,a4,a4`, `sw a5,0(a0)`, `beq zero,zero,0`
     const LW: u32 = 0x0005_2703;
     const ADDI: u32 = 0x0017_0713;

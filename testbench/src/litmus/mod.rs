@@ -4,6 +4,8 @@
 //! have. Without fences the first two must be able to go wrong on an array with several cores, since the L1 caches are
 //! not coherent; a test that never does would show nothing.
 
+mod contention;
+
 use std::collections::BTreeMap;
 
 use verilator_sys::ModelLibrary;
@@ -13,12 +15,14 @@ use crate::cosim::{
 };
 use crate::kernel::{build_source, BuildError, Kernel, KernelError, RegisterClass};
 
+pub use contention::{Contended, Contention, ContentionTrial, CONTENTIONS};
+
 /// Bytes of the shared memory of a run.
 const MEMORY_BYTES: u64 = 16 << 20;
 /// Bytes of the variables of an instance: `INSTANCE_LOG2` in `roles.inc`.
 const INSTANCE_BYTES: usize = 256;
 /// What the kernels share.
-const ROLES: &str = include_str!("../../kernels-asm/litmus/roles.inc");
+const ROLES: &str = include_str!("../../../kernels-asm/litmus/roles.inc");
 
 /// A litmus test.
 #[derive(Clone, Copy, Debug)]
@@ -36,23 +40,31 @@ pub struct Litmus {
 pub const TESTS: [Litmus; 3] = [
     Litmus {
         name: "message-passing",
-        source: include_str!("../../kernels-asm/litmus/message-passing.S"),
+        source: include_str!("../../../kernels-asm/litmus/message-passing.S"),
         forbidden: |[_, consumer]| consumer == 2,
         needs_fences: true,
     },
     Litmus {
         name: "store-buffering",
-        source: include_str!("../../kernels-asm/litmus/store-buffering.S"),
+        source: include_str!("../../../kernels-asm/litmus/store-buffering.S"),
         forbidden: |seen| seen == [0, 0],
         needs_fences: true,
     },
     Litmus {
         name: "coherence",
-        source: include_str!("../../kernels-asm/litmus/coherence.S"),
+        source: include_str!("../../../kernels-asm/litmus/coherence.S"),
         forbidden: |[writer, reader]| writer != 8 || reader > 8,
         needs_fences: false,
     },
 ];
+
+/// A test whose flag is written and read by atomic operations; for arrays that have them.
+pub const ATOMIC_FLAG: Litmus = Litmus {
+    name: "atomic-flag",
+    source: include_str!("../../../kernels-asm/litmus/atomic-flag.S"),
+    forbidden: |[_, consumer]| consumer == 2,
+    needs_fences: true,
+};
 
 /// Why a test could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -86,20 +98,25 @@ pub struct Trial {
 /// How often the threads 0 and 1 of an instance gave which verdicts.
 pub type Outcomes = BTreeMap<[u32; 2], usize>;
 
+/// The kernel with or without its fences, which may be bits `aq` and `rl`.
+fn kernel_of(source: &str, fences: bool) -> Result<Kernel, LitmusError> {
+    // One text, since the kernels stand beside their include file.
+    let text = source.replace("    .include \"roles.inc\"\n", ROLES);
+    let text = format!(".equ FENCES, {}\n{text}", u32::from(fences));
+    let folder =
+        tempfile::tempdir().map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
+    let output = folder.path().join("kernel.elf");
+    build_source("litmus.S", &text, RegisterClass::Rv32e, &output)?;
+    Ok(Kernel::read(&output)?)
+}
+
 impl Litmus {
     /// The kernel with or without its fences.
     ///
     /// # Errors
     /// The tools are not installed.
     pub fn kernel(&self, fences: bool) -> Result<Kernel, LitmusError> {
-        // One text, since the kernels stand beside their include file.
-        let text = self.source.replace("    .include \"roles.inc\"\n", ROLES);
-        let text = format!(".equ FENCES, {}\n{text}", u32::from(fences));
-        let folder =
-            tempfile::tempdir().map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
-        let output = folder.path().join("kernel.elf");
-        build_source("litmus.S", &text, RegisterClass::Rv32e, &output)?;
-        Ok(Kernel::read(&output)?)
+        kernel_of(self.source, fences)
     }
 
     /// Runs the test on an array that is built in `library`.

@@ -1,0 +1,176 @@
+//! Atomic instructions in stages X and W.
+
+use super::{AccessWindow, WINDOWS};
+use crate::config::SCRATCHPAD_ADDRESS;
+use crate::prelude::*;
+
+/// Follows atomic instructions from stage D to stage W, and says which of their lanes may not access memory.
+///
+/// 1. The controls of stage D are taken over at every edge at which `advance` is high. They mean nothing in a stage that holds no instruction.
+/// 2. In stage W an atomic instruction is checked as a store (`lr.w`: as a load) by [`AccessCheck`](super::AccessCheck); `refused` adds the
+///    lanes outside the read windows and those in the scratchpad, which has no atomic operations.
+#[derive(LogicBlock)]
+pub struct AtomicStage<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stages D and X move on at this edge.
+    pub advance: Signal<In, Bit>,
+    /// Stage D: the instruction is atomic.
+    pub decode_atomic: Signal<In, Bit>,
+    /// Stage D: the instruction.
+    pub decode_word: Signal<In, Bits<32>>,
+    /// Stage W: address of each lane.
+    pub address: Vec<Signal<In, Bits<32>>>,
+    /// READ_WINDOW_BASE registers, bits 31:6.
+    pub read_window_base: Vec<Signal<In, Bits<26>>>,
+    /// READ_WINDOW_SIZE registers, bits 31:6.
+    pub read_window_size: Vec<Signal<In, Bits<26>>>,
+    /// Stage X: atomic.
+    pub execute_atomic: Signal<Out, Bit>,
+    /// Stage W: atomic.
+    pub atomic: Signal<Out, Bit>,
+    /// Stage W: atomic, and not `lr.w`.
+    pub stores: Signal<Out, Bit>,
+    /// Stage W: `funct5`.
+    pub operation: Signal<Out, Bits<5>>,
+    /// Stage W: bit `aq`.
+    pub acquire: Signal<Out, Bit>,
+    /// Stage W: lanes that may not access memory; only atomic instructions have any.
+    pub refused: Signal<Out, Bits<LANES>>,
+    /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
+    code_x: Register<Bits<7>>,
+    code_w: Register<Bits<7>>,
+    window: Vec<AccessWindow>,
+    outside: Pack<Bit, 1, LANES>,
+    scratchpad_block: Constant<Bits<18>>,
+}
+
+impl<const LANES: usize> Default for AtomicStage<LANES> {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            advance: Signal::default(),
+            decode_atomic: Signal::default(),
+            decode_word: Signal::default(),
+            address: vec![Signal::default(); LANES],
+            read_window_base: vec![Signal::default(); WINDOWS],
+            read_window_size: vec![Signal::default(); WINDOWS],
+            execute_atomic: Signal::default(),
+            atomic: Signal::default(),
+            stores: Signal::default(),
+            operation: Signal::default(),
+            acquire: Signal::default(),
+            refused: Signal::default(),
+            code_x: Register::default(),
+            code_w: Register::default(),
+            window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
+            outside: Pack::new(LANES),
+            scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for AtomicStage<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, code_x, code_w);
+        if self.advance.val() {
+            self.code_x.d.next = bit_cast::<7, 6>(self.decode_word.val().get_bits::<6>(26))
+                .replace_bit(6, self.decode_atomic.val());
+            self.code_w.d.next = self.code_x.q.val();
+        }
+        self.execute_atomic.next = self.code_x.q.val().get_bit(6);
+        self.atomic.next = self.code_w.q.val().get_bit(6);
+        self.operation.next = self.code_w.q.val().get_bits::<5>(1);
+        self.acquire.next = self.code_w.q.val().get_bit(0);
+        self.stores.next =
+            self.code_w.q.val().get_bit(6) & (self.code_w.q.val().get_bits::<5>(1) != bits::<5>(2));
+
+        for i in 0..WINDOWS {
+            self.window[i].clock.next = self.clock.val();
+            self.window[i].reset.next = self.reset.val();
+            self.window[i].store.next = false;
+            self.window[i].read_base.next = self.read_window_base[i].val();
+            self.window[i].read_size.next = self.read_window_size[i].val();
+            self.window[i].write_base.next = bits::<26>(0);
+            self.window[i].write_size.next = bits::<26>(0);
+        }
+        for i in 0..LANES {
+            self.outside.x[i].next = (self.address[i].val().get_bits::<18>(14)
+                == self.scratchpad_block.val())
+                | (!(self.window[0].open.val()
+                    & (self.address[i].val().get_bits::<26>(6) >= self.window[0].base.val())
+                    & (self.address[i].val().get_bits::<26>(6) <= self.window[0].last.val()))
+                    & !(self.window[1].open.val()
+                        & (self.address[i].val().get_bits::<26>(6) >= self.window[1].base.val())
+                        & (self.address[i].val().get_bits::<26>(6) <= self.window[1].last.val())));
+        }
+        self.refused.next = bits::<LANES>(0);
+        if self.code_w.q.val().get_bit(6) {
+            self.refused.next = self.outside.y.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::equivalence::check_with;
+    use rust_hdl::prelude::simulate;
+
+    fn tick(unit: &mut AtomicStage<4>) {
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(unit, 20));
+        unit.clock.next = Clock { clk: false };
+        assert!(simulate(unit, 20));
+    }
+
+    #[test]
+    fn controls_and_lanes_that_are_refused() {
+        let mut unit = AtomicStage::<4>::default();
+        unit.connect_all();
+        unit.read_window_base[1].next = bits(0x100);
+        unit.read_window_size[1].next = bits(2);
+        for (address, value) in
+            unit.address.iter_mut().zip([0x4000, 0x407c, 0x4080, u64::from(SCRATCHPAD_ADDRESS) + 4])
+        {
+            address.next = bits(value);
+        }
+        // Word; atomic; operation, stores, acquire.
+        for (word, atomic, operation, stores, acquire) in [
+            (0x0c06_272fu64, true, 1u32, true, true), // amoswap.w.aq
+            (0x1006_272f, true, 2, false, false),     // lr.w
+            (0x0000_0013, false, 0, false, false),
+            (0xe206_272f, true, 0x1c, true, false), // amomaxu.w.rl
+        ] {
+            unit.advance.next = true;
+            unit.decode_word.next = bits(word);
+            unit.decode_atomic.next = atomic;
+            tick(&mut unit);
+            assert_eq!(unit.execute_atomic.val(), atomic);
+            unit.decode_atomic.next = !atomic;
+            tick(&mut unit);
+            // It stays while the stages stand.
+            unit.advance.next = false;
+            tick(&mut unit);
+            assert_eq!((unit.atomic.val(), unit.stores.val(), unit.acquire.val()), (atomic, stores, acquire));
+            assert_eq!(unit.operation.val().to_u32(), operation);
+            assert_eq!(unit.refused.val().to_u64(), if atomic { 0b1100 } else { 0 });
+        }
+    }
+
+    #[test]
+    fn equals_its_verilog() {
+        check_with(AtomicStage::<2>::default(), 3_000, |unit, random, _| {
+            for address in &mut unit.address {
+                address.next = bits(random() & 0xfff | (random() & 1) * u64::from(SCRATCHPAD_ADDRESS));
+            }
+            for port in unit.read_window_base.iter_mut().chain(&mut unit.read_window_size) {
+                port.next = bits(random() % 64);
+            }
+        });
+    }
+}

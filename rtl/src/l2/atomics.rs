@@ -1,0 +1,468 @@
+//! Atomic operations in front of a bank.
+
+use super::AtomicAlu;
+use crate::memory::LoadAlign;
+use crate::prelude::*;
+
+/// What the unit does with the operation that it holds.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum AtomicState {
+    /// It holds none.
+    Idle,
+    /// The line was asked for; other requests pass by.
+    Asked,
+    /// The line was asked for once more; no other request passes.
+    Again,
+    /// The word is here; no other request passes.
+    Here,
+    /// The word is written; the bank's answer is waited for.
+    Written,
+    /// The answer is on offer.
+    Answer,
+}
+
+/// Stands between the crossbars and a bank, and turns an atomic operation into a read and a write of the bank that nothing comes between.
+///
+/// 1. A write of one of the first `cores` requesters whose tag has bit 5 set is an atomic operation. Of its data bits 31:0 are the operand,
+///    bits 36:32 the warp slot, 41:37 the operation ([`AtomicAlu`]; 2 is `lr.w`, 3 `sc.w`) and 45:42 the number of the word; its strobe marks the
+///    bytes of the word. Everything else passes through, in the same cycle.
+/// 2. One operation is performed at a time, in the order of the requests: the line is read with the tag 0x60 + the lower five bits of the
+///    tag, which nobody else uses. While it comes other requests pass, but not atomic operations; if one of them wrote to the line, the line is
+///    read once more and the bank is kept for it. The word is written when nothing more can come between. A hit takes five cycles of the bank.
+/// 3. The answer comes with the tag on the port for writes: `written_word` is the word before the operation, of `sc.w` 0 if it stored and 1 if not.
+///    `written_error`: the line could not be read, and nothing was written.
+/// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester, warp slot, lane) until the thread
+///    executes `sc.w`, or `lr.w` on a line of another bank, or anything writes to the line. `lr.w` of another thread takes it only
+///    when it is older than `patience` cycles; so of threads that try at the same time one gets through. `sc.w` stores if its thread has the
+///    reservation of the line.
+/// 5. `event_valid` tells the other banks, one cycle after it, that a thread executed `lr.w` or `sc.w`.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct L2Atomics {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: nothing is held or reserved.
+    pub reset: Signal<In, Bit>,
+
+    // From the request crossbar
+    /// A request is here.
+    pub request_valid: Signal<In, Bit>,
+    /// It is done with at this edge.
+    pub request_ready: Signal<Out, Bit>,
+    /// It is a write.
+    pub request_write: Signal<In, Bit>,
+    /// Whose it is.
+    pub request_requester: Signal<In, Bits<5>>,
+    /// Tag of a read.
+    pub request_tag: Signal<In, Bits<7>>,
+    /// Tag of a write.
+    pub request_write_tag: Signal<In, Bits<6>>,
+    /// Line address.
+    pub request_line: Signal<In, Bits<26>>,
+    /// Line to write.
+    pub request_data: Signal<In, Bits<512>>,
+    /// Bytes to write.
+    pub request_strobe: Signal<In, Bits<64>>,
+
+    // To the bank
+    /// A request is here.
+    pub bank_valid: Signal<Out, Bit>,
+    /// The bank is done with it at this edge.
+    pub bank_ready: Signal<In, Bit>,
+    /// It is a write.
+    pub bank_write: Signal<Out, Bit>,
+    /// Whose it is.
+    pub bank_requester: Signal<Out, Bits<5>>,
+    /// Tag of a read.
+    pub bank_tag: Signal<Out, Bits<7>>,
+    /// Tag of a write.
+    pub bank_write_tag: Signal<Out, Bits<6>>,
+    /// Line address.
+    pub bank_line: Signal<Out, Bits<26>>,
+    /// Line to write.
+    pub bank_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub bank_strobe: Signal<Out, Bits<64>>,
+
+    // Answers of reads; requester, tag, line and error of others go to the response crossbar directly
+    /// The bank's answer of a read is here.
+    pub bank_response_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub bank_response_ready: Signal<Out, Bit>,
+    /// Whose it is.
+    pub bank_response_requester: Signal<In, Bits<5>>,
+    /// Its tag.
+    pub bank_response_tag: Signal<In, Bits<7>>,
+    /// The line.
+    pub bank_response_data: Signal<In, Bits<512>>,
+    /// Memory could not read it.
+    pub bank_response_error: Signal<In, Bit>,
+    /// It is for the requester.
+    pub response_valid: Signal<Out, Bit>,
+    /// The response crossbar takes it at this edge.
+    pub response_ready: Signal<In, Bit>,
+
+    // Answers of writes
+    /// The bank's answer of a write is here.
+    pub bank_written_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub bank_written_ready: Signal<Out, Bit>,
+    /// Whose it is.
+    pub bank_written_requester: Signal<In, Bits<5>>,
+    /// Its tag.
+    pub bank_written_tag: Signal<In, Bits<6>>,
+    /// An answer of a write or atomic operation is here.
+    pub written_valid: Signal<Out, Bit>,
+    /// The response crossbar takes it at this edge.
+    pub written_ready: Signal<In, Bit>,
+    /// Whose it is.
+    pub written_requester: Signal<Out, Bits<5>>,
+    /// Its tag.
+    pub written_tag: Signal<Out, Bits<6>>,
+    /// Of an atomic operation: the value for the register.
+    pub written_word: Signal<Out, Bits<32>>,
+    /// Of an atomic operation: memory could not read the line.
+    pub written_error: Signal<Out, Bit>,
+
+    // Between the banks
+    /// A thread executed `lr.w` or `sc.w` here in the cycle before.
+    pub event_valid: Signal<Out, Bit>,
+    /// Its requester.
+    pub event_requester: Signal<Out, Bits<5>>,
+    /// Its lane and warp slot (9:5).
+    pub event_thread: Signal<Out, Bits<10>>,
+    /// The same of every bank; that of this one is ignored.
+    pub other_valid: Vec<Signal<In, Bit>>,
+    /// Requesters.
+    pub other_requester: Vec<Signal<In, Bits<5>>>,
+    /// Lanes and warp slots.
+    pub other_thread: Vec<Signal<In, Bits<10>>>,
+
+    state: Register<AtomicState>,
+    requester: Register<Bits<5>>,
+    tag: Register<Bits<6>>,
+    line: Register<Bits<26>>,
+    strobe: Register<Bits<64>>,
+    operand: Register<Bits<32>>,
+    slot: Register<Bits<5>>,
+    operation: Register<Bits<5>>,
+    word_number: Register<Bits<4>>,
+    word: Register<Bits<32>>,
+    error: Register<Bit>,
+    /// The line was written after it was asked for.
+    stale: Register<Bit>,
+    told: Register<Bit>,
+
+    reserved: Register<Bit>,
+    reserved_line: Register<Bits<26>>,
+    reserved_requester: Register<Bits<5>>,
+    reserved_thread: Register<Bits<10>>,
+    age: Register<Bits<16>>,
+
+    align: LoadAlign,
+    alu: AtomicAlu,
+    result: Pack<Bits<32>, 32, 512>,
+    cores: Constant<Bits<6>>,
+    patience: Constant<Bits<16>>,
+    other: Vec<Constant<Bit>>,
+
+    atomic: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
+    locked: Signal<Local, Bit>,
+    passes: Signal<Local, Bit>,
+    asks: Signal<Local, Bit>,
+    thread: Signal<Local, Bits<10>>,
+    mine: Signal<Local, Bit>,
+    owner: Signal<Local, Bit>,
+    conditional: Signal<Local, Bit>,
+    stores: Signal<Local, Bit>,
+    writes: Signal<Local, Bit>,
+    performs: Signal<Local, Bit>,
+    answered: Signal<Local, Bit>,
+    breaks: Signal<Local, Bit>,
+    _banks: usize,
+}
+
+impl L2Atomics {
+    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores` requesters; a reservation of `lr.w` is given to another thread
+    /// after `patience` cycles.
+    ///
+    /// # Panics
+    /// If there are more than 32 cores, or `patience` needs more than 16 bits.
+    pub fn new(cores: usize, number: usize, banks: usize, patience: usize) -> Self {
+        assert!(cores <= 32, "L2Atomics: {cores} cores, expected at most 32");
+        assert!(patience < 1 << 16, "L2Atomics: patience of {patience} cycles, expected less than 65536");
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_write: Signal::default(),
+            request_requester: Signal::default(),
+            request_tag: Signal::default(),
+            request_write_tag: Signal::default(),
+            request_line: Signal::default(),
+            request_data: Signal::default(),
+            request_strobe: Signal::default(),
+            bank_valid: Signal::default(),
+            bank_ready: Signal::default(),
+            bank_write: Signal::default(),
+            bank_requester: Signal::default(),
+            bank_tag: Signal::default(),
+            bank_write_tag: Signal::default(),
+            bank_line: Signal::default(),
+            bank_data: Signal::default(),
+            bank_strobe: Signal::default(),
+            bank_response_valid: Signal::default(),
+            bank_response_ready: Signal::default(),
+            bank_response_requester: Signal::default(),
+            bank_response_tag: Signal::default(),
+            bank_response_data: Signal::default(),
+            bank_response_error: Signal::default(),
+            response_valid: Signal::default(),
+            response_ready: Signal::default(),
+            bank_written_valid: Signal::default(),
+            bank_written_ready: Signal::default(),
+            bank_written_requester: Signal::default(),
+            bank_written_tag: Signal::default(),
+            written_valid: Signal::default(),
+            written_ready: Signal::default(),
+            written_requester: Signal::default(),
+            written_tag: Signal::default(),
+            written_word: Signal::default(),
+            written_error: Signal::default(),
+            event_valid: Signal::default(),
+            event_requester: Signal::default(),
+            event_thread: Signal::default(),
+            other_valid: vec![Signal::default(); banks],
+            other_requester: vec![Signal::default(); banks],
+            other_thread: vec![Signal::default(); banks],
+            state: Register::new(AtomicState::Idle),
+            requester: Register::default(),
+            tag: Register::default(),
+            line: Register::default(),
+            strobe: Register::default(),
+            operand: Register::default(),
+            slot: Register::default(),
+            operation: Register::default(),
+            word_number: Register::default(),
+            word: Register::default(),
+            error: Register::default(),
+            stale: Register::default(),
+            told: Register::default(),
+            reserved: Register::default(),
+            reserved_line: Register::default(),
+            reserved_requester: Register::default(),
+            reserved_thread: Register::default(),
+            age: Register::default(),
+            align: LoadAlign::default(),
+            alu: AtomicAlu::default(),
+            result: Pack::new(16),
+            cores: Constant::new((cores as u64).into()),
+            patience: Constant::new((patience as u64).into()),
+            other: (0..banks).map(|bank| Constant::new(bank != number)).collect(),
+            atomic: Signal::default(),
+            starts: Signal::default(),
+            locked: Signal::default(),
+            passes: Signal::default(),
+            asks: Signal::default(),
+            thread: Signal::default(),
+            mine: Signal::default(),
+            owner: Signal::default(),
+            conditional: Signal::default(),
+            stores: Signal::default(),
+            writes: Signal::default(),
+            performs: Signal::default(),
+            answered: Signal::default(),
+            breaks: Signal::default(),
+            _banks: banks,
+        }
+    }
+}
+
+impl Logic for L2Atomics {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, requester, tag, line, strobe, operand, slot, operation, word_number);
+        dff_setup!(self, clock, word, error, stale, told, age);
+        dff_setup!(self, clock, reserved, reserved_line, reserved_requester, reserved_thread);
+
+        // The request at the head, and the one that the unit makes.
+        self.atomic.next = self.request_valid.val()
+            && self.request_write.val()
+            && self.request_write_tag.val().get_bit(5)
+            && (bit_cast::<6, 5>(self.request_requester.val()) < self.cores.val());
+        self.starts.next = self.atomic.val() && (self.state.q.val() == AtomicState::Idle);
+        self.locked.next =
+            (self.state.q.val() == AtomicState::Here) || (self.state.q.val() == AtomicState::Again);
+        self.passes.next = self.request_valid.val() && !self.atomic.val() && !self.locked.val();
+        self.asks.next = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
+        self.conditional.next = self.operation.q.val() == bits::<5>(3);
+        self.thread.next = (bit_cast::<10, 5>(self.slot.q.val()) << bits::<4>(5))
+            | bit_cast::<10, 5>(self.tag.q.val().get_bits::<5>(0));
+        self.owner.next = self.reserved.q.val()
+            && (self.reserved_requester.q.val() == self.requester.q.val())
+            && (self.reserved_thread.q.val() == self.thread.val());
+        self.stores.next = !self.error.q.val()
+            && (self.operation.q.val() != bits::<5>(2))
+            && (!self.conditional.val()
+                || (self.owner.val() && (self.reserved_line.q.val() == self.line.q.val())));
+        self.writes.next =
+            (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && self.stores.val();
+
+        self.bank_valid.next = self.passes.val() || self.starts.val() || self.asks.val() || self.writes.val();
+        self.bank_write.next = self.request_write.val();
+        self.bank_requester.next = self.request_requester.val();
+        self.bank_tag.next = self.request_tag.val();
+        self.bank_write_tag.next = self.request_write_tag.val();
+        self.bank_line.next = self.request_line.val();
+        self.bank_data.next = self.request_data.val();
+        self.bank_strobe.next = self.request_strobe.val();
+        if self.starts.val() {
+            self.bank_write.next = false;
+            self.bank_tag.next =
+                bits::<7>(0x60) | bit_cast::<7, 5>(self.request_write_tag.val().get_bits::<5>(0));
+        }
+        if self.locked.val() {
+            self.bank_write.next = self.writes.val();
+            self.bank_requester.next = self.requester.q.val();
+            self.bank_tag.next = bits::<7>(0x60) | bit_cast::<7, 5>(self.tag.q.val().get_bits::<5>(0));
+            self.bank_write_tag.next = self.tag.q.val();
+            self.bank_line.next = self.line.q.val();
+            self.bank_data.next = self.result.y.val();
+            self.bank_strobe.next = self.strobe.q.val();
+        }
+        self.request_ready.next = (self.passes.val() || self.starts.val()) && self.bank_ready.val();
+
+        // The word and what becomes of it.
+        self.align.enable.next = true;
+        self.align.line.next = self.bank_response_data.val();
+        self.align.offset.next = bit_cast::<6, 4>(self.word_number.q.val()) << bits::<3>(2);
+        self.align.size.next = bits::<2>(2);
+        self.align.sign_extend.next = false;
+        self.alu.operation.next = self.operation.q.val();
+        self.alu.old.next = self.word.q.val();
+        self.alu.operand.next = self.operand.q.val();
+        for i in 0..16 {
+            self.result.x[i].next = self.alu.result.val();
+        }
+
+        // Answers
+        self.mine.next = self.bank_response_valid.val()
+            && ((self.state.q.val() == AtomicState::Asked) || (self.state.q.val() == AtomicState::Again))
+            && (self.bank_response_requester.val() == self.requester.q.val())
+            && (self.bank_response_tag.val().get_bits::<2>(5) == bits::<2>(3));
+        self.response_valid.next = self.bank_response_valid.val() && !self.mine.val();
+        self.bank_response_ready.next = self.response_ready.val() || self.mine.val();
+        self.answered.next = (self.state.q.val() == AtomicState::Written)
+            && self.bank_written_valid.val()
+            && self.bank_written_tag.val().get_bit(5)
+            && (self.bank_written_requester.val() == self.requester.q.val());
+        self.written_valid.next = self.bank_written_valid.val();
+        self.bank_written_ready.next = self.written_ready.val();
+        self.written_requester.next = self.bank_written_requester.val();
+        self.written_tag.next = self.bank_written_tag.val();
+        if self.state.q.val() == AtomicState::Answer {
+            self.written_valid.next = true;
+            self.bank_written_ready.next = false;
+            self.written_requester.next = self.requester.q.val();
+            self.written_tag.next = self.tag.q.val();
+        }
+        self.written_word.next = self.word.q.val();
+        self.written_error.next = self.error.q.val();
+
+        // The course of an operation
+        self.performs.next = false;
+        if self.starts.val() && self.bank_ready.val() {
+            self.state.d.next = AtomicState::Asked;
+            self.stale.d.next = false;
+            self.requester.d.next = self.request_requester.val();
+            self.tag.d.next = self.request_write_tag.val();
+            self.line.d.next = self.request_line.val();
+            self.strobe.d.next = self.request_strobe.val();
+            self.operand.d.next = self.request_data.val().get_bits::<32>(0);
+            self.slot.d.next = self.request_data.val().get_bits::<5>(32);
+            self.operation.d.next = self.request_data.val().get_bits::<5>(37);
+            self.word_number.d.next = self.request_data.val().get_bits::<4>(42);
+        }
+        if self.passes.val()
+            && self.bank_ready.val()
+            && self.request_write.val()
+            && (self.request_line.val() == self.line.q.val())
+            && (self.state.q.val() == AtomicState::Asked)
+        {
+            self.stale.d.next = true;
+        }
+        if self.mine.val() {
+            self.state.d.next = AtomicState::Here;
+            self.word.d.next = self.align.data.val();
+            self.error.d.next = self.bank_response_error.val();
+        }
+        if self.state.q.val() == AtomicState::Here {
+            if self.stale.q.val() {
+                if self.bank_ready.val() {
+                    self.state.d.next = AtomicState::Again;
+                    self.stale.d.next = false;
+                }
+            } else if !self.stores.val() {
+                self.performs.next = true;
+                self.state.d.next = AtomicState::Answer;
+            } else if self.bank_ready.val() {
+                self.performs.next = true;
+                self.state.d.next = AtomicState::Written;
+            }
+        }
+        if self.performs.val() && self.conditional.val() {
+            self.word.d.next = bits::<32>(1);
+            if self.stores.val() {
+                self.word.d.next = bits::<32>(0);
+            }
+        }
+        if (self.state.q.val() == AtomicState::Answer) && self.written_ready.val() {
+            self.state.d.next = AtomicState::Idle;
+        }
+        if self.answered.val() && self.written_ready.val() {
+            self.state.d.next = AtomicState::Idle;
+        }
+
+        // The reservation
+        self.told.d.next =
+            self.performs.val() && (self.conditional.val() || (self.operation.q.val() == bits::<5>(2)));
+        self.event_valid.next = self.told.q.val();
+        self.event_requester.next = self.requester.q.val();
+        self.event_thread.next = self.thread.val();
+        self.breaks.next = (self.performs.val() && self.conditional.val() && self.owner.val())
+            || (self.performs.val()
+                && self.stores.val()
+                && (self.line.q.val() == self.reserved_line.q.val()))
+            || (self.passes.val()
+                && self.bank_ready.val()
+                && self.request_write.val()
+                && (self.request_line.val() == self.reserved_line.q.val()));
+        for i in 0..self._banks {
+            if self.other_valid[i].val()
+                && self.other[i].val()
+                && (self.other_requester[i].val() == self.reserved_requester.q.val())
+                && (self.other_thread[i].val() == self.reserved_thread.q.val())
+            {
+                self.breaks.next = true;
+            }
+        }
+        if self.age.q.val() != self.patience.val() {
+            self.age.d.next = self.age.q.val() + bits::<16>(1);
+        }
+        if self.breaks.val() {
+            self.reserved.d.next = false;
+        }
+        if self.performs.val()
+            && (self.operation.q.val() == bits::<5>(2))
+            && !self.error.q.val()
+            && (!self.reserved.q.val() || self.owner.val() || (self.age.q.val() == self.patience.val()))
+        {
+            self.reserved.d.next = true;
+            self.reserved_line.d.next = self.line.q.val();
+            self.reserved_requester.d.next = self.requester.q.val();
+            self.reserved_thread.d.next = self.thread.val();
+            self.age.d.next = bits::<16>(0);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The atomic operations of a bank against a model of the bank.
+
+use super::testing::{atomic_result, fails, word_of, Atomic, Write};
+use super::L2Atomics;
+use crate::emit::equivalence::check_with;
+use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use std::collections::VecDeque;
+
+/// Cycles that a reservation is safe from other threads.
+const PATIENCE: usize = 60;
+const OPERATIONS: [u64; 11] = [0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28];
+
+/// What the crossbar offers.
+#[derive(Clone, Debug)]
+enum Request {
+    Read(u32, u64),
+    Write(Write),
+    Atomic(Atomic),
+}
+
+/// The unit between a crossbar and a bank, both played by the test.
+struct Bench {
+    uut: L2Atomics,
+    rng: ChaCha8Rng,
+    memory: LineMemory,
+    reads: VecDeque<(u64, u64, u32)>,
+    writes: VecDeque<(u64, u64)>,
+    /// Requester and request at the head of the queue.
+    head: Option<(u64, Request)>,
+    /// The atomic operation under way, and the words that it may have found.
+    under_way: Option<(u64, Atomic, Vec<u32>)>,
+    /// What the bank last did for it: the word before and after.
+    performed: Option<(u32, u32)>,
+    /// Requester, operation, word, error of those done.
+    done: Vec<(u64, Atomic, u32, bool)>,
+    responses: usize,
+    written: usize,
+    /// Chance of each ready and of an answer of the bank.
+    pace: f64,
+}
+
+impl Bench {
+    fn new(pace: f64) -> Self {
+        let mut uut = L2Atomics::new(2, 0, 2, PATIENCE);
+        reset!(uut);
+        Self {
+            uut,
+            rng: random("atomics"),
+            memory: LineMemory::default(),
+            reads: VecDeque::new(),
+            writes: VecDeque::new(),
+            head: None,
+            under_way: None,
+            performed: None,
+            done: Vec::new(),
+            responses: 0,
+            written: 0,
+            pace,
+        }
+    }
+
+    fn chance(&mut self) -> bool {
+        self.rng.gen_bool(self.pace)
+    }
+
+    /// One cycle.
+    fn step(&mut self) {
+        let (requester, write, tag, line) = match &self.head {
+            Some((requester, Request::Read(line, tag))) => (*requester, None, *tag, *line),
+            Some((requester, Request::Write(write))) => (*requester, Some(write.clone()), 0, write.line),
+            Some((requester, Request::Atomic(atomic))) => {
+                (*requester, Some(atomic.request()), 0, atomic.line)
+            }
+            None => (0, None, 0, 0),
+        };
+        self.uut.request_valid.next = self.head.is_some();
+        self.uut.request_requester.next = bits(requester);
+        self.uut.request_write.next = write.is_some();
+        self.uut.request_tag.next = bits(tag);
+        self.uut.request_line.next = bits(line.into());
+        if let Some(write) = &write {
+            self.uut.request_write_tag.next = bits(write.tag);
+            self.uut.request_data.next = line_to_bits(&write.data);
+            self.uut.request_strobe.next = bits(write.strobe);
+        }
+        let response = self.reads.front().copied().filter(|_| self.rng.gen_bool(self.pace));
+        let written = self.writes.front().copied().filter(|_| self.rng.gen_bool(self.pace));
+        self.uut.bank_response_valid.next = response.is_some();
+        if let Some((requester, tag, line)) = response {
+            self.uut.bank_response_requester.next = bits(requester);
+            self.uut.bank_response_tag.next = bits(tag);
+            self.uut.bank_response_data.next = line_to_bits(&self.memory.read(line));
+            self.uut.bank_response_error.next = fails(line);
+        }
+        self.uut.bank_written_valid.next = written.is_some();
+        let (writer, write_tag) = written.unwrap_or_default();
+        self.uut.bank_written_requester.next = bits(writer);
+        self.uut.bank_written_tag.next = bits(write_tag);
+        let bank_ready = self.chance();
+        self.uut.bank_ready.next = bank_ready;
+        self.uut.response_ready.next = self.chance();
+        self.uut.written_ready.next = self.chance();
+        settle(&mut self.uut);
+
+        // The answers that leave.
+        if self.uut.response_valid.val() && self.uut.response_ready.val() {
+            self.responses += 1;
+        }
+        if self.uut.written_valid.val() && self.uut.written_ready.val() {
+            let (requester, tag) =
+                (self.uut.written_requester.val().to_u64(), self.uut.written_tag.val().to_u64());
+            match self.under_way.take_if(|(by, atomic, _)| (*by, 32 + atomic.lane) == (requester, tag)) {
+                Some((by, atomic, found)) => {
+                    let (word, error) = (self.uut.written_word.val().to_u32(), self.uut.written_error.val());
+                    self.check(&atomic, &found, word, error);
+                    self.done.push((by, atomic, word, error));
+                }
+                None => self.written += 1,
+            }
+        }
+        if response.is_some() && self.uut.bank_response_ready.val() {
+            self.reads.pop_front();
+        }
+        if written.is_some() && self.uut.bank_written_ready.val() {
+            self.writes.pop_front();
+        }
+
+        // What the bank takes; what is read is what is there now, since the bank answers in order.
+        let taken = self.uut.request_ready.val();
+        if taken {
+            match self.head.take() {
+                Some((by, Request::Atomic(atomic))) => {
+                    assert!(self.under_way.is_none(), "two at a time");
+                    self.under_way = Some((by, atomic, Vec::new()));
+                }
+                head => assert!(head.is_some()),
+            }
+        }
+        if self.uut.bank_valid.val() && bank_ready {
+            let line = self.uut.bank_line.val().to_u32();
+            let by = self.uut.bank_requester.val().to_u64();
+            if self.uut.bank_write.val() {
+                let data = bits_to_line(self.uut.bank_data.val());
+                let before = self.memory.read(line);
+                self.memory.write(line, &data, strobe(self.uut.bank_strobe.val()));
+                self.writes.push_back((by, self.uut.bank_write_tag.val().to_u64()));
+                if let (false, Some((_, atomic, _))) = (taken, &self.under_way) {
+                    assert_eq!(line, atomic.line);
+                    let after = self.memory.read(line);
+                    self.performed = Some((word_of(&before, atomic.word), word_of(&after, atomic.word)));
+                }
+            } else {
+                self.reads.push_back((by, self.uut.bank_tag.val().to_u64(), line));
+            }
+        }
+        if let Some((_, atomic, found)) = &mut self.under_way {
+            found.push(word_of(&self.memory.read(atomic.line), atomic.word));
+        }
+        tick!(self.uut);
+    }
+
+    /// The value of an operation, by what the bank did for it.
+    fn check(&mut self, atomic: &Atomic, found: &[u32], word: u32, error: bool) {
+        assert_eq!(error, fails(atomic.line), "{atomic:?}");
+        match self.performed.take() {
+            _ if error => assert!(self.performed.is_none()),
+            Some((before, after)) => {
+                assert_ne!(atomic.operation, Atomic::LOAD_RESERVED);
+                assert_eq!(after, atomic_result(atomic.operation, before, atomic.operand), "{atomic:?}");
+                let value = if atomic.operation == Atomic::STORE_CONDITIONAL { 0 } else { before };
+                assert_eq!(word, value, "{atomic:?}");
+            }
+            None if atomic.operation == Atomic::STORE_CONDITIONAL => assert_eq!(word, 1),
+            None => {
+                assert_eq!(atomic.operation, Atomic::LOAD_RESERVED, "{atomic:?}");
+                assert!(found.contains(&word), "{atomic:?}: {word:#x} is none of {found:x?}");
+            }
+        }
+    }
+
+    /// Performs an operation alone; gives its value.
+    fn perform(&mut self, requester: u64, atomic: Atomic) -> u32 {
+        self.head = Some((requester, Request::Atomic(atomic)));
+        let before = self.done.len();
+        for _ in 0..200 {
+            self.step();
+            if let Some((_, _, word, _)) = self.done.get(before) {
+                return *word;
+            }
+        }
+        panic!("{atomic:?} does not end");
+    }
+
+    /// A write of a requester.
+    fn write(&mut self, line: u32) {
+        self.head = Some((0, Request::Write(Write { line, data: [9; 64], strobe: 1 << 60, tag: 3 })));
+        while self.head.is_some() {
+            self.step();
+        }
+    }
+}
+
+#[test]
+fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
+    let mut bench = Bench::new(0.6);
+    let (mut asked, mut plain) = (0, 0);
+    for cycle in 0..1_200 {
+        bench.pace = if cycle / 300 % 2 == 0 { 0.6 } else { 0.95 };
+        if bench.head.is_none() && bench.rng.gen_bool(0.8) {
+            let rng = &mut bench.rng;
+            let line = [1, 2, 3, 8][rng.gen_range(0..4)];
+            let requester = rng.gen_range(0..3);
+            let request = match rng.gen_range(0..4) {
+                0 => Request::Read(line, rng.gen_range(0..64)),
+                1 if !fails(line) => Request::Write(Write {
+                    line,
+                    data: [rng.gen(); 64],
+                    strobe: rng.gen(),
+                    // What the ports write carries any tag.
+                    tag: rng.gen_range(0..if requester == 2 { 64 } else { 32 }),
+                }),
+                _ if requester == 2 => Request::Read(line, rng.gen_range(0..128)),
+                _ => Request::Atomic(Atomic {
+                    line,
+                    word: rng.gen_range(0..16),
+                    operation: OPERATIONS[rng.gen_range(0..OPERATIONS.len())],
+                    operand: rng.gen(),
+                    slot: rng.gen_range(0..2),
+                    lane: rng.gen_range(0..2),
+                }),
+            };
+            match request {
+                Request::Atomic(_) => asked += 1,
+                _ => plain += 1,
+            }
+            bench.head = Some((requester, request));
+        }
+        bench.step();
+    }
+    for _ in 0..100 {
+        bench.step();
+    }
+    println!("{asked} operations, {plain} other requests");
+    assert_eq!((bench.done.len(), bench.responses + bench.written), (asked, plain));
+    assert!(asked > 50 && plain > 80);
+}
+
+#[test]
+fn reservations() {
+    let mut bench = Bench::new(0.9);
+    let lr = |line, lane| Atomic { line, word: 5, operation: 2, operand: 0, slot: 7, lane };
+    let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
+    let add = |line, lane| Atomic { operation: 0, operand: 1, ..lr(line, lane) };
+    let word = |bench: &Bench, line| word_of(&bench.memory.read(line), 5);
+
+    // Once, and only after lr.w.
+    assert_eq!(bench.perform(0, sc(1, 0)), 1);
+    let value = word(&bench, 1);
+    assert_eq!(bench.perform(0, lr(1, 0)), value);
+    assert_eq!(bench.perform(0, sc(1, 0)), 0);
+    assert_eq!(word(&bench, 1), 77);
+    assert_eq!(bench.perform(0, sc(1, 0)), 1);
+
+    // Only the thread and the line: another lane, warp, requester, line has none of it.
+    let others = [(0, sc(1, 1)), (0, Atomic { slot: 8, ..sc(1, 0) }), (1, sc(1, 0))];
+    for (requester, other) in others {
+        bench.perform(0, lr(1, 0));
+        assert_eq!(bench.perform(requester, other), 1);
+        assert_eq!(bench.perform(0, sc(1, 0)), 0);
+    }
+    bench.perform(0, lr(1, 0));
+    assert_eq!(bench.perform(0, sc(2, 0)), 1);
+    assert_eq!(bench.perform(0, sc(1, 0)), 1);
+
+    // Whatever writes to the line breaks it.
+    bench.perform(0, lr(1, 0));
+    bench.perform(1, add(1, 0));
+    assert_eq!(bench.perform(0, sc(1, 0)), 1);
+    bench.perform(0, lr(1, 0));
+    bench.write(1);
+    assert_eq!(bench.perform(0, sc(1, 0)), 1);
+    bench.perform(0, lr(1, 0));
+    bench.write(2);
+    bench.perform(1, add(2, 0));
+    assert_eq!(bench.perform(0, sc(1, 0)), 0);
+
+    // The first of two threads gets through, until it has waited for too long.
+    bench.perform(0, lr(1, 0));
+    bench.perform(0, lr(1, 1));
+    assert_eq!(bench.perform(0, sc(1, 0)), 0);
+    assert_eq!(bench.perform(0, sc(1, 1)), 1);
+    bench.perform(0, lr(1, 0));
+    for _ in 0..=PATIENCE {
+        bench.step();
+    }
+    bench.perform(1, lr(2, 1));
+    assert_eq!(bench.perform(0, sc(1, 0)), 1);
+    assert_eq!(bench.perform(1, sc(2, 1)), 0);
+
+    // A thread that goes to another bank has none here any more; bank 0 is this one.
+    for (bank, requester, thread, expected) in
+        [(1, 0, 7 << 5, 1), (0, 0, 7 << 5, 0), (1, 1, 7 << 5, 0), (1, 0, 7 << 5 | 1, 0)]
+    {
+        bench.perform(0, lr(1, 0));
+        bench.uut.other_valid[bank].next = true;
+        bench.uut.other_requester[bank].next = bits(requester);
+        bench.uut.other_thread[bank].next = bits(thread);
+        bench.step();
+        bench.uut.other_valid[bank].next = false;
+        assert_eq!(bench.perform(0, sc(1, 0)), expected, "bank {bank}, requester {requester}, {thread:#x}");
+    }
+}
+
+#[test]
+fn equal_their_verilog() {
+    check_with(L2Atomics::new(3, 1, 2, 20), 1_500, |uut, random, _| {
+        uut.request_write.next = random() % 4 != 0;
+        uut.request_requester.next = bits(random() % 4);
+        uut.request_line.next = bits(random() % 2);
+        // The bank answers what it was asked, as often as chance has it.
+        uut.bank_response_requester.next = bits(random() % 4);
+        uut.bank_response_tag.next = bits(0x60 | random() % 32);
+        uut.bank_written_requester.next = bits(random() % 4);
+        uut.bank_ready.next = random() % 4 != 0;
+        for port in uut.other_requester.iter_mut() {
+            port.next = bits(random() % 4);
+        }
+    });
+}

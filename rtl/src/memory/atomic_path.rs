@@ -1,0 +1,517 @@
+//! Atomic operations of a core on their way to the L2.
+
+use crate::prelude::*;
+
+/// Sends an atomic operation of a warp to the L2, lane by lane, and returns the values.
+///
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high; one is under way at a time (`busy`, `slot`).
+///    The mask is never empty and addresses are multiples of 4.
+/// 2. From the next cycle on, each lane of the mask is a request on the port for writes, in ascending order, one a cycle: tag 32 + lane,
+///    the strobe of its word, and in the data bits 31:0 the operand, 36:32 the warp slot, 41:37 the operation, 45:42 the number of the word
+///    in its line. Stores share the port; they wait while lanes are sent, but what is offered stays.
+/// 3. The answers come in any order, with the tag. When the last one is here, the values are offered as those of a load, in cycles in
+///    which no load has a result: in one cycle for all lanes whose line could be read, and before that each other lane by itself with `result_error`.
+/// 4. `done` is high in the cycle of the last of these, and with it `acquire`, if this was asked for.
+///
+/// With the answer, the data cache removes the line, as it does for a store.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct AtomicPath<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From execute
+    /// An operation is offered.
+    pub request_valid: Signal<In, Bit>,
+    /// It is accepted at this edge; depends on registers only.
+    pub request_ready: Signal<Out, Bit>,
+    /// Warp slot.
+    pub request_slot: Signal<In, Bits<5>>,
+    /// Destination register.
+    pub request_rd: Signal<In, Bits<5>>,
+    /// The operation: `funct5` of the instruction.
+    pub request_operation: Signal<In, Bits<5>>,
+    /// Later loads of the warp must see what others wrote before.
+    pub request_acquire: Signal<In, Bit>,
+    /// Lanes that take part; at least one.
+    pub request_mask: Signal<In, Bits<LANES>>,
+    /// Byte address of each lane.
+    pub request_address: Vec<Signal<In, Bits<32>>>,
+    /// Operand of each lane.
+    pub request_data: Vec<Signal<In, Bits<32>>>,
+
+    // To the hazard check
+    /// An operation is under way.
+    pub busy: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub slot: Signal<Out, Bits<5>>,
+    /// It is complete with this cycle.
+    pub done: Signal<Out, Bit>,
+    /// With `done`: the data cache is to be dropped.
+    pub acquire: Signal<Out, Bit>,
+
+    // From the store path
+    /// A line of a store is offered.
+    pub store_valid: Signal<In, Bit>,
+    /// It is accepted at this edge.
+    pub store_ready: Signal<Out, Bit>,
+    /// Its line address.
+    pub store_line: Signal<In, Bits<26>>,
+    /// The line.
+    pub store_data: Signal<In, Bits<512>>,
+    /// Bytes to write.
+    pub store_strobe: Signal<In, Bits<64>>,
+    /// Its tag, 0 to 31.
+    pub store_tag: Signal<In, Bits<6>>,
+
+    // To memory: stores and atomic operations
+    /// A write is offered.
+    pub write_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// The line, or what describes the atomic operation.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// Its tag.
+    pub write_tag: Signal<Out, Bits<6>>,
+
+    // From memory
+    /// A write is done.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+    /// Of an atomic operation: the value for the register.
+    pub written_word: Signal<In, Bits<32>>,
+    /// Of an atomic operation: the line could not be read.
+    pub written_error: Signal<In, Bit>,
+
+    // From the load path
+    /// Values of loads are here; they pass.
+    pub load_valid: Signal<In, Bit>,
+    /// Warp slot.
+    pub load_slot: Signal<In, Bits<5>>,
+    /// Destination register.
+    pub load_rd: Signal<In, Bits<5>>,
+    /// Lanes.
+    pub load_mask: Signal<In, Bits<LANES>>,
+    /// Values.
+    pub load_data: Vec<Signal<In, Bits<32>>>,
+    /// The load is complete.
+    pub load_last: Signal<In, Bit>,
+    /// The line could not be read.
+    pub load_error: Signal<In, Bit>,
+    /// Its line address.
+    pub load_line: Signal<In, Bits<26>>,
+
+    // To register write-back: loads and atomic operations
+    /// Values are here.
+    pub result_valid: Signal<Out, Bit>,
+    /// They are accepted at this edge.
+    pub result_ready: Signal<In, Bit>,
+    /// Warp slot.
+    pub result_slot: Signal<Out, Bits<5>>,
+    /// Destination register.
+    pub result_rd: Signal<Out, Bits<5>>,
+    /// Lanes.
+    pub result_mask: Signal<Out, Bits<LANES>>,
+    /// Values.
+    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// The instruction is complete with these lanes.
+    pub result_last: Signal<Out, Bit>,
+    /// The line could not be read.
+    pub result_error: Signal<Out, Bit>,
+    /// Its line address.
+    pub result_line: Signal<Out, Bits<26>>,
+
+    under_way: Register<Bit>,
+    held_slot: Register<Bits<5>>,
+    held_rd: Register<Bits<5>>,
+    held_operation: Register<Bits<5>>,
+    held_acquire: Register<Bit>,
+    /// Lanes to be sent.
+    unsent: Register<Bits<LANES>>,
+    /// Lanes whose answer is not here.
+    unanswered: Register<Bits<LANES>>,
+    /// Lanes whose value is not handed on.
+    remaining: Register<Bits<LANES>>,
+    failed: Register<Bits<LANES>>,
+    /// Word address of each lane.
+    address: Vec<Register<Bits<30>>>,
+    /// Operand of each lane, then its value.
+    value: Vec<Register<Bits<32>>>,
+    /// A store was offered and not accepted.
+    store_waits: Register<Bit>,
+    words: Pack<Bits<32>, 32, 512>,
+    number: Vec<Constant<Bits<6>>>,
+
+    sends: Signal<Local, Bit>,
+    chosen: Signal<Local, Bits<LANES>>,
+    chosen_address: Signal<Local, Bits<30>>,
+    chosen_operand: Signal<Local, Bits<32>>,
+    chosen_tag: Signal<Local, Bits<6>>,
+    arriving: Signal<Local, Bits<LANES>>,
+    broken: Signal<Local, Bits<LANES>>,
+    leaving: Signal<Local, Bits<LANES>>,
+    leaving_line: Signal<Local, Bits<26>>,
+    complete: Signal<Local, Bit>,
+    hands_on: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+}
+
+impl<const LANES: usize> Default for AtomicPath<LANES> {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_slot: Signal::default(),
+            request_rd: Signal::default(),
+            request_operation: Signal::default(),
+            request_acquire: Signal::default(),
+            request_mask: Signal::default(),
+            request_address: vec![Signal::default(); LANES],
+            request_data: vec![Signal::default(); LANES],
+            busy: Signal::default(),
+            slot: Signal::default(),
+            done: Signal::default(),
+            acquire: Signal::default(),
+            store_valid: Signal::default(),
+            store_ready: Signal::default(),
+            store_line: Signal::default(),
+            store_data: Signal::default(),
+            store_strobe: Signal::default(),
+            store_tag: Signal::default(),
+            write_valid: Signal::default(),
+            write_ready: Signal::default(),
+            write_line: Signal::default(),
+            write_data: Signal::default(),
+            write_strobe: Signal::default(),
+            write_tag: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
+            written_word: Signal::default(),
+            written_error: Signal::default(),
+            load_valid: Signal::default(),
+            load_slot: Signal::default(),
+            load_rd: Signal::default(),
+            load_mask: Signal::default(),
+            load_data: vec![Signal::default(); LANES],
+            load_last: Signal::default(),
+            load_error: Signal::default(),
+            load_line: Signal::default(),
+            result_valid: Signal::default(),
+            result_ready: Signal::default(),
+            result_slot: Signal::default(),
+            result_rd: Signal::default(),
+            result_mask: Signal::default(),
+            result_data: vec![Signal::default(); LANES],
+            result_last: Signal::default(),
+            result_error: Signal::default(),
+            result_line: Signal::default(),
+            under_way: Register::default(),
+            held_slot: Register::default(),
+            held_rd: Register::default(),
+            held_operation: Register::default(),
+            held_acquire: Register::default(),
+            unsent: Register::default(),
+            unanswered: Register::default(),
+            remaining: Register::default(),
+            failed: Register::default(),
+            address: vec![Register::default(); LANES],
+            value: vec![Register::default(); LANES],
+            store_waits: Register::default(),
+            words: Pack::new(16),
+            number: (0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect(),
+            sends: Signal::default(),
+            chosen: Signal::default(),
+            chosen_address: Signal::default(),
+            chosen_operand: Signal::default(),
+            chosen_tag: Signal::default(),
+            arriving: Signal::default(),
+            broken: Signal::default(),
+            leaving: Signal::default(),
+            leaving_line: Signal::default(),
+            complete: Signal::default(),
+            hands_on: Signal::default(),
+            ends: Signal::default(),
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for AtomicPath<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, under_way, held_slot, held_rd, held_operation, held_acquire);
+        dff_setup!(self, clock, unsent, unanswered, remaining, failed, store_waits);
+
+        self.request_ready.next = !self.under_way.q.val();
+        self.busy.next = self.under_way.q.val();
+        self.slot.next = self.held_slot.q.val();
+
+        // To memory: the lowest lane, or a store.
+        self.sends.next = self.unsent.q.val().any() && !self.store_waits.q.val();
+        self.chosen.next = self.unsent.q.val() & (!self.unsent.q.val() + 1);
+        self.chosen_address.next = bits::<30>(0);
+        self.chosen_operand.next = bits::<32>(0);
+        self.chosen_tag.next = bits::<6>(0);
+        self.arriving.next = bits::<LANES>(0);
+        for i in 0..LANES {
+            if self.chosen.val().get_bit(i) {
+                self.chosen_address.next = self.chosen_address.val() | self.address[i].q.val();
+                self.chosen_operand.next = self.chosen_operand.val() | self.value[i].q.val();
+                self.chosen_tag.next = self.chosen_tag.val() | self.number[i].val();
+            }
+            self.arriving.next = self
+                .arriving
+                .val()
+                .replace_bit(i, self.written_valid.val() && (self.written_tag.val() == self.number[i].val()));
+        }
+        for i in 2..16 {
+            self.words.x[i].next = bits::<32>(0);
+        }
+        self.words.x[0].next = self.chosen_operand.val();
+        self.words.x[1].next = bit_cast::<32, 5>(self.held_slot.q.val())
+            | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(5))
+            | (bit_cast::<32, 4>(self.chosen_address.val().get_bits::<4>(0)) << bits::<5>(10));
+        self.write_valid.next = self.sends.val() || self.store_valid.val();
+        self.store_ready.next = self.write_ready.val() && !self.sends.val();
+        self.store_waits.d.next = self.store_valid.val() && !self.sends.val() && !self.write_ready.val();
+        self.write_line.next = self.store_line.val();
+        self.write_data.next = self.store_data.val();
+        self.write_strobe.next = self.store_strobe.val();
+        self.write_tag.next = self.store_tag.val();
+        if self.sends.val() {
+            self.write_line.next = self.chosen_address.val().get_bits::<26>(4);
+            self.write_data.next = self.words.y.val();
+            self.write_strobe.next = bits::<64>(15)
+                << (bit_cast::<6, 4>(self.chosen_address.val().get_bits::<4>(0)) << bits::<3>(2));
+            self.write_tag.next = self.chosen_tag.val();
+        }
+        if self.sends.val() && self.write_ready.val() {
+            self.unsent.d.next = self.unsent.q.val() & !self.chosen.val();
+        }
+
+        // Answers
+        self.unanswered.d.next = self.unanswered.q.val() & !self.arriving.val();
+        if self.written_error.val() {
+            self.failed.d.next = self.failed.q.val() | self.arriving.val();
+        }
+
+        // Values: first the lanes that failed, one by one, then all others.
+        self.complete.next = self.under_way.q.val() && !self.unanswered.q.val().any();
+        self.hands_on.next = self.complete.val() && !self.load_valid.val() && self.result_ready.val();
+        self.broken.next = self.remaining.q.val() & self.failed.q.val();
+        self.leaving.next = self.remaining.q.val();
+        if self.broken.val().any() {
+            self.leaving.next = self.broken.val() & (!self.broken.val() + 1);
+        }
+        self.leaving_line.next = bits::<26>(0);
+        for i in 0..LANES {
+            if self.broken.val().any() && self.leaving.val().get_bit(i) {
+                self.leaving_line.next = self.leaving_line.val() | self.address[i].q.val().get_bits::<26>(4);
+            }
+        }
+        self.ends.next = self.hands_on.val() && (self.leaving.val() == self.remaining.q.val());
+        self.done.next = self.ends.val();
+        self.acquire.next = self.ends.val() && self.held_acquire.q.val();
+        if self.hands_on.val() {
+            self.remaining.d.next = self.remaining.q.val() & !self.leaving.val();
+        }
+        if self.ends.val() {
+            self.under_way.d.next = false;
+        }
+        self.result_valid.next = self.load_valid.val() || self.complete.val();
+        self.result_slot.next = self.held_slot.q.val();
+        self.result_rd.next = self.held_rd.q.val();
+        self.result_mask.next = self.leaving.val();
+        self.result_last.next = self.ends.val();
+        self.result_error.next = self.broken.val().any();
+        self.result_line.next = self.leaving_line.val();
+        if self.load_valid.val() {
+            self.result_slot.next = self.load_slot.val();
+            self.result_rd.next = self.load_rd.val();
+            self.result_mask.next = self.load_mask.val();
+            self.result_last.next = self.load_last.val();
+            self.result_error.next = self.load_error.val();
+            self.result_line.next = self.load_line.val();
+        }
+
+        // The next operation
+        if self.request_valid.val() && !self.under_way.q.val() {
+            self.under_way.d.next = true;
+            self.held_slot.d.next = self.request_slot.val();
+            self.held_rd.d.next = self.request_rd.val();
+            self.held_operation.d.next = self.request_operation.val();
+            self.held_acquire.d.next = self.request_acquire.val();
+            self.unsent.d.next = self.request_mask.val();
+            self.unanswered.d.next = self.request_mask.val();
+            self.remaining.d.next = self.request_mask.val();
+            self.failed.d.next = bits::<LANES>(0);
+        }
+        for i in 0..LANES {
+            self.address[i].clock.next = self.clock.val();
+            self.address[i].reset.next = self.reset.val();
+            self.address[i].d.next = self.address[i].q.val();
+            self.value[i].clock.next = self.clock.val();
+            self.value[i].reset.next = self.reset.val();
+            self.value[i].d.next = self.value[i].q.val();
+            if self.request_valid.val() && !self.under_way.q.val() {
+                self.address[i].d.next = self.request_address[i].val().get_bits::<30>(2);
+                self.value[i].d.next = self.request_data[i].val();
+            }
+            if self.arriving.val().get_bit(i) {
+                self.value[i].d.next = self.written_word.val();
+            }
+            self.result_data[i].next = self.value[i].q.val();
+            if self.load_valid.val() {
+                self.result_data[i].next = self.load_data[i].val();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{bits_to_line, random, reset, settle, strobe, tick};
+    use rand::Rng;
+
+    /// What a lane sends.
+    fn expected_data(operand: u32, slot: u32, operation: u32, address: u32) -> [u8; 64] {
+        let mut line = [0; 64];
+        line[..4].copy_from_slice(&operand.to_le_bytes());
+        line[4..8].copy_from_slice(&(slot | operation << 5 | (address >> 2 & 15) << 10).to_le_bytes());
+        line
+    }
+
+    /// Random operations between stores and loads, with a memory that answers late and out of order.
+    #[test]
+    fn operations_are_sent_lane_by_lane_and_return_as_loads() {
+        let mut rng = random("atomic_path");
+        let mut uut = AtomicPath::<4>::default();
+        reset!(uut);
+        let (mut failures, mut stores) = (0, 0);
+        for _ in 0..60 {
+            let (slot, rd, operation) =
+                (rng.gen_range(0..32u32), rng.gen_range(0..32u64), rng.gen_range(0..32u32));
+            let (mask, acquire) = (rng.gen_range(1..16u64), rng.gen());
+            let address: [u32; 4] = std::array::from_fn(|_| rng.gen::<u32>() & !3);
+            let operand: [u32; 4] = rng.gen();
+            uut.request_valid.next = true;
+            uut.request_slot.next = bits(slot.into());
+            uut.request_rd.next = bits(rd);
+            uut.request_operation.next = bits(operation.into());
+            uut.request_acquire.next = acquire;
+            uut.request_mask.next = bits(mask);
+            for lane in 0..4 {
+                uut.request_address[lane].next = bits(address[lane].into());
+                uut.request_data[lane].next = bits(operand[lane].into());
+            }
+            settle(&mut uut);
+            assert!(uut.request_ready.val() && !uut.busy.val());
+            tick!(uut);
+            uut.request_valid.next = false;
+
+            let mut to_send: Vec<usize> = (0..4).filter(|lane| mask >> lane & 1 == 1).collect();
+            let mut unanswered: Vec<usize> = Vec::new();
+            let mut answers: [Option<(u32, bool)>; 4] = [None; 4];
+            let (mut returned, mut standing) = (0u64, None);
+            let mut store: Option<u64> = None;
+            for cycle in 0.. {
+                assert!(cycle < 500, "the operation does not end");
+                store = store.or_else(|| rng.gen_bool(0.3).then(|| rng.gen_range(0..32)));
+                uut.store_valid.next = store.is_some();
+                uut.store_tag.next = bits(store.unwrap_or(0));
+                uut.store_line.next = bits(store.unwrap_or(0) + 100);
+                uut.write_ready.next = rng.gen();
+                let answer = (!unanswered.is_empty() && rng.gen_bool(0.4))
+                    .then(|| unanswered.swap_remove(rng.gen_range(0..unanswered.len())));
+                let (word, error) = (rng.gen::<u32>(), rng.gen_bool(0.2));
+                // Answers of stores pass without effect.
+                uut.written_valid.next = answer.is_some() || rng.gen();
+                uut.written_tag.next = bits(answer.map_or(rng.gen_range(0..32), |lane| 32 + lane as u64));
+                uut.written_word.next = bits(word.into());
+                uut.written_error.next = error;
+                let loads = rng.gen_bool(0.3);
+                uut.load_valid.next = loads;
+                let ready = rng.gen_bool(0.7);
+                uut.result_ready.next = ready;
+                uut.load_data[1].next = bits(7);
+                uut.load_mask.next = bits(2);
+                settle(&mut uut);
+                assert!(uut.busy.val() && !uut.request_ready.val());
+                assert_eq!(uut.slot.val().to_u32(), slot);
+
+                let offer = uut.write_valid.val().then(|| uut.write_tag.val().to_u64());
+                assert!(standing.is_none() || standing == offer, "an offer changed");
+                standing = offer.filter(|_| !uut.write_ready.val());
+                match offer {
+                    Some(tag) if tag >= 32 => {
+                        let lane = to_send[0];
+                        assert_eq!(tag, 32 + lane as u64);
+                        assert_eq!(uut.write_line.val().to_u32(), address[lane] >> 6);
+                        assert_eq!(strobe(uut.write_strobe.val()), 15 << (address[lane] & 63));
+                        let data = expected_data(operand[lane], slot, operation, address[lane]);
+                        assert_eq!(bits_to_line(uut.write_data.val()), data);
+                        assert!(!uut.store_ready.val());
+                        if uut.write_ready.val() {
+                            unanswered.push(to_send.remove(0));
+                        }
+                    }
+                    Some(tag) => {
+                        assert_eq!(Some(tag), store);
+                        assert_eq!(uut.write_line.val().to_u64(), tag + 100);
+                        assert_eq!(uut.store_ready.val(), uut.write_ready.val());
+                        if uut.write_ready.val() {
+                            store = None;
+                            stores += 1;
+                        }
+                    }
+                    None => assert!(store.is_none() && to_send.is_empty()),
+                }
+
+                let got = uut.result_mask.val().to_u64();
+                if loads {
+                    assert!(uut.result_valid.val() && got == 2 && !uut.done.val());
+                    assert_eq!(uut.result_data[1].val().to_u32(), 7);
+                } else if uut.result_valid.val() && !ready {
+                    assert!(!uut.result_last.val() && !uut.done.val() && !uut.acquire.val());
+                } else if uut.result_valid.val() {
+                    assert!(returned & got == 0 && got != 0);
+                    returned |= got;
+                    for lane in (0..4).filter(|lane| got >> lane & 1 == 1) {
+                        let (value, error) = answers[lane].expect("an answer");
+                        assert_eq!(uut.result_data[lane].val().to_u32(), value);
+                        assert_eq!(uut.result_error.val(), error);
+                        if error {
+                            assert_eq!(got, 1 << lane);
+                            assert_eq!(uut.result_line.val().to_u32(), address[lane] >> 6);
+                            failures += 1;
+                        }
+                    }
+                    let (got_slot, got_rd) = (uut.result_slot.val().to_u32(), uut.result_rd.val().to_u64());
+                    assert_eq!((got_slot, got_rd), (slot, rd));
+                    assert_eq!(uut.result_last.val(), returned == mask);
+                    assert_eq!(uut.done.val(), returned == mask);
+                    assert_eq!(uut.acquire.val(), uut.done.val() && acquire);
+                }
+                if let Some(lane) = answer {
+                    answers[lane] = Some((word, error));
+                }
+                tick!(uut);
+                if returned == mask {
+                    break;
+                }
+            }
+            uut.store_valid.next = false;
+            uut.written_valid.next = false;
+            uut.load_valid.next = false;
+        }
+        assert!(failures > 5 && stores > 20, "{failures} failures, {stores} stores");
+    }
+}
