@@ -1,10 +1,11 @@
 //! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of two
-//! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`bloom_table`].
+//! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`PatternTable`],
+//! how far a hash is shifted to be the offset of a word of the filter and the mask of this offset, 1 if there are patterns of 4 bytes.
 
 use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
 use crate::golden::{Golden, PatternModel};
 use crate::slot::SlotPacket;
-use crate::tables::{bloom_table, bloom_table_bytes, Automaton, PatternSet, BLOOM_WINDOW};
+use crate::tables::{Automaton, PatternSet, PatternTable, SHORTEST_PATTERN};
 use crate::verdict::Verdict;
 
 pub(super) const NIDS: AppEntry = AppEntry {
@@ -26,7 +27,11 @@ pub(super) const DPI: AppEntry = AppEntry {
     inputs: &[Input::Patterns],
     source: kernel_source!("dpi.S", Rv32i),
     aes_source: None,
-    load: |inputs| Ok(Box::new(Dpi { rules: Rules::read(inputs, BLOOM_WINDOW)? })),
+    load: |inputs| {
+        let rules = Rules::read(inputs, SHORTEST_PATTERN)?;
+        let table = PatternTable::new(&rules.set.patterns);
+        Ok(Box::new(Dpi { rules, table }))
+    },
 };
 
 /// The patterns and their golden model.
@@ -130,19 +135,22 @@ impl App for Nids {
 #[derive(Debug)]
 struct Dpi {
     rules: Rules,
+    table: PatternTable,
 }
 
 impl App for Dpi {
     fn table_bytes(&self) -> usize {
-        bloom_table_bytes(&self.rules.set.patterns)
+        self.table.size()
     }
 
     fn tables(&self, address: u32) -> Vec<u8> {
-        bloom_table(&self.rules.set.patterns, address)
+        self.table.to_bytes(address)
     }
 
     fn argument(&self, placement: &Placement) -> Vec<u32> {
-        vec![placement.tables]
+        let words_log2 = self.table.words_log2();
+        let mask = ((1 << words_log2) - 1) << 2;
+        vec![placement.tables, 14 - words_log2, mask, u32::from(self.table.has_halves())]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
@@ -154,6 +162,12 @@ impl App for Dpi {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.rules.notes()
+        let mut notes = self.rules.notes();
+        notes.push(format!(
+            "filter of {} bytes, tables of {} bytes",
+            4 << self.table.words_log2(),
+            self.table.size()
+        ));
+        notes
     }
 }
