@@ -1,5 +1,5 @@
 # dpi: drops the packets whose payload holds a pattern. A Bloom filter (Bloom, CACM 13(7), 1970) says at which aligned words a
-# pattern may stand; only there patterns are compared. The threads of a warp share the work: each searches the first 32 bytes of
+# pattern may stand; only there patterns are compared. The threads of a warp share the work: each searches the first 40 bytes of
 # its own packet, then all search what is left of all packets in turn, so that no thread waits for the one with the longest
 # packet, and neighbours read the same lines. The packet is not changed; EtherType, version, header length and total length are checked.
 #
@@ -26,7 +26,7 @@
 .equ CANDIDATE_WORDS,      20   # bytes and mask of each word
 .equ FOUR_BYTES_UPPER,     0x40 # place 0 and length 4 as one word, without its 12 low bits
 
-.equ OWN_BYTES,            32   # of its own packet every thread searches these
+.equ OWN_BYTES,            40   # of its own packet every thread searches these
 .equ UNIT_LOG2,             8   # the rest of the packets is shared out in units of so many bytes
 .equ TEAM_LOG2,             2   # to so many threads that take a unit's words in turn
 

@@ -30,7 +30,9 @@ const SEEN: u32 = 0xdfdf_dfdf;
 /// Fibonacci hashing: 2^32 over the golden ratio.
 const MULTIPLIER: u32 = 0x9e37_79b1;
 /// Words of the smallest and the largest filter, as powers of two.
-const WORDS_LOG2: std::ops::RangeInclusive<u32> = 8..=13;
+const WORDS_LOG2: std::ops::RangeInclusive<u32> = 8..=12;
+/// Words of a filter between these for each pattern, which has two bits for each of its four keys.
+const WORDS_PER_PATTERN: usize = 8;
 /// Bytes of a candidate without its words.
 const CANDIDATE_BYTES: usize = 20;
 
@@ -164,7 +166,7 @@ pub struct PatternTable {
 impl PatternTable {
     /// The table of `patterns`, none shorter than [`SHORTEST`] or longer than 32,767 bytes.
     pub fn new(patterns: &[Pattern]) -> Self {
-        let words_log2 = (2 * patterns.len()).next_power_of_two().ilog2();
+        let words_log2 = (WORDS_PER_PATTERN * patterns.len()).next_power_of_two().ilog2();
         let words_log2 = words_log2.clamp(*WORDS_LOG2.start(), *WORDS_LOG2.end());
         let count = 1 << words_log2;
         let candidates = std::iter::repeat_with(Vec::new).take(count).collect();
@@ -177,7 +179,8 @@ impl PatternTable {
                 let rank = |key: &Key| {
                     let word = word_at(&pattern.bytes, key.place);
                     let others = having.get(&(word & SEEN)).copied().unwrap_or(0);
-                    (key.kind, others, table.candidates[Hashes::new(word).place(words_log2)].len(), key.place)
+                    let sharing = table.candidates[Hashes::new(word).place(words_log2)].len();
+                    (key.kind, others + sharing, key.place)
                 };
                 match keys(pattern, first).min_by_key(rank) {
                     Some(key) => table.add(number, pattern, key),
@@ -302,7 +305,7 @@ mod tests {
         };
         let printable = b"etaoinshrdlucmfwypvbgkjqxz0123456789/.- :=&";
         let binary: Vec<u8> = (0..=255).collect();
-        for (count, most) in [(100, 1600), (1000, 3600)] {
+        for (count, most) in [(100, 400), (1000, 3600)] {
             let lengths = [6, 9, 16, 30].into_iter().cycle().take(count);
             let patterns: Vec<_> = lengths
                 .map(|length| Pattern { bytes: text(printable, length), nocase: true, sid: None })
