@@ -4,7 +4,7 @@
 # packet, and neighbours read the same lines. The packet is not changed; EtherType, version, header length and total length are checked.
 #
 # Argument block: address of the table (docs/tables.md has its layout), how far a hash is shifted to be the offset of a
-# word of the filter, the mask of this offset, 1 if there are patterns of 4 bytes.
+# word of the filter of four bytes, the mask of this offset, 1 if there are patterns of 4 bytes.
 # Verdict: drop by the rule with the lowest number of those whose pattern occurs, forward to port 0 if none does, or drop:
 # NOT_IPV4, SHORT, VERSION, HEADER_LENGTH or TOTAL_LENGTH.
 # Registers: RV32I, no stack; 8 words of the scratchpad for each thread.
@@ -26,6 +26,10 @@
 .equ CANDIDATE_WORDS,      20   # bytes and mask of each word
 .equ FOUR_BYTES_UPPER,     0x40 # place 0 and length 4 as one word, without its 12 low bits
 
+.equ PARTS_BYTES,        1024   # of the filter of three bytes
+.equ PARTS,      -PARTS_BYTES   # offsets of the filters from s5
+.equ WHOLES,      PARTS_BYTES
+
 .equ OWN_BYTES,            40   # of its own packet every thread searches these
 .equ UNIT_LOG2,             8   # the rest of the packets is shared out in units of so many bytes
 .equ TEAM_LOG2,             2   # to so many threads that take a unit's words in turn
@@ -43,16 +47,30 @@
 .equ WARP_SHARES,         896   # packetIdx of lane 0 if there is a rest to be searched
 .equ WARP_TOTAL,          900   # all units << 8 | threads
 
-# The text word \word: t1 and t2 the products of which the hashes are bits, t3 the address of its word of the filter.
-# Changes \word.
+# The text word \word: t1 and t2 the products of which the hashes are bits, t3 the offset from s5 of its word of the filter of
+# four bytes. Changes \word.
 .macro hash_word word
     and     \word, \word, s2
     mul     t1, \word, s3
     srli    \word, \word, 8
     mul     t2, \word, s3
-    srl     t3, t2, s4
+    srl     t3, t1, s4
     and     t3, t3, s6
     add     t3, t3, s5
+.endm
+
+# \into = t4 >> \first & t4 >> \second
+.macro both_bits into, first, second, temporary
+    srl     \into, t4, \first
+    srl     \temporary, t4, \second
+    and     \into, \into, \temporary
+.endm
+
+# t4 = the address of the word of the filter of three bytes, from t2. The address of its first candidate is PARTS_BYTES behind.
+.macro part_word
+    srli    t4, t2, 6
+    andi    t4, t4, 0x3fc
+    add     t4, t4, s5
 .endm
 
 # Searches the words at s0, s0 + \step, ... below s9, at most 32. The payload is from gp to s1.
@@ -62,30 +80,26 @@
     # Bit 31 of s11: a pattern may stand at the last word, bit 30: at the one before, ...
     li      s11, 0
     mv      s8, s0
-    bgeu    s8, s9, 9f
+    bgeu    s8, s9, 12f
 1:
     lw      t0, 0(s8)
     hash_word t0
-    lw      t4, 0(t3)
+    part_word
+    lw      t0, WHOLES(t3)
+    lw      t4, PARTS(t4)
     addi    s8, s8, STEP
-    srli    t5, t1, 27              # all four bytes
-    srli    t6, t1, 22
-    srli    a3, t1, 19              # the lower three
-    srli    a4, t1, 14
-    srli    a5, t2, 27              # the upper three
-    srli    a6, t2, 22
+    srli    t5, t1, 14
+    srli    t6, t2, 27
+    srli    a3, t1, 19
+    srli    a4, t2, 22
     srli    s11, s11, 1
-    srl     t5, t4, t5
-    srl     t6, t4, t6
-    and     t5, t5, t6
-    srl     a3, t4, a3
-    srl     a4, t4, a4
-    and     a3, a3, a4
-    or      t5, t5, a3
-    srl     a5, t4, a5
-    srl     a6, t4, a6
+    srl     a5, t0, t5              # all four bytes
+    srl     a6, t0, t6
     and     a5, a5, a6
-    or      t5, t5, a5
+    both_bits a6, t5, a3, t0        # the lower three
+    or      a5, a5, a6
+    both_bits a6, t6, a4, t0        # the upper three
+    or      t5, a5, a6
     slli    t5, t5, 31
     or      s11, s11, t5
     bltu    s8, s9, 1b
@@ -103,8 +117,10 @@
     lw      t0, 0(a7)
     mv      t4, t0
     hash_word t4
+    part_word
     add     t3, t3, s6
-    lw      t2, 4(t3)               # behind the filter
+    lw      t1, PARTS + PARTS_BYTES(t4)     # candidates by three bytes come later
+    lw      t2, WHOLES + 4(t3)      # behind the filter
     beqz    t2, 6f
 3:
     # A candidate: the key, then whether the whole pattern is inside the payload, then its words
@@ -141,15 +157,18 @@
     lw      t2, CANDIDATE_NEXT(t2)
     bnez    t2, 3b
 6:
+    mv      t2, t1
+    li      t1, 0
+    bnez    t2, 3b
     bnez    s11, 2b
 
     # Patterns of 4 bytes also in the words that begin in the middle of these
 7:
-    bgez    s4, 9f
+    bgez    s4, 12f
     addi    t0, s1, -5
     minu    s8, s9, t0              # behind the words that have one which ends in the payload
     mv      a7, s0
-    bgeu    a7, s8, 9f
+    bgeu    a7, s8, 12f
 8:
     lw      t0, 0(a7)
     lw      t4, 4(a7)
@@ -159,36 +178,34 @@
     or      t0, t0, t4
     mv      t4, t0
     hash_word t4
-    lw      t4, 0(t3)
-    srli    t5, t1, 27
-    srli    t6, t1, 22
-    srl     t5, t4, t5
-    srl     t6, t4, t6
-    and     t5, t5, t6
+    lw      t4, WHOLES(t3)
+    srli    t5, t1, 14
+    srli    t6, t2, 27
+    both_bits t5, t5, t6, a3
     andi    t5, t5, 1
-    beqz    t5, 13f
+    beqz    t5, 11f
     add     t3, t3, s6
-    lw      t2, 4(t3)
+    lw      t2, WHOLES + 4(t3)
     lui     a3, FOUR_BYTES_UPPER
-    beqz    t2, 13f
-10:
+    beqz    t2, 11f
+9:
     lw      t3, CANDIDATE_RULE(t2)
     lw      t4, CANDIDATE_KEY(t2)
     lw      t5, CANDIDATE_MASK(t2)
     lw      t6, CANDIDATE_EXTENT(t2)
-    bgeu    t3, a0, 13f
+    bgeu    t3, a0, 11f
     xor     t4, t4, t0
     and     t4, t4, t5
-    bnez    t4, 12f
-    bne     t6, a3, 12f
+    bnez    t4, 10f
+    bne     t6, a3, 10f
     mv      a0, t3
-    j       13f
-12:
+    j       11f
+10:
     lw      t2, CANDIDATE_NEXT(t2)
-    bnez    t2, 10b
-13:
+    bnez    t2, 9b
+11:
     bltu    a7, s8, 8b
-9:
+12:
 .endm
 
     .text
@@ -200,6 +217,7 @@ kernel:
     require_header_length
     find_payload
     lw      s5, 0(a2)
+    addi    s5, s5, PARTS_BYTES     # so that PARTS and WHOLES fit a load
     lw      s4, 4(a2)
     lw      s6, 8(a2)
     lw      t0, 12(a2)

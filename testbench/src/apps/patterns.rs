@@ -1,6 +1,6 @@
 //! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of two
 //! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`PatternTable`],
-//! how far a hash is shifted to be the offset of a word of the filter and the mask of this offset, 1 if there are patterns of 4 bytes.
+//! how far a hash is shifted to be the offset of a word of its larger filter and the mask of this offset, 1 if there are patterns of 4 bytes.
 
 use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
 use crate::golden::{Golden, PatternModel};
@@ -150,7 +150,7 @@ impl App for Dpi {
     fn argument(&self, placement: &Placement) -> Vec<u32> {
         let words_log2 = self.table.words_log2();
         let mask = ((1 << words_log2) - 1) << 2;
-        vec![placement.tables, 14 - words_log2, mask, u32::from(self.table.has_halves())]
+        vec![placement.tables, 30 - words_log2, mask, u32::from(self.table.has_halves())]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
@@ -164,8 +164,8 @@ impl App for Dpi {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.rules.notes();
         notes.push(format!(
-            "filter of {} bytes, tables of {} bytes",
-            4 << self.table.words_log2(),
+            "filters of {} bytes, tables of {} bytes",
+            1024 + (4 << self.table.words_log2()),
             self.table.size()
         ));
         notes

@@ -6,14 +6,17 @@
 //! its first byte in a word. A pattern of 4 bytes that begins in the middle of a word covers no more than two bytes of one; for
 //! these the search looks also at the words that begin in the middle of two others ([`PatternTable::has_halves`]).
 //!
-//! The filter forgets bit 5 of every byte, which is the case of letters. Which of its words has the bits of a key depends on
-//! the two bytes in the middle, which keys of all three kinds have; [`Hashes`] has the bits. In shared memory, for a filter of 2^n words:
+//! The filters forget bit 5 of every byte, which is the case of letters. One filter has the keys of four bytes; which of its words
+//! depends on all of them. The other has the keys of three bytes; which of its words depends on the two bytes in the middle, which both
+//! kinds have, so that one look-up does for them. [`Hashes`] has the bits. In shared memory, for a first filter of 2^n words:
 //!
 //! | offset | what |
 //! | --- | --- |
-//! | 0 | the filter, 2^n words |
-//! | 4 x 2^n + 4 x word | address of the first candidate of that word of the filter, or 0 |
-//! | 8 x 2^n | candidates; of each word of the filter by ascending pattern number |
+//! | 0 | filter of the keys of three bytes, 256 words |
+//! | 1,024 + 4 x word | address of the first candidate of that word, or 0 |
+//! | 2,048 | filter of the keys of four bytes, 2^n words |
+//! | 2,048 + 4 x 2^n + 4 x word | address of the first candidate of that word, or 0 |
+//! | 2,048 + 8 x 2^n | candidates; of each word of a filter by ascending pattern number |
 //!
 //! A candidate: address of the next one or 0; number of the pattern; key, mask of the key; place of the key in the pattern in bits 15:0
 //! (-1 if it begins before), length of the pattern in bits 31:16; then for each word that the pattern touches its bytes and their
@@ -29,10 +32,12 @@ pub const SHORTEST: usize = 4;
 const SEEN: u32 = 0xdfdf_dfdf;
 /// Fibonacci hashing: 2^32 over the golden ratio.
 const MULTIPLIER: u32 = 0x9e37_79b1;
-/// Words of the smallest and the largest filter, as powers of two.
-const WORDS_LOG2: std::ops::RangeInclusive<u32> = 8..=12;
-/// Words of a filter between these for each pattern, which has two bits for each of its four keys.
-const WORDS_PER_PATTERN: usize = 8;
+/// Words of the smallest and the largest filter of keys of four bytes, as powers of two.
+const WORDS_LOG2: std::ops::RangeInclusive<u32> = 8..=11;
+/// Words of such a filter between these for each pattern, which has two bits for each of its four keys.
+const WORDS_PER_PATTERN: usize = 4;
+/// Words of the filter of keys of three bytes, as a power of two.
+const PART_WORDS_LOG2: u32 = 8;
 /// Bytes of a candidate without its words.
 const CANDIDATE_BYTES: usize = 20;
 
@@ -54,11 +59,11 @@ impl Kind {
     }
 }
 
-/// The two products from which place and bits in the filter are taken.
+/// The two products of which the hashes are bits.
 struct Hashes {
-    /// Bits 31:27 and 26:22 depend on all bytes of the word, 23:19 and 18:14 on the lower three.
+    /// Bits 31:24 depend on all bytes of the word, 23:14 on the lower three.
     word: u32,
-    /// Bits 31:27 and 26:22 depend on the upper three bytes, 15:0 on the two in the middle.
+    /// Bits 31:16 depend on the upper three bytes, 15:0 on the two in the middle.
     upper: u32,
 }
 
@@ -68,19 +73,23 @@ impl Hashes {
         Self { word: seen.wrapping_mul(MULTIPLIER), upper: (seen >> 8).wrapping_mul(MULTIPLIER) }
     }
 
-    /// The word of a filter of 2^`words_log2` words.
-    fn place(&self, words_log2: u32) -> usize {
-        ((self.upper & 0xffff) >> (16 - words_log2)) as usize
+    /// The word of its filter that a key has; that of four bytes has 2^`words_log2` words.
+    fn place(&self, kind: Kind, words_log2: u32) -> usize {
+        let place = match kind {
+            Kind::All => self.word >> (32 - words_log2),
+            Kind::Lower | Kind::Upper => (self.upper & 0xffff) >> (16 - PART_WORDS_LOG2),
+        };
+        place as usize
     }
 
     /// The bits of that word.
     fn bits(&self, kind: Kind) -> u32 {
-        let (product, shifts) = match kind {
-            Kind::All => (self.word, [27, 22]),
-            Kind::Lower => (self.word, [19, 14]),
-            Kind::Upper => (self.upper, [27, 22]),
+        let numbers = match kind {
+            Kind::All => [self.word >> 14, self.upper >> 27],
+            Kind::Lower => [self.word >> 14, self.word >> 19],
+            Kind::Upper => [self.upper >> 27, self.upper >> 22],
         };
-        shifts.iter().fold(0, |bits, shift| bits | 1 << (product >> shift & 31))
+        numbers.iter().fold(0, |bits, number| bits | 1 << (number & 31))
     }
 }
 
@@ -154,12 +163,50 @@ impl Candidate {
     }
 }
 
-/// The filter, and the candidates of each of its words.
+/// A filter, and the candidates of each of its words.
+#[derive(Debug)]
+struct Filter {
+    words: Vec<u32>,
+    candidates: Vec<Vec<Candidate>>,
+}
+
+impl Filter {
+    fn new(words_log2: u32) -> Self {
+        let candidates = std::iter::repeat_with(Vec::new).take(1 << words_log2).collect();
+        Self { words: vec![0; 1 << words_log2], candidates }
+    }
+
+    /// Bytes of the filter and of the addresses of first candidates.
+    fn bytes(&self) -> usize {
+        8 * self.words.len()
+    }
+
+    fn candidate_bytes(&self) -> usize {
+        self.candidates.iter().flatten().map(Candidate::bytes).sum()
+    }
+
+    /// The filter with the addresses of first candidates, and the candidates, which lie from `next` on.
+    fn to_words(&self, mut next: u32) -> [Vec<u32>; 2] {
+        let (mut head, mut rest) = (self.words.clone(), Vec::new());
+        for chain in &self.candidates {
+            head.push(if chain.is_empty() { 0 } else { next });
+            for (number, candidate) in chain.iter().enumerate() {
+                next += candidate.bytes() as u32;
+                let link = if number + 1 == chain.len() { 0 } else { next };
+                rest.extend([link, candidate.number, candidate.key, candidate.mask, candidate.extent]);
+                rest.extend(candidate.words.iter().flatten());
+            }
+        }
+        [head, rest]
+    }
+}
+
+/// The filters, and what is compared where they say that a pattern may stand.
 #[derive(Debug)]
 pub struct PatternTable {
     words_log2: u32,
-    filter: Vec<u32>,
-    candidates: Vec<Vec<Candidate>>,
+    parts: Filter,
+    wholes: Filter,
     halves: bool,
 }
 
@@ -168,9 +215,8 @@ impl PatternTable {
     pub fn new(patterns: &[Pattern]) -> Self {
         let words_log2 = (WORDS_PER_PATTERN * patterns.len()).next_power_of_two().ilog2();
         let words_log2 = words_log2.clamp(*WORDS_LOG2.start(), *WORDS_LOG2.end());
-        let count = 1 << words_log2;
-        let candidates = std::iter::repeat_with(Vec::new).take(count).collect();
-        let mut table = Self { words_log2, filter: vec![0; count], candidates, halves: false };
+        let (parts, wholes) = (Filter::new(PART_WORDS_LOG2), Filter::new(words_log2));
+        let mut table = Self { words_log2, parts, wholes, halves: false };
         let having = patterns_with(patterns);
         for (number, pattern) in patterns.iter().enumerate() {
             for first in 0..4 {
@@ -179,7 +225,8 @@ impl PatternTable {
                 let rank = |key: &Key| {
                     let word = word_at(&pattern.bytes, key.place);
                     let others = having.get(&(word & SEEN)).copied().unwrap_or(0);
-                    let sharing = table.candidates[Hashes::new(word).place(words_log2)].len();
+                    let place = Hashes::new(word).place(key.kind, words_log2);
+                    let sharing = table.filter(key.kind).candidates[place].len();
                     (key.kind, others + sharing, key.place)
                 };
                 match keys(pattern, first).min_by_key(rank) {
@@ -191,11 +238,20 @@ impl PatternTable {
         table
     }
 
+    /// The filter for keys of a kind.
+    fn filter(&self, kind: Kind) -> &Filter {
+        match kind {
+            Kind::All => &self.wholes,
+            Kind::Lower | Kind::Upper => &self.parts,
+        }
+    }
+
     fn add(&mut self, number: usize, pattern: &Pattern, key: Key) {
         let hashes = Hashes::new(word_at(&pattern.bytes, key.place));
-        let place = hashes.place(self.words_log2);
-        self.filter[place] |= hashes.bits(key.kind);
-        self.candidates[place].push(Candidate::new(number, pattern, key));
+        let place = hashes.place(key.kind, self.words_log2);
+        let filter = if key.kind == Kind::All { &mut self.wholes } else { &mut self.parts };
+        filter.words[place] |= hashes.bits(key.kind);
+        filter.candidates[place].push(Candidate::new(number, pattern, key));
     }
 
     /// Whether there are patterns of 4 bytes.
@@ -203,30 +259,22 @@ impl PatternTable {
         self.halves
     }
 
-    /// Words of the filter, as a power of two.
+    /// Words of the filter of keys of four bytes, as a power of two.
     pub fn words_log2(&self) -> u32 {
         self.words_log2
     }
 
     /// Bytes in shared memory.
     pub fn size(&self) -> usize {
-        8 * self.filter.len() + self.candidates.iter().flatten().map(Candidate::bytes).sum::<usize>()
+        [&self.parts, &self.wholes].map(|filter| filter.bytes() + filter.candidate_bytes()).iter().sum()
     }
 
     /// The table, to lie at `address`.
     pub fn to_bytes(&self, address: u32) -> Vec<u8> {
-        let mut next = address + 8 * self.filter.len() as u32;
-        let (mut firsts, mut rest) = (Vec::new(), Vec::new());
-        for chain in &self.candidates {
-            firsts.push(if chain.is_empty() { 0 } else { next });
-            for (number, candidate) in chain.iter().enumerate() {
-                next += candidate.bytes() as u32;
-                let link = if number + 1 == chain.len() { 0 } else { next };
-                rest.extend([link, candidate.number, candidate.key, candidate.mask, candidate.extent]);
-                rest.extend(candidate.words.iter().flatten());
-            }
-        }
-        self.filter.iter().chain(&firsts).chain(&rest).flat_map(|word| word.to_le_bytes()).collect()
+        let candidates = address + (self.parts.bytes() + self.wholes.bytes()) as u32;
+        let [parts, of_parts] = self.parts.to_words(candidates);
+        let [wholes, of_wholes] = self.wholes.to_words(candidates + self.parts.candidate_bytes() as u32);
+        [parts, wholes, of_parts, of_wholes].iter().flatten().flat_map(|word| word.to_le_bytes()).collect()
     }
 }
 
@@ -271,20 +319,20 @@ mod tests {
     #[test]
     fn candidates_as_they_stand_in_memory() {
         let table = PatternTable::new(&[pattern("aB12cD", true)]);
-        assert_eq!((table.words_log2(), table.filter.len()), (8, 256));
+        assert_eq!((table.words_log2(), table.wholes.words.len()), (8, 256));
         let bytes = table.to_bytes(0x1000);
         assert_eq!(bytes.len(), table.size());
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         // First byte in byte 1 of a word: `.aB1`, `2cD.`
         let (first, second) = (u32::from_le_bytes(*b"\0AB1"), u32::from_le_bytes(*b"2CD\0"));
         let hashes = Hashes::new(second);
-        let mut at = word(1024 + 4 * hashes.place(8)) as usize - 0x1000;
+        let mut at = word(1024 + 4 * hashes.place(Kind::Lower, 8)) as usize - 0x1000;
         while word(at + 16) != 0x0006_0003 {
             at = word(at) as usize - 0x1000;
         }
         let words: Vec<_> = (1..9).map(|number| word(at + 4 * number)).collect();
         assert_eq!(words, [0, second, 0x00df_dfff, 0x0006_0003, first, 0xffdf_df00, second, 0x00df_dfff]);
-        assert_eq!(word(4 * hashes.place(8)) & hashes.bits(Kind::Lower), hashes.bits(Kind::Lower));
+        assert_eq!(word(4 * hashes.place(Kind::Lower, 8)) & hashes.bits(Kind::Lower), hashes.bits(Kind::Lower));
     }
 
     #[test]
@@ -293,7 +341,7 @@ mod tests {
         let patterns = names.map(|name| pattern(&format!("User-Agent: {name}"), true));
         let table = PatternTable::new(&patterns);
         let place = |candidate: &Candidate| candidate.extent & 0xffff;
-        assert!(table.candidates.iter().flatten().all(|candidate| place(candidate) > 8), "{table:?}");
+        assert!(table.wholes.candidates.iter().flatten().all(|candidate| place(candidate) > 8), "{table:?}");
     }
 
     /// Few words of text or of random bytes pass the filters of small and large sets.
@@ -305,7 +353,7 @@ mod tests {
         };
         let printable = b"etaoinshrdlucmfwypvbgkjqxz0123456789/.- :=&";
         let binary: Vec<u8> = (0..=255).collect();
-        for (count, most) in [(100, 400), (1000, 3600)] {
+        for (count, most) in [(100, 600), (1000, 3600)] {
             let lengths = [6, 9, 16, 30].into_iter().cycle().take(count);
             let patterns: Vec<_> = lengths
                 .map(|length| Pattern { bytes: text(printable, length), nocase: true, sid: None })
@@ -314,8 +362,8 @@ mod tests {
             for alphabet in [&printable[..], &binary] {
                 let passes = (0..20_000).filter(|_| {
                     let hashes = Hashes::new(word_at(&text(alphabet, 4), 0));
-                    let word = table.filter[hashes.place(table.words_log2)];
-                    let has = |kind| word & hashes.bits(kind) == hashes.bits(kind);
+                    let word = |kind| table.filter(kind).words[hashes.place(kind, table.words_log2)];
+                    let has = |kind| word(kind) & hashes.bits(kind) == hashes.bits(kind);
                     has(Kind::All) || has(Kind::Lower) || has(Kind::Upper)
                 });
                 let passed = passes.count();
