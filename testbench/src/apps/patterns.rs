@@ -1,5 +1,5 @@
-//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of two
-//! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`PatternTable`],
+//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of
+//! [`Automaton`]s, 0 in place of the second if there is one for all patterns. That of `dpi`: address of the [`PatternTable`],
 //! how far a hash is shifted to be the offset of a word of its larger filter and the mask of this offset, 1 if there are patterns of 4 bytes.
 
 use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
@@ -16,7 +16,7 @@ pub(super) const NIDS: AppEntry = AppEntry {
     aes_source: None,
     load: |inputs| {
         let rules = Rules::read(inputs, 1)?;
-        let automata = [false, true].map(|nocase| Automaton::new(&rules.set.patterns, nocase));
+        let automata = Automaton::for_all(&rules.set.patterns);
         Ok(Box::new(Nids { rules, automata }))
     },
 };
@@ -80,40 +80,35 @@ impl Rules {
 #[derive(Debug)]
 struct Nids {
     rules: Rules,
-    /// Of the patterns whose case counts, and of those whose case does not.
-    automata: [Option<Automaton>; 2],
+    /// One or two.
+    automata: Vec<Automaton>,
 }
 
 impl Nids {
-    /// Addresses of the automata's start rows when the tables lie at `tables`; 0 for none.
-    fn starts(&self, tables: u32) -> Vec<u32> {
-        let mut next = tables;
-        let start = |automaton: &Option<Automaton>| {
-            let Some(automaton) = automaton else { return 0 };
-            let start = next;
-            next += automaton.size() as u32;
-            start
-        };
-        self.automata.iter().map(start).collect()
+    /// Addresses of the automata's start rows when the tables lie at `tables`.
+    fn starts(&self, tables: u32) -> impl Iterator<Item = u32> + '_ {
+        self.automata.iter().scan(tables, |next, automaton| {
+            let start = *next;
+            *next += automaton.size() as u32;
+            Some(start)
+        })
     }
 }
 
 impl App for Nids {
     fn table_bytes(&self) -> usize {
-        self.automata.iter().flatten().map(Automaton::size).sum()
+        self.automata.iter().map(Automaton::size).sum()
     }
 
     fn tables(&self, address: u32) -> Vec<u8> {
-        let starts = self.starts(address);
-        let automata = self.automata.iter().zip(starts);
-        automata
-            .filter_map(|(automaton, start)| Some(automaton.as_ref()?.to_bytes(start)))
-            .flatten()
-            .collect()
+        let automata = self.automata.iter().zip(self.starts(address));
+        automata.flat_map(|(automaton, start)| automaton.to_bytes(start)).collect()
     }
 
     fn argument(&self, placement: &Placement) -> Vec<u32> {
-        self.starts(placement.tables)
+        let mut argument: Vec<_> = self.starts(placement.tables).collect();
+        argument.resize(2, 0);
+        argument
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
@@ -125,9 +120,10 @@ impl App for Nids {
     }
 
     fn notes(&self) -> Vec<String> {
-        let states: usize = self.automata.iter().flatten().map(Automaton::states).sum();
+        let states: usize = self.automata.iter().map(Automaton::states).sum();
         let mut notes = self.rules.notes();
-        notes.push(format!("automata of {states} states, {} bytes", self.table_bytes()));
+        let count = self.automata.len();
+        notes.push(format!("{count} automata of {states} states, {} bytes", self.table_bytes()));
         notes
     }
 }

@@ -312,7 +312,8 @@ mod tests {
         assert_eq!(key_of("ABCDE", 3), [(Kind::All, 1)]);
         assert_eq!(key_of("ABCD", 2), []);
         assert_eq!(key_of("ABCDEFGH", 1), [(Kind::Upper, -1), (Kind::All, 3)]);
-        let halves = |text| PatternTable::new(&[pattern("other text", true), pattern(text, true)]).has_halves();
+        let halves =
+            |text| PatternTable::new(&[pattern("other text", true), pattern(text, true)]).has_halves();
         assert!(halves("ABCD") && !halves("ABCDE"));
     }
 
@@ -332,7 +333,10 @@ mod tests {
         }
         let words: Vec<_> = (1..9).map(|number| word(at + 4 * number)).collect();
         assert_eq!(words, [0, second, 0x00df_dfff, 0x0006_0003, first, 0xffdf_df00, second, 0x00df_dfff]);
-        assert_eq!(word(4 * hashes.place(Kind::Lower, 8)) & hashes.bits(Kind::Lower), hashes.bits(Kind::Lower));
+        assert_eq!(
+            word(4 * hashes.place(Kind::Lower, 8)) & hashes.bits(Kind::Lower),
+            hashes.bits(Kind::Lower)
+        );
     }
 
     #[test]
