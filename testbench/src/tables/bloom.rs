@@ -128,6 +128,12 @@ fn keys(pattern: &Pattern, first: i32) -> impl Iterator<Item = Key> {
     })
 }
 
+/// Whether a key is the same byte throughout.
+fn is_run(pattern: &Pattern, key: &Key) -> bool {
+    let covered = (key.place.max(0) as usize)..((key.place + 4) as usize).min(pattern.bytes.len());
+    pattern.bytes[covered].windows(2).all(|pair| pair[0] == pair[1])
+}
+
 /// A pattern as it is compared at one place in words.
 #[derive(Debug)]
 struct Candidate {
@@ -220,14 +226,14 @@ impl PatternTable {
         let having = patterns_with(patterns);
         for (number, pattern) in patterns.iter().enumerate() {
             for first in 0..4 {
-                // All four bytes; what few patterns have, so that what many begin with (`User-Agent: `) does not lead to all of
+                // No run of one byte, of which payloads are full; all four bytes; what few patterns have, so that what many begin with (`User-Agent: `) does not lead to all of
                 // them; a word of the filter that few others have.
                 let rank = |key: &Key| {
                     let word = word_at(&pattern.bytes, key.place);
                     let others = having.get(&(word & SEEN)).copied().unwrap_or(0);
                     let place = Hashes::new(word).place(key.kind, words_log2);
                     let sharing = table.filter(key.kind).candidates[place].len();
-                    (key.kind, others + sharing, key.place)
+                    (is_run(pattern, key), key.kind, others + sharing, key.place)
                 };
                 match keys(pattern, first).min_by_key(rank) {
                     Some(key) => table.add(number, pattern, key),
