@@ -29,13 +29,15 @@ kernel:
     load_ports
 
     # The value of each field, as halfwords of the packet. The indices are made for their byte order.
-    lhu     t0, IPV4_SOURCE_WORD(a1)
-    lhu     t1, IPV4_SOURCE_WORD + 2(a1)
-    lhu     t2, IPV4_DESTINATION_WORD(a1)
-    lhu     a3, IPV4_DESTINATION_WORD + 2(a1)
-    slli    t0, t0, 1
+    lw      t1, IPV4_SOURCE_WORD(a1)
+    lw      a3, IPV4_DESTINATION_WORD(a1)
+    slli    t0, t1, 16
+    srli    t0, t0, 15
+    srli    t1, t1, 16
     slli    t1, t1, 1
-    slli    t2, t2, 1
+    slli    t2, a3, 16
+    srli    t2, t2, 15
+    srli    a3, a3, 16
     slli    a3, a3, 1
     slli    a4, gp, 16
     srli    a4, a4, 15
@@ -101,32 +103,9 @@ kernel:
     addi    s0, s0, 4 * 32
     beqz    a0, 1b
 
-    # The lowest 1: with x = its value, 4 * its position is added up from the bits of the position
-    neg     t0, a0
-    and     a0, a0, t0
+    # The lowest 1
+    ctz     t1, a0
     addi    s0, s0, -4 * 32
-    li      t1, 0xaaaaaaaa
-    and     t1, t1, a0
-    snez    t1, t1
-    li      t2, 0xcccccccc
-    and     t2, t2, a0
-    snez    t2, t2
-    slli    t2, t2, 1
-    or      t1, t1, t2
-    li      t2, 0xf0f0f0f0
-    and     t2, t2, a0
-    snez    t2, t2
-    slli    t2, t2, 2
-    or      t1, t1, t2
-    li      t2, 0xff00ff00
-    and     t2, t2, a0
-    snez    t2, t2
-    slli    t2, t2, 3
-    or      t1, t1, t2
-    srli    t2, a0, 16
-    snez    t2, t2
-    slli    t2, t2, 4
-    or      t1, t1, t2
     slli    t1, t1, 2
     add     s0, s0, t1
     lw      a0, 0(s0)

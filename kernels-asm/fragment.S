@@ -33,14 +33,6 @@
     add     \sum, \sum, \carry
 .endm
 
-# The bytes of the half word \value (bits 31:16 zero) swapped. Uses: \temporary.
-.macro swap_half value, temporary
-    slli    \temporary, \value, 24
-    srli    \temporary, \temporary, 16
-    srli    \value, \value, 8
-    or      \value, \value, \temporary
-.endm
-
     .text
     .globl  kernel
     .type   kernel, @function
@@ -57,7 +49,7 @@ kernel:
 
     require_ipv4
     require_header_length
-    total_length t1, t2
+    total_length t1
     bltu    t1, a4, drop_total_length
     bltu    t6, t1, split
     li      a0, VERDICT_FORWARD
@@ -77,7 +69,8 @@ split:
     addi    s1, a1, SLOT_IPV4
     add     s1, s1, a4
     sub     s2, t1, a4
-    swap_half t2, t0
+    rev8    t2, t2
+    srli    t2, t2, 16
     srli    s3, t2, 13
     slli    s3, s3, 13
     slli    s4, t2, 19
@@ -134,23 +127,19 @@ same_kind:
     or      t1, t1, t2
 3:
     # Second word: identification, flags, offset
-    swap_half t1, t2
-    slli    t1, t1, 16
+    rev8    t1, t1                  # bits 31:16 were zero
     or      t1, t1, s6
     # First word: with the total length
     add     t2, s9, t4
-    swap_half t2, t3
-    slli    t2, t2, 16
+    rev8    t2, t2
     or      t2, t2, s5
     # Checksum
     mv      t0, a3
     add_carry t0, t1, t3
     add_carry t0, t2, t3
-    slli    t3, t0, 16
+    rori    t3, t0, 16
     add     t0, t0, t3
-    sltu    t3, t0, t3
     srli    t0, t0, 16
-    add     t0, t0, t3
     not     t0, t0
     slli    t0, t0, 16
     or      t0, t0, s7

@@ -135,7 +135,7 @@ kernel:
     addi    s0, a0, 1               # sequence number
     require_ipv4
     require_header_length
-    total_length t1, t2
+    total_length t1
     bltu    t1, a4, drop_total_length
     addi    t2, t1, ETHERNET_HEADER_BYTES
     bltu    t0, t2, drop_total_length
@@ -228,10 +228,7 @@ encrypt:
     bnez    s5, encrypt
 
     # Outer header, with its checksum, then SPI, sequence number, IV
-    srli    t0, s2, 8
-    slli    t0, t0, 16
-    slli    t1, s2, 24
-    or      t0, t0, t1
+    rev8    t0, s2                  # s2 is below 65,536
     or      t0, t0, s3
     ori     t0, t0, 0x45
     slli    t1, s0, 16
@@ -256,11 +253,9 @@ encrypt:
     add     t5, t5, t6
     sltu    t6, t5, t6
     add     t5, t5, t6
-    slli    t6, t5, 16
+    rori    t6, t5, 16
     add     t5, t5, t6
-    sltu    t6, t5, t6
     srli    t5, t5, 16
-    add     t5, t5, t6
     not     t5, t5
     slli    t5, t5, 16
     or      t2, t2, t5

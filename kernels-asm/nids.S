@@ -1,8 +1,8 @@
 # nids: drops the packets whose payload holds a pattern, by Aho-Corasick automata: one load a byte, whatever the number of
 # patterns. The packet is not changed; EtherType, version, header length and total length are checked.
 #
-# Argument block: word 0 = start row of the automaton of the patterns whose case counts, word 1 = that of the others; 0 if
-# there are none. docs/tables.md has the rows' layout.
+# Argument block: word 0 = start row of an automaton, word 1 = that of a second one, or 0 if the first has all patterns.
+# docs/tables.md has the rows' layout.
 # Verdict: drop by the rule with the lowest number of those whose pattern occurs, forward to port 0 if none does, or drop:
 # NOT_IPV4, SHORT, VERSION, HEADER_LENGTH or TOTAL_LENGTH.
 # Registers: RV32E (x0 to x15), no stack.
@@ -41,12 +41,11 @@ kernel:
     require_header_length
     find_payload
 
-    # Both automata in turn: t0 the state, t1 the automaton that is still to come
+    # The automata in turn: t0 the state, t1 the automaton that is still to come
     li      a0, -1
     lw      t0, 0(a2)
     lw      t1, 4(a2)
     andi    tp, s1, -4              # end of the whole words
-    beqz    t0, next_automaton
 scan:
     # Whole words: 4 bytes a load
     mv      t2, s0
@@ -61,13 +60,13 @@ scan:
     bltu    t2, tp, 2b
 3:
     # Up to 3 bytes behind them
-    bgeu    t2, s1, next_automaton
+    bgeu    t2, s1, 5f
 4:
     lbu     a3, 0(t2)
     addi    t2, t2, 1
     step    0
     bltu    t2, s1, 4b
-next_automaton:
+5:
     mv      t0, t1
     li      t1, 0
     bnez    t0, scan

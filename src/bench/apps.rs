@@ -164,7 +164,6 @@ impl Tables {
         let threads = (run.config.cores * run.config.lanes) as u32;
         let share = if entry.name == "ipsec" { 4 } else { 1 };
         let packets = args.packets.unwrap_or(2 * threads * most / share) as usize;
-        let mut reference = None;
         for (size, kind) in SIZES {
             let traffic = Traffic { kind, seed: SEED, bad_share: 0.0, rate: 100.0 };
             let frames: Vec<_> = Generator::aimed(traffic, self.aim(entry)?).take(packets).collect();
@@ -174,25 +173,21 @@ impl Tables {
             for &mcw in args.mcw.iter().filter(|&&mcw| mcw <= most) {
                 let measured = one(run, app.as_ref(), &kernel, &packets, slot_bytes_log2, mcw, args.latency)?;
                 let suffix = if mcw == REFERENCE_WARPS { String::new() } else { format!("_mcw{mcw}") };
-                let name = format!("{}_gbps_{size}{suffix}", entry.name);
-                let figure = Figure::new(name, measured.gigabits, "Gbit/s");
+                let name = |what: &str| format!("{}_{what}{suffix}", entry.name);
+                let figure = Figure::new(name(&format!("gbps_{size}")), measured.gigabits, "Gbit/s");
                 let limit = published(entry.name).filter(|_| mcw == REFERENCE_WARPS);
                 figures.push(match limit {
                     Some(limit) => figure.limit(Bound::AtLeast(limit)),
                     None => figure,
                 });
-                if size == "64B" && (mcw == REFERENCE_WARPS || reference.is_none()) {
-                    reference = Some(measured);
+                if size == "64B" {
+                    figures.extend([
+                        Figure::new(name("lane_cycles_per_packet"), measured.lane_cycles, "cycles"),
+                        Figure::new(name("instructions_per_packet"), measured.lane_instructions, ""),
+                        Figure::new(name("simd_efficiency"), measured.efficiency, ""),
+                    ]);
                 }
             }
-        }
-        if let Some(measured) = reference {
-            let name = entry.name;
-            figures.extend([
-                Figure::new(format!("{name}_lane_cycles_per_packet"), measured.lane_cycles, "cycles"),
-                Figure::new(format!("{name}_instructions_per_packet"), measured.lane_instructions, ""),
-                Figure::new(format!("{name}_simd_efficiency"), measured.efficiency, ""),
-            ]);
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
-//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of two
-//! [`Automaton`]s, of the patterns whose case counts and of the others; 0 for none. That of `dpi`: address of the [`bloom_table`].
+//! `nids` and `dpi`: the same search for patterns, two kernels. The argument block of `nids`: addresses of the start rows of
+//! [`Automaton`]s, 0 in place of the second if there is one for all patterns. That of `dpi`: address of the [`PatternTable`],
+//! how far a hash is shifted to be the offset of a word of its larger filter and the mask of this offset, 1 if there are patterns of 4 bytes.
 
 use super::{kernel_source, App, AppEntry, Input, Inputs, Placement};
 use crate::golden::{Golden, PatternModel};
 use crate::slot::SlotPacket;
-use crate::tables::{bloom_table, bloom_table_bytes, Automaton, PatternSet, BLOOM_WINDOW};
+use crate::tables::{Automaton, PatternSet, PatternTable, SHORTEST_PATTERN};
 use crate::verdict::Verdict;
 
 pub(super) const NIDS: AppEntry = AppEntry {
@@ -15,7 +16,7 @@ pub(super) const NIDS: AppEntry = AppEntry {
     aes_source: None,
     load: |inputs| {
         let rules = Rules::read(inputs, 1)?;
-        let automata = [false, true].map(|nocase| Automaton::new(&rules.set.patterns, nocase));
+        let automata = Automaton::for_all(&rules.set.patterns);
         Ok(Box::new(Nids { rules, automata }))
     },
 };
@@ -26,7 +27,11 @@ pub(super) const DPI: AppEntry = AppEntry {
     inputs: &[Input::Patterns],
     source: kernel_source!("dpi.S", Rv32i),
     aes_source: None,
-    load: |inputs| Ok(Box::new(Dpi { rules: Rules::read(inputs, BLOOM_WINDOW)? })),
+    load: |inputs| {
+        let rules = Rules::read(inputs, SHORTEST_PATTERN)?;
+        let table = PatternTable::new(&rules.set.patterns);
+        Ok(Box::new(Dpi { rules, table }))
+    },
 };
 
 /// The patterns and their golden model.
@@ -75,40 +80,35 @@ impl Rules {
 #[derive(Debug)]
 struct Nids {
     rules: Rules,
-    /// Of the patterns whose case counts, and of those whose case does not.
-    automata: [Option<Automaton>; 2],
+    /// One or two.
+    automata: Vec<Automaton>,
 }
 
 impl Nids {
-    /// Addresses of the automata's start rows when the tables lie at `tables`; 0 for none.
-    fn starts(&self, tables: u32) -> Vec<u32> {
-        let mut next = tables;
-        let start = |automaton: &Option<Automaton>| {
-            let Some(automaton) = automaton else { return 0 };
-            let start = next;
-            next += automaton.size() as u32;
-            start
-        };
-        self.automata.iter().map(start).collect()
+    /// Addresses of the automata's start rows when the tables lie at `tables`.
+    fn starts(&self, tables: u32) -> impl Iterator<Item = u32> + '_ {
+        self.automata.iter().scan(tables, |next, automaton| {
+            let start = *next;
+            *next += automaton.size() as u32;
+            Some(start)
+        })
     }
 }
 
 impl App for Nids {
     fn table_bytes(&self) -> usize {
-        self.automata.iter().flatten().map(Automaton::size).sum()
+        self.automata.iter().map(Automaton::size).sum()
     }
 
     fn tables(&self, address: u32) -> Vec<u8> {
-        let starts = self.starts(address);
-        let automata = self.automata.iter().zip(starts);
-        automata
-            .filter_map(|(automaton, start)| Some(automaton.as_ref()?.to_bytes(start)))
-            .flatten()
-            .collect()
+        let automata = self.automata.iter().zip(self.starts(address));
+        automata.flat_map(|(automaton, start)| automaton.to_bytes(start)).collect()
     }
 
     fn argument(&self, placement: &Placement) -> Vec<u32> {
-        self.starts(placement.tables)
+        let mut argument: Vec<_> = self.starts(placement.tables).collect();
+        argument.resize(2, 0);
+        argument
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
@@ -120,9 +120,10 @@ impl App for Nids {
     }
 
     fn notes(&self) -> Vec<String> {
-        let states: usize = self.automata.iter().flatten().map(Automaton::states).sum();
+        let states: usize = self.automata.iter().map(Automaton::states).sum();
         let mut notes = self.rules.notes();
-        notes.push(format!("automata of {states} states, {} bytes", self.table_bytes()));
+        let count = self.automata.len();
+        notes.push(format!("{count} automata of {states} states, {} bytes", self.table_bytes()));
         notes
     }
 }
@@ -130,19 +131,22 @@ impl App for Nids {
 #[derive(Debug)]
 struct Dpi {
     rules: Rules,
+    table: PatternTable,
 }
 
 impl App for Dpi {
     fn table_bytes(&self) -> usize {
-        bloom_table_bytes(&self.rules.set.patterns)
+        self.table.size()
     }
 
     fn tables(&self, address: u32) -> Vec<u8> {
-        bloom_table(&self.rules.set.patterns, address)
+        self.table.to_bytes(address)
     }
 
     fn argument(&self, placement: &Placement) -> Vec<u32> {
-        vec![placement.tables]
+        let words_log2 = self.table.words_log2();
+        let mask = ((1 << words_log2) - 1) << 2;
+        vec![placement.tables, 30 - words_log2, mask, u32::from(self.table.has_halves())]
     }
 
     fn golden(&self, _: u64, packet: &SlotPacket) -> Golden {
@@ -154,6 +158,12 @@ impl App for Dpi {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.rules.notes()
+        let mut notes = self.rules.notes();
+        notes.push(format!(
+            "filters of {} bytes, tables of {} bytes",
+            1024 + (4 << self.table.words_log2()),
+            self.table.size()
+        ));
+        notes
     }
 }

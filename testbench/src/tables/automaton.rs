@@ -1,15 +1,16 @@
 //! Aho-Corasick automata (Aho, Corasick: Efficient string matching, CACM 18(6), 1975) for the kernels: one step a byte, whatever
 //! the number of patterns.
 //!
-//! Patterns with `nocase` have an automaton of their own, in which upper and lower case lead to the same state. In shared memory each
-//! automaton is a list of rows of [`ROW_BYTES`] bytes, one a state, the start state first:
+//! Patterns with `nocase` have an automaton of their own, in which upper and lower case lead to the same state. Both run over the same
+//! text, so that few pairs of their states ever occur together: their product, an automaton of these pairs, reads the text once. In
+//! shared memory an automaton is a list of rows of [`ROW_BYTES`] bytes, one a state, the start state first:
 //!
 //! | offset in the row | what |
 //! | --- | --- |
 //! | 4 x byte | address of the next state's row, plus 1 if a pattern ends there |
 //! | 1024 | the lowest number of the patterns that end in this state |
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::snort::Pattern;
 
@@ -87,6 +88,43 @@ impl Automaton {
                 }
             }
         }
+    }
+
+    /// The automata for `patterns`, of which every text must be searched with each: one for all of them, or one for the patterns whose
+    /// case counts and one for the others if their product has more than twice as many states as they.
+    pub fn for_all(patterns: &[Pattern]) -> Vec<Self> {
+        let automata: Vec<_> =
+            [false, true].into_iter().filter_map(|nocase| Self::new(patterns, nocase)).collect();
+        match &automata[..] {
+            [first, second] => match first.product(second, 2 * (first.states() + second.states())) {
+                Some(product) => vec![product],
+                None => automata,
+            },
+            _ => automata,
+        }
+    }
+
+    /// The automaton of the pairs of states in which this one and `other` are after the same text; `None` if there are more than `most`.
+    fn product(&self, other: &Self, most: usize) -> Option<Self> {
+        let mut numbers = HashMap::from([((0, 0), 0)]);
+        let mut pairs = vec![(0, 0)];
+        let mut states = Vec::new();
+        while let Some(&(first, second)) = pairs.get(states.len()) {
+            let (here, there) = (&self.states[first as usize], &other.states[second as usize]);
+            let mut state = State { pattern: here.pattern.min(there.pattern), ..State::new() };
+            for (byte, next) in state.next.iter_mut().enumerate() {
+                let pair = (here.next[byte], there.next[byte]);
+                *next = *numbers.entry(pair).or_insert_with(|| {
+                    pairs.push(pair);
+                    pairs.len() as u32 - 1
+                });
+            }
+            if pairs.len() > most {
+                return None;
+            }
+            states.push(state);
+        }
+        Some(Self { states })
     }
 
     /// States.
@@ -173,5 +211,32 @@ mod tests {
                 assert_eq!(search(&bytes, &text), expected, "{text:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_product_does_the_work_of_two() {
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(crate::test_seed());
+        let letters = b"aAbB";
+        let mut word = |most: usize| -> Vec<u8> {
+            let length = random.gen_range(1..=most);
+            (0..length).map(|_| letters[random.gen_range(0..letters.len())]).collect()
+        };
+        let pattern = |number: usize, bytes| Pattern { bytes, nocase: number % 2 == 1, sid: None };
+        let set: Vec<_> = (0..8).map(|number| pattern(number, word(7))).collect();
+        let [first, second] = [false, true].map(|nocase| Automaton::new(&set, nocase).unwrap());
+        let product = first.product(&second, usize::MAX).unwrap();
+        assert!(first.product(&second, product.states() - 1).is_none());
+        let automata = Automaton::for_all(&set);
+        let rows = |automaton: &Automaton| automaton.to_bytes(0x1000);
+        let [first, second, product] = [&first, &second, &product].map(rows);
+        let tables: Vec<_> = automata.iter().map(rows).collect();
+        for _ in 0..500 {
+            let text = word(12);
+            let expected = search(&first, &text).min(search(&second, &text));
+            assert_eq!(search(&product, &text), expected, "{text:?}");
+            let found = tables.iter().map(|table| search(table, &text)).min();
+            assert_eq!(found, Some(expected), "{text:?}");
+        }
+        assert_eq!(Automaton::for_all(&set[..1]).len(), 1);
     }
 }

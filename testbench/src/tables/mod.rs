@@ -29,7 +29,7 @@ mod snort;
 
 pub use automaton::Automaton;
 pub use bit_vector::{bit_vectors, TooManyFilters, MAX_FILTERS};
-pub use bloom::{bloom_table, bloom_table_bytes, WINDOW as BLOOM_WINDOW};
+pub use bloom::{PatternTable, SHORTEST as SHORTEST_PATTERN};
 pub use dir_24_8::{Dir248, TooManySegments, MISS, SECOND_TABLE};
 pub use filters::{Filter, FilterSet, FiveTuple};
 pub use generate_filters::{generate_filters, FilterKind};
