@@ -36,9 +36,9 @@ module egress_formal (
 
     `include "start.vh"
 
-    axi4_stream_checker #(.DATA(512), .USER(32), .MAX_BEATS(1024)) stream (
-        .clk(clk), .rst(rst), .started(started), .tdata(tdata), .tkeep(tkeep), .tuser(tuser), .tlast(tlast),
-        .tvalid(tvalid), .tready(tready)
+    axi4_stream_checker #(.DATA(512), .USER(32)) stream (
+        .clk(clk), .rst(rst), .started(started), .max_beats(16'd1 << (slot_bytes_log2 - 6)), .tdata(tdata), .tkeep(tkeep),
+        .tuser(tuser), .tlast(tlast), .tvalid(tvalid), .tready(tready)
     );
     (* hierconn *) wire [15:0] \stream.beats ;
 
@@ -219,13 +219,13 @@ module egress_formal (
         state_open: assert (\dut.sender.open ? {6'd0, \dut.slots.following } == (\dut.sender.flush ? 16'd0 : behind)
             && (\dut.sender.flush ? \dut.sender.left <= 46 : \dut.sender.left > 46)
             : \dut.slots.following == 0);
-        if (\dut.sender.open ) state_left: assert (\dut.sender.left != 0 && \dut.sender.length <= 65518
+        if (\dut.sender.open ) state_left: assert (\dut.sender.left != 0 && \dut.sender.length <= capacity
             && \dut.sender.left + {offered, 6'd0} == \dut.sender.length
             && \dut.sender.length == length && \dut.sender.port == port);
         if (!\dut.sender.open ) state_closed: assert (!tvalid || tlast);
         if (!tvalid && !\dut.sender.open ) state_between: assert (\stream.beats == 0);
         if (tvalid && !tlast) state_same_frame: assert ({out_length, out_port} == {length, port} && \dut.sender.open );
-        if (tvalid) state_out: assert (out_length != 0 && out_length <= 65518);
+        if (tvalid) state_out: assert (out_length != 0 && out_length <= capacity);
 
         three_beats_after_a_packet_passed_over: cover (several && skipped_one && tkeep == 64'h3 && tvalid && tlast);
         back_to_back: cover (tvalid && tready && tlast && \dut.sender.open && \stream.beats == 1);

@@ -27,9 +27,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("fault_collector", &control::FaultCollector::new(3)),
         unit("lookup_table", &control::LookupTable::<2>::default()),
         unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
-        unit("dispatch", &control::Dispatch::<2, 3>::new(2, 2, 2)),
         // Two entries in each queue: three warps are a lap and a half.
-        unit("dispatch_laps", &control::Dispatch::<1, 2>::new(2, 2, 1)),
+        unit("dispatch", &control::Dispatch::<1, 2>::new(2, 2, 2)),
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),

@@ -120,6 +120,7 @@ fn dispatch() {
     let mut running = [[false; 32]; 2];
     let mut finishing = [None; 2];
     check_with(Dispatch::<6, 7>::new(2, 4, 32), 10_000, move |unit, random, cycle| {
+        unit.reset.next |= cycle % 500 == 0;
         if unit.reset.next {
             running = [[false; 32]; 2];
             finishing = [None; 2];
@@ -148,7 +149,7 @@ fn dispatch() {
         unit.timeout.next = below(random, 16).into();
         // Few packets now and then, so that time-outs count, and seldom very many, which then last to the next reset.
         unit.task_valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;
-        let count = if below(random, 1 << 11) == 0 { below(random, 1 << 32) } else { below(random, 8) };
+        let count = if below(random, 1 << 9) == 0 { below(random, 1 << 32) } else { below(random, 8) };
         unit.task_count.next = count.into();
     });
 }

@@ -16,7 +16,7 @@ fn some_slot(random: &mut dyn FnMut() -> u64, cycle: u64) -> usize {
 
 /// Operations start more often than they complete for some time, then less often.
 fn chance(random: &mut dyn FnMut() -> u64, filling: bool) -> bool {
-    random() % 8 < if filling { 6 } else { 3 }
+    random() % 8 < if filling { 7 } else { 2 }
 }
 
 /// The registers that wait for a value, of every warp, and the cycles since the last reset.
@@ -156,7 +156,8 @@ fn hazards() {
         let slot = some_slot(random, cycle);
         let chosen = (random() % 32) as usize;
         let rd = if marks.has(slot, chosen) { 0 } else { chosen };
-        let kind = random() % 4;
+        // Loads are half of it.
+        let kind = [0, 0, 0, 1, 2, 3][(random() % 6) as usize];
         let starts = ready && chance(random, filling);
         let to_scratchpad = random() % 2 == 0;
         unit.write_valid.next = starts || random() % 2 == 0;
