@@ -117,6 +117,8 @@ fn hazards() {
     let mut stores: VecDeque<usize> = VecDeque::new();
     let mut division: Option<(usize, usize)> = None;
     check_with(Hazards::default(), 10_000, move |unit, random, cycle| {
+        // A reset now and then while many registers wait.
+        unit.reset.next |= cycle % 1_200 == 698;
         let ready = marks.ready(unit.reset.next);
         if unit.reset.next {
             loads.clear();
