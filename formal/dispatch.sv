@@ -117,7 +117,7 @@ module dispatch_formal (
         if (commit && following && ahead == 0) not_before_finished: assert (done);
         counters: assert (committed_packets[6:0] == committed && issued_warps - committed_warps == open);
 
-        second_lap: cover (commits == 3 && open == 0);
+        two_commits: cover (commits == 2 && open == 0);
         out_of_order: cover (following && ahead == 1 && done && !commit);
     end
 endmodule

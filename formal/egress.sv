@@ -98,6 +98,11 @@ module egress_formal (
     always @* begin
         assume (slot_bytes_log2 >= 7 && slot_bytes_log2 <= 16);
         if (started) assume (slot_bytes_log2 == was_slot_bytes || was_resting);
+`ifdef MUTANT
+        // Three committed packets in small slots.
+        assume (enable && committed == 3 && slot_bytes_log2 == 7 && ring_slots_log2 == 4 && ring_base == 0 && verdict_base == 0);
+        assume (response_data[511:128] == 0);
+`endif
     end
 
     // The followed tag: read and not answered.

@@ -121,6 +121,10 @@ module ingress_formal (
             // Slots are freed that were taken.
             assume (freed - was_freed <= \dut.index - was_freed);
             if (was_rst) assume (freed == 0);
+`ifdef MUTANT
+            // Small slots and no data.
+            assume (slot_bytes_log2 == 7 && ring_slots_log2 == 2 && ring_base == 0 && tdata == 0 && tuser[30:0] == 0);
+`endif
             // No more than three quarters of 2^20 slots are in flight.
             assume (\dut.ready_frames < 32'h100000);
             if (written_valid) assume ({1'b0, written_ahead} < lines);
