@@ -1,19 +1,19 @@
 // Watches the source of an AXI4-Stream (AMBA AXI4-Stream protocol specification): what it has to keep is asserted.
 //
 // 1. `tvalid` and what goes with it stay until `tready`; no `tvalid` in the cycle after a reset.
-// 2. A packet has at most `MAX_BEATS` beats.
+// 2. A packet has at most `max_beats` beats.
 // 3. Bytes of a beat are kept from the lowest on; all beats of a packet but the last are full, and no beat is empty.
 //
 // `ASSUMED` turns the same rules into assumptions, for the source at the other side.
 module axi4_stream_checker #(
     parameter DATA = 512,
     parameter USER = 1,
-    parameter MAX_BEATS = 256,
     parameter ASSUMED = 0
 ) (
     input wire              clk,
     input wire              rst,
     input wire              started,
+    input wire [15:0]       max_beats,
     input wire [DATA-1:0]   tdata,
     input wire [DATA/8-1:0] tkeep,
     input wire [USER-1:0]   tuser,
@@ -34,7 +34,7 @@ module axi4_stream_checker #(
     end
     wire stable = !held || (tvalid && beat == was_beat);
     wire quiet = !was_rst || !tvalid;
-    wire short = !tvalid || beats + 1 < MAX_BEATS || (beats + 1 == MAX_BEATS && tlast);
+    wire short = !tvalid || beats + 1 < max_beats || (beats + 1 == max_beats && tlast);
     wire kept = !tvalid || (tkeep[0] && (tkeep & (tkeep + 1'b1)) == 0 && (tlast || &tkeep));
     generate
         if (ASSUMED) begin : assumed

@@ -1,7 +1,7 @@
 // The whole control path: every packet announced is in one warp, warps start in order on slots that are free, and commit in
 // that order, each once, after it finished.
 //
-// Two cores of two slots, warps of two packets, four entries in the task FIFO and in the delay commit queue. Of all warps one
+// Two cores of two slots, warps of two packets, two entries in the task FIFO and in the delay commit queue. Of all warps one
 // is followed, whichever.
 module dispatch_formal (
     input wire        clk,
@@ -21,7 +21,7 @@ module dispatch_formal (
     wire [4:0]  start_slot, issue_core, issue_slot, finish_core, finished_slot, commit_core, commit_slot;
     wire [31:0] start_packet, issue_packet, commit_packet, pending, issued_warps, committed_warps, committed_packets;
     wire [5:0]  start_count, issue_count, commit_count;
-    wire [2:0]  task_level;
+    wire [1:0]  task_level;
     dispatch dut (
         .clk(clk), .rst(rst), .run(run), .eager(eager), .mcw(mcw), .timeout(timeout), .kernel_class(1'b0),
         .task_valid(task_valid), .task_ready(task_ready), .task_count(task_count), .start_valid(start_valid),
@@ -117,7 +117,7 @@ module dispatch_formal (
         if (commit && following && ahead == 0) not_before_finished: assert (done);
         counters: assert (committed_packets[6:0] == committed && issued_warps - committed_warps == open);
 
-        five_commits: cover (commits == 5 && open == 0);
+        two_commits: cover (commits == 2 && open == 0);
         out_of_order: cover (following && ahead == 1 && done && !commit);
     end
 endmodule

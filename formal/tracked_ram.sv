@@ -18,48 +18,46 @@ module tracked_ram #(
     assign read_data = read_address == tracked ? word : other;
 endmodule
 
-// The RAMs of the design that it takes the place of, with their ports.
-module ram_async_32_5 (
-    input wire clk, input wire write_enable, input wire [4:0] write_address, input wire [31:0] write_data,
-    input wire [4:0] read_address, output wire [31:0] read_data
+// A RAM whose words all read as anything, for data that no property looks at.
+module any_ram #(
+    parameter WIDTH = 1
+) (
+    output wire [WIDTH-1:0] read_data
 );
-    wire [4:0] tracked;
-    wire [31:0] word;
-    tracked_ram #(32, 5) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
+    (* anyseq *) wire [WIDTH-1:0] any;
+    assign read_data = any;
 endmodule
 
-module ram_async_6_5 (
-    input wire clk, input wire write_enable, input wire [4:0] write_address, input wire [5:0] write_data,
-    input wire [4:0] read_address, output wire [5:0] read_data
-);
-    wire [4:0] tracked;
-    wire [5:0] word;
-    tracked_ram #(6, 5) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
-endmodule
+// The RAMs of the design that these take the place of, with their ports.
+`define PORTS(WIDTH, ADDRESS) \
+    input wire clk, input wire write_enable, input wire [ADDRESS-1:0] write_address, input wire [WIDTH-1:0] write_data, \
+    input wire [ADDRESS-1:0] read_address, output wire [WIDTH-1:0] read_data
+`define TRACKED(NAME, WIDTH, ADDRESS) \
+    module NAME (`PORTS(WIDTH, ADDRESS)); \
+        wire [ADDRESS-1:0] tracked; \
+        wire [WIDTH-1:0] word; \
+        tracked_ram #(WIDTH, ADDRESS) ram ( \
+            clk, write_enable, write_address, write_data, read_address, tracked, word, read_data); \
+    endmodule
+`define ANY(NAME, WIDTH, ADDRESS) \
+    module NAME (`PORTS(WIDTH, ADDRESS)); \
+        any_ram #(WIDTH) ram (read_data); \
+    endmodule
 
-module ram_async_8_1 (
-    input wire clk, input wire write_enable, input wire [0:0] write_address, input wire [7:0] write_data,
-    input wire [0:0] read_address, output wire [7:0] read_data
-);
-    wire [0:0] tracked;
-    wire [7:0] word;
-    tracked_ram #(8, 1) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
-endmodule
-
-module ram_async_512_1 (
-    input wire clk, input wire write_enable, input wire [0:0] write_address, input wire [511:0] write_data,
-    input wire [0:0] read_address, output wire [511:0] read_data
-);
-    wire [0:0] tracked;
-    wire [511:0] word;
-    tracked_ram #(512, 1) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
-endmodule
-
-module ram_async_1_1 (
-    input wire clk, input wire write_enable, input wire [0:0] write_address, input wire [0:0] write_data,
-    input wire [0:0] read_address, output wire [0:0] read_data
-);
-    wire [0:0] tracked;
-    wire [0:0] word;
-    tracked_ram #(1, 1) ram (clk, write_enable, write_address, write_data, read_address, tracked, word, read_data);
-endmodule
+// Control units of the cores.
+`TRACKED(ram_async_32_5, 32, 5)
+`TRACKED(ram_async_6_5, 6, 5)
+// The memory channel.
+`TRACKED(ram_async_8_1, 8, 1)
+`TRACKED(ram_async_512_1, 512, 1)
+`TRACKED(ram_async_1_1, 1, 1)
+// The packet ports.
+`TRACKED(ram_async_1_6, 1, 6)
+`TRACKED(ram_async_1_4, 1, 4)
+`TRACKED(ram_async_31_4, 31, 4)
+`ANY(ram_async_512_2, 512, 2)
+`ANY(ram_async_512_4, 512, 4)
+`ANY(ram_async_512_5, 512, 5)
+`ANY(ram_async_32_4, 32, 4)
+`ANY(ram_async_26_4, 26, 4)
+`ANY(ram_async_1_5, 1, 5)

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_rtl::emit::{emit, EmitError};
 use hermes_rtl::prelude::*;
-use hermes_rtl::{control, core, host, l2};
+use hermes_rtl::{control, core, host, l2, stream};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -27,13 +27,16 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("fault_collector", &control::FaultCollector::new(3)),
         unit("lookup_table", &control::LookupTable::<2>::default()),
         unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
-        unit("dispatch", &control::Dispatch::<2, 3>::new(2, 2, 2)),
+        // Two entries in each queue: three warps are a lap and a half.
+        unit("dispatch", &control::Dispatch::<1, 2>::new(2, 2, 2)),
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
         unit("warp_scheduler", &core::WarpScheduler::new(false)),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
+        unit("ingress", &stream::Ingress::default()),
+        unit("egress", &stream::Egress::default()),
     ]
 }
 

@@ -67,8 +67,13 @@ fn warp_issue() {
             busy[unit.start_core.val().index()][unit.start_slot.val().index()] = true;
         }
         let (core, slot) = (below(random, 3), below(random, 20));
-        // The cores fill up for some time, then they have room.
+        // The cores fill up to the last slot of the class for some time, then they have room.
         let filling = cycle / 150 % 2 == 0;
+        if cycle / 300 % 2 == 0 && filling {
+            unit.kernel_class.next = true;
+            unit.warp_valid.next = true;
+            unit.allocate_ready.next = true;
+        }
         let chosen = &mut busy[core as usize][slot as usize];
         let free = *chosen && (!filling || below(random, 16) == 0);
         unit.free_valid.next = free;
@@ -114,7 +119,8 @@ fn delay_commit_queue() {
 fn dispatch() {
     let mut running = [[false; 32]; 2];
     let mut finishing = [None; 2];
-    check_with(Dispatch::<3, 4>::new(2, 4, 4), 10_000, move |unit, random, cycle| {
+    check_with(Dispatch::<6, 7>::new(2, 4, 32), 10_000, move |unit, random, cycle| {
+        unit.reset.next |= cycle % 500 == 0;
         if unit.reset.next {
             running = [[false; 32]; 2];
             finishing = [None; 2];
@@ -126,9 +132,11 @@ fn dispatch() {
                 finishing[unit.trace_finish_core.val().index()] = None;
             }
         }
+        // The cores fill up to the last slot for some time, then they have room.
+        let filling = cycle / 300 % 2 == 0;
         for core in 0..2 {
-            let slot = below(random, 4) as usize;
-            if finishing[core].is_none() && running[core][slot] && below(random, 8) == 0 {
+            let slot = below(random, 32) as usize;
+            if finishing[core].is_none() && running[core][slot] && (!filling || below(random, 16) == 0) {
                 running[core][slot] = false;
                 finishing[core] = Some(slot as u64);
             }
@@ -136,10 +144,12 @@ fn dispatch() {
             unit.finish_slot[core].next = finishing[core].unwrap_or(0).into();
         }
         unit.run.next = below(random, 50) != 0;
-        unit.mcw.next = (cycle / 500 % 6).into();
+        unit.mcw.next = if filling { 63 } else { cycle / 600 % 40 }.into();
+        unit.kernel_class.next = cycle / 600 % 3 != 0;
         unit.timeout.next = below(random, 16).into();
-        // Seldom very many packets, which then last to the next reset.
-        let count = if below(random, 1 << 13) == 0 { below(random, 1 << 32) } else { below(random, 8) };
+        // Few packets now and then, so that time-outs count, and seldom very many, which then last to the next reset.
+        unit.task_valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;
+        let count = if below(random, 1 << 9) == 0 { below(random, 1 << 32) } else { below(random, 8) };
         unit.task_count.next = count.into();
     });
 }

@@ -24,6 +24,8 @@ mod decode_stage;
 mod decoder;
 mod divide_control;
 mod divider;
+#[cfg(test)]
+mod equivalence;
 mod fault_buffer;
 mod fault_encoder;
 mod front_end;

@@ -86,11 +86,6 @@ const LOST: [core::LostCycle; 6] = [
     core::LostCycle::Scoreboard,
 ];
 
-/// A number below 32, for 200 cycles one of three, so that numbers that are compared are often equal.
-fn few(random: &mut dyn FnMut() -> u64, cycle: u64) -> u64 {
-    (random() % 3 + cycle / 200 * 11) % 32
-}
-
 units! {
     core_slots: control::CoreSlots::default();
     delay_commit_queue: control::DelayCommitQueue::<4>::default();
@@ -107,31 +102,12 @@ units! {
     access_check: core::AccessCheck::<4>::default();
     access_window: core::AccessWindow::default();
     core_counters: core::CoreCounters::default();
-    hazards: core::Hazards::default(), 10_000, |unit, random, cycle| {
-        for register in [&mut unit.rs1, &mut unit.rs2, &mut unit.rd, &mut unit.execute_rd, &mut unit.write_rd, &mut unit.late_rd] {
-            register.next = few(random, cycle).into();
-        }
-        for slot in [&mut unit.slot, &mut unit.execute_slot, &mut unit.write_slot, &mut unit.scratchpad_slot, &mut unit.late_slot,
-            &mut unit.stored_slot, &mut unit.divide_slot] {
-            slot.next = few(random, cycle).into();
-        }
-    };
     instruction_count: core::InstructionCount::default();
     lost_cycles: core::LostCycles::default(), 10_000, |unit, random, _| {
         unit.reason.next = LOST[random() as usize % LOST.len()];
     };
-    outstanding_operations: core::OutstandingOperations::default(), 10_000, |unit, random, cycle| {
-        unit.start_slot.next = few(random, cycle).into();
-        unit.done_slot.next = few(random, cycle).into();
-    };
     program_counters: core::ProgramCounters::default();
     retire_trace: core::RetireTrace::<4>::default();
-    scoreboard: core::Scoreboard::default(), 10_000, |unit, random, cycle| {
-        for field in [&mut unit.set_slot, &mut unit.clear_slot, &mut unit.slot, &mut unit.set_register, &mut unit.clear_register,
-            &mut unit.rs1, &mut unit.rs2, &mut unit.rd] {
-            field.next = few(random, cycle).into();
-        }
-    };
     decode_stage: core::DecodeStage::new(8);
     front_end: core::FrontEnd::<4>::new(false);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {

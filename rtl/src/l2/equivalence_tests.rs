@@ -63,6 +63,8 @@ fn channel() {
         unit.m_axi.wready.next = random() % 4 != 0;
         unit.m_axi.rvalid.next = cycle < 10 || random() % 2 == 0;
         unit.m_axi.rid.next = bits(random() % 32);
+        unit.m_axi.rdata.next =
+            (0..8).fold(Bits::<512>::default(), |line, _| (line << 64) | bits::<512>(random()));
         unit.m_axi.rlast.next = random() % 16 != 0;
         unit.m_axi.rresp.next = bits(if random() % 4 == 0 { 2 } else { 0 });
         unit.m_axi.bvalid.next = random() % 2 == 0;

@@ -12,8 +12,9 @@ use crate::prelude::*;
 /// 3. At most three quarters of the ring are in flight, from the first beat of a frame until egress has freed its slot; and
 ///    `drop_caches` is high for one cycle when the first frame of a quarter starts. So the caches of the cores drop their lines
 ///    between the last use of a slot by the packet before and the first use by the next.
-/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host pushes. `enable` may change
-///    between frames, and the ring's place and sizes only while it is low.
+/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host pushes. `enable` may fall only
+///    while the unit is not `busy` and no frame comes. The ring's place and sizes change, and the host pushes, only while it is
+///    low, and in the cycle before it rises no more.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Ingress {
     /// Rising-edge clock.
