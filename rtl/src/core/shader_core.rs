@@ -645,7 +645,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request_scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
         self.hazards.loaded_valid.next =
-            self.load_store.result_valid.val() & self.load_store.result_last.val();
+            self.load_store.result_valid.val() & self.load_store.result_last.val() & !self.late_waits.q.val();
         self.hazards.late_valid.next = self.late_last.val();
         self.hazards.late_slot.next = self.late_slot_now.val();
         self.hazards.late_rd.next = self.late_rd_now.val();
