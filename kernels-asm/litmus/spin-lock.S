@@ -19,7 +19,7 @@ kernel:
     addi    a2, a1, LOCK
     li      a3, 1
     li      a4, 0                   # done
-1:
+1:  lw      a0, 0(a1)               # so that the cache may hold an old line
     .if FENCES
     amoswap.w.aq a5, a3, (a2)
     .else

@@ -42,7 +42,9 @@ fn no_addition_is_lost() {
     let (_, library) = array();
     for contention in CONTENTIONS {
         let mut lost = 0;
-        for (memory, mcw) in memories() {
+        // Warps of one core that spin have no guarantee that the one with the lock gets its turn (docs/shader-core.md).
+        let trials = if contention.needs_order { 1 } else { 2 };
+        for (memory, mcw) in memories().into_iter().take(trials) {
             let trial = ContentionTrial { order: true, threads: 300, mcw, failing: false, memory };
             let outcome = contention.run(library, &trial).unwrap();
             println!("{}: {trial:?}: {} cycles", contention.name, outcome.cycles);
