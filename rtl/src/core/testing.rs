@@ -211,6 +211,7 @@ impl<const LANES: usize> Bench<LANES> {
             self.core.written_tag.next = tag;
         }
         self.core.written_valid.next = written.is_some();
+        self.core.cycle.next = now.into();
         self.core.read_ready.next = now % 3 != 0;
         self.core.write_ready.next = now % 5 != 0;
         self.core.finish_ready.next = now % 4 == 0;

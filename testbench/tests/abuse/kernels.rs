@@ -93,7 +93,7 @@ fn a_stack_that_overflows_ends_in_a_fault() {
     let setup = setup();
     let layout = prepare(&mut host, &kernel, &setup);
     // Every core could have 32 warps of 4 threads.
-    let stacks = (layout.stack_base, 2 * 32 * 4 << setup.stack_bytes_log2);
+    let stacks = (layout.stack_base, (2 * 32 * 4) << setup.stack_bytes_log2);
     close_windows(&mut host, stacks);
     let before = host.device_mut().image().clone();
     let packets = arriving((0..48).map(|_| vec![0; 60]));
