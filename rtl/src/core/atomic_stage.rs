@@ -166,7 +166,7 @@ mod tests {
     fn equals_its_verilog() {
         check_with(AtomicStage::<2>::default(), 3_000, |unit, random, _| {
             for address in &mut unit.address {
-                address.next = bits(random() & 0xfff | (random() & 1) * u64::from(SCRATCHPAD_ADDRESS));
+                address.next = bits((random() & 0xfff) | ((random() & 1) * u64::from(SCRATCHPAD_ADDRESS)));
             }
             for port in unit.read_window_base.iter_mut().chain(&mut unit.read_window_size) {
                 port.next = bits(random() % 64);

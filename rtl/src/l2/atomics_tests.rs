@@ -322,7 +322,7 @@ fn equal_their_verilog() {
         uut.request_line.next = bits(random() % 2);
         // The bank answers what it was asked, as often as chance has it.
         uut.bank_response_requester.next = bits(random() % 4);
-        uut.bank_response_tag.next = bits(0x60 | random() % 32);
+        uut.bank_response_tag.next = bits(0x60 | (random() % 32));
         uut.bank_written_requester.next = bits(random() % 4);
         uut.bank_ready.next = random() % 4 != 0;
         for port in uut.other_requester.iter_mut() {

@@ -542,7 +542,7 @@ mod tests {
 
     #[test]
     fn equals_its_verilog() {
-        crate::emit::equivalence::check_with(AtomicPath::<4>::default(), 4_000, |uut, random, cycle| {
+        crate::emit::equivalence::check_with(AtomicPath::<4>::default(), 1_000, |uut, random, cycle| {
             // A RAM holds anything until it is written.
             if cycle < 32 {
                 uut.start_valid.next = true;
