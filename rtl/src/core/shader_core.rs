@@ -443,6 +443,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
             self.atomic_path[k].clock.next = self.clock.val();
             self.atomic_path[k].reset.next = self.reset.val();
+            self.atomic_path[k].start_valid.next = self.start_valid.val();
+            self.atomic_path[k].start_slot.next = self.start_slot.val();
             self.atomic_path[k].request_valid.next =
                 self.write.request_valid.val() & self.atomic_stage[k].atomic.val();
             self.atomic_path[k].request_slot.next = self.write.slot.val();

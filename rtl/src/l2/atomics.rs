@@ -24,16 +24,16 @@ pub enum AtomicState {
 /// Stands between the crossbars and a bank, and turns an atomic operation into a read and a write of the bank that nothing comes between.
 ///
 /// 1. A write of one of the first `cores` requesters whose tag has bit 5 set is an atomic operation. Of its data bits 31:0 are the operand,
-///    bits 36:32 the warp slot, 41:37 the operation ([`AtomicAlu`]; 2 is `lr.w`, 3 `sc.w`) and 45:42 the number of the word; its strobe marks the
+///    bits 47:32 the number of the warp, 52:48 the operation ([`AtomicAlu`]; 2 is `lr.w`, 3 `sc.w`) and 56:53 the number of the word; its strobe marks the
 ///    bytes of the word. Everything else passes through, in the same cycle.
 /// 2. One operation is performed at a time, in the order of the requests: the line is read with the tag 0x60 + the lower five bits of the
 ///    tag, which nobody else uses. While it comes other requests pass, but not atomic operations; if one of them wrote to the line, the line is
 ///    read once more and the bank is kept for it. The word is written when nothing more can come between. A hit takes five cycles of the bank.
 /// 3. The answer comes with the tag on the port for writes: `written_word` is the word before the operation, of `sc.w` 0 if it stored and 1 if not.
 ///    `written_error`: the line could not be read, and nothing was written.
-/// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester, warp slot, lane) until the thread
-///    executes `sc.w`, or `lr.w` on a line of another bank, or anything writes to the line. `lr.w` of another thread takes it only
-///    when it is older than `patience` cycles; so of threads that try at the same time one gets through. `sc.w` stores if its thread has the
+/// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester, warp, lane) until the thread
+///    executes `sc.w`, or `lr.w` on a line of another bank, or anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another thread
+///    does not take it; so of threads that try at the same time one gets through. `sc.w` stores if its thread has the
 ///    reservation of the line.
 /// 5. `event_valid` tells the other banks, one cycle after it, that a thread executed `lr.w` or `sc.w`.
 #[derive(Clone, Debug, LogicBlock)]
@@ -128,14 +128,14 @@ pub struct L2Atomics {
     pub event_valid: Signal<Out, Bit>,
     /// Its requester.
     pub event_requester: Signal<Out, Bits<5>>,
-    /// Its lane and warp slot (9:5).
-    pub event_thread: Signal<Out, Bits<10>>,
+    /// Its lane and warp (20:5).
+    pub event_thread: Signal<Out, Bits<21>>,
     /// The same of every bank; that of this one is ignored.
     pub other_valid: Vec<Signal<In, Bit>>,
     /// Requesters.
     pub other_requester: Vec<Signal<In, Bits<5>>>,
-    /// Lanes and warp slots.
-    pub other_thread: Vec<Signal<In, Bits<10>>>,
+    /// Lanes and warps.
+    pub other_thread: Vec<Signal<In, Bits<21>>>,
 
     state: Register<AtomicState>,
     requester: Register<Bits<5>>,
@@ -143,7 +143,7 @@ pub struct L2Atomics {
     line: Register<Bits<26>>,
     strobe: Register<Bits<64>>,
     operand: Register<Bits<32>>,
-    slot: Register<Bits<5>>,
+    warp: Register<Bits<16>>,
     operation: Register<Bits<5>>,
     word_number: Register<Bits<4>>,
     word: Register<Bits<32>>,
@@ -155,7 +155,7 @@ pub struct L2Atomics {
     reserved: Register<Bit>,
     reserved_line: Register<Bits<26>>,
     reserved_requester: Register<Bits<5>>,
-    reserved_thread: Register<Bits<10>>,
+    reserved_thread: Register<Bits<21>>,
     age: Register<Bits<16>>,
 
     align: LoadAlign,
@@ -170,7 +170,7 @@ pub struct L2Atomics {
     locked: Signal<Local, Bit>,
     passes: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
-    thread: Signal<Local, Bits<10>>,
+    thread: Signal<Local, Bits<21>>,
     mine: Signal<Local, Bit>,
     owner: Signal<Local, Bit>,
     conditional: Signal<Local, Bit>,
@@ -183,8 +183,8 @@ pub struct L2Atomics {
 }
 
 impl L2Atomics {
-    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores` requesters; a reservation of `lr.w` is given to another thread
-    /// after `patience` cycles.
+    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores` requesters; a reservation of `lr.w` lasts
+    /// for `patience` cycles.
     ///
     /// # Panics
     /// If there are more than 32 cores, or `patience` needs more than 16 bits.
@@ -242,7 +242,7 @@ impl L2Atomics {
             line: Register::default(),
             strobe: Register::default(),
             operand: Register::default(),
-            slot: Register::default(),
+            warp: Register::default(),
             operation: Register::default(),
             word_number: Register::default(),
             word: Register::default(),
@@ -282,7 +282,7 @@ impl L2Atomics {
 impl Logic for L2Atomics {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, requester, tag, line, strobe, operand, slot, operation, word_number);
+        dff_setup!(self, clock, state, requester, tag, line, strobe, operand, warp, operation, word_number);
         dff_setup!(self, clock, word, error, stale, told, age);
         dff_setup!(self, clock, reserved, reserved_line, reserved_requester, reserved_thread);
 
@@ -297,8 +297,8 @@ impl Logic for L2Atomics {
         self.passes.next = self.request_valid.val() && !self.atomic.val() && !self.locked.val();
         self.asks.next = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
         self.conditional.next = self.operation.q.val() == bits::<5>(3);
-        self.thread.next = (bit_cast::<10, 5>(self.slot.q.val()) << bits::<4>(5))
-            | bit_cast::<10, 5>(self.tag.q.val().get_bits::<5>(0));
+        self.thread.next = (bit_cast::<21, 16>(self.warp.q.val()) << bits::<5>(5))
+            | bit_cast::<21, 5>(self.tag.q.val().get_bits::<5>(0));
         self.owner.next = self.reserved.q.val()
             && (self.reserved_requester.q.val() == self.requester.q.val())
             && (self.reserved_thread.q.val() == self.thread.val());
@@ -380,9 +380,9 @@ impl Logic for L2Atomics {
             self.line.d.next = self.request_line.val();
             self.strobe.d.next = self.request_strobe.val();
             self.operand.d.next = self.request_data.val().get_bits::<32>(0);
-            self.slot.d.next = self.request_data.val().get_bits::<5>(32);
-            self.operation.d.next = self.request_data.val().get_bits::<5>(37);
-            self.word_number.d.next = self.request_data.val().get_bits::<4>(42);
+            self.warp.d.next = self.request_data.val().get_bits::<16>(32);
+            self.operation.d.next = self.request_data.val().get_bits::<5>(48);
+            self.word_number.d.next = self.request_data.val().get_bits::<4>(53);
         }
         if self.passes.val()
             && self.bank_ready.val()
@@ -450,13 +450,13 @@ impl Logic for L2Atomics {
         if self.age.q.val() != self.patience.val() {
             self.age.d.next = self.age.q.val() + bits::<16>(1);
         }
-        if self.breaks.val() {
+        if self.breaks.val() || (self.age.q.val() == self.patience.val()) {
             self.reserved.d.next = false;
         }
         if self.performs.val()
             && (self.operation.q.val() == bits::<5>(2))
             && !self.error.q.val()
-            && (!self.reserved.q.val() || self.owner.val() || (self.age.q.val() == self.patience.val()))
+            && (!self.reserved.q.val() || self.owner.val())
         {
             self.reserved.d.next = true;
             self.reserved_line.d.next = self.line.q.val();

@@ -85,7 +85,7 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
             if i >= sizes.atomic_requesters || thread.under_way.is_some() {
                 continue;
             }
-            let none = Atomic { line, word: COUNTER, operation: 0, operand: 1, slot: 3, lane };
+            let none = Atomic { line, word: COUNTER, operation: 0, operand: 1, warp: 3, lane };
             let atomic = match (thread.reserved.take(), bench.rng.gen_range(0..3)) {
                 (Some((line, value)), _) => {
                     let operand = value.wrapping_add(1);
@@ -204,7 +204,7 @@ fn an_operation_takes_five_cycles_of_its_bank() {
     let mut lane = 0;
     while done.len() < 40 {
         if bench.requesters[0].write.is_none() {
-            let atomic = Atomic { line: 4, word: 3, operation: 0, operand: 1, slot: 0, lane };
+            let atomic = Atomic { line: 4, word: 3, operation: 0, operand: 1, warp: 0, lane };
             lane = (lane + 1) % 32;
             bench.requesters[0].write = Some(atomic.request());
         }

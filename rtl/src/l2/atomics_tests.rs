@@ -228,7 +228,7 @@ fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
                     word: rng.gen_range(0..16),
                     operation: OPERATIONS[rng.gen_range(0..OPERATIONS.len())],
                     operand: rng.gen(),
-                    slot: rng.gen_range(0..2),
+                    warp: rng.gen_range(0..2),
                     lane: rng.gen_range(0..2),
                 }),
             };
@@ -251,7 +251,7 @@ fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
 #[test]
 fn reservations() {
     let mut bench = Bench::new(0.9);
-    let lr = |line, lane| Atomic { line, word: 5, operation: 2, operand: 0, slot: 7, lane };
+    let lr = |line, lane| Atomic { line, word: 5, operation: 2, operand: 0, warp: 7, lane };
     let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
     let add = |line, lane| Atomic { operation: 0, operand: 1, ..lr(line, lane) };
     let word = |bench: &Bench, line| word_of(&bench.memory.read(line), 5);
@@ -265,7 +265,7 @@ fn reservations() {
     assert_eq!(bench.perform(0, sc(1, 0)), 1);
 
     // Only the thread and the line: another lane, warp, requester, line has none of it.
-    let others = [(0, sc(1, 1)), (0, Atomic { slot: 8, ..sc(1, 0) }), (1, sc(1, 0))];
+    let others = [(0, sc(1, 1)), (0, Atomic { warp: 8, ..sc(1, 0) }), (1, sc(1, 0))];
     for (requester, other) in others {
         bench.perform(0, lr(1, 0));
         assert_eq!(bench.perform(requester, other), 1);

@@ -21,8 +21,9 @@ pub struct MemorySizes {
     pub atomic_requesters: usize,
 }
 
-/// Cycles after which a reservation of `lr.w` can go to another thread: more than all threads of the `paper` preset need for an atomic
-/// operation each, so that the `sc.w` of a thread that goes on is not too late.
+/// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for an atomic
+/// operation each, so that the `sc.w` of a thread that goes on is not too late, and less than a core
+/// needs to start 65,536 warps, so that it is never taken for that of another warp with the same number.
 const PATIENCE: usize = 40_000;
 
 impl MemorySizes {

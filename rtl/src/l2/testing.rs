@@ -81,7 +81,7 @@ pub struct Atomic {
     pub word: usize,
     pub operation: u64,
     pub operand: u32,
-    pub slot: u64,
+    pub warp: u64,
     pub lane: u64,
 }
 
@@ -92,7 +92,7 @@ impl Atomic {
     /// The write that asks for it.
     pub fn request(&self) -> Write {
         let mut data = [0xa5; 64];
-        let control = self.slot as u32 | (self.operation as u32) << 5 | (self.word as u32) << 10;
+        let control = self.warp as u32 | (self.operation as u32) << 16 | (self.word as u32) << 21;
         data[..4].copy_from_slice(&self.operand.to_le_bytes());
         data[4..8].copy_from_slice(&control.to_le_bytes());
         Write { line: self.line, data, strobe: 15 << (4 * self.word), tag: 32 + self.lane }

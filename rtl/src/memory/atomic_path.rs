@@ -7,8 +7,8 @@ use crate::prelude::*;
 /// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high; one is under way at a time (`busy`, `slot`).
 ///    The mask is never empty and addresses are multiples of 4.
 /// 2. From the next cycle on, each lane of the mask is a request on the port for writes, in ascending order, one a cycle: tag 32 + lane,
-///    the strobe of its word, and in the data bits 31:0 the operand, 36:32 the warp slot, 41:37 the operation, 45:42 the number of the word
-///    in its line. Stores share the port; they wait while lanes are sent, but what is offered stays.
+///    the strobe of its word, and in the data bits 31:0 the operand, 47:32 the number of the warp, 52:48 the operation, 56:53 the number of the word
+///    in its line. Warps are numbered as they start, modulo 65536. Stores share the port; they wait while lanes are sent, but what is offered stays.
 /// 3. The answers come in any order, with the tag. When the last one is here, the values are offered as those of a load, in cycles in
 ///    which no load has a result: in one cycle for all lanes whose line could be read, and before that each other lane by itself with `result_error`.
 /// 4. `done` is high in the cycle of the last of these, and with it `acquire`, if this was asked for.
@@ -20,6 +20,12 @@ pub struct AtomicPath<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
+
+    // From warp issue
+    /// A warp starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Its slot.
+    pub start_slot: Signal<In, Bits<5>>,
 
     // From execute
     /// An operation is offered.
@@ -127,6 +133,8 @@ pub struct AtomicPath<const LANES: usize> {
     /// Its line address.
     pub result_line: Signal<Out, Bits<26>>,
 
+    starts: Register<Bits<16>>,
+    warp_numbers: RamAsync<Bits<16>, 5>,
     under_way: Register<Bit>,
     held_slot: Register<Bits<5>>,
     held_rd: Register<Bits<5>>,
@@ -167,6 +175,8 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
+            start_valid: Signal::default(),
+            start_slot: Signal::default(),
             request_valid: Signal::default(),
             request_ready: Signal::default(),
             request_slot: Signal::default(),
@@ -213,6 +223,8 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
             result_last: Signal::default(),
             result_error: Signal::default(),
             result_line: Signal::default(),
+            starts: Register::default(),
+            warp_numbers: RamAsync::default(),
             under_way: Register::default(),
             held_slot: Register::default(),
             held_rd: Register::default(),
@@ -246,8 +258,17 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
 impl<const LANES: usize> Logic for AtomicPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, under_way, held_slot, held_rd, held_operation, held_acquire);
+        dff_setup!(self, clock, starts, under_way, held_slot, held_rd, held_operation, held_acquire);
         dff_setup!(self, clock, unsent, unanswered, remaining, failed, store_waits);
+
+        self.warp_numbers.clock.next = self.clock.val();
+        self.warp_numbers.write_enable.next = self.start_valid.val();
+        self.warp_numbers.write_address.next = self.start_slot.val();
+        self.warp_numbers.write_data.next = self.starts.q.val();
+        self.warp_numbers.read_address.next = self.held_slot.q.val();
+        if self.start_valid.val() {
+            self.starts.d.next = self.starts.q.val() + bits::<16>(1);
+        }
 
         self.request_ready.next = !self.under_way.q.val();
         self.busy.next = self.under_way.q.val();
@@ -275,9 +296,9 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             self.words.x[i].next = bits::<32>(0);
         }
         self.words.x[0].next = self.chosen_operand.val();
-        self.words.x[1].next = bit_cast::<32, 5>(self.held_slot.q.val())
-            | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(5))
-            | (bit_cast::<32, 4>(self.chosen_address.val().get_bits::<4>(0)) << bits::<5>(10));
+        self.words.x[1].next = bit_cast::<32, 16>(self.warp_numbers.read_data.val())
+            | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(16))
+            | (bit_cast::<32, 4>(self.chosen_address.val().get_bits::<4>(0)) << bits::<5>(21));
         self.write_valid.next = self.sends.val() || self.store_valid.val();
         self.store_ready.next = self.write_ready.val() && !self.sends.val();
         self.store_waits.d.next = self.store_valid.val() && !self.sends.val() && !self.write_ready.val();
@@ -382,10 +403,10 @@ mod tests {
     use rand::Rng;
 
     /// What a lane sends.
-    fn expected_data(operand: u32, slot: u32, operation: u32, address: u32) -> [u8; 64] {
+    fn expected_data(operand: u32, warp: u32, operation: u32, address: u32) -> [u8; 64] {
         let mut line = [0; 64];
         line[..4].copy_from_slice(&operand.to_le_bytes());
-        line[4..8].copy_from_slice(&(slot | operation << 5 | (address >> 2 & 15) << 10).to_le_bytes());
+        line[4..8].copy_from_slice(&(warp | operation << 16 | (address >> 2 & 15) << 21).to_le_bytes());
         line
     }
 
@@ -396,6 +417,16 @@ mod tests {
         let mut uut = AtomicPath::<4>::default();
         reset!(uut);
         let (mut failures, mut stores) = (0, 0);
+        // A warp starts in every slot, then in some.
+        let mut numbers = [0; 32];
+        for number in 0..40 {
+            let slot = if number < 32 { number } else { rng.gen_range(0..32) };
+            uut.start_valid.next = true;
+            uut.start_slot.next = bits(slot);
+            numbers[slot as usize] = number as u32;
+            tick!(uut);
+        }
+        uut.start_valid.next = false;
         for _ in 0..60 {
             let (slot, rd, operation) =
                 (rng.gen_range(0..32u32), rng.gen_range(0..32u64), rng.gen_range(0..32u32));
@@ -456,7 +487,8 @@ mod tests {
                         assert_eq!(tag, 32 + lane as u64);
                         assert_eq!(uut.write_line.val().to_u32(), address[lane] >> 6);
                         assert_eq!(strobe(uut.write_strobe.val()), 15 << (address[lane] & 63));
-                        let data = expected_data(operand[lane], slot, operation, address[lane]);
+                        let data =
+                            expected_data(operand[lane], numbers[slot as usize], operation, address[lane]);
                         assert_eq!(bits_to_line(uut.write_data.val()), data);
                         assert!(!uut.store_ready.val());
                         if uut.write_ready.val() {
@@ -513,5 +545,20 @@ mod tests {
             uut.load_valid.next = false;
         }
         assert!(failures > 5 && stores > 20, "{failures} failures, {stores} stores");
+    }
+
+    #[test]
+    fn equals_its_verilog() {
+        crate::emit::equivalence::check_with(AtomicPath::<4>::default(), 1_000, |uut, random, cycle| {
+            // A RAM holds anything until it is written.
+            if cycle < 32 {
+                uut.start_valid.next = true;
+                uut.start_slot.next = bits(cycle);
+                uut.reset.next = cycle == 0;
+                uut.request_valid.next = false;
+            }
+            uut.written_tag.next = bits(32 + random() % 4);
+            uut.load_valid.next = random() % 4 == 0;
+        });
     }
 }
