@@ -8,7 +8,7 @@ module hazards_formal (
     input wire       load, input wire store, input wire exit, input wire fence, input wire divide, input wire atomic,
     input wire       execute_valid, input wire [4:0] execute_slot, input wire [4:0] execute_rd,
     input wire       execute_load, input wire execute_store, input wire execute_multiply, input wire execute_divide,
-    input wire       execute_atomic, input wire write_atomic, input wire atomic_busy, input wire [4:0] atomic_slot,
+    input wire       execute_atomic, input wire write_atomic, input wire atomic_busy, input wire [4:0] atomic_slot, input wire atomic_refused,
     input wire       write_valid, input wire [4:0] write_slot, input wire [4:0] write_rd,
     input wire       write_load, input wire write_store, input wire write_divide,
     input wire       memory_start, input wire scratchpad_start, input wire divide_start,
@@ -25,7 +25,7 @@ module hazards_formal (
     hazards dut (
         .clk(clk), .rst(rst), .slot(slot), .rs1(rs1), .rs2(rs2), .rd(rd), .load(load), .store(store), .exit(exit),
         .fence(fence), .divide(divide), .atomic(atomic), .execute_atomic(execute_atomic), .write_atomic(write_atomic),
-        .atomic_busy(atomic_busy), .atomic_slot(atomic_slot), .execute_valid(execute_valid), .execute_slot(execute_slot),
+        .atomic_busy(atomic_busy), .atomic_slot(atomic_slot), .atomic_refused(atomic_refused), .execute_valid(execute_valid), .execute_slot(execute_slot),
         .execute_rd(execute_rd), .execute_load(execute_load), .execute_store(execute_store),
         .execute_multiply(execute_multiply), .execute_divide(execute_divide), .write_valid(write_valid),
         .write_slot(write_slot), .write_rd(write_rd), .write_load(write_load), .write_store(write_store),

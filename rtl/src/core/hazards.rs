@@ -13,7 +13,7 @@ use crate::prelude::*;
 ///   thread in their order (the scratchpad keeps it by itself); a `fence` waits for both, and EXIT for all
 ///   values that are still to come;
 /// - it is a division and the divider is taken;
-/// - it is an atomic instruction and its warp has a load or store under way, or the path of atomic operations is taken, or it is a load and an atomic
+/// - it is an atomic instruction and its warp has a load or store under way, or the path of atomic operations is taken or another warp's, or it is a load and an atomic
 ///   operation of its warp is not complete.
 ///
 /// A blocked instruction is fetched again: at once, or (`waits`) after a load, store or division of its warp completed. A completion in
@@ -109,6 +109,8 @@ pub struct Hazards {
     pub atomic_busy: Signal<In, Bit>,
     /// Warp slot of the operation.
     pub atomic_slot: Signal<In, Bits<5>>,
+    /// Stage D: other warps come first at that path.
+    pub atomic_refused: Signal<In, Bit>,
     /// The instruction in stage D cannot be executed yet.
     pub blocked: Signal<Out, Bit>,
     /// Nor before an operation of its warp completes.
@@ -230,7 +232,7 @@ impl Logic for Hazards {
             | self.late.val()
             | self.order.val()
             | (self.divide.val() & self.divide_busy.val())
-            | (self.atomic.val() & self.atomic_busy.val());
+            | (self.atomic.val() & (self.atomic_busy.val() | self.atomic_refused.val()));
         self.woken.next = self.divided_valid.val()
             | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
             | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))

@@ -1,9 +1,9 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, AtomicStage, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd, Hazards,
-    InstructionCount, Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress, RetireTrace,
-    Watchdog, WriteStage, WINDOWS,
+    AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd,
+    Hazards, InstructionCount, Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress,
+    RetireTrace, Watchdog, WriteStage, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{AtomicPath, DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
@@ -191,6 +191,7 @@ pub struct ShaderCore<const LANES: usize> {
     paths: PathSelector<LANES>,
     load_store: LoadStoreUnit<LANES>,
     atomic_stage: Vec<AtomicStage<LANES>>,
+    atomic_turns: Vec<AtomicTurns>,
     atomic_path: Vec<AtomicPath<LANES>>,
     data_cache: DataCache,
     read_merge: ReadMerge,
@@ -346,6 +347,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             paths: PathSelector::default(),
             load_store: LoadStoreUnit::default(),
             atomic_stage: (0..atomics).map(|_| AtomicStage::default()).collect(),
+            atomic_turns: (0..atomics).map(|_| AtomicTurns::default()).collect(),
             atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
             data_cache: DataCache::new(options.l1_lines.ilog2() as usize),
             read_merge: ReadMerge::default(),
@@ -425,6 +427,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_atomic.next = false;
         self.hazards.atomic_busy.next = false;
         self.hazards.atomic_slot.next = bits::<5>(0);
+        self.hazards.atomic_refused.next = false;
         for k in 0..self._atomics {
             self.atomic_stage[k].clock.next = self.clock.val();
             self.atomic_stage[k].reset.next = self.reset.val();
@@ -479,7 +482,19 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.memory_result_line.next = self.atomic_path[k].result_line.val();
             self.hazards.atomic_busy.next = self.atomic_path[k].busy.val();
             self.hazards.atomic_slot.next = self.atomic_path[k].slot.val();
-            self.exchanged.next = self.atomic_path[k].done.val();
+            self.exchanged.next = self.atomic_path[k].done.val() | self.atomic_turns[k].wake.val();
+
+            self.atomic_turns[k].clock.next = self.clock.val();
+            self.atomic_turns[k].reset.next = self.reset.val();
+            self.atomic_turns[k].slot.next = self.front_end.decode_slot.val();
+            self.atomic_turns[k].busy.next = self.atomic_path[k].busy.val();
+            self.atomic_turns[k].wants.next = (self.decode.wait_valid.val() | self.decode.replay_valid.val())
+                & self.decode.atomic.val()
+                & (self.atomic_path[k].busy.val() | self.atomic_turns[k].refused.val());
+            self.atomic_turns[k].start_valid.next =
+                self.write.memory_start.val() & self.atomic_stage[k].atomic.val();
+            self.atomic_turns[k].start_slot.next = self.write.slot.val();
+            self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
         }
 
         // Values that come late: loads go before the scratchpad, and that before the division. They and stage W take turns at

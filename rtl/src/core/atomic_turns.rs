@@ -1,0 +1,158 @@
+//! Whose turn it is at the path of atomic operations.
+
+use crate::prelude::*;
+
+/// Lets the warps of a core take turns at the path of atomic operations, so that warps that try again and again, as for a lock, do not keep
+/// the one that they wait for from it.
+///
+/// 1. A warp that is turned away at the path (`wants`) is owed an operation. A warp that had one is `refused` another one until every warp
+///    that is owed one had it.
+/// 2. A warp that is owed an operation may have gone another way. If the path is free for 256 cycles and nobody takes it, all
+///    debts are forgotten, and `wake` is high for a cycle: warps that wait for the path are to look again.
+/// 3. `refused` and `wake` depend on registers and on `slot` only.
+#[derive(LogicBlock, Default)]
+pub struct AtomicTurns {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: nobody is owed anything.
+    pub reset: Signal<In, Bit>,
+    /// Stage D: warp slot.
+    pub slot: Signal<In, Bits<5>>,
+    /// Stage D: an atomic instruction is turned away, because the path is taken or another warp's turn comes first.
+    pub wants: Signal<In, Bit>,
+    /// An operation is under way.
+    pub busy: Signal<In, Bit>,
+    /// The path takes an operation at this edge.
+    pub start_valid: Signal<In, Bit>,
+    /// Its warp slot.
+    pub start_slot: Signal<In, Bits<5>>,
+    /// Stage D: other warps come first.
+    pub refused: Signal<Out, Bit>,
+    /// Warps that wait for the path are to look again.
+    pub wake: Signal<Out, Bit>,
+    /// Slots that are owed an operation, or had one since the others were.
+    wanting: Register<Bits<32>>,
+    served: Register<Bits<32>>,
+    patience: Register<Bits<8>>,
+    owed: Signal<Local, Bits<32>>,
+    starts: Signal<Local, Bits<32>>,
+    turned_away: Signal<Local, Bits<32>>,
+}
+
+impl Logic for AtomicTurns {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, wanting, served, patience);
+        self.owed.next = self.wanting.q.val() & !self.served.q.val();
+        self.refused.next = self.served.q.val().get_bit(self.slot.val().index()) & self.owed.val().any();
+
+        self.turned_away.next = bits::<32>(0);
+        if self.wants.val() {
+            self.turned_away.next = bits::<32>(1) << self.slot.val();
+        }
+        self.starts.next = bits::<32>(0);
+        if self.start_valid.val() {
+            self.starts.next = bits::<32>(1) << self.start_slot.val();
+        }
+        // With nobody owed anything a new round begins.
+        if self.owed.val().any() {
+            self.served.d.next = self.served.q.val() | self.starts.val();
+        } else if self.start_valid.val() {
+            self.served.d.next = self.starts.val();
+        }
+        self.wanting.d.next = (self.wanting.q.val() | self.turned_away.val()) & !self.starts.val();
+
+        self.wake.next = self.patience.q.val() == bits::<8>(255);
+        self.patience.d.next = bits::<8>(0);
+        if self.owed.val().any() & !self.busy.val() & !self.start_valid.val() {
+            self.patience.d.next = self.patience.q.val() + bits::<8>(1);
+        }
+        if self.wake.val() {
+            self.wanting.d.next = bits::<32>(0);
+            self.served.d.next = bits::<32>(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{reset, settle, tick};
+    use rand::Rng;
+
+    /// Warps that ask all the time, more often than others: between two operations of one, no other that asked throughout had
+    /// more than two.
+    #[test]
+    fn everybody_has_a_turn() {
+        let mut random = crate::testing::random();
+        let mut uut = AtomicTurns::default();
+        reset!(uut);
+        let warps = [3usize, 4, 17, 31];
+        let mut since = [0u32; 4];
+        let (mut left, mut operations) = (0, [0u32; 4]);
+        for _ in 0..6_000 {
+            // The first warp comes to stage D far more often than the last.
+            let warp = [0, 0, 0, 0, 1, 1, 1, 2, 2, 3][random.gen_range(0..10)];
+            uut.slot.next = bits(warps[warp] as u64);
+            uut.busy.next = left > 0;
+            uut.wants.next = false;
+            uut.start_valid.next = false;
+            settle(&mut uut);
+            assert!(!uut.wake.val());
+            let starts = left == 0 && !uut.refused.val();
+            uut.wants.next = !starts;
+            uut.start_valid.next = starts;
+            uut.start_slot.next = bits(warps[warp] as u64);
+            settle(&mut uut);
+            tick!(uut);
+            left = if starts { random.gen_range(1..12) } else { left.max(1) - 1 };
+            if starts {
+                operations[warp] += 1;
+                since[warp] = 0;
+                for other in (0..4).filter(|other| *other != warp) {
+                    since[other] += 1;
+                }
+                // At most two rounds of the three others, and what they had before this one asked for the first time.
+                assert!(since.iter().all(|since| *since <= 9), "{since:?}");
+            }
+        }
+        assert!(operations.iter().all(|count| *count > 100), "{operations:?}");
+    }
+
+    #[test]
+    fn a_warp_that_went_away_is_forgotten() {
+        let mut uut = AtomicTurns::default();
+        reset!(uut);
+        let mut step = |slot: u64, wants, busy, start| {
+            uut.slot.next = bits(slot);
+            uut.wants.next = wants;
+            uut.busy.next = busy;
+            uut.start_valid.next = start;
+            uut.start_slot.next = bits(slot);
+            settle(&mut uut);
+            let answer = (uut.refused.val(), uut.wake.val());
+            tick!(uut);
+            answer
+        };
+        // Warp 5 has an operation; warp 9 asks meanwhile and does not come back.
+        assert_eq!(step(5, false, false, true), (false, false));
+        assert_eq!(step(9, true, true, false), (false, false));
+        for _ in 0..40 {
+            assert_eq!(step(5, false, true, false), (true, false));
+        }
+        let waited = (0..1_000).find(|_| step(5, true, false, false).1).expect("the debt is forgotten");
+        assert_eq!(waited, 255);
+        assert_eq!(step(5, false, false, true), (false, false));
+    }
+
+    #[test]
+    fn equals_its_verilog() {
+        crate::emit::equivalence::check_with(AtomicTurns::default(), 2_000, |unit, random, _| {
+            unit.slot.next = bits(random() % 4);
+            unit.wants.next = random() % 4 == 0;
+            unit.busy.next = random() % 8 == 0;
+            unit.start_valid.next = random() % 64 == 0;
+            unit.start_slot.next = bits(random() % 4);
+        });
+    }
+}
