@@ -274,6 +274,42 @@ fn instructions_of_the_loops() {
     assert_eq!(steps("route-lookup", "198.0.0.0/8 1\n".into(), 90), 23);
 }
 
+/// What a packet costs that matches the first filter, and what each fragment costs; docs/apps.md shows these figures.
+#[test]
+fn instructions_of_router_and_fragment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Some(path)
+    };
+    let steps = |name: &str, inputs: &Inputs, bytes: usize| {
+        let entry = AppEntry::find(name).unwrap();
+        let app = entry.load(inputs).unwrap();
+        let mut thread = Thread::new(&entry.kernel(false).unwrap(), app.as_ref());
+        // Without options, and with leave to be split
+        let good = |f: &Frame| f.data[14] == 0x45 && f.data[20] & 0x40 == 0;
+        let frame = traffic(&format!("fixed:{bytes}"), 5, 0.0).find(good).unwrap();
+        thread.run(0, &SlotPacket::new(&frame, 12)).2
+    };
+    let router = |filters: usize| {
+        let every = "0 : 65535 0 : 65535 0x00/0x00\n";
+        let rules = format!("@9.9.9.9/32 0.0.0.0/0 {every}").repeat(filters);
+        let rules = file("filters", rules + &format!("@0.0.0.0/0 0.0.0.0/0 {every}"));
+        let routes = file("routes", "0.0.0.0/0 1\n".into());
+        steps("router", &Inputs { rules, routes, ..Inputs::default() }, 90)
+    };
+    assert_eq!((router(0), router(100) - router(0)), (141, 100 * 6));
+
+    // 56 bytes a fragment
+    let fragments =
+        |payload: usize| steps("fragment", &Inputs { mtu: Some(76), ..Inputs::default() }, 34 + payload);
+    assert_eq!(
+        (fragments(42), fragments(10 * 56), fragments(20 * 56) - fragments(10 * 56)),
+        (31, 71 + 10 * 43, 10 * 43)
+    );
+}
+
 #[test]
 fn inputs_that_are_missing_or_superfluous() {
     let route_lookup = AppEntry::find("route-lookup").unwrap();
