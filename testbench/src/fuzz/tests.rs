@@ -67,7 +67,7 @@ fn programs_end_and_cover_what_there_is() {
     ] {
         let mut coverage = Coverage::default();
         let mut faults = 0;
-        for seed in first..first + 150 {
+        for seed in first..first + 220 {
             let case = make(seed, features);
             let (reference, _) = run(&case);
             assert!(reference.instructions[0] > 20, "seed {seed}");
