@@ -2,11 +2,8 @@
 
 use verilator_sys::ModelLibrary;
 
-use super::{kernel_of, LitmusError, MEMORY_BYTES};
-use crate::cosim::{
-    run, ArraySetup, CosimError, FaultRecord, Host, KernelImage, MemoryOptions, Packet, RunOptions,
-    Simulation,
-};
+use super::{kernel_of, run_threads, LitmusError, MEMORY_BYTES};
+use crate::cosim::{CosimError, FaultRecord, Host, KernelImage, MemoryOptions, Simulation};
 use crate::kernel::Kernel;
 
 /// A way to add one to a word that others add to. Arrays need the atomic instructions for it.
@@ -100,16 +97,7 @@ impl Contention {
         }
         let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
         host.load_kernel(&KernelImage::from(&kernel))?;
-        let setup = ArraySetup {
-            ring_slots_log2: trial.threads.next_power_of_two().ilog2(),
-            slot_bytes_log2: 7,
-            mcw: trial.mcw,
-            argument: word.to_le_bytes().to_vec(),
-            ..ArraySetup::default()
-        };
-        let layout = host.configure(&setup)?;
-        let packets = vec![Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 }; trial.threads];
-        let result = run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {})?;
+        let result = run_threads(&mut host, trial.threads, trial.mcw, word.to_le_bytes().to_vec())?;
         Ok(Contended {
             found: result.packets.iter().map(|packet| packet.verdict).collect(),
             last: host.device_mut().image().read_u32(word)?,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use verilator_sys::ModelLibrary;
 
 use crate::cosim::{
-    run, ArraySetup, CosimError, Host, KernelImage, MemoryOptions, Packet, RunOptions, Simulation,
+    run, ArraySetup, CosimError, Host, KernelImage, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
 use crate::kernel::{build_source, BuildError, Kernel, KernelError, RegisterClass};
 
@@ -110,6 +110,25 @@ fn kernel_of(source: &str, fences: bool) -> Result<Kernel, LitmusError> {
     Ok(Kernel::read(&output)?)
 }
 
+/// Runs the kernel that is loaded in `threads` threads, each on a packet that says nothing.
+fn run_threads(
+    host: &mut Host<Simulation>,
+    threads: usize,
+    mcw: u32,
+    argument: Vec<u8>,
+) -> Result<RunResult, LitmusError> {
+    let setup = ArraySetup {
+        ring_slots_log2: threads.next_power_of_two().ilog2(),
+        slot_bytes_log2: 7,
+        mcw,
+        argument,
+        ..ArraySetup::default()
+    };
+    let layout = host.configure(&setup)?;
+    let packets = vec![Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 }; threads];
+    Ok(run(host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {})?)
+}
+
 impl Litmus {
     /// The kernel with or without its fences.
     ///
@@ -133,16 +152,8 @@ impl Litmus {
         let variables = host.rmalloc("the variables", warps * lanes * INSTANCE_BYTES)?;
         let threads = 2 * warps * lanes;
         let argument = [variables, lanes.ilog2(), trial.delays];
-        let setup = ArraySetup {
-            ring_slots_log2: threads.next_power_of_two().ilog2(),
-            slot_bytes_log2: 7,
-            mcw: trial.mcw,
-            argument: argument.iter().flat_map(|word| word.to_le_bytes()).collect(),
-            ..ArraySetup::default()
-        };
-        let layout = host.configure(&setup)?;
-        let packets = vec![Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 }; threads];
-        let result = run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {})?;
+        let argument = argument.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let result = run_threads(&mut host, threads, trial.mcw, argument)?;
         let mut outcomes = Outcomes::new();
         for pair in result.packets.chunks_exact(2 * lanes) {
             let (first, second) = pair.split_at(lanes);
