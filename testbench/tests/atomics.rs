@@ -1,50 +1,41 @@
 //! The array with atomic instructions: litmus tests, and random programs in lock-step with the reference.
-//! `HERMES_SEED` repeats a run.
+//! `HERMES_SEED` repeats a run. All arrays and memories take long: `cargo test -p hermes-testbench --test atomics -- --ignored`.
+
+mod grid;
 
 use std::sync::OnceLock;
 
+use grid::{build, memories, seed};
 use hermes_rtl::config::Config;
-use hermes_testbench::cosim::{Latency, MemoryOptions};
+use hermes_testbench::cosim::MemoryOptions;
 use hermes_testbench::fuzz::{generate, Bench, Features};
 use hermes_testbench::litmus::{ContentionTrial, Trial, ATOMIC_FLAG, CONTENTIONS};
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
-
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
+use verilator_sys::ModelLibrary;
 
 /// Two cores with the smallest caches that there are, in two banks.
 fn array() -> &'static (Config, ModelLibrary) {
     static ARRAY: OnceLock<(Config, ModelLibrary)> = OnceLock::new();
     ARRAY.get_or_init(|| {
-        let default = Config::preset("default").unwrap();
-        let sizes = Config { l2_banks: 2, l2_bank_lines: 16, l2_ways: 1, l1_lines: 16, ..default };
-        let config = Config { cores: 2, lanes: 2, warps: 4, trace: true, atomics: true, ..sizes };
-        config.validate().unwrap();
-        let design = hermes_rtl::top::emit_top(&config).unwrap();
-        let library = Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap();
+        let config = Config { lanes: 2, atomics: true, ..grid::config((1, 2, 16, 1, 16)) };
+        let library = build(&config);
         (config, library)
     })
 }
 
 /// Quick memory and slow memory, with warps at once on a core.
-fn memories() -> [(MemoryOptions, u32); 2] {
-    let seed = seed();
-    let memory = |latency, stall_percent| MemoryOptions { latency, stall_percent, seed, failing: Vec::new() };
-    [(memory(Latency::Random(1, 120), 30), 1), (memory(Latency::Fixed(1), 0), 4)]
+fn quick_trials() -> [(MemoryOptions, u32); 2] {
+    let [slow, quick, ..] = memories(seed());
+    [(slow, 1), (quick, 4)]
 }
 
 /// However all threads of the array add to one word, no addition is lost; of a lock without `aq` and `rl`, some are.
-#[test]
-fn no_addition_is_lost() {
-    let (_, library) = array();
+fn additions(library: &ModelLibrary, threads: usize, trials: &[(MemoryOptions, u32)]) {
     for contention in CONTENTIONS {
         let mut lost = 0;
         // With several warps on a core that spin, those that had their turn must wait for the one with the lock.
-        for (memory, mcw) in memories() {
-            let trial = ContentionTrial { order: true, threads: 300, mcw, failing: false, memory };
+        for (memory, mcw) in trials {
+            let trial =
+                ContentionTrial { order: true, threads, mcw: *mcw, failing: false, memory: memory.clone() };
             let outcome = contention.run(library, &trial).unwrap();
             println!("{}: {trial:?}: {} cycles", contention.name, outcome.cycles);
             assert!(outcome.complete(), "{}: {outcome:?}", contention.name);
@@ -59,21 +50,49 @@ fn no_addition_is_lost() {
 }
 
 /// A flag that an atomic operation writes and reads needs `aq` and `rl` to bring the data with it.
-#[test]
-fn a_flag_brings_its_data() {
-    let (_, library) = array();
-    let mut broken = 0;
-    for (memory, mcw) in memories() {
-        let trial = Trial { fences: true, instances: 200, delays: 63, mcw, memory };
+fn flag(library: &ModelLibrary, instances: usize, trials: &[(MemoryOptions, u32)]) {
+    let (mut broken, mut met) = (0, false);
+    for (memory, mcw) in trials {
+        let trial = Trial { fences: true, instances, delays: 63, mcw: *mcw, memory: memory.clone() };
         let outcomes = ATOMIC_FLAG.run(library, &trial).unwrap();
         println!("{trial:?}: {outcomes:?}");
         assert_eq!(ATOMIC_FLAG.forbidden_in(&outcomes), 0);
-        assert!(outcomes.len() > 1);
+        met |= outcomes.len() > 1;
         let outcomes = ATOMIC_FLAG.run(library, &Trial { fences: false, ..trial }).unwrap();
         println!("without aq and rl: {outcomes:?}");
         broken += ATOMIC_FLAG.forbidden_in(&outcomes);
     }
+    assert!(met, "the threads never meet, so that this shows nothing");
     assert!(broken > 0, "the flag never comes without its data");
+}
+
+fn programs(config: &Config, library: &ModelLibrary, programs: u64, memories: &[MemoryOptions]) {
+    let features = Features { atomics: true, aes: false, ..Features::ALL };
+    for memory in memories {
+        let bench = Bench::new(library.clone(), config.clone(), memory.clone());
+        for seed in memory.seed..memory.seed + programs {
+            let program = generate(seed, features, config.lanes.ilog2(), 40, Bench::frame_bytes(), 300);
+            let outcome =
+                bench.run(&program, seed).unwrap_or_else(|e| panic!("{memory:?}: program {seed}: {e}"));
+            assert!(outcome.compared > 300, "{memory:?}: program {seed}");
+        }
+    }
+}
+
+#[test]
+fn no_addition_is_lost() {
+    additions(&array().1, 300, &quick_trials());
+}
+
+#[test]
+fn a_flag_brings_its_data() {
+    flag(&array().1, 200, &quick_trials());
+}
+
+#[test]
+fn random_programs_agree_with_the_reference() {
+    let (config, library) = array();
+    programs(config, library, 3, &memories(seed())[..2]);
 }
 
 /// A line that cannot be read is a fault of the lanes that wanted it, as with a load.
@@ -81,7 +100,7 @@ fn a_flag_brings_its_data() {
 fn bus_errors_are_faults() {
     let (_, library) = array();
     for contention in CONTENTIONS {
-        let (memory, mcw) = memories()[0].clone();
+        let (memory, mcw) = quick_trials()[0].clone();
         let trial = ContentionTrial { order: true, threads: 30, mcw, failing: true, memory };
         let outcome = contention.run(library, &trial).unwrap();
         // Load access fault.
@@ -91,17 +110,17 @@ fn bus_errors_are_faults() {
     }
 }
 
+/// Every array of the grid with every memory.
 #[test]
-fn random_programs_agree_with_the_reference() {
-    let (config, library) = array();
-    let features = Features { atomics: true, aes: false, ..Features::ALL };
-    let first = seed();
-    for (memory, _) in memories() {
-        let bench = Bench::new(library.clone(), config.clone(), memory);
-        for seed in first..first + 3 {
-            let program = generate(seed, features, config.lanes.ilog2(), 40, Bench::frame_bytes(), 300);
-            let outcome = bench.run(&program, seed).unwrap_or_else(|e| panic!("program {seed}: {e}"));
-            assert!(outcome.compared > 300, "program {seed}");
-        }
+#[ignore = "builds 9 arrays and takes most of an hour"]
+fn the_whole_grid_keeps_operations_whole_and_in_order() {
+    let seed = seed();
+    for sizes in grid::SIZES {
+        println!("{sizes:?}");
+        let config = Config { atomics: true, ..grid::config(sizes) };
+        let library = build(&config);
+        additions(&library, 1000, &grid::trials(seed));
+        flag(&library, 1000, &grid::trials(seed));
+        programs(&config, &library, 10, &memories(seed));
     }
 }

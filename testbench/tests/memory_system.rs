@@ -2,14 +2,17 @@
 //! random programs agree with the reference instruction by instruction, and the litmus tests keep to the memory model.
 //! `HERMES_SEED` repeats a run. The whole grid takes long: `cargo test -p hermes-testbench --test memory_system -- --ignored`.
 
+mod grid;
+
 use std::path::Path;
 use std::sync::OnceLock;
 
+use grid::{build, memories, seed};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
-    run, ArraySetup, DramTiming, Host, KernelImage, Latency, Layout, MemoryOptions, Packet, RunOptions,
-    RunResult, Simulation,
+    run, ArraySetup, Host, KernelImage, Latency, Layout, MemoryOptions, Packet, RunOptions, RunResult,
+    Simulation,
 };
 use hermes_testbench::fuzz::{generate, Bench, Features};
 use hermes_testbench::golden::Golden;
@@ -18,7 +21,7 @@ use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::tables::generate_routes;
 use hermes_testbench::traffic::{Aim, Generator, Kind, Traffic};
 use hermes_testbench::verdict::Verdict;
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::ModelLibrary;
 
 const SLOT_BYTES_LOG2: u32 = 11;
 /// A small ring, so that its slots are used again often.
@@ -28,30 +31,11 @@ const MEMORY_BYTES: u64 = 128 << 20;
 /// One that stores to its packets, one that reads a large table, one that writes lists beside the packets.
 const APPS: [&str; 3] = ["dec-ttl", "route-lookup", "fragment"];
 
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
-
-/// An array of 2 cores, with the retire trace for lock-step.
-fn config(channels: usize, l2_banks: usize, l2_bank_lines: usize, l2_ways: usize, l1_lines: usize) -> Config {
-    let default = Config::preset("default").unwrap();
-    let sizes = Config { channels, l2_banks, l2_bank_lines, l2_ways, l1_lines, ..default };
-    Config { cores: 2, lanes: 4, warps: 4, trace: true, aes: true, ..sizes }
-}
-
-fn build(config: &Config) -> ModelLibrary {
-    config.validate().unwrap();
-    let design = hermes_rtl::top::emit_top(config).unwrap();
-    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
-}
-
 /// The smallest caches that there are, behind two channels.
 fn tiny() -> &'static (Config, ModelLibrary) {
     static TINY: OnceLock<(Config, ModelLibrary)> = OnceLock::new();
     TINY.get_or_init(|| {
-        let config = config(2, 2, 16, 1, 16);
+        let config = Config { aes: true, ..grid::config((2, 2, 16, 1, 16)) };
         let library = build(&config);
         (config, library)
     })
@@ -169,17 +153,6 @@ fn bus_errors_fault_or_are_counted() {
     assert!(result.bus_errors > 0);
 }
 
-/// Memories from quick to slow, in order and not.
-fn memories(seed: u64) -> [MemoryOptions; 4] {
-    let memory = |latency, stall_percent| MemoryOptions { latency, stall_percent, seed, failing: Vec::new() };
-    [
-        memory(Latency::Random(1, 120), 30),
-        memory(Latency::Fixed(1), 0),
-        memory(Latency::Fixed(200), 60),
-        memory(Latency::Dram(DramTiming { queue: 4, ..DramTiming::default() }), 10),
-    ]
-}
-
 #[test]
 fn tiny_caches_give_the_right_results() {
     let (config, library) = tiny();
@@ -217,29 +190,18 @@ fn litmus(library: &ModelLibrary, cores: usize, instances: usize, trials: &[(Mem
     }
 }
 
-/// Every combination of channels, banks, lines and ways that is worth a build.
+/// Every array of the grid with every memory.
 #[test]
-#[ignore = "builds 9 arrays and takes half an hour"]
+#[ignore = "builds 9 arrays and takes most of an hour"]
 fn the_whole_grid_gives_the_right_results() {
     let seed = seed();
-    let grid = [
-        (1, 1, 16, 1, 16),
-        (1, 1, 64, 2, 32),
-        (1, 2, 256, 2, 64),
-        (1, 8, 16, 4, 128),
-        (2, 2, 16, 2, 1024),
-        (2, 4, 64, 1, 16),
-        (4, 4, 16, 1, 64),
-        (4, 8, 1024, 4, 512),
-        (4, 8, 16, 1, 16),
-    ];
-    for (channels, banks, lines, ways, l1) in grid {
-        let config = config(channels, banks, lines, ways, l1);
+    for sizes in grid::SIZES {
+        println!("{sizes:?}");
+        let config = Config { aes: true, ..grid::config(sizes) };
         let library = build(&config);
         for memory in memories(seed) {
             check(&config, &library, &memory, 400, 10);
         }
-        let trials = memories(seed).map(|memory| [(memory.clone(), 1), (memory, 4)]).concat();
-        litmus(&library, config.cores, 2000, &trials);
+        litmus(&library, config.cores, 2000, &grid::trials(seed));
     }
 }

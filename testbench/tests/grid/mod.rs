@@ -1,0 +1,56 @@
+//! The arrays and the memories on which tests of the memory system run.
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{DramTiming, Latency, MemoryOptions};
+use verilator_sys::{Model, ModelLibrary, ModelOptions};
+
+/// Channels, L2 banks, lines and ways of a bank, and lines of an L1: the smallest, and what is worth a build besides.
+pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
+    (1, 1, 16, 1, 16),
+    (1, 1, 64, 2, 32),
+    (1, 2, 256, 2, 64),
+    (1, 8, 16, 4, 128),
+    (2, 2, 16, 2, 1024),
+    (2, 4, 64, 1, 16),
+    (4, 4, 16, 1, 64),
+    (4, 8, 1024, 4, 512),
+    (4, 8, 16, 1, 16),
+];
+
+/// `HERMES_SEED`, or 1; printed, so that a failure can be repeated.
+pub fn seed() -> u64 {
+    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    println!("HERMES_SEED={seed}");
+    seed
+}
+
+/// An array of 2 cores with caches of these sizes and the retire trace for lock-step.
+pub fn config(
+    (channels, l2_banks, l2_bank_lines, l2_ways, l1_lines): (usize, usize, usize, usize, usize),
+) -> Config {
+    let default = Config::preset("default").unwrap();
+    let sizes = Config { channels, l2_banks, l2_bank_lines, l2_ways, l1_lines, ..default };
+    Config { cores: 2, lanes: 4, warps: 4, trace: true, ..sizes }
+}
+
+pub fn build(config: &Config) -> ModelLibrary {
+    config.validate().unwrap();
+    let design = hermes_rtl::top::emit_top(config).unwrap();
+    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+}
+
+/// Memories from quick to slow, in order and not.
+pub fn memories(seed: u64) -> [MemoryOptions; 4] {
+    let memory = |latency, stall_percent| MemoryOptions { latency, stall_percent, seed, failing: Vec::new() };
+    [
+        memory(Latency::Random(1, 120), 30),
+        memory(Latency::Fixed(1), 0),
+        memory(Latency::Fixed(200), 60),
+        memory(Latency::Dram(DramTiming { queue: 4, ..DramTiming::default() }), 10),
+    ]
+}
+
+/// Every memory with one warp at once on a core, and with four.
+pub fn trials(seed: u64) -> Vec<(MemoryOptions, u32)> {
+    memories(seed).into_iter().flat_map(|memory| [(memory.clone(), 1), (memory, 4)]).collect()
+}
