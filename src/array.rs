@@ -109,10 +109,7 @@ pub fn library(
     change: impl FnOnce(&mut ModelOptions),
 ) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
-    // A core is compiled once and shared by its instances, unless its signals are to be traced.
-    let core = design.modules.iter().map(|m| &m.name).find(|name| name.starts_with("shader_core"));
-    let hierarchical = core.filter(|_| config.cores > 1 && !trace).cloned().into_iter().collect();
-    let mut options = ModelOptions { trace, hierarchical, ..ModelOptions::new(&design.top) };
+    let mut options = ModelOptions { trace, ..hermes_testbench::model::options(&design) };
     change(&mut options);
     let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     spinner.enable_steady_tick(Duration::from_millis(200));

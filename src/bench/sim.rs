@@ -18,9 +18,9 @@ pub struct Args {
     /// Turns of the loop, 17 instructions each, that every thread runs
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     turns: u32,
-    /// Build one flat model instead of compiling a core once for all its instances
+    /// Compile every core and bank of the L2 for itself, instead of once for all its instances
     #[arg(long)]
-    flat: bool,
+    unshared: bool,
 }
 
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
@@ -29,8 +29,8 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let cache = tempfile::tempdir()?;
     let library = array::library(&config, false, quiet, |options| {
         options.cache = Some(cache.path().to_path_buf());
-        if args.flat {
-            options.hierarchical.clear();
+        if args.unshared {
+            options.shared.clear();
         }
     })?;
     ensure!(!library.report().cached, "the model was not built anew");

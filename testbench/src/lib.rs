@@ -27,6 +27,7 @@ pub mod kernel;
 pub mod litmus;
 pub mod lockstep;
 pub mod metrics;
+pub mod model;
 pub mod output;
 pub mod slot;
 pub mod staging;

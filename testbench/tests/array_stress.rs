@@ -6,9 +6,10 @@ use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
 };
+use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::{Model, ModelLibrary};
 
 const SLOT_BYTES_LOG2: u32 = 11;
 
@@ -21,7 +22,7 @@ fn seed() -> u64 {
 fn library() -> ModelLibrary {
     let config = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
     let design = hermes_rtl::top::emit_top(&config).unwrap();
-    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+    Model::build(&design.verilog(), &model::options(&design)).unwrap()
 }
 
 fn packets(count: usize, seed: u64) -> Vec<SlotPacket> {

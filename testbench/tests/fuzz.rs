@@ -4,7 +4,8 @@
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
 use hermes_testbench::fuzz::{generate, shrink, Bench, Case, Failure, Features};
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use hermes_testbench::model;
+use verilator_sys::{Model, ModelLibrary};
 
 fn seed() -> u64 {
     let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -18,7 +19,7 @@ fn config() -> Config {
 
 fn library() -> ModelLibrary {
     let design = hermes_rtl::top::emit_top(&config()).unwrap();
-    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+    Model::build(&design.verilog(), &model::options(&design)).unwrap()
 }
 
 fn case(seed: u64, features: Features) -> Case {

@@ -10,11 +10,12 @@ use hermes_testbench::cosim::{
     run, run_through_ports, ArraySetup, Host, KernelImage, Latency, Layout, MemoryOptions, Packet,
     PortsResult, RunOptions, Simulation, StreamOptions,
 };
+use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Frame, Generator, Kind, Traffic};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::{Model, ModelLibrary};
 
 const SLOT_BYTES_LOG2: u32 = 11;
 
@@ -40,7 +41,7 @@ fn library() -> &'static ModelLibrary {
             ..default
         };
         let design = hermes_rtl::top::emit_top(&config).unwrap();
-        Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+        Model::build(&design.verilog(), &model::options(&design)).unwrap()
     })
 }
 

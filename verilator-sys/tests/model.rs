@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
-use verilator_sys::{BuildStep, Direction, Error, Model, ModelOptions, Port};
+use verilator_sys::{BuildStep, Direction, Error, Model, ModelOptions, Port, SharedModule};
 
 const COUNTER: &str = "
 module counter(input wire clk, input wire rst, input wire enable, output reg [11:0] q, output wire at_top);
@@ -280,7 +280,7 @@ fn a_model_that_stops_is_an_error() {
 }
 
 #[test]
-fn blocks_can_be_verilated_once() {
+fn instances_share_their_code() {
     let folder = tempfile::tempdir().unwrap();
     let text = "
 `line 3 \"stage.v\" 0
@@ -292,9 +292,9 @@ fn blocks_can_be_verilated_once() {
           stage first(.clk(clk), .d(d), .q(between));
           stage second(.clk(clk), .d(between), .q(q));
         endmodule";
+    let stage = SharedModule { name: "stage".into(), inputs: vec!["d".into()] };
     for trace in [false, true] {
-        let options =
-            ModelOptions { hierarchical: vec!["stage".into()], trace, ..options("pipe", folder.path()) };
+        let options = ModelOptions { shared: vec![stage.clone()], trace, ..options("pipe", folder.path()) };
         let mut model = Model::build(text, &options).unwrap().instantiate().unwrap();
         let (clk, d, q) =
             (model.input("clk", 1).unwrap(), model.input("d", 66).unwrap(), model.output("q", 66).unwrap());

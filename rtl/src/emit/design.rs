@@ -23,6 +23,8 @@ pub struct Module {
     pub name: String,
     /// Its text: header comment, `module` to `endmodule`.
     pub text: String,
+    /// Its ports, in the order of the text.
+    pub ports: Vec<Port>,
 }
 
 /// An emitted design.
@@ -179,7 +181,7 @@ impl Library {
                 }
             }
             text.push_str("endmodule\n");
-            modules.push(Module { name: name.clone(), text });
+            modules.push(Module { name: name.clone(), text, ports: definition.ports.clone() });
         }
         Design { top: names[top].clone(), modules, ports: self.definitions[top].ports.clone() }
     }

@@ -9,10 +9,11 @@ use hermes_testbench::cosim::{
     Packet, PacketRecord, RunOptions, RunResult, Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::{Model, ModelLibrary};
 
 /// Bytes of the shared memory.
 pub const MEMORY_BYTES: u64 = 16 << 20;
@@ -38,7 +39,7 @@ pub fn config() -> Config {
 /// The model of an array.
 pub fn build(config: &Config) -> ModelLibrary {
     let design = hermes_rtl::top::emit_top(config).unwrap();
-    Model::build(&design.verilog(), &ModelOptions::new(&design.top)).unwrap()
+    Model::build(&design.verilog(), &model::options(&design)).unwrap()
 }
 
 /// The model of [`config`].
