@@ -139,10 +139,10 @@ units! {
     bit_count: core::BitCount::default();
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
-    divide_control: core::DivideControl::<4>::default(), 10_000, |unit, random, _| {
+    divide_unit: core::DivideUnit::<4>::default(), 10_000, |unit, random, _| {
         unit.start_valid.next = random() % 4 == 0;
     };
-    lane_divider: core::LaneDivider::default(), 10_000, |unit, random, cycle| {
+    divider: core::Divider::default(), 10_000, |unit, random, cycle| {
         // A division as its control runs it, and now and then a broken one.
         unit.load.next = cycle % 40 == 3 || random() % 256 == 0;
         unit.step.next = random() % 64 != 0;
