@@ -129,6 +129,7 @@ units! {
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
     queue_pointers: memory::QueuePointers::<3>::default();
+    queue_ram: memory::QueueRam::<8, 3>::default();
     store_path: memory::StorePath::<4>::default();
     axi_lite_slave: host::AxiLiteSlave::default();
     configuration_registers: host::ConfigurationRegisters::default();
