@@ -711,7 +711,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.window[i].write_size.next = self.write_window_size[i].val();
             self.write.window_open[i].next = self.window[i].open.val();
             self.write.window_base[i].next = self.window[i].base.val();
-            self.write.window_last[i].next = self.window[i].last.val();
+            self.write.window_end[i].next = self.window[i].end.val();
         }
 
         // X, and the registers and PCs of all stages
