@@ -43,8 +43,8 @@ pub struct AccessCheck<const LANES: usize> {
     pub window_open: Vec<Signal<In, Bit>>,
     /// Its first line.
     pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Its last line.
-    pub window_last: Vec<Signal<In, Bits<26>>>,
+    /// The line after it; bit 26 is set if it ends with the address space.
+    pub window_end: Vec<Signal<In, Bits<27>>>,
 
     /// Lanes in which the condition of the branch holds.
     pub conditions: Signal<Out, Bits<LANES>>,
@@ -87,7 +87,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
             window_base: vec![Signal::default(); WINDOWS],
-            window_last: vec![Signal::default(); WINDOWS],
+            window_end: vec![Signal::default(); WINDOWS],
             conditions: Signal::default(),
             faulting: Signal::default(),
             staying: Signal::default(),
@@ -135,10 +135,14 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
                     self.address[i].val().get_bits::<18>(14) == self.scratchpad_block.val();
                 self.outside.x[i].next = !(self.window_open[0].val()
                     & (self.address[i].val().get_bits::<26>(6) >= self.window_base[0].val())
-                    & (self.address[i].val().get_bits::<26>(6) <= self.window_last[0].val()))
+                    & (self.window_end[0].val().get_bit(26)
+                        | (self.address[i].val().get_bits::<26>(6)
+                            < self.window_end[0].val().get_bits::<26>(0))))
                     & !(self.window_open[1].val()
                         & (self.address[i].val().get_bits::<26>(6) >= self.window_base[1].val())
-                        & (self.address[i].val().get_bits::<26>(6) <= self.window_last[1].val()));
+                        & (self.window_end[1].val().get_bit(26)
+                            | (self.address[i].val().get_bits::<26>(6)
+                                < self.window_end[1].val().get_bits::<26>(0))));
             }
         }
 
@@ -216,10 +220,10 @@ mod tests {
         unit.connect_all();
         unit.window_open[0].next = true;
         unit.window_base[0].next = bits(0x100);
-        unit.window_last[0].next = bits(0x1ff);
+        unit.window_end[0].next = bits(0x200);
         unit.window_open[1].next = true;
         unit.window_base[1].next = bits(0x400);
-        unit.window_last[1].next = bits(0x400);
+        unit.window_end[1].next = bits(0x401);
         for _ in 0..2_000 {
             let size = random.gen_range(0..3u64);
             let active: u64 = random.gen_range(1..256);

@@ -103,10 +103,14 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
                 == self.scratchpad_block.val())
                 | (!(self.window[0].open.val()
                     & (self.address[i].val().get_bits::<26>(6) >= self.window[0].base.val())
-                    & (self.address[i].val().get_bits::<26>(6) <= self.window[0].last.val()))
+                    & (self.window[0].end.val().get_bit(26)
+                        | (self.address[i].val().get_bits::<26>(6)
+                            < self.window[0].end.val().get_bits::<26>(0))))
                     & !(self.window[1].open.val()
                         & (self.address[i].val().get_bits::<26>(6) >= self.window[1].base.val())
-                        & (self.address[i].val().get_bits::<26>(6) <= self.window[1].last.val())));
+                        & (self.window[1].end.val().get_bit(26)
+                            | (self.address[i].val().get_bits::<26>(6)
+                                < self.window[1].end.val().get_bits::<26>(0)))));
         }
         self.refused.next = bits::<LANES>(0);
         if self.code_w.q.val().get_bit(6) {

@@ -129,8 +129,6 @@ pub struct DecodeStage {
     pub execute_operation: Signal<Out, AluControl>,
     /// `funct3`.
     pub execute_funct3: Signal<Out, Bits<3>>,
-    /// The first operand is `rs1`.
-    pub execute_a_is_register: Signal<Out, Bit>,
     /// First operand that all lanes share.
     pub execute_a_value: Signal<Out, Bits<32>>,
     /// Source of the second operand.
@@ -195,7 +193,6 @@ pub struct DecodeStage {
     operation_q: Register<AluControl>,
     alu_decoder: AluDecoder,
     funct3_q: Register<Bits<3>>,
-    a_is_register_q: Register<Bit>,
     a_value_q: Register<Bits<32>>,
     b_source_q: Register<BSource>,
     immediate_q: Register<Bits<32>>,
@@ -298,7 +295,6 @@ impl DecodeStage {
             execute_rd: Signal::default(),
             execute_operation: Signal::default(),
             execute_funct3: Signal::default(),
-            execute_a_is_register: Signal::default(),
             execute_a_value: Signal::default(),
             execute_b_source: Signal::default(),
             execute_immediate: Signal::default(),
@@ -336,7 +332,6 @@ impl DecodeStage {
             operation_q: Register::default(),
             alu_decoder: AluDecoder::default(),
             funct3_q: Register::default(),
-            a_is_register_q: Register::default(),
             a_value_q: Register::default(),
             b_source_q: Register::default(),
             immediate_q: Register::default(),
@@ -391,7 +386,6 @@ impl Logic for DecodeStage {
             rd_q,
             operation_q,
             funct3_q,
-            a_is_register_q,
             a_value_q,
             b_source_q,
             immediate_q,
@@ -521,7 +515,6 @@ impl Logic for DecodeStage {
         self.alu_decoder.operation.next = self.decoder.operation.val();
         self.execute_operation.next = self.operation_q.q.val();
         self.execute_funct3.next = self.funct3_q.q.val();
-        self.execute_a_is_register.next = self.a_is_register_q.q.val();
         self.execute_a_value.next = self.a_value_q.q.val();
         self.execute_b_source.next = self.b_source_q.q.val();
         self.execute_immediate.next = self.immediate_q.q.val();
@@ -570,7 +563,6 @@ impl Logic for DecodeStage {
             self.rd_q.d.next = self.decoder.rd.val();
             self.operation_q.d.next = self.alu_decoder.control.val();
             self.funct3_q.d.next = self.decoder.funct3.val();
-            self.a_is_register_q.d.next = self.decoder.a_is_register.val();
             self.a_value_q.d.next = bits::<32>(0);
             if self.decoder.a_is_pc.val() {
                 self.a_value_q.d.next = self.byte_pc.val();

@@ -38,8 +38,6 @@ pub struct Decoder {
     pub rd: Signal<Out, Bits<5>>,
     /// Arithmetic operation.
     pub operation: Signal<Out, AluOperation>,
-    /// The first operand is `rs1`, else the value that all lanes share.
-    pub a_is_register: Signal<Out, Bit>,
     /// The value that all lanes share is the PC.
     pub a_is_pc: Signal<Out, Bit>,
     /// The instruction reads a CSR: the shared value and the lane offset come from `ThreadIndex`.
@@ -132,7 +130,6 @@ impl Logic for Decoder {
         self.rs2.next = bits::<5>(0);
         self.rd.next = bits::<5>(0);
         self.operation.next = AluOperation::Add;
-        self.a_is_register.next = false;
         self.a_is_pc.next = false;
         self.csr.next = false;
         self.b_source.next = BSource::Immediate;
@@ -179,7 +176,6 @@ impl Logic for Decoder {
         } else if self.opcode.val() == bits::<7>(0x67) {
             self.rs1.next = self.field_rs1.val();
             self.rd.next = self.field_rd.val();
-            self.a_is_register.next = true;
             self.jump_register.next = true;
             self.call.next = self.link.val();
             self.ret.next = (self.field_rd.val() == bits::<5>(0))
@@ -188,7 +184,6 @@ impl Logic for Decoder {
         } else if self.opcode.val() == bits::<7>(0x63) {
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
-            self.a_is_register.next = true;
             self.b_source.next = BSource::Register;
             self.branch.next = true;
             self.immediate.next = self.immediate_b.val();
@@ -204,21 +199,18 @@ impl Logic for Decoder {
         } else if self.opcode.val() == bits::<7>(0x03) {
             self.rs1.next = self.field_rs1.val();
             self.rd.next = self.field_rd.val();
-            self.a_is_register.next = true;
             self.load.next = true;
             self.illegal.next = (self.field_funct3.val() == bits::<3>(3))
                 | (self.field_funct3.val().get_bits::<2>(1) == bits::<2>(3));
         } else if self.opcode.val() == bits::<7>(0x23) {
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
-            self.a_is_register.next = true;
             self.store.next = true;
             self.immediate.next = self.immediate_s.val();
             self.illegal.next = self.field_funct3.val() > bits::<3>(2);
         } else if self.opcode.val() == bits::<7>(0x13) {
             self.rs1.next = self.field_rs1.val();
             self.rd.next = self.field_rd.val();
-            self.a_is_register.next = true;
             match self.field_funct3.val().index() {
                 0 => self.operation.next = AluOperation::Add,
                 1 => {
@@ -280,7 +272,6 @@ impl Logic for Decoder {
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
             self.rd.next = self.field_rd.val();
-            self.a_is_register.next = true;
             self.b_source.next = BSource::Register;
             if self.field_funct7.val() == bits::<7>(0) {
                 match self.field_funct3.val().index() {
@@ -337,7 +328,6 @@ impl Logic for Decoder {
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
             self.rd.next = self.field_rd.val();
-            self.a_is_register.next = true;
             self.immediate.next = bits::<32>(0);
             self.load.next = true;
             self.atomic.next = true;
@@ -499,7 +489,6 @@ mod tests {
             assert!(!decoder.fault.val(), "{operation:?}");
             assert_eq!(decoder.operation.val(), operation);
             assert_eq!(decoder.b_source.val(), BSource::Register);
-            assert!(decoder.a_is_register.val());
             let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
             assert_eq!(registers.map(|r| r.index()), [6, 8, 7], "{operation:?}");
         }
@@ -589,7 +578,7 @@ mod tests {
                     let flags = [decoder.atomic.val(), decoder.load.val(), !decoder.fault.val()];
                     assert_eq!(flags, [legal; 3], "{word:#010x}");
                     if legal {
-                        assert!(!decoder.store.val() && decoder.a_is_register.val());
+                        assert!(!decoder.store.val());
                         assert_eq!(decoder.immediate.val().to_u32(), 0);
                         let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
                         assert_eq!(registers.map(|r| r.to_u32()), [6, rs2, 7]);

@@ -1,8 +1,8 @@
-//! The divider of a lane.
+//! A divider.
 
 use crate::prelude::*;
 
-/// `div`, `divu`, `rem` and `remu` of one lane, one bit of the quotient a cycle.
+/// `div`, `divu`, `rem` and `remu` of one pair of operands, one bit of the quotient a cycle.
 ///
 /// 1. At the edge with `load` high the operands are taken.
 /// 2. At each of 32 following edges with `step` high one bit of the quotient is found.
@@ -11,7 +11,7 @@ use crate::prelude::*;
 ///
 /// Restoring division of magnitudes; the magnitude of a negative divisor is subtracted by adding the divisor.
 #[derive(LogicBlock, Default)]
-pub struct LaneDivider {
+pub struct Divider {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
@@ -51,7 +51,7 @@ pub struct LaneDivider {
     negate: Signal<Local, Bit>,
 }
 
-impl Logic for LaneDivider {
+impl Logic for Divider {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, divisor, divisor_negative, dividend_negative);
@@ -144,7 +144,7 @@ mod tests {
         let mut operands = vec![0, 1, 2, 3, 10, 0xffff, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_fffe];
         operands.push(0xffff_ffff);
         operands.extend((0..3).map(|i| random.gen::<u32>() >> (9 * i)));
-        let mut uut = LaneDivider::default();
+        let mut uut = Divider::default();
         reset!(uut);
         for &a in &operands {
             for &b in &operands {

@@ -1,6 +1,6 @@
 //! One lane: registers, arithmetic and the waiting PCs of its threads.
 
-use super::{AesUnit, AluControl, BSource, LaneAlu, LaneDivider, Multiplier};
+use super::{AesUnit, AluControl, BSource, LaneAlu, Multiplier};
 use crate::prelude::*;
 
 /// Where the value of a source register is in stage X.
@@ -12,7 +12,7 @@ pub enum OperandSource {
     Result,
     /// The value that left stage W last.
     Written,
-    /// The register is x0.
+    /// The register is x0 or there is none: 0, and `a_value` as the first operand.
     Zero,
 }
 
@@ -22,8 +22,7 @@ pub enum OperandSource {
 /// 2. The operands of stage X give `result`, `store_data` and `taken` in stage W.
 /// 3. A register write in stage W (`write`, `fault` or `late`; at most one of `write` and `late` a lane and cycle) is
 ///    seen by reads from the next cycle on; `rs1_source` and `rs2_source` take results that are younger.
-/// 4. A division starts with the operands in stage W (`divide`) and is stepped by the core; its value is written with `late`.
-/// 5. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one cycle after
+/// 4. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one cycle after
 ///    `path_read_slot`.
 ///
 /// The registers between X and W stand still while `advance` is low; writes are gated by the core.
@@ -57,9 +56,7 @@ pub struct Lane {
     pub aes_middle: Signal<In, Bit>,
     /// Stage X: branch condition, kind of product.
     pub condition: Signal<In, Bits<3>>,
-    /// Stage X: the first operand is `rs1`, else `a_value`.
-    pub a_is_register: Signal<In, Bit>,
-    /// Stage X: first operand that all lanes share.
+    /// Stage X: first operand that all lanes share, if it is no register; else 0.
     pub a_value: Signal<In, Bits<32>>,
     /// Stage X: source of the second operand.
     pub b_source: Signal<In, BSource>,
@@ -85,14 +82,6 @@ pub struct Lane {
     pub multiplies: Signal<In, Bit>,
     /// Stage W: the value written is the product, not `result`.
     pub multiply: Signal<In, Bit>,
-    /// Stage W: a division of `result` by `store_data` starts.
-    pub divide: Signal<In, Bit>,
-    /// Stage W: it is signed.
-    pub divide_signed: Signal<In, Bit>,
-    /// Stage W: its remainder is wanted.
-    pub divide_remainder: Signal<In, Bit>,
-    /// The division takes a step at this edge.
-    pub divide_step: Signal<In, Bit>,
     /// Stage W: the value written is `link_value`, not `result`.
     pub link: Signal<In, Bit>,
     /// Stage W: return address.
@@ -107,8 +96,10 @@ pub struct Lane {
     pub late: Signal<In, Bit>,
     /// Register file address for it.
     pub late_address: Signal<In, Bits<9>>,
-    /// It is the result of the division, not `load_data`.
+    /// It is `quotient`, not `load_data`.
     pub late_division: Signal<In, Bit>,
+    /// Result of a division.
+    pub quotient: Signal<In, Bits<32>>,
     /// Loaded data, sized and extended.
     pub load_data: Signal<In, Bits<32>>,
     /// Value that a register write takes in this cycle.
@@ -141,18 +132,27 @@ pub struct Lane {
     paths: RamNoCollision<36, 5>,
     alu: LaneAlu,
     multiplier: Multiplier,
-    divider: LaneDivider,
     aes_unit: Vec<AesUnit>,
     result_w: Register<Bits<32>>,
     store_data_w: Register<Bits<32>>,
     taken_w: Register<Bit>,
     written_q: Register<Bits<32>>,
-    rs1: Signal<Local, Bits<32>>,
+    a: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
+    shared: Signal<Local, Bits<32>>,
+    offset: Signal<Local, Bits<32>>,
+    late_data: Signal<Local, Bits<32>>,
+    own_result: Signal<Local, Bit>,
+    own_product: Signal<Local, Bit>,
+    own_link: Signal<Local, Bit>,
+    own_verdict: Signal<Local, Bit>,
     register_write: Signal<Local, Bit>,
     register_address: Signal<Local, Bits<9>>,
     register_data: Signal<Local, Bits<32>>,
+    goes_on: Signal<Local, Bit>,
+    goes_to_target: Signal<Local, Bit>,
+    goes_to_result: Signal<Local, Bit>,
     thread_pc: Signal<Local, Bits<30>>,
     thread_depth: Signal<Local, Bits<6>>,
     _aes_units: usize,
@@ -176,7 +176,6 @@ impl Lane {
             aes_decrypt: Signal::default(),
             aes_middle: Signal::default(),
             condition: Signal::default(),
-            a_is_register: Signal::default(),
             a_value: Signal::default(),
             b_source: Signal::default(),
             immediate: Signal::default(),
@@ -190,10 +189,6 @@ impl Lane {
             write_address: Signal::default(),
             multiplies: Signal::default(),
             multiply: Signal::default(),
-            divide: Signal::default(),
-            divide_signed: Signal::default(),
-            divide_remainder: Signal::default(),
-            divide_step: Signal::default(),
             link: Signal::default(),
             link_value: Signal::default(),
             fault: Signal::default(),
@@ -202,6 +197,7 @@ impl Lane {
             late: Signal::default(),
             late_address: Signal::default(),
             late_division: Signal::default(),
+            quotient: Signal::default(),
             load_data: Signal::default(),
             written: Signal::default(),
             path_write: Signal::default(),
@@ -220,18 +216,27 @@ impl Lane {
             paths: RamNoCollision::default(),
             alu: LaneAlu::default(),
             multiplier: Multiplier::default(),
-            divider: LaneDivider::default(),
             aes_unit: (0..usize::from(aes)).map(|_| AesUnit::default()).collect(),
             result_w: Register::default(),
             store_data_w: Register::default(),
             taken_w: Register::default(),
             written_q: Register::default(),
-            rs1: Signal::default(),
+            a: Signal::default(),
             rs2: Signal::default(),
             b: Signal::default(),
+            shared: Signal::default(),
+            offset: Signal::default(),
+            late_data: Signal::default(),
+            own_result: Signal::default(),
+            own_product: Signal::default(),
+            own_link: Signal::default(),
+            own_verdict: Signal::default(),
             register_write: Signal::default(),
             register_address: Signal::default(),
             register_data: Signal::default(),
+            goes_on: Signal::default(),
+            goes_to_target: Signal::default(),
+            goes_to_result: Signal::default(),
             thread_pc: Signal::default(),
             thread_depth: Signal::default(),
             _aes_units: usize::from(aes),
@@ -243,7 +248,7 @@ impl Logic for Lane {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, result_w, store_data_w, taken_w, written_q);
-        clock!(self, clock, multiplier, divider);
+        clock!(self, clock, multiplier);
         self.registers_1.clock.next = self.clock.val();
         self.registers_2.clock.next = self.clock.val();
         self.paths.clock.next = self.clock.val();
@@ -256,10 +261,10 @@ impl Logic for Lane {
 
         // X: operands
         match self.rs1_source.val() {
-            OperandSource::Registers => self.rs1.next = self.registers_1.read_data.val(),
-            OperandSource::Result => self.rs1.next = self.result_w.q.val(),
-            OperandSource::Written => self.rs1.next = self.written_q.q.val(),
-            _ => self.rs1.next = bits::<32>(0),
+            OperandSource::Registers => self.a.next = self.registers_1.read_data.val(),
+            OperandSource::Result => self.a.next = self.result_w.q.val(),
+            OperandSource::Written => self.a.next = self.written_q.q.val(),
+            _ => self.a.next = self.a_value.val(),
         }
         match self.rs2_source.val() {
             OperandSource::Registers => self.rs2.next = self.registers_2.read_data.val(),
@@ -267,24 +272,30 @@ impl Logic for Lane {
             OperandSource::Written => self.rs2.next = self.written_q.q.val(),
             _ => self.rs2.next = bits::<32>(0),
         }
-        self.alu.a.next = self.a_value.val();
-        if self.a_is_register.val() {
-            self.alu.a.next = self.rs1.val();
-        }
+        self.alu.a.next = self.a.val();
+        // Sources of the second operand that are not wanted are 0, and all are or-ed together: the shared ones cost a lane nothing.
+        self.b.next = bits::<32>(0);
+        self.shared.next = bits::<32>(0);
+        self.offset.next = bits::<32>(0);
         match self.b_source.val() {
             BSource::Register => self.b.next = self.rs2.val(),
-            BSource::Immediate => self.b.next = self.immediate.val(),
+            BSource::Immediate => self.shared.next = self.immediate.val(),
             _ => {
-                self.b.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
+                self.offset.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
                     & self.offset_mask.val();
             }
         }
-        self.alu.b.next = self.b.val();
+        self.alu.b.next = self.b.val() | self.shared.val() | self.offset.val();
         self.alu.control.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
+        // W: each source of the value to write is 0 unless it is the one, and they are or-ed together.
+        self.own_verdict.next = self.fault.val() & !self.late.val();
+        self.own_link.next = self.link.val() & !self.fault.val() & !self.late.val();
+        self.own_product.next = self.multiply.val() & !self.link.val() & !self.fault.val() & !self.late.val();
+        self.own_result.next = !self.multiply.val() & !self.link.val() & !self.fault.val() & !self.late.val();
         self.multiplier.advance.next = self.advance.val() & self.multiplies.val();
-        self.multiplier.wanted.next = self.multiply.val();
-        self.multiplier.a.next = self.rs1.val();
+        self.multiplier.wanted.next = self.own_product.val();
+        self.multiplier.a.next = self.a.val();
         self.multiplier.b.next = self.rs2.val();
         self.multiplier.funct3.next = self.condition.val();
         if self.advance.val() {
@@ -294,7 +305,7 @@ impl Logic for Lane {
         }
         for i in 0..self._aes_units {
             self.aes_unit[i].enable.next = self.aes.val();
-            self.aes_unit[i].rs1.next = self.rs1.val();
+            self.aes_unit[i].rs1.next = self.a.val();
             self.aes_unit[i].rs2.next = self.rs2.val();
             self.aes_unit[i].byte_select.next = self.byte_select.val();
             self.aes_unit[i].decrypt.next = self.aes_decrypt.val();
@@ -308,33 +319,32 @@ impl Logic for Lane {
         self.result.next = self.result_w.q.val();
         self.store_data.next = self.store_data_w.q.val();
         self.taken.next = self.taken_w.q.val();
-        self.divider.load.next = self.divide.val();
-        self.divider.wanted.next = self.late_division.val();
-        self.divider.a.next = self.result_w.q.val();
-        self.divider.b.next = self.store_data_w.q.val();
-        self.divider.signed.next = self.divide_signed.val();
-        self.divider.remainder.next = self.divide_remainder.val();
-        self.divider.step.next = self.divide_step.val();
         self.register_write.next = self.write.val() | self.fault.val() | self.late.val();
         self.register_address.next = self.write_address.val();
-        self.register_data.next = self.result_w.q.val();
-        if self.multiply.val() {
-            self.register_data.next = self.multiplier.product.val();
-        }
-        if self.link.val() {
-            self.register_data.next = self.link_value.val();
-        }
         if self.fault.val() {
             self.register_address.next = self.fault_address.val();
-            self.register_data.next = self.verdict.val();
         }
         if self.late.val() {
             self.register_address.next = self.late_address.val();
-            self.register_data.next = self.load_data.val();
+        }
+        self.register_data.next = self.multiplier.product.val();
+        if self.own_result.val() {
+            self.register_data.next = self.register_data.val() | self.result_w.q.val();
+        }
+        if self.own_link.val() {
+            self.register_data.next = self.register_data.val() | self.link_value.val();
+        }
+        if self.own_verdict.val() {
+            self.register_data.next = self.register_data.val() | self.verdict.val();
+        }
+        self.late_data.next = bits::<32>(0);
+        if self.late.val() {
+            self.late_data.next = self.load_data.val();
             if self.late_division.val() {
-                self.register_data.next = self.divider.result.val();
+                self.late_data.next = self.quotient.val();
             }
         }
+        self.register_data.next = self.register_data.val() | self.late_data.val();
         self.written.next = self.register_data.val();
         if self.advance.val() {
             self.written_q.d.next = self.register_data.val();
@@ -347,25 +357,30 @@ impl Logic for Lane {
         self.registers_2.write_data.next = self.register_data.val();
 
         // W: next PC of this thread
+        self.goes_on.next = false;
+        self.goes_to_target.next = false;
+        self.goes_to_result.next = false;
+        if self.path_write.val() & !self.fault.val() {
+            self.goes_to_target.next = self.stay.val() | (self.branch.val() & self.taken_w.q.val());
+            self.goes_to_result.next = self.jump_register.val() & !self.goes_to_target.val();
+            self.goes_on.next = !self.jump_register.val() & !self.goes_to_target.val();
+        }
+        // A lane that faults goes to EXIT, outside all calls.
         self.thread_depth.next = bits::<6>(0);
         self.thread_pc.next = bits::<30>(0);
-        if self.path_write.val() {
+        if self.fault.val() {
+            self.thread_pc.next = bits::<30>(0x3fff_ffff);
+        } else if self.path_write.val() {
             self.thread_depth.next = self.path_depth.val();
-            self.thread_pc.next = self.next_pc.val();
-            if self.branch.val() & self.taken_w.q.val() {
-                self.thread_pc.next = self.target.val();
-            }
-            if self.jump_register.val() {
-                self.thread_pc.next = self.result_w.q.val().get_bits::<30>(2);
-            }
-            if self.stay.val() {
-                self.thread_pc.next = self.target.val();
-            }
-            if self.fault.val() {
-                // EXIT, outside all calls
-                self.thread_depth.next = bits::<6>(0);
-                self.thread_pc.next = bits::<30>(0x3fff_ffff);
-            }
+        }
+        if self.goes_on.val() {
+            self.thread_pc.next = self.thread_pc.val() | self.next_pc.val();
+        }
+        if self.goes_to_target.val() {
+            self.thread_pc.next = self.thread_pc.val() | self.target.val();
+        }
+        if self.goes_to_result.val() {
+            self.thread_pc.next = self.thread_pc.val() | self.result_w.q.val().get_bits::<30>(2);
         }
         self.paths.write_enable.next = self.path_write.val();
         self.paths.write_address.next = self.path_write_slot.val();

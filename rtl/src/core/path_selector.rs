@@ -72,6 +72,7 @@ pub struct PathSelector<const LANES: usize> {
     _eighths: usize,
     _sixteenths: usize,
     _last: usize,
+    _final: usize,
 }
 
 impl<const LANES: usize> Default for PathSelector<LANES> {
@@ -120,6 +121,7 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             _eighths: LANES / 8,
             _sixteenths: LANES / 16,
             _last: LANES / 32,
+            _final: LANES.min(2) - 1,
         }
     }
 }
@@ -164,7 +166,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         // in cycle 5.
         self.ready.next = !(self.read_valid.q.val() | self.compare_valid.q.val());
 
-        // Tournament: every round halves the keys, in place.
+        // Tournament: every round halves the keys, in place. Keys in odd places are inverted: so a comparison, which is a
+        // subtraction, needs no inverters.
         for i in 0..LANES {
             self.held[i].clock.next = self.clock.val();
             self.held[i].reset.next = self.reset.val();
@@ -175,46 +178,71 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             for i in 0..LANES {
                 if self.compare_valid.q.val() {
                     self.held[i].d.next = self.key[i].val();
-                    if self.compare_alive.q.val().get_bit(i) {
-                        self.smallest[i].next = self.key[i].val();
-                    }
-                } else if self.second_alive.q.val().get_bit(i) & !self.second_active.q.val().get_bit(i) {
-                    self.smallest[i].next = self.held[i].q.val();
+                }
+                if self.compare_valid.q.val() & self.compare_alive.q.val().get_bit(i) {
+                    self.smallest[i].next = self.key[i].val();
+                }
+                if !self.compare_valid.q.val()
+                    & self.second_alive.q.val().get_bit(i)
+                    & !self.second_active.q.val().get_bit(i)
+                {
+                    self.smallest[i].next = self.smallest[i].val() & self.held[i].q.val();
                 }
             }
-            for i in 0..self._halves {
-                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
-                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+            for j in 0..self._halves {
+                self.smallest[2 * j + 1].next = !self.smallest[2 * j + 1].val();
+            }
+            for j in 0..self._quarters {
+                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
+                    self.smallest[2 * j].next = self.smallest[4 * j].val();
                 } else {
-                    self.smallest[i].next = self.smallest[2 * i].val();
+                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
+                }
+                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
+                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
+                } else {
+                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
                 }
             }
-            for i in 0..self._quarters {
-                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
-                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+            for j in 0..self._eighths {
+                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
+                    self.smallest[2 * j].next = self.smallest[4 * j].val();
                 } else {
-                    self.smallest[i].next = self.smallest[2 * i].val();
+                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
+                }
+                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
+                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
+                } else {
+                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
                 }
             }
-            for i in 0..self._eighths {
-                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
-                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+            for j in 0..self._sixteenths {
+                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
+                    self.smallest[2 * j].next = self.smallest[4 * j].val();
                 } else {
-                    self.smallest[i].next = self.smallest[2 * i].val();
+                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
+                }
+                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
+                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
+                } else {
+                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
                 }
             }
-            for i in 0..self._sixteenths {
-                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
-                    self.smallest[i].next = self.smallest[2 * i + 1].val();
+            for j in 0..self._last {
+                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
+                    self.smallest[2 * j].next = self.smallest[4 * j].val();
                 } else {
-                    self.smallest[i].next = self.smallest[2 * i].val();
+                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
+                }
+                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
+                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
+                } else {
+                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
                 }
             }
-            for i in 0..self._last {
-                if self.smallest[2 * i + 1].val() < self.smallest[2 * i].val() {
-                    self.smallest[i].next = self.smallest[2 * i + 1].val();
-                } else {
-                    self.smallest[i].next = self.smallest[2 * i].val();
+            for j in 0..self._final {
+                if self.smallest[j].val() >= !self.smallest[j + 1].val() {
+                    self.smallest[j].next = !self.smallest[j + 1].val();
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DecodeStage, DivideControl, FaultBuffer, FrontEnd,
+    AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DecodeStage, DivideUnit, FaultBuffer, FrontEnd,
     Hazards, InstructionCount, Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress,
     RetireTrace, Watchdog, WriteStage, WINDOWS,
 };
@@ -206,7 +206,7 @@ pub struct ShaderCore<const LANES: usize> {
     late_address: RegisterAddress,
     hazards: Hazards,
     window: Vec<AccessWindow>,
-    divide: DivideControl<LANES>,
+    divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
     lost: LostCycles,
     faults: FaultBuffer,
@@ -235,6 +235,7 @@ pub struct ShaderCore<const LANES: usize> {
     scratchpad_writes: Signal<Local, Bit>,
     scratchpad_loaded: Signal<Local, Bit>,
     divided: Signal<Local, Bit>,
+    divided_last: Signal<Local, Bit>,
     address_value: Signal<Local, Bit>,
     number: Vec<Constant<Bits<32>>>,
     aes_enabled: Constant<Bit>,
@@ -362,7 +363,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             late_address: RegisterAddress::default(),
             hazards: Hazards::default(),
             window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
-            divide: DivideControl::default(),
+            divide: DivideUnit::default(),
             instruction_count: InstructionCount::default(),
             lost: LostCycles::default(),
             faults: FaultBuffer::default(),
@@ -390,6 +391,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             scratchpad_writes: Signal::default(),
             scratchpad_loaded: Signal::default(),
             divided: Signal::default(),
+            divided_last: Signal::default(),
             address_value: Signal::default(),
             number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
             aes_enabled: Constant::new(options.aes),
@@ -509,6 +511,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             & !self.memory_result.val()
             & !self.scratchpad.result_valid.val()
             & !self.late_waits.q.val();
+        self.divided_last.next = self.divided.val() & self.divide.result_last.val();
         self.load_store.result_ready.next = !self.late_waits.q.val();
         self.scratchpad.result_ready.next = !self.memory_result.val() & !self.late_waits.q.val();
         self.divide.result_ready.next =
@@ -531,7 +534,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
         self.late_now.next = self.memory_now.val() | self.scratchpad_writes.val() | self.divided.val();
         self.scratchpad_loaded.next = self.scratchpad_writes.val() & self.scratchpad.result_last.val();
-        self.late_last.next = self.loaded.val() | self.scratchpad_loaded.val() | self.divided.val();
+        self.late_last.next = self.loaded.val() | self.scratchpad_loaded.val() | self.divided_last.val();
 
         // S, C
         self.front_end.advance.next = self.write.advance.val();
@@ -556,7 +559,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.scratchpad_slot.next = self.scratchpad.stored_slot.val();
         self.front_end.stored_valid.next = self.load_store.stored_valid.val();
         self.front_end.stored_slot.next = self.load_store.stored_slot.val();
-        self.front_end.divided_valid.next = self.divided.val() | self.exchanged.val();
+        self.front_end.divided_valid.next = self.divided_last.val() | self.exchanged.val();
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         self.front_end.context_slot.next = self.write.context_slot.val();
@@ -675,7 +678,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.stored_slot.next = self.load_store.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
-        self.hazards.divided_valid.next = self.divided.val() | self.exchanged.val();
+        self.hazards.divided_valid.next = self.divided_last.val() | self.exchanged.val();
         self.hazards.atomic.next = self.decode.atomic.val();
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
@@ -693,6 +696,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.divide.start_slot.next = self.write.slot.val();
         self.divide.start_rd.next = self.write.rd.val();
         self.divide.start_lanes.next = self.write.executed.val();
+        self.divide.start_signed.next = !self.write.funct3.val().get_bit(0);
+        self.divide.start_remainder.next = self.write.funct3.val().get_bit(1);
         self.write.divide_ready.next = self.divide.start_ready.val();
 
         // Windows
@@ -706,7 +711,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.window[i].write_size.next = self.write_window_size[i].val();
             self.write.window_open[i].next = self.window[i].open.val();
             self.write.window_base[i].next = self.window[i].base.val();
-            self.write.window_last[i].next = self.window[i].last.val();
+            self.write.window_end[i].next = self.window[i].end.val();
         }
 
         // X, and the registers and PCs of all stages
@@ -725,14 +730,11 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
             self.lane[i].multiplies.next = self.decode.execute_multiply.val();
             self.lane[i].multiply.next = self.write.multiply.val();
-            self.lane[i].divide.next = self.divide.load.val() & self.write.executed.val().get_bit(i);
-            self.lane[i].divide_signed.next = !self.write.funct3.val().get_bit(0);
-            self.lane[i].divide_remainder.next = self.write.funct3.val().get_bit(1);
-            self.lane[i].divide_step.next = self.divide.step.val();
+            self.divide.start_dividend[i].next = self.lane[i].result.val();
+            self.divide.start_divisor[i].next = self.lane[i].store_data.val();
             self.lane[i].stay.next = self.write.stay_lanes.val().get_bit(i);
             self.lane[i].operation.next = self.decode.execute_operation.val();
             self.lane[i].condition.next = self.decode.execute_funct3.val();
-            self.lane[i].a_is_register.next = self.decode.execute_a_is_register.val();
             self.lane[i].a_value.next = self.decode.execute_a_value.val();
             self.lane[i].b_source.next = self.decode.execute_b_source.val();
             self.lane[i].immediate.next = self.decode.execute_immediate.val();
@@ -749,6 +751,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].late.next = self.late_lanes_now.val().get_bit(i);
             self.lane[i].late_address.next = self.late_address.address.val();
             self.lane[i].late_division.next = self.divided.val();
+            self.lane[i].quotient.next = self.divide.result_data[i].val();
             self.lane[i].load_data.next = self.load_store.result_data[i].val();
             for k in 0..self._atomics {
                 self.lane[i].load_data.next = self.atomic_path[k].result_data[i].val();

@@ -98,7 +98,7 @@ pub struct WriteStage<const LANES: usize> {
     /// First line of each.
     pub window_base: Vec<Signal<In, Bits<26>>>,
     /// Last line of each.
-    pub window_last: Vec<Signal<In, Bits<26>>>,
+    pub window_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
     /// The instruction in stage W wants the register write port in this cycle and does not get it.
@@ -332,7 +332,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
             window_base: vec![Signal::default(); WINDOWS],
-            window_last: vec![Signal::default(); WINDOWS],
+            window_end: vec![Signal::default(); WINDOWS],
             late_write: Signal::default(),
             waits_for_port: Signal::default(),
             warp_late: Signal::default(),
@@ -521,7 +521,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         for i in 0..WINDOWS {
             self.check.window_open[i].next = self.window_open[i].val();
             self.check.window_base[i].next = self.window_base[i].val();
-            self.check.window_last[i].next = self.window_last[i].val();
+            self.check.window_end[i].next = self.window_end[i].val();
         }
         self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         self.faulting.next = self.check.faulting.val();

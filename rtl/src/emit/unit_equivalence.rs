@@ -129,6 +129,7 @@ units! {
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
     queue_pointers: memory::QueuePointers::<3>::default();
+    queue_ram: memory::QueueRam::<8, 3>::default();
     store_path: memory::StorePath::<4>::default();
     axi_lite_slave: host::AxiLiteSlave::default();
     configuration_registers: host::ConfigurationRegisters::default();
@@ -139,10 +140,10 @@ units! {
     bit_count: core::BitCount::default();
     boot_rom: core::BootRom::default();
     decoder: core::Decoder::default();
-    divide_control: core::DivideControl::<4>::default(), 10_000, |unit, random, _| {
+    divide_unit: core::DivideUnit::<4>::default(), 10_000, |unit, random, _| {
         unit.start_valid.next = random() % 4 == 0;
     };
-    lane_divider: core::LaneDivider::default(), 10_000, |unit, random, cycle| {
+    divider: core::Divider::default(), 10_000, |unit, random, cycle| {
         // A division as its control runs it, and now and then a broken one.
         unit.load.next = cycle % 40 == 3 || random() % 256 == 0;
         unit.step.next = random() % 64 != 0;

@@ -1,6 +1,6 @@
 //! The data cache of a core.
 
-use super::{CacheTags, QueuePointers, ReorderBuffer};
+use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
 use crate::prelude::*;
 
 /// Write-through, direct-mapped data cache of `2^lines_log2` lines with 64 misses under way: loads stay in order.
@@ -95,8 +95,8 @@ pub struct DataCache {
     read_tags: RamAsync<Bits<6>, 2>,
     reorder: ReorderBuffer,
     waiting: QueuePointers<8>,
-    waiting_hit: RamAsync<Bit, 8>,
-    waiting_place: RamAsync<Bits<16>, 8>,
+    /// Place of the line, and above it whether the line was there.
+    waiting_place: QueueRam<17, 8>,
     data: RamSized<512>,
     errors: RamSizedAsync<1>,
     store_hash: IndexHash,
@@ -160,8 +160,7 @@ impl DataCache {
             read_tags: RamAsync::default(),
             reorder: ReorderBuffer::default(),
             waiting: QueuePointers::default(),
-            waiting_hit: RamAsync::default(),
-            waiting_place: RamAsync::default(),
+            waiting_place: QueueRam::default(),
             data: RamSized::new(lines_log2),
             errors: RamSizedAsync::new(lines_log2),
             store_hash: IndexHash::new(lines_log2, 0),
@@ -185,13 +184,11 @@ impl Logic for DataCache {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held_known, held_place, held_from_data, held_error, fill);
-        clock!(self, clock, requests, tags, reads, reorder, waiting);
+        clock!(self, clock, requests, tags, reads, reorder, waiting, waiting_place);
         self.request_lines.clock.next = self.clock.val();
         self.request_places.clock.next = self.clock.val();
         self.read_lines.clock.next = self.clock.val();
         self.read_tags.clock.next = self.clock.val();
-        self.waiting_hit.clock.next = self.clock.val();
-        self.waiting_place.clock.next = self.clock.val();
         self.data.clock.next = self.clock.val();
         self.errors.clock.next = self.clock.val();
         self.store_places.clock.next = self.clock.val();
@@ -222,13 +219,10 @@ impl Logic for DataCache {
         self.hit.next = self.moves.val() && self.tags.hit.val();
         self.miss.next = self.misses.val();
         self.waiting.push.next = self.moves.val();
-        self.waiting_hit.write_enable.next = self.moves.val();
-        self.waiting_hit.write_address.next = self.waiting.write_address.val();
-        self.waiting_hit.write_data.next = self.tags.hit.val();
-        self.waiting_hit.read_address.next = self.waiting.read_address.val();
-        self.waiting_place.write_enable.next = self.moves.val();
+        self.waiting_place.push.next = self.moves.val();
         self.waiting_place.write_address.next = self.waiting.write_address.val();
-        self.waiting_place.write_data.next = self.request_places.read_data.val();
+        self.waiting_place.write_data.next = (bit_cast::<17, 1>(self.tags.hit.val().into()) << 16)
+            | bit_cast::<17, 16>(self.request_places.read_data.val());
         self.waiting_place.read_address.next = self.waiting.read_address.val();
 
         // Reads from memory
@@ -251,23 +245,26 @@ impl Logic for DataCache {
         self.reorder.response_error.next = self.response_error.val();
 
         // Answer to the oldest request. A hit at the place of the line taken last wants that line once more.
-        self.again.next =
-            self.held_known.q.val() && (self.waiting_place.read_data.val() == self.held_place.q.val());
-        self.can_answer.next =
-            !self.waiting.empty.val() && (self.waiting_hit.read_data.val() || self.reorder.arrived.val());
+        self.again.next = self.held_known.q.val()
+            && (self.waiting_place.front.val().get_bits::<16>(0) == self.held_place.q.val());
+        self.can_answer.next = !self.waiting.empty.val()
+            && (self.waiting_place.front.val().get_bit(16) || self.reorder.arrived.val());
         self.answer_valid.next = self.can_answer.val();
         self.take.next = self.can_answer.val() && self.answer_ready.val();
         self.waiting.pop.next = self.take.val();
-        self.reorder.take.next = self.take.val() && !self.waiting_hit.read_data.val();
-        self.data.read_enable.next = self.take.val() && self.waiting_hit.read_data.val() && !self.again.val();
-        self.data.read_address.next = self.waiting_place.read_data.val();
-        self.errors.read_address.next = self.waiting_place.read_data.val();
-        self.broken.next = self.take.val() && !self.waiting_hit.read_data.val() && self.reorder.error.val();
-        self.fill.d.next = self.take.val() && !self.waiting_hit.read_data.val();
+        self.waiting_place.pop.next = self.take.val();
+        self.reorder.take.next = self.take.val() && !self.waiting_place.front.val().get_bit(16);
+        self.data.read_enable.next =
+            self.take.val() && self.waiting_place.front.val().get_bit(16) && !self.again.val();
+        self.data.read_address.next = self.waiting_place.front.val().get_bits::<16>(0);
+        self.errors.read_address.next = self.waiting_place.front.val().get_bits::<16>(0);
+        self.broken.next =
+            self.take.val() && !self.waiting_place.front.val().get_bit(16) && self.reorder.error.val();
+        self.fill.d.next = self.take.val() && !self.waiting_place.front.val().get_bit(16);
         if self.take.val() {
             self.held_known.d.next = true;
-            self.held_place.d.next = self.waiting_place.read_data.val();
-            if !self.waiting_hit.read_data.val() {
+            self.held_place.d.next = self.waiting_place.front.val().get_bits::<16>(0);
+            if !self.waiting_place.front.val().get_bit(16) {
                 self.held_from_data.d.next = false;
                 self.held_error.d.next = self.reorder.error.val();
             } else if !self.again.val() {

@@ -3,35 +3,28 @@
 use super::LoadExtend;
 use crate::prelude::*;
 
-/// The value that one lane loads from a 64-byte line: word select, byte or half select, extension.
+/// The word at an offset in a 64-byte line.
 ///
-/// Combinational: `data` answers the inputs in the same cycle and is 0 while `enable` is low.
+/// Combinational: `word` answers the inputs in the same cycle and is 0 while `enable` is low.
 #[derive(Clone, Debug, Default, LogicBlock)]
-pub struct LoadAlign {
-    /// This lane's value is wanted.
+pub struct WordSelect {
+    /// A word is wanted.
     pub enable: Signal<In, Bit>,
     /// The line, byte 0 in bits 7:0.
     pub line: Signal<In, Bits<512>>,
-    /// Byte offset in the line, a multiple of the size.
-    pub offset: Signal<In, Bits<6>>,
-    /// 0 = byte, 1 = half word, 2 = word.
-    pub size: Signal<In, Bits<2>>,
-    /// Extend bytes and half words by their sign instead of by zeros.
-    pub sign_extend: Signal<In, Bit>,
-    /// The extended value.
-    pub data: Signal<Out, Bits<32>>,
-
-    extend: LoadExtend,
-    word: Signal<Local, Bits<32>>,
+    /// Number of the word in the line.
+    pub index: Signal<In, Bits<4>>,
+    /// The word.
+    pub word: Signal<Out, Bits<32>>,
 }
 
-impl Logic for LoadAlign {
+impl Logic for WordSelect {
     #[hdl_gen]
     fn update(&mut self) {
-        // One line in 16 parts, of which the offset picks one: the form that costs the fewest LUTs.
+        // One line in 16 parts, of which the index picks one: the form that costs the fewest LUTs.
         self.word.next = bits::<32>(0);
         if self.enable.val() {
-            match self.offset.val().get_bits::<4>(2).index() {
+            match self.index.val().index() {
                 0 => self.word.next = self.line.val().get_bits::<32>(0),
                 1 => self.word.next = self.line.val().get_bits::<32>(32),
                 2 => self.word.next = self.line.val().get_bits::<32>(64),
@@ -50,7 +43,38 @@ impl Logic for LoadAlign {
                 _ => self.word.next = self.line.val().get_bits::<32>(480),
             }
         }
-        self.extend.word.next = self.word.val();
+    }
+}
+
+/// The value that one lane loads from a 64-byte line: word select, byte or half select, extension.
+///
+/// Combinational: `data` answers the inputs in the same cycle and is 0 while `enable` is low.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct LoadAlign {
+    /// This lane's value is wanted.
+    pub enable: Signal<In, Bit>,
+    /// The line, byte 0 in bits 7:0.
+    pub line: Signal<In, Bits<512>>,
+    /// Byte offset in the line, a multiple of the size.
+    pub offset: Signal<In, Bits<6>>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub size: Signal<In, Bits<2>>,
+    /// Extend bytes and half words by their sign instead of by zeros.
+    pub sign_extend: Signal<In, Bit>,
+    /// The extended value.
+    pub data: Signal<Out, Bits<32>>,
+
+    select: WordSelect,
+    extend: LoadExtend,
+}
+
+impl Logic for LoadAlign {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.select.enable.next = self.enable.val();
+        self.select.line.next = self.line.val();
+        self.select.index.next = self.offset.val().get_bits::<4>(2);
+        self.extend.word.next = self.select.word.val();
         self.extend.offset.next = self.offset.val().get_bits::<2>(0);
         self.extend.size.next = self.size.val();
         self.extend.sign_extend.next = self.sign_extend.val();

@@ -1,7 +1,10 @@
 //! From a coalesced load to read requests, and from their responses to the lanes' values.
 
-use super::{LoadAlign, QueuePointers};
+use super::{LoadExtend, QueuePointers, QueueRam, WordSelect};
 use crate::prelude::*;
+
+/// Words that are picked out of a line at once.
+const WORDS: usize = 8;
 
 /// Requests the lines of coalesced loads and extracts every lane's value from the responses.
 ///
@@ -12,7 +15,10 @@ use crate::prelude::*;
 ///    `line_ready` is high. Up to 256 lines wait for their answer.
 /// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
 ///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge.
-///    Results are offered in these cycles. One line a cycle is sustained.
+///    Results are offered in these cycles.
+/// 4. Up to eight words are picked out of a line at once: lanes whose numbers differ by a multiple of eight share the means. Of such lanes the
+///    lowest that waits for its value leads, and those that want the same word go along; the others follow with the next results of the line.
+///    So one line a cycle is sustained with up to eight lanes, and where no two such lanes want different words of a line.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadPath<const LANES: usize> {
     /// Rising-edge clock.
@@ -71,7 +77,7 @@ pub struct LoadPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Value of each lane; 0 for lanes that are not in the mask.
+    /// Value of each lane of the mask; anything for other lanes.
     pub result_data: Vec<Signal<Out, Bits<32>>>,
     /// The operation is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
@@ -81,21 +87,23 @@ pub struct LoadPath<const LANES: usize> {
     pub result_line: Signal<Out, Bits<26>>,
 
     waiting: QueuePointers<8>,
-    waiting_last: RamAsync<Bit, 8>,
-    waiting_lanes: RamAsync<Bits<LANES>, 8>,
-    waiting_line: RamAsync<Bits<26>, 8>,
+    waiting_lanes: QueueRam<LANES, 8>,
+    /// Line address, and above it whether it is the last line of its operation.
+    waiting_line: QueueRam<27, 8>,
     tags: QueuePointers<5>,
     tag_slot: RamAsync<Bits<5>, 5>,
     tag_size: RamAsync<Bits<2>, 5>,
     tag_signed: RamAsync<Bit, 5>,
     tag_rd: RamAsync<Bits<5>, 5>,
     tag_offset: Vec<RamAsync<Bits<6>, 5>>,
-    align: Vec<LoadAlign>,
+    select: Vec<WordSelect>,
+    extend: Vec<LoadExtend>,
 
     held: Register<Bit>,
     held_line: Register<Bits<26>>,
     held_slot: Register<Bits<5>>,
     held_last: Register<Bit>,
+    /// Lanes whose value was not accepted yet.
     held_lanes: Register<Bits<LANES>>,
     held_size: Register<Bits<2>>,
     held_signed: Register<Bit>,
@@ -105,10 +113,18 @@ pub struct LoadPath<const LANES: usize> {
     take: Signal<Local, Bit>,
     room: Signal<Local, Bit>,
     receive: Signal<Local, Bit>,
+    leads: Vec<Signal<Local, Bit>>,
+    index: Vec<Signal<Local, Bits<4>>>,
+    served: Signal<Local, Bits<LANES>>,
+    rest: Signal<Local, Bits<LANES>>,
+    finishes: Signal<Local, Bit>,
+    _groups: usize,
+    _share: usize,
 }
 
 impl<const LANES: usize> Default for LoadPath<LANES> {
     fn default() -> Self {
+        let groups = LANES.min(WORDS);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -141,16 +157,16 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             result_error: Signal::default(),
             result_line: Signal::default(),
             waiting: QueuePointers::default(),
-            waiting_last: RamAsync::default(),
-            waiting_lanes: RamAsync::default(),
-            waiting_line: RamAsync::default(),
+            waiting_lanes: QueueRam::default(),
+            waiting_line: QueueRam::default(),
             tags: QueuePointers::default(),
             tag_slot: RamAsync::default(),
             tag_size: RamAsync::default(),
             tag_signed: RamAsync::default(),
             tag_rd: RamAsync::default(),
             tag_offset: (0..LANES).map(|_| RamAsync::default()).collect(),
-            align: (0..LANES).map(|_| LoadAlign::default()).collect(),
+            select: (0..groups).map(|_| WordSelect::default()).collect(),
+            extend: (0..LANES).map(|_| LoadExtend::default()).collect(),
             held: Register::default(),
             held_line: Register::default(),
             held_slot: Register::default(),
@@ -163,6 +179,13 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             take: Signal::default(),
             room: Signal::default(),
             receive: Signal::default(),
+            leads: vec![Signal::default(); groups],
+            index: vec![Signal::default(); groups],
+            served: Signal::default(),
+            rest: Signal::default(),
+            finishes: Signal::default(),
+            _groups: groups,
+            _share: LANES / groups,
         }
     }
 }
@@ -172,11 +195,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_line, held_slot, held_last, held_lanes);
         dff_setup!(self, clock, held_size, held_signed, held_rd);
-        clock!(self, clock, waiting, tags);
+        clock!(self, clock, waiting, waiting_lanes, waiting_line, tags);
         self.tag_slot.clock.next = self.clock.val();
-        self.waiting_last.clock.next = self.clock.val();
-        self.waiting_lanes.clock.next = self.clock.val();
-        self.waiting_line.clock.next = self.clock.val();
         self.tag_size.clock.next = self.clock.val();
         self.tag_signed.clock.next = self.clock.val();
         self.tag_rd.clock.next = self.clock.val();
@@ -209,39 +229,67 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.line_ready.next = self.read_ready.val() && !self.waiting.full.val();
         self.take.next = self.line_valid.val() && self.read_ready.val() && !self.waiting.full.val();
         self.waiting.push.next = self.take.val();
-        self.waiting_last.write_enable.next = self.take.val();
-        self.waiting_last.write_address.next = self.waiting.write_address.val();
-        self.waiting_last.write_data.next = self.last.val();
-        self.waiting_last.read_address.next = self.waiting.read_address.val();
-        self.waiting_lanes.write_enable.next = self.take.val();
+        self.waiting_lanes.push.next = self.take.val();
         self.waiting_lanes.write_address.next = self.waiting.write_address.val();
         self.waiting_lanes.write_data.next = self.lanes.val();
         self.waiting_lanes.read_address.next = self.waiting.read_address.val();
-
-        self.waiting_line.write_enable.next = self.take.val();
+        self.waiting_line.push.next = self.take.val();
         self.waiting_line.write_address.next = self.waiting.write_address.val();
-        self.waiting_line.write_data.next = self.line.val();
+        self.waiting_line.write_data.next =
+            (bit_cast::<27, 1>(self.last.val().into()) << 26) | bit_cast::<27, 26>(self.line.val());
         self.waiting_line.read_address.next = self.waiting.read_address.val();
+
+        // The lanes that get their value now
+        self.served.next = bits::<LANES>(0);
+        for g in 0..self._groups {
+            self.leads[g].next = false;
+            self.index[g].next = bits::<4>(0);
+        }
+        if self.held.q.val() {
+            for g in 0..self._groups {
+                for p in 0..self._share {
+                    if self.held_lanes.q.val().get_bit(g + p * self._groups) && !self.leads[g].val() {
+                        self.leads[g].next = true;
+                        self.index[g].next = self.held_offset[g + p * self._groups].q.val().get_bits::<4>(2);
+                    }
+                }
+                for p in 0..self._share {
+                    self.served.next = self.served.val().replace_bit(
+                        g + p * self._groups,
+                        self.held_lanes.q.val().get_bit(g + p * self._groups)
+                            && (self.held_offset[g + p * self._groups].q.val().get_bits::<4>(2)
+                                == self.index[g].val()),
+                    );
+                }
+            }
+        }
+        self.rest.next = self.held_lanes.q.val() & !self.served.val();
+        self.finishes.next = !self.rest.val().any();
 
         // Answer: all that belongs to it is registered when it is announced.
         self.tag_slot.read_address.next = self.tags.read_address.val();
         self.tag_size.read_address.next = self.tags.read_address.val();
         self.tag_signed.read_address.next = self.tags.read_address.val();
         self.tag_rd.read_address.next = self.tags.read_address.val();
-        self.room.next = !self.held.q.val() || self.result_ready.val();
+        self.room.next = !self.held.q.val() || (self.result_ready.val() && self.finishes.val());
         // An answer that nobody waits for would be an error of the memory; it is dropped.
         self.receive.next = self.answer_valid.val() && self.room.val() && !self.waiting.empty.val();
         self.answer_ready.next = self.room.val();
         self.waiting.pop.next = self.receive.val();
-        self.tags.pop.next = self.receive.val() && self.waiting_last.read_data.val();
+        self.waiting_lanes.pop.next = self.receive.val();
+        self.waiting_line.pop.next = self.receive.val();
+        self.tags.pop.next = self.receive.val() && self.waiting_line.front.val().get_bit(26);
         if self.room.val() {
             self.held.d.next = self.receive.val();
         }
+        if self.result_ready.val() {
+            self.held_lanes.d.next = self.rest.val();
+        }
         if self.receive.val() {
-            self.held_line.d.next = self.waiting_line.read_data.val();
+            self.held_line.d.next = self.waiting_line.front.val().get_bits::<26>(0);
             self.held_slot.d.next = self.tag_slot.read_data.val();
-            self.held_last.d.next = self.waiting_last.read_data.val();
-            self.held_lanes.d.next = self.waiting_lanes.read_data.val();
+            self.held_last.d.next = self.waiting_line.front.val().get_bit(26);
+            self.held_lanes.d.next = self.waiting_lanes.front.val();
             self.held_size.d.next = self.tag_size.read_data.val();
             self.held_signed.d.next = self.tag_signed.read_data.val();
             self.held_rd.d.next = self.tag_rd.read_data.val();
@@ -250,8 +298,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.result_valid.next = self.held.q.val();
         self.result_slot.next = self.held_slot.q.val();
         self.result_rd.next = self.held_rd.q.val();
-        self.result_mask.next = self.held_lanes.q.val();
-        self.result_last.next = self.held_last.q.val();
+        self.result_mask.next = self.served.val();
+        self.result_last.next = self.held_last.q.val() && self.finishes.val();
         self.result_error.next = self.answer_error.val();
         self.result_line.next = self.held_line.q.val();
         for i in 0..LANES {
@@ -262,12 +310,18 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
             if self.receive.val() {
                 self.held_offset[i].d.next = self.tag_offset[i].read_data.val();
             }
-            self.align[i].enable.next = self.held.q.val() && self.held_lanes.q.val().get_bit(i);
-            self.align[i].line.next = self.answer_data.val();
-            self.align[i].offset.next = self.held_offset[i].q.val();
-            self.align[i].size.next = self.held_size.q.val();
-            self.align[i].sign_extend.next = self.held_signed.q.val();
-            self.result_data[i].next = self.align[i].data.val();
+            self.extend[i].offset.next = self.held_offset[i].q.val().get_bits::<2>(0);
+            self.extend[i].size.next = self.held_size.q.val();
+            self.extend[i].sign_extend.next = self.held_signed.q.val();
+            self.result_data[i].next = self.extend[i].data.val();
+        }
+        for g in 0..self._groups {
+            self.select[g].enable.next = self.leads[g].val();
+            self.select[g].line.next = self.answer_data.val();
+            self.select[g].index.next = self.index[g].val();
+            for p in 0..self._share {
+                self.extend[g + p * self._groups].word.next = self.select[g].word.val();
+            }
         }
     }
 }

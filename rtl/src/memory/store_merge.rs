@@ -85,12 +85,13 @@ impl<const LANES: usize> Logic for StoreMerge<LANES> {
                         self.won_word[i].val() | (self.lane_word[i].val() & 0xff00_0000_u64);
                 }
             }
-            for w in 0..16 {
-                for i in 0..LANES {
-                    if self.select[i].val().get_bit(w) {
-                        self.word[w].next = self.word[w].val() | self.won_word[i].val();
-                        self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
-                    }
+        }
+        // A lane that writes nothing has no word selected, so that this needs no enable: it would double the LUTs.
+        for w in 0..16 {
+            for i in 0..LANES {
+                if self.select[i].val().get_bit(w) {
+                    self.word[w].next = self.word[w].val() | self.won_word[i].val();
+                    self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
                 }
             }
         }

@@ -5,10 +5,11 @@ use crate::prelude::*;
 
 /// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
 ///
-/// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. In the next cycle its data is merged
+/// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
 ///    from `size`, `offset` and `data` of `held_entry`, which must stand from then on while `held_valid` is high and in the cycle in which it
-///    falls; in the cycle after that `write_valid` offers it. One line a cycle is sustained.
-/// 2. Where several lanes write the same byte, the highest lane wins.
+///    falls; in the cycle after that `write_valid` offers it.
+/// 2. Lanes are merged in pairs (0 and 1, 2 and 3, ...), one pair a cycle from the lowest on; pairs that do not write to the line take no
+///    time. So a line takes as many cycles as pairs write to it. Where several lanes write the same byte, the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
 ///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
 ///    high for one cycle, one cycle after the last line of an operation was written at the earliest.
@@ -69,19 +70,22 @@ pub struct StorePath<const LANES: usize> {
 
     merging: Register<Bit>,
     merge_line: Register<Bits<26>>,
+    /// Lanes that are still to be merged.
     merge_lanes: Register<Bits<LANES>>,
     merge_entry: Register<Bits<2>>,
     merge_tag: Register<Bits<5>>,
+    /// The line has the data of a pair.
+    merge_begun: Register<Bit>,
     out_valid: Register<Bit>,
     out_line: Register<Bits<26>>,
-    out_data: Register<Bits<512>>,
+    out_data: LineRegister,
     out_strobe: Register<Bits<64>>,
     out_tag: Register<Bits<5>>,
     /// Lines that are written while an older one is not, by tag.
     written: Register<Bits<32>>,
 
     align: Vec<StoreAlign>,
-    merge: StoreMerge<LANES>,
+    merge: StoreMerge<2>,
     waiting: QueuePointers<5>,
     waiting_slot: RamAsync<Bits<5>, 5>,
     waiting_last: RamAsync<Bit, 5>,
@@ -90,8 +94,17 @@ pub struct StorePath<const LANES: usize> {
     take: Signal<Local, Bit>,
     space: Signal<Local, Bit>,
     complete: Signal<Local, Bit>,
+    pairs: Signal<Local, Bits<16>>,
+    pair: Signal<Local, Bits<16>>,
+    rest: Signal<Local, Bits<LANES>>,
+    finishes: Signal<Local, Bit>,
+    writes: Vec<Signal<Local, Bit>>,
+    pair_offset: Vec<Signal<Local, Bits<6>>>,
+    pair_data: Vec<Signal<Local, Bits<32>>>,
     arriving: Signal<Local, Bits<32>>,
     leaving: Signal<Local, Bits<32>>,
+    _even: usize,
+    _odd: usize,
 }
 
 impl<const LANES: usize> Default for StorePath<LANES> {
@@ -126,13 +139,14 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             merge_lanes: Register::default(),
             merge_entry: Register::default(),
             merge_tag: Register::default(),
+            merge_begun: Register::default(),
             out_valid: Register::default(),
             out_line: Register::default(),
-            out_data: Register::default(),
+            out_data: LineRegister::default(),
             out_strobe: Register::default(),
             out_tag: Register::default(),
             written: Register::default(),
-            align: (0..LANES).map(|_| StoreAlign::default()).collect(),
+            align: (0..2).map(|_| StoreAlign::default()).collect(),
             merge: StoreMerge::default(),
             waiting: QueuePointers::default(),
             waiting_slot: RamAsync::default(),
@@ -141,8 +155,17 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             take: Signal::default(),
             space: Signal::default(),
             complete: Signal::default(),
+            pairs: Signal::default(),
+            pair: Signal::default(),
+            rest: Signal::default(),
+            finishes: Signal::default(),
+            writes: vec![Signal::default(); 2],
+            pair_offset: vec![Signal::default(); 2],
+            pair_data: vec![Signal::default(); 2],
             arriving: Signal::default(),
             leaving: Signal::default(),
+            _even: LANES.div_ceil(2),
+            _odd: LANES / 2,
         }
     }
 }
@@ -150,31 +173,85 @@ impl<const LANES: usize> Default for StorePath<LANES> {
 impl<const LANES: usize> Logic for StorePath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, merging, merge_line, merge_lanes, out_valid, out_line, out_data);
-        dff_setup!(self, clock, merge_entry, merge_tag, out_strobe, out_tag, written);
+        dff_setup!(self, clock, merging, merge_line, merge_lanes, out_valid, out_line);
+        dff_setup!(self, clock, merge_entry, merge_tag, merge_begun, out_strobe, out_tag, written);
         clock!(self, clock, waiting);
+        self.out_data.clock.next = self.clock.val();
         self.waiting_slot.clock.next = self.clock.val();
         self.waiting_last.clock.next = self.clock.val();
 
+        // The lowest pair that is still to be merged, and what its lanes store.
+        self.pairs.next = bits::<16>(0);
+        self.pair.next = bits::<16>(0);
+        self.rest.next = self.merge_lanes.q.val();
+        for s in 0..2 {
+            self.writes[s].next = false;
+            self.pair_offset[s].next = bits::<6>(0);
+            self.pair_data[s].next = bits::<32>(0);
+        }
+        if self.merging.q.val() {
+            for k in 0..self._even {
+                self.pairs.next = self.pairs.val().replace_bit(k, self.merge_lanes.q.val().get_bit(2 * k));
+            }
+            for k in 0..self._odd {
+                if self.merge_lanes.q.val().get_bit(2 * k + 1) {
+                    self.pairs.next = self.pairs.val().replace_bit(k, true);
+                }
+            }
+            self.pair.next = self.pairs.val() & (!self.pairs.val() + 1);
+            for k in 0..self._even {
+                if self.pair.val().get_bit(k) {
+                    self.rest.next = self.rest.val().replace_bit(2 * k, false);
+                    self.writes[0].next = self.writes[0].val() | self.merge_lanes.q.val().get_bit(2 * k);
+                    self.pair_offset[0].next = self.pair_offset[0].val() | self.offset[2 * k].val();
+                    self.pair_data[0].next = self.pair_data[0].val() | self.data[2 * k].val();
+                }
+            }
+            for k in 0..self._odd {
+                if self.pair.val().get_bit(k) {
+                    self.rest.next = self.rest.val().replace_bit(2 * k + 1, false);
+                    self.writes[1].next = self.writes[1].val() | self.merge_lanes.q.val().get_bit(2 * k + 1);
+                    self.pair_offset[1].next = self.pair_offset[1].val() | self.offset[2 * k + 1].val();
+                    self.pair_data[1].next = self.pair_data[1].val() | self.data[2 * k + 1].val();
+                }
+            }
+        }
+        self.finishes.next = !self.rest.val().any();
+
         // Offer to memory, merge stage, and the line that comes from the coalescer.
         self.move_on.next = !self.out_valid.q.val() || self.write_ready.val();
-        self.space.next = (!self.merging.q.val() || self.move_on.val()) && !self.waiting.full.val();
+        self.space.next = (!self.merging.q.val() || (self.move_on.val() && self.finishes.val()))
+            && !self.waiting.full.val();
         self.take.next = self.line_valid.val() && self.space.val();
         self.line_ready.next = self.space.val();
-        self.held_valid.next = self.merging.q.val() && self.out_valid.q.val();
+        self.held_valid.next = self.merging.q.val() && (self.out_valid.q.val() || !self.finishes.val());
         self.held_entry.next = self.merge_entry.q.val();
+        // The first pair also clears what nobody writes.
+        self.out_data.write_enable.next = self.merging.q.val() && self.move_on.val();
+        self.out_data.write_data.next = self.merge.data.val();
+        self.out_data.write_strobe.next = self.merge.strobe.val();
+        if !self.merge_begun.q.val() {
+            self.out_data.write_strobe.next = bits::<64>(0xffff_ffff_ffff_ffff_u64);
+        }
         if self.move_on.val() {
-            self.out_valid.d.next = self.merging.q.val();
-            self.merging.d.next = false;
+            self.out_valid.d.next = self.merging.q.val() && self.finishes.val();
             if self.merging.q.val() {
                 self.out_line.d.next = self.merge_line.q.val();
-                self.out_data.d.next = self.merge.data.val();
                 self.out_strobe.d.next = self.merge.strobe.val();
+                if self.merge_begun.q.val() {
+                    self.out_strobe.d.next = self.out_strobe.q.val() | self.merge.strobe.val();
+                }
                 self.out_tag.d.next = self.merge_tag.q.val();
+                self.merge_lanes.d.next = self.rest.val();
+                self.merge_begun.d.next = true;
+                if self.finishes.val() {
+                    self.merging.d.next = false;
+                }
             }
         }
         if self.take.val() {
             self.merging.d.next = true;
+            self.merge_begun.d.next = false;
             self.merge_line.d.next = self.line.val();
             self.merge_lanes.d.next = self.lanes.val();
             self.merge_entry.d.next = self.entry.val();
@@ -182,20 +259,20 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         }
 
         self.merge.enable.next = self.merging.q.val();
-        for i in 0..LANES {
-            self.align[i].enable.next = self.merging.q.val() && self.merge_lanes.q.val().get_bit(i);
-            self.align[i].offset.next = self.offset[i].val();
-            self.align[i].size.next = self.size.val();
-            self.align[i].data.next = self.data[i].val();
-            self.merge.select[i].next = self.align[i].select.val();
-            self.merge.lane_strobe[i].next = self.align[i].strobe.val();
-            self.merge.index[i].next = self.offset[i].val().get_bits::<4>(2);
-            self.merge.lane_word[i].next = self.align[i].word.val();
+        for s in 0..2 {
+            self.align[s].enable.next = self.writes[s].val();
+            self.align[s].offset.next = self.pair_offset[s].val();
+            self.align[s].size.next = self.size.val();
+            self.align[s].data.next = self.pair_data[s].val();
+            self.merge.select[s].next = self.align[s].select.val();
+            self.merge.lane_strobe[s].next = self.align[s].strobe.val();
+            self.merge.index[s].next = self.pair_offset[s].val().get_bits::<4>(2);
+            self.merge.lane_word[s].next = self.align[s].word.val();
         }
 
         self.write_valid.next = self.out_valid.q.val();
         self.write_line.next = self.out_line.q.val();
-        self.write_data.next = self.out_data.q.val();
+        self.write_data.next = self.out_data.line.val();
         self.write_strobe.next = self.out_strobe.q.val();
         self.write_tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
 

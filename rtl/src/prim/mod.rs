@@ -1,6 +1,7 @@
 //! Primitives: registers and memories, the only units whose Verilog text is written by hand, and the fold of line addresses.
 
 mod index_hash;
+mod line_register;
 mod multiply;
 mod pack;
 mod ram_async;
@@ -14,6 +15,7 @@ mod register;
 mod sized;
 
 pub use index_hash::IndexHash;
+pub use line_register::LineRegister;
 pub use multiply::PartialProducts;
 pub use pack::Pack;
 pub use ram_async::RamAsync;

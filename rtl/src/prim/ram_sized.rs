@@ -83,7 +83,8 @@ impl<const N: usize> Logic for RamSized<N> {
         let last = self._memory.len() - 1;
         let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
         Verilog::Custom(format!(
-            "reg [{msb}:0] words [0:{last}];\n\
+            "(* no_rw_check, ram_style = \"block\" *)\n\
+             reg [{msb}:0] words [0:{last}];\n\
              reg [{msb}:0] data;\n\
              {unused}\
              always @(posedge clk) begin\n    \

@@ -95,7 +95,8 @@ impl Logic for RamSizedBytes {
         let last = self._memory.len() - 1;
         let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
         Verilog::Custom(format!(
-            "reg [511:0] words [0:{last}];\n\
+            "(* no_rw_check, ram_style = \"block\" *)\n\
+             reg [511:0] words [0:{last}];\n\
              reg [511:0] data;\n\
              integer i;\n\
              {unused}\

@@ -1,0 +1,315 @@
+//! Divisions of all lanes.
+
+use super::Divider;
+use crate::prelude::*;
+
+/// Lanes that share a divider.
+const SHARE: usize = 8;
+
+/// Runs one division of a warp at a time: each eight lanes share a [`Divider`] and have it one after the other.
+///
+/// 1. A division is accepted at the edge at which `start_valid` and `start_ready` are high, with the operands of all lanes.
+///    `start_ready` depends on registers only.
+/// 2. It is made in passes. A pass serves one lane of each eight, those at the lowest place among its eight where a lane is left; places
+///    where none takes part are passed over.
+/// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was accepted, until the edge with `result_ready`
+///    high; the results stand meanwhile. `result_last` marks the last pass; `start_ready` is high again in the cycle after it.
+#[derive(LogicBlock)]
+pub struct DivideUnit<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From stage W
+    /// A division is offered.
+    pub start_valid: Signal<In, Bit>,
+    /// No division is under way.
+    pub start_ready: Signal<Out, Bit>,
+    /// Warp slot.
+    pub start_slot: Signal<In, Bits<5>>,
+    /// Destination register.
+    pub start_rd: Signal<In, Bits<5>>,
+    /// Lanes that take part; at least one.
+    pub start_lanes: Signal<In, Bits<LANES>>,
+    /// The operands are signed.
+    pub start_signed: Signal<In, Bit>,
+    /// The results are remainders, else quotients.
+    pub start_remainder: Signal<In, Bit>,
+    /// Dividend of each lane.
+    pub start_dividend: Vec<Signal<In, Bits<32>>>,
+    /// Divisor of each lane.
+    pub start_divisor: Vec<Signal<In, Bits<32>>>,
+
+    // To register write-back
+    /// Results of lanes are here.
+    pub result_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub result_ready: Signal<In, Bit>,
+    /// Warp slot of the division under way.
+    pub result_slot: Signal<Out, Bits<5>>,
+    /// Destination register.
+    pub result_rd: Signal<Out, Bits<5>>,
+    /// Lanes whose result is here.
+    pub result_lanes: Signal<Out, Bits<LANES>>,
+    /// The division is complete with these lanes.
+    pub result_last: Signal<Out, Bit>,
+    /// Result of each lane of `result_lanes`; anything for other lanes.
+    pub result_data: Vec<Signal<Out, Bits<32>>>,
+
+    dividers: Vec<Divider>,
+    busy: Register<Bit>,
+    slot: Register<Bits<5>>,
+    rd: Register<Bits<5>>,
+    signed: Register<Bit>,
+    remainder: Register<Bit>,
+    /// Lanes that have no result yet.
+    pending: Register<Bits<LANES>>,
+    dividend: Vec<Register<Bits<32>>>,
+    divisor: Vec<Register<Bits<32>>>,
+    /// Place of the pass, one hot; 0 when it is still to be chosen.
+    place: Register<Bits<8>>,
+    /// The dividers have the operands of the pass.
+    loaded: Register<Bit>,
+    /// Steps made; bit 5 is set when all are.
+    steps: Register<Bits<6>>,
+
+    chosen: Signal<Local, Bit>,
+    load: Signal<Local, Bit>,
+    step: Signal<Local, Bit>,
+    done: Signal<Local, Bit>,
+    last: Signal<Local, Bit>,
+    /// Places where a lane is left.
+    left: Signal<Local, Bits<8>>,
+    served: Signal<Local, Bits<LANES>>,
+    group_dividend: Vec<Signal<Local, Bits<32>>>,
+    group_divisor: Vec<Signal<Local, Bits<32>>>,
+    _groups: usize,
+    _share: usize,
+}
+
+impl<const LANES: usize> Default for DivideUnit<LANES> {
+    /// # Panics
+    /// If the number of lanes is neither a multiple of eight nor below.
+    fn default() -> Self {
+        let share = LANES.min(SHARE);
+        assert!(LANES % share == 0, "DivideUnit: {LANES} lanes");
+        let groups = LANES / share;
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            start_valid: Signal::default(),
+            start_ready: Signal::default(),
+            start_slot: Signal::default(),
+            start_rd: Signal::default(),
+            start_lanes: Signal::default(),
+            start_signed: Signal::default(),
+            start_remainder: Signal::default(),
+            start_dividend: vec![Signal::default(); LANES],
+            start_divisor: vec![Signal::default(); LANES],
+            result_valid: Signal::default(),
+            result_ready: Signal::default(),
+            result_slot: Signal::default(),
+            result_rd: Signal::default(),
+            result_lanes: Signal::default(),
+            result_last: Signal::default(),
+            result_data: vec![Signal::default(); LANES],
+            dividers: (0..groups).map(|_| Divider::default()).collect(),
+            busy: Register::default(),
+            slot: Register::default(),
+            rd: Register::default(),
+            signed: Register::default(),
+            remainder: Register::default(),
+            pending: Register::default(),
+            dividend: vec![Register::default(); LANES],
+            divisor: vec![Register::default(); LANES],
+            place: Register::default(),
+            loaded: Register::default(),
+            steps: Register::default(),
+            chosen: Signal::default(),
+            load: Signal::default(),
+            step: Signal::default(),
+            done: Signal::default(),
+            last: Signal::default(),
+            left: Signal::default(),
+            served: Signal::default(),
+            group_dividend: vec![Signal::default(); groups],
+            group_divisor: vec![Signal::default(); groups],
+            _groups: groups,
+            _share: share,
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for DivideUnit<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, busy, slot, rd, signed, remainder, pending, place, loaded, steps);
+        for i in 0..LANES {
+            self.dividend[i].clock.next = self.clock.val();
+            self.dividend[i].reset.next = self.reset.val();
+            self.dividend[i].d.next = self.dividend[i].q.val();
+            self.divisor[i].clock.next = self.clock.val();
+            self.divisor[i].reset.next = self.reset.val();
+            self.divisor[i].d.next = self.divisor[i].q.val();
+        }
+
+        // A pass: its place is chosen, the operands there are taken, the bits of the quotient found, the results accepted.
+        self.chosen.next = self.place.q.val().any();
+        self.load.next = self.chosen.val() & !self.loaded.q.val();
+        self.step.next = self.loaded.q.val() & !self.steps.q.val().get_bit(5);
+        self.done.next = self.loaded.q.val() & self.steps.q.val().get_bit(5);
+        self.left.next = bits::<8>(0);
+        self.served.next = bits::<LANES>(0);
+        for g in 0..self._groups {
+            self.group_dividend[g].next = bits::<32>(0);
+            self.group_divisor[g].next = bits::<32>(0);
+        }
+        if self.busy.q.val() {
+            for g in 0..self._groups {
+                for p in 0..self._share {
+                    if self.pending.q.val().get_bit(p + g * self._share) {
+                        self.left.next = self.left.val().replace_bit(p, true);
+                    }
+                    if self.place.q.val().get_bit(p) {
+                        self.served.next = self.served.val().replace_bit(
+                            p + g * self._share,
+                            self.pending.q.val().get_bit(p + g * self._share),
+                        );
+                        self.group_dividend[g].next =
+                            self.group_dividend[g].val() | self.dividend[p + g * self._share].q.val();
+                        self.group_divisor[g].next =
+                            self.group_divisor[g].val() | self.divisor[p + g * self._share].q.val();
+                    }
+                }
+            }
+        }
+        self.last.next = !(self.pending.q.val() & !self.served.val()).any();
+        if self.busy.q.val() & !self.chosen.val() {
+            self.place.d.next = self.left.val() & (!self.left.val() + 1);
+        }
+        if self.load.val() {
+            self.loaded.d.next = true;
+            self.steps.d.next = bits::<6>(0);
+        }
+        if self.step.val() {
+            self.steps.d.next = self.steps.q.val() + 1;
+        }
+        if self.done.val() & self.result_ready.val() {
+            self.pending.d.next = self.pending.q.val() & !self.served.val();
+            self.place.d.next = bits::<8>(0);
+            self.loaded.d.next = false;
+            self.busy.d.next = !self.last.val();
+        }
+
+        self.start_ready.next = !self.busy.q.val();
+        if self.start_valid.val() & !self.busy.q.val() {
+            self.busy.d.next = true;
+            self.slot.d.next = self.start_slot.val();
+            self.rd.d.next = self.start_rd.val();
+            self.signed.d.next = self.start_signed.val();
+            self.remainder.d.next = self.start_remainder.val();
+            self.pending.d.next = self.start_lanes.val();
+            for i in 0..LANES {
+                self.dividend[i].d.next = self.start_dividend[i].val();
+                self.divisor[i].d.next = self.start_divisor[i].val();
+            }
+        }
+
+        self.result_valid.next = self.done.val();
+        self.result_slot.next = self.slot.q.val();
+        self.result_rd.next = self.rd.q.val();
+        self.result_lanes.next = self.served.val();
+        self.result_last.next = self.last.val();
+        for g in 0..self._groups {
+            self.dividers[g].clock.next = self.clock.val();
+            self.dividers[g].reset.next = self.reset.val();
+            self.dividers[g].load.next = self.load.val();
+            self.dividers[g].a.next = self.group_dividend[g].val();
+            self.dividers[g].b.next = self.group_divisor[g].val();
+            self.dividers[g].signed.next = self.signed.q.val();
+            self.dividers[g].remainder.next = self.remainder.q.val();
+            self.dividers[g].step.next = self.step.val();
+            self.dividers[g].wanted.next = self.done.val();
+            for p in 0..self._share {
+                self.result_data[p + g * self._share].next = self.dividers[g].result.val();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use rand::Rng;
+
+    /// Divisions one after the other: every lane gets its quotient or remainder once, in passes of one lane of each eight.
+    fn divides<const LANES: usize>(divisions: u64) {
+        let mut rng = random("divide_unit");
+        let mut uut = DivideUnit::<LANES>::default();
+        reset!(uut);
+        for round in 0..divisions {
+            settle(&mut uut);
+            assert!(uut.start_ready.val() && !uut.result_valid.val());
+            let lanes = if round == 0 { (1u64 << LANES) - 1 } else { rng.gen_range(1..1u64 << LANES) };
+            let operands: Vec<(u32, u32)> = (0..LANES).map(|_| (rng.gen(), rng.gen_range(1..1000))).collect();
+            let remainder: bool = rng.gen();
+            uut.start_valid.next = true;
+            uut.start_slot.next = bits(round % 32);
+            uut.start_rd.next = bits(31 - round % 32);
+            uut.start_lanes.next = bits(lanes);
+            uut.start_signed.next = false;
+            uut.start_remainder.next = remainder;
+            for (i, (a, b)) in operands.iter().enumerate() {
+                uut.start_dividend[i].next = bits((*a).into());
+                uut.start_divisor[i].next = bits((*b).into());
+            }
+            tick!(uut);
+            // Another one is offered meanwhile and must wait.
+            uut.start_slot.next = bits((round + 1) % 32);
+            uut.start_lanes.next = bits(1);
+            uut.start_remainder.next = !remainder;
+            uut.start_dividend[0].next = bits(0);
+            let mut left = lanes;
+            while left != 0 {
+                let mut cycles = 1;
+                settle(&mut uut);
+                while !uut.result_valid.val() {
+                    assert!(!uut.start_ready.val());
+                    tick!(uut);
+                    cycles += 1;
+                }
+                assert_eq!(cycles, 35);
+                for wait in 0..=round % 3 {
+                    uut.result_ready.next = wait == round % 3;
+                    settle(&mut uut);
+                    assert!(uut.result_valid.val() && !uut.start_ready.val());
+                    let place = (0..8).find(|place| left & (0x0101_0101 << place) != 0).unwrap();
+                    let served = left & (0x0101_0101 << place);
+                    assert_eq!(uut.result_lanes.val().to_u64(), served);
+                    assert_eq!(uut.result_last.val(), served == left);
+                    assert_eq!(uut.result_slot.val().to_u64(), round % 32);
+                    assert_eq!(uut.result_rd.val().to_u64(), 31 - round % 32);
+                    for (i, (a, b)) in operands.iter().enumerate().filter(|(i, _)| served >> i & 1 == 1) {
+                        let expected = if remainder { a % b } else { a / b };
+                        assert_eq!(uut.result_data[i].val().to_u32(), expected, "lane {i}: {a} {b}");
+                    }
+                    if wait == round % 3 {
+                        left &= !served;
+                        uut.start_valid.next = left != 0;
+                    }
+                    tick!(uut);
+                }
+                uut.result_ready.next = false;
+            }
+        }
+    }
+
+    #[test]
+    fn every_lane_gets_its_result_once() {
+        divides::<1>(4);
+        divides::<4>(4);
+        divides::<16>(3);
+    }
+}
