@@ -2,8 +2,8 @@
 
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DecodeStage, DivideUnit, FaultBuffer, FrontEnd,
-    Hazards, InstructionCount, Lane, LoadErrors, LostCycle, LostCycles, PathSelector, RegisterAddress,
-    RetireTrace, Watchdog, WriteStage, WINDOWS,
+    Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
+    RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{AtomicPath, DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
@@ -14,7 +14,7 @@ use crate::prelude::*;
 /// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] with [`Hazards`] (D), [`Lane`] (X and register files)
 /// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`LoadStoreUnit`] with [`DataCache`], and
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
-/// late; at the register port they take turns with stage W.
+/// late, through [`LateResults`].
 #[derive(LogicBlock)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
@@ -198,6 +198,7 @@ pub struct ShaderCore<const LANES: usize> {
     load_errors: LoadErrors<LANES>,
     watchdog: Watchdog,
     scratchpad: Scratchpad<LANES>,
+    late: LateResults<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
     rs2_address: RegisterAddress,
@@ -214,28 +215,10 @@ pub struct ShaderCore<const LANES: usize> {
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
     trace_late_values: Pack<Bits<32>, 32, 1024>,
-    memory_now: Signal<Local, Bit>,
-    memory_result: Signal<Local, Bit>,
-    memory_result_slot: Signal<Local, Bits<5>>,
-    memory_result_rd: Signal<Local, Bits<5>>,
-    memory_result_mask: Signal<Local, Bits<LANES>>,
-    memory_result_last: Signal<Local, Bit>,
     memory_result_error: Signal<Local, Bit>,
     memory_result_line: Signal<Local, Bits<26>>,
     checked_as_store: Signal<Local, Bit>,
     exchanged: Signal<Local, Bit>,
-    late_slot_now: Signal<Local, Bits<5>>,
-    late_rd_now: Signal<Local, Bits<5>>,
-    late_lanes_now: Signal<Local, Bits<LANES>>,
-    late_now: Signal<Local, Bit>,
-    late_last: Signal<Local, Bit>,
-    /// Stage W has waited for the register port: values that come late wait now.
-    late_waits: Register<Bit>,
-    loaded: Signal<Local, Bit>,
-    scratchpad_writes: Signal<Local, Bit>,
-    scratchpad_loaded: Signal<Local, Bit>,
-    divided: Signal<Local, Bit>,
-    divided_last: Signal<Local, Bit>,
     address_value: Signal<Local, Bit>,
     number: Vec<Constant<Bits<32>>>,
     aes_enabled: Constant<Bit>,
@@ -355,6 +338,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             load_errors: LoadErrors::default(),
             watchdog: Watchdog::default(),
             scratchpad: Scratchpad::default(),
+            late: LateResults::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
             rs2_address: RegisterAddress::default(),
@@ -371,27 +355,10 @@ impl<const LANES: usize> ShaderCore<LANES> {
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
             trace_late_values: Pack::new(32),
-            memory_now: Signal::default(),
-            memory_result: Signal::default(),
-            memory_result_slot: Signal::default(),
-            memory_result_rd: Signal::default(),
-            memory_result_mask: Signal::default(),
-            memory_result_last: Signal::default(),
             memory_result_error: Signal::default(),
             memory_result_line: Signal::default(),
             checked_as_store: Signal::default(),
             exchanged: Signal::default(),
-            late_slot_now: Signal::default(),
-            late_rd_now: Signal::default(),
-            late_lanes_now: Signal::default(),
-            late_now: Signal::default(),
-            late_last: Signal::default(),
-            late_waits: Register::default(),
-            loaded: Signal::default(),
-            scratchpad_writes: Signal::default(),
-            scratchpad_loaded: Signal::default(),
-            divided: Signal::default(),
-            divided_last: Signal::default(),
             address_value: Signal::default(),
             number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
             aes_enabled: Constant::new(options.aes),
@@ -409,16 +376,17 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
             counters
         );
-        clock!(self, clock, lost, faults, data_cache, read_merge, load_errors, watchdog);
+        clock!(self, clock, lost, faults, data_cache, read_merge, load_errors, watchdog, late);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
         // Atomic instructions, if there are any: their values come as those of loads.
-        self.memory_result.next = self.load_store.result_valid.val();
-        self.memory_result_slot.next = self.load_store.result_slot.val();
-        self.memory_result_rd.next = self.load_store.result_rd.val();
-        self.memory_result_mask.next = self.load_store.result_mask.val();
-        self.memory_result_last.next = self.load_store.result_last.val();
+        self.late.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
+        self.load_store.result_ready.next = self.late.result_ready[FROM_MEMORY].val();
+        self.late.result_slot[FROM_MEMORY].next = self.load_store.result_slot.val();
+        self.late.result_rd[FROM_MEMORY].next = self.load_store.result_rd.val();
+        self.late.result_lanes[FROM_MEMORY].next = self.load_store.result_mask.val();
+        self.late.result_last[FROM_MEMORY].next = self.load_store.result_last.val();
         self.memory_result_error.next = self.load_store.result_error.val();
         self.memory_result_line.next = self.load_store.result_line.val();
         self.checked_as_store.next = self.write.store.val();
@@ -462,7 +430,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.atomic_path[k].written_word.next = self.written_word[k].val();
             self.atomic_path[k].written_error.next = self.written_error[k].val();
             self.atomic_path[k].load_valid.next = self.load_store.result_valid.val();
-            self.atomic_path[k].result_ready.next = !self.late_waits.q.val();
+            self.atomic_path[k].result_ready.next = self.late.result_ready[FROM_MEMORY].val();
             self.atomic_path[k].load_slot.next = self.load_store.result_slot.val();
             self.atomic_path[k].load_rd.next = self.load_store.result_rd.val();
             self.atomic_path[k].load_mask.next = self.load_store.result_mask.val();
@@ -475,11 +443,11 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
                 self.atomic_path[k].request_data[i].next = self.lane[i].store_data.val();
                 self.atomic_path[k].load_data[i].next = self.load_store.result_data[i].val();
             }
-            self.memory_result.next = self.atomic_path[k].result_valid.val();
-            self.memory_result_slot.next = self.atomic_path[k].result_slot.val();
-            self.memory_result_rd.next = self.atomic_path[k].result_rd.val();
-            self.memory_result_mask.next = self.atomic_path[k].result_mask.val();
-            self.memory_result_last.next = self.atomic_path[k].result_last.val();
+            self.late.result_valid[FROM_MEMORY].next = self.atomic_path[k].result_valid.val();
+            self.late.result_slot[FROM_MEMORY].next = self.atomic_path[k].result_slot.val();
+            self.late.result_rd[FROM_MEMORY].next = self.atomic_path[k].result_rd.val();
+            self.late.result_lanes[FROM_MEMORY].next = self.atomic_path[k].result_mask.val();
+            self.late.result_last[FROM_MEMORY].next = self.atomic_path[k].result_last.val();
             self.memory_result_error.next = self.atomic_path[k].result_error.val();
             self.memory_result_line.next = self.atomic_path[k].result_line.val();
             self.hazards.atomic_busy.next = self.atomic_path[k].busy.val();
@@ -499,42 +467,20 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
         }
 
-        // Values that come late: loads go before the scratchpad, and that before the division. They and stage W take turns at
-        // the register port when both want it: else a stream of loaded lines would hold up the instructions that ask for more.
-        dff_setup!(self, clock, late_waits);
-        self.late_waits.d.next = self.write.waits_for_port.val();
-        self.memory_now.next = self.memory_result.val() & !self.late_waits.q.val();
-        self.loaded.next = self.memory_now.val() & self.memory_result_last.val();
-        self.scratchpad_writes.next =
-            self.scratchpad.result_valid.val() & !self.memory_result.val() & !self.late_waits.q.val();
-        self.divided.next = self.divide.result_valid.val()
-            & !self.memory_result.val()
-            & !self.scratchpad.result_valid.val()
-            & !self.late_waits.q.val();
-        self.divided_last.next = self.divided.val() & self.divide.result_last.val();
-        self.load_store.result_ready.next = !self.late_waits.q.val();
-        self.scratchpad.result_ready.next = !self.memory_result.val() & !self.late_waits.q.val();
-        self.divide.result_ready.next =
-            !self.memory_result.val() & !self.scratchpad.result_valid.val() & !self.late_waits.q.val();
-        self.late_slot_now.next = self.memory_result_slot.val();
-        self.late_rd_now.next = self.memory_result_rd.val();
-        self.late_lanes_now.next = bits::<LANES>(0);
-        if self.memory_now.val() {
-            self.late_lanes_now.next = self.memory_result_mask.val();
-        }
-        if self.scratchpad_writes.val() {
-            self.late_slot_now.next = self.scratchpad.result_slot.val();
-            self.late_rd_now.next = self.scratchpad.result_rd.val();
-            self.late_lanes_now.next = self.scratchpad.result_mask.val();
-        }
-        if self.divided.val() {
-            self.late_slot_now.next = self.divide.result_slot.val();
-            self.late_rd_now.next = self.divide.result_rd.val();
-            self.late_lanes_now.next = self.divide.result_lanes.val();
-        }
-        self.late_now.next = self.memory_now.val() | self.scratchpad_writes.val() | self.divided.val();
-        self.scratchpad_loaded.next = self.scratchpad_writes.val() & self.scratchpad.result_last.val();
-        self.late_last.next = self.loaded.val() | self.scratchpad_loaded.val() | self.divided_last.val();
+        // Values that come late
+        self.late.port_wanted.next = self.write.waits_for_port.val();
+        self.late.result_valid[FROM_SCRATCHPAD].next = self.scratchpad.result_valid.val();
+        self.scratchpad.result_ready.next = self.late.result_ready[FROM_SCRATCHPAD].val();
+        self.late.result_slot[FROM_SCRATCHPAD].next = self.scratchpad.result_slot.val();
+        self.late.result_rd[FROM_SCRATCHPAD].next = self.scratchpad.result_rd.val();
+        self.late.result_lanes[FROM_SCRATCHPAD].next = self.scratchpad.result_mask.val();
+        self.late.result_last[FROM_SCRATCHPAD].next = self.scratchpad.result_last.val();
+        self.late.result_valid[FROM_DIVISION].next = self.divide.result_valid.val();
+        self.divide.result_ready.next = self.late.result_ready[FROM_DIVISION].val();
+        self.late.result_slot[FROM_DIVISION].next = self.divide.result_slot.val();
+        self.late.result_rd[FROM_DIVISION].next = self.divide.result_rd.val();
+        self.late.result_lanes[FROM_DIVISION].next = self.divide.result_lanes.val();
+        self.late.result_last[FROM_DIVISION].next = self.divide.result_last.val();
 
         // S, C
         self.front_end.advance.next = self.write.advance.val();
@@ -553,13 +499,13 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.ended_valid.next = self.write.ended_valid.val();
         self.front_end.path_valid.next = self.paths.valid.val();
         self.front_end.path_slot.next = self.paths.slot.val();
-        self.front_end.late_valid.next = self.late_last.val();
-        self.front_end.late_slot.next = self.late_slot_now.val();
+        self.front_end.late_valid.next = self.late.write_last.val();
+        self.front_end.late_slot.next = self.late.write_slot.val();
         self.front_end.scratchpad_stored.next = self.scratchpad.stored_valid.val();
         self.front_end.scratchpad_slot.next = self.scratchpad.stored_slot.val();
         self.front_end.stored_valid.next = self.load_store.stored_valid.val();
         self.front_end.stored_slot.next = self.load_store.stored_slot.val();
-        self.front_end.divided_valid.next = self.divided_last.val() | self.exchanged.val();
+        self.front_end.divided_valid.next = self.late.result_done[FROM_DIVISION].val() | self.exchanged.val();
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         self.front_end.context_slot.next = self.write.context_slot.val();
@@ -632,8 +578,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.rd_address.slot.next = self.write.slot.val();
         self.rd_address.register.next = self.write.rd.val();
         self.rd_address.small_registers.next = self.small_registers.val();
-        self.late_address.slot.next = self.late_slot_now.val();
-        self.late_address.register.next = self.late_rd_now.val();
+        self.late_address.slot.next = self.late.write_slot.val();
+        self.late_address.register.next = self.late.write_rd.val();
         self.late_address.small_registers.next = self.small_registers.val();
         self.a0_address.slot.next = self.write.slot.val();
         self.a0_address.register.next = bits::<5>(10);
@@ -664,21 +610,22 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_divide.next = self.write.divide.val();
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request_scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
-        self.hazards.loaded_valid.next =
-            self.load_store.result_valid.val() & self.load_store.result_last.val() & !self.late_waits.q.val();
-        self.hazards.late_valid.next = self.late_last.val();
-        self.hazards.late_slot.next = self.late_slot_now.val();
-        self.hazards.late_rd.next = self.late_rd_now.val();
+        self.hazards.loaded_valid.next = self.load_store.result_valid.val()
+            & self.load_store.result_last.val()
+            & self.late.result_ready[FROM_MEMORY].val();
+        self.hazards.late_valid.next = self.late.write_last.val();
+        self.hazards.late_slot.next = self.late.write_slot.val();
+        self.hazards.late_rd.next = self.late.write_rd.val();
         self.hazards.scratchpad_start.next =
             self.write.memory_start.val() & self.write.request_scratchpad.val();
-        self.hazards.scratchpad_loaded.next = self.scratchpad_loaded.val();
+        self.hazards.scratchpad_loaded.next = self.late.result_done[FROM_SCRATCHPAD].val();
         self.hazards.scratchpad_stored.next = self.scratchpad.stored_valid.val();
         self.hazards.scratchpad_slot.next = self.scratchpad.stored_slot.val();
         self.hazards.stored_valid.next = self.load_store.stored_valid.val();
         self.hazards.stored_slot.next = self.load_store.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
-        self.hazards.divided_valid.next = self.divided_last.val() | self.exchanged.val();
+        self.hazards.divided_valid.next = self.late.result_done[FROM_DIVISION].val() | self.exchanged.val();
         self.hazards.atomic.next = self.decode.atomic.val();
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
@@ -748,15 +695,15 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].fault.next = self.write.fault_lanes.val().get_bit(i);
             self.lane[i].fault_address.next = self.a0_address.address.val();
             self.lane[i].verdict.next = self.write.verdict.val();
-            self.lane[i].late.next = self.late_lanes_now.val().get_bit(i);
+            self.lane[i].late.next = self.late.write_lanes.val().get_bit(i);
             self.lane[i].late_address.next = self.late_address.address.val();
-            self.lane[i].late_division.next = self.divided.val();
+            self.lane[i].late_division.next = self.late.result_taken[FROM_DIVISION].val();
             self.lane[i].quotient.next = self.divide.result_data[i].val();
             self.lane[i].load_data.next = self.load_store.result_data[i].val();
             for k in 0..self._atomics {
                 self.lane[i].load_data.next = self.atomic_path[k].result_data[i].val();
             }
-            if self.scratchpad_writes.val() {
+            if self.late.result_taken[FROM_SCRATCHPAD].val() {
                 self.lane[i].load_data.next = self.scratchpad.result_data[i].val();
             }
             self.scratchpad.request_address[i].next = self.lane[i].result.val().get_bits::<14>(0);
@@ -805,7 +752,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.write.execute_fault_value.next = self.decode.execute_fault_value.val();
         self.write.execute_next.next = self.decode.execute_next.val();
         self.write.execute_pc.next = self.decode.execute_pc.val();
-        self.write.late_write.next = self.late_now.val();
+        self.write.late_write.next = self.late.write_valid.val();
         self.write.warp_late.next = self.hazards.write_warp_late.val();
         self.write.path_ready.next = self.paths.ready.val();
         self.paths.start_valid.next = self.write.path_start_valid.val();
@@ -927,9 +874,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
 
         // Loads that failed become faults of their lanes.
-        self.load_errors.error_valid.next = self.memory_now.val() & self.memory_result_error.val();
-        self.load_errors.error_slot.next = self.memory_result_slot.val();
-        self.load_errors.error_lanes.next = self.memory_result_mask.val();
+        self.load_errors.error_valid.next =
+            self.late.result_taken[FROM_MEMORY].val() & self.memory_result_error.val();
+        self.load_errors.error_slot.next = self.late.write_slot.val();
+        self.load_errors.error_lanes.next = self.late.write_lanes.val();
         self.load_errors.error_line.next = self.memory_result_line.val();
         self.load_errors.slot.next = self.front_end.decode_slot.val();
         self.load_errors.active.next = self.front_end.decode_active.val();
@@ -1005,10 +953,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.trace[i].late.next = self.write.load.val() | self.write.divide.val();
             self.trace[i].values.next = self.trace_values.y.val();
             self.trace[i].store_data.next = self.trace_store_data.y.val();
-            self.trace[i].late_write.next = self.late_now.val();
-            self.trace[i].late_slot_in.next = self.late_slot_now.val();
-            self.trace[i].late_rd_in.next = self.late_rd_now.val();
-            self.trace[i].late_lanes_in.next = self.late_lanes_now.val();
+            self.trace[i].late_write.next = self.late.write_valid.val();
+            self.trace[i].late_slot_in.next = self.late.write_slot.val();
+            self.trace[i].late_rd_in.next = self.late.write_rd.val();
+            self.trace[i].late_lanes_in.next = self.late.write_lanes.val();
             self.trace[i].late_values.next = self.trace_late_values.y.val();
             self.retire_valid[i].next = self.trace[i].retire_valid.val();
             self.retire_slot[i].next = self.trace[i].retire_slot.val();
