@@ -84,6 +84,7 @@ pub struct DivideUnit<const LANES: usize> {
     served: Signal<Local, Bits<LANES>>,
     group_dividend: Vec<Signal<Local, Bits<32>>>,
     group_divisor: Vec<Signal<Local, Bits<32>>>,
+    group_result: Vec<Signal<Local, Bits<32>>>,
     _groups: usize,
     _share: usize,
 }
@@ -135,6 +136,7 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
             served: Signal::default(),
             group_dividend: vec![Signal::default(); groups],
             group_divisor: vec![Signal::default(); groups],
+            group_result: vec![Signal::default(); groups],
             _groups: groups,
             _share: share,
         }
@@ -231,8 +233,9 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             self.dividers[g].remainder.next = self.remainder.q.val();
             self.dividers[g].step.next = self.step.val();
             self.dividers[g].wanted.next = self.done.val();
+            self.group_result[g].next = self.dividers[g].result.val();
             for p in 0..self._share {
-                self.result_data[p + g * self._share].next = self.dividers[g].result.val();
+                self.result_data[p + g * self._share].next = self.group_result[g].val();
             }
         }
     }

@@ -18,36 +18,57 @@ pub struct LoadExtend {
     /// The extended value.
     pub data: Signal<Out, Bits<32>>,
 
-    half: Signal<Local, Bits<16>>,
-    byte: Signal<Local, Bits<8>>,
-    extension: Signal<Local, Bits<32>>,
+    first: Signal<Local, Bits<8>>,
+    second: Signal<Local, Bits<8>>,
+    upper: Signal<Local, Bits<16>>,
+    is_byte: Signal<Local, Bit>,
+    fill: Signal<Local, Bit>,
+    choice: Signal<Local, Bit>,
 }
 
 impl Logic for LoadExtend {
     #[hdl_gen]
     fn update(&mut self) {
-        self.half.next = self.word.val().get_bits::<16>(0);
+        // The offset chooses the first byte for every size: that of a word is 0.
+        match self.offset.val().index() {
+            0 => self.first.next = self.word.val().get_bits::<8>(0),
+            1 => self.first.next = self.word.val().get_bits::<8>(8),
+            2 => self.first.next = self.word.val().get_bits::<8>(16),
+            _ => self.first.next = self.word.val().get_bits::<8>(24),
+        }
+        // What extends the value
+        self.is_byte.next = !self.size.val().any();
+        self.fill.next = self.word.val().get_bit(15);
         if self.offset.val().get_bit(1) {
-            self.half.next = self.word.val().get_bits::<16>(16);
+            self.fill.next = self.word.val().get_bit(31);
         }
-        self.byte.next = self.half.val().get_bits::<8>(0);
-        if self.offset.val().get_bit(0) {
-            self.byte.next = self.half.val().get_bits::<8>(8);
+        if self.is_byte.val() {
+            self.fill.next = self.first.val().get_bit(7);
         }
-        self.extension.next = bits::<32>(0);
+        self.fill.next = self.fill.val() & self.sign_extend.val();
+        // Of the second byte `choice` is the higher half of the word or, for a byte, the extension: each bit depends on four.
+        self.choice.next = self.offset.val().get_bit(1);
+        if self.is_byte.val() {
+            self.choice.next = self.fill.val();
+        }
+        self.second.next = bits::<8>(0);
+        if self.choice.val() {
+            self.second.next = self.word.val().get_bits::<8>(24);
+            if self.is_byte.val() {
+                self.second.next = bits::<8>(0xff);
+            }
+        } else if !self.is_byte.val() {
+            self.second.next = self.word.val().get_bits::<8>(8);
+        }
+        self.upper.next = bits::<16>(0);
         if self.size.val().get_bit(1) {
-            self.data.next = self.word.val();
-        } else if self.size.val().get_bit(0) {
-            if self.sign_extend.val() && self.half.val().get_bit(15) {
-                self.extension.next = bits::<32>(0xffff_0000_u64);
-            }
-            self.data.next = self.extension.val() | bit_cast::<32, 16>(self.half.val());
-        } else {
-            if self.sign_extend.val() && self.byte.val().get_bit(7) {
-                self.extension.next = bits::<32>(0xffff_ff00_u64);
-            }
-            self.data.next = self.extension.val() | bit_cast::<32, 8>(self.byte.val());
+            self.upper.next = self.word.val().get_bits::<16>(16);
+        } else if self.fill.val() {
+            self.upper.next = bits::<16>(0xffff);
         }
+        self.data.next = (bit_cast::<32, 16>(self.upper.val()) << 16)
+            | (bit_cast::<32, 8>(self.second.val()) << 8)
+            | bit_cast::<32, 8>(self.first.val());
     }
 }
 

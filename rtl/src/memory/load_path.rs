@@ -115,6 +115,7 @@ pub struct LoadPath<const LANES: usize> {
     receive: Signal<Local, Bit>,
     leads: Vec<Signal<Local, Bit>>,
     index: Vec<Signal<Local, Bits<4>>>,
+    word: Vec<Signal<Local, Bits<32>>>,
     served: Signal<Local, Bits<LANES>>,
     rest: Signal<Local, Bits<LANES>>,
     finishes: Signal<Local, Bit>,
@@ -181,6 +182,7 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             receive: Signal::default(),
             leads: vec![Signal::default(); groups],
             index: vec![Signal::default(); groups],
+            word: vec![Signal::default(); groups],
             served: Signal::default(),
             rest: Signal::default(),
             finishes: Signal::default(),
@@ -319,8 +321,9 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
             self.select[g].enable.next = self.leads[g].val();
             self.select[g].line.next = self.answer_data.val();
             self.select[g].index.next = self.index[g].val();
+            self.word[g].next = self.select[g].word.val();
             for p in 0..self._share {
-                self.extend[g + p * self._groups].word.next = self.select[g].word.val();
+                self.extend[g + p * self._groups].word.next = self.word[g].val();
             }
         }
     }
