@@ -18,6 +18,28 @@ module tracked_ram #(
     assign read_data = read_address == tracked ? word : other;
 endmodule
 
+// The same with a registered read port, which reads what stood there before a write at the same edge.
+module tracked_sync_ram #(
+    parameter WIDTH = 1,
+    parameter ADDRESS = 1
+) (
+    input  wire               clk,
+    input  wire               write_enable,
+    input  wire [ADDRESS-1:0] write_address,
+    input  wire [WIDTH-1:0]   write_data,
+    input  wire               read_enable,
+    input  wire [ADDRESS-1:0] read_address,
+    input  wire [ADDRESS-1:0] tracked,
+    output reg  [WIDTH-1:0]   word,
+    output reg  [WIDTH-1:0]   read_data
+);
+    (* anyseq *) wire [WIDTH-1:0] other;
+    always @(posedge clk) begin
+        if (write_enable && write_address == tracked) word <= write_data;
+        if (read_enable) read_data <= read_address == tracked ? word : other;
+    end
+endmodule
+
 // A RAM whose words all read as anything, for data that no property looks at.
 module any_ram #(
     parameter WIDTH = 1
@@ -39,6 +61,17 @@ endmodule
         tracked_ram #(WIDTH, ADDRESS) ram ( \
             clk, write_enable, write_address, write_data, read_address, tracked, word, read_data); \
     endmodule
+`define TRACKED_SYNC(NAME, WIDTH, ADDRESS) \
+    module NAME ( \
+        input wire clk, input wire write_enable, input wire [ADDRESS-1:0] write_address, \
+        input wire [WIDTH-1:0] write_data, input wire read_enable, input wire [ADDRESS-1:0] read_address, \
+        output wire [WIDTH-1:0] read_data \
+    ); \
+        wire [ADDRESS-1:0] tracked; \
+        wire [WIDTH-1:0] word; \
+        tracked_sync_ram #(WIDTH, ADDRESS) ram ( \
+            clk, write_enable, write_address, write_data, read_enable, read_address, tracked, word, read_data); \
+    endmodule
 `define ANY(NAME, WIDTH, ADDRESS) \
     module NAME (`PORTS(WIDTH, ADDRESS)); \
         any_ram #(WIDTH) ram (read_data); \
@@ -47,6 +80,11 @@ endmodule
 // Control units of the cores.
 `TRACKED(ram_async_32_5, 32, 5)
 `TRACKED(ram_async_6_5, 6, 5)
+`TRACKED(ram_async_30_5, 30, 5)
+`TRACKED_SYNC(ram_sync_38_5, 38, 5)
+`TRACKED_SYNC(ram_sync_6_5, 6, 5)
+`TRACKED_SYNC(ram_sync_2_5, 2, 5)
+`TRACKED_SYNC(ram_sync_36_5, 36, 5)
 // The memory channel.
 `TRACKED(ram_async_8_1, 8, 1)
 `TRACKED(ram_async_512_1, 512, 1)

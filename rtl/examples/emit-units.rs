@@ -33,6 +33,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
         unit("warp_scheduler", &core::WarpScheduler::new(false)),
+        unit("front_end", &core::FrontEnd::<2>::new(false)),
+        unit("atomic_turns", &core::AtomicTurns::default()),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
         unit("ingress", &stream::Ingress::default()),

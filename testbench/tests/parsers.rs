@@ -10,13 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use hermes_rtl::config::Config as ArrayConfig;
 use hermes_testbench::apps::AppEntry;
+use hermes_testbench::cosim::Latency;
 use hermes_testbench::kernel::{Executable, Kernel};
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet, RouteTable,
     SecurityAssociation,
 };
-use hermes_testbench::traffic::{self, Generator, Traffic};
+use hermes_testbench::timeline::CycleRange;
+use hermes_testbench::traffic::{self, Generator, Kind, LineRate, Traffic};
 use peak_alloc::PeakAlloc;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -297,4 +300,31 @@ fn programs() {
         Executable::read(path)
     };
     fuzz("programs", std::slice::from_ref(&headers), with_headers);
+}
+
+#[test]
+fn configurations() {
+    let presets =
+        ArrayConfig::PRESETS.map(|name| serde_json::to_vec(&ArrayConfig::preset(name).unwrap()).unwrap());
+    fuzz("configurations", &presets, |path| {
+        let text = std::fs::read(path).unwrap();
+        let config: ArrayConfig = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+        config.validate().map_err(|error| error.to_string())
+    });
+}
+
+/// The texts of options that are more than a number.
+#[test]
+fn options() {
+    let files = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
+    let text = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let latencies = ["dram:banks=8,row=2048,line=4,refresh-interval=7800,refresh=350", "dram", "1-60", "100"];
+    fuzz("latencies", &files(&latencies), |path| {
+        let latency: Latency = text(path).parse()?;
+        assert_eq!(latency.to_string().parse::<Latency>()?.to_string(), latency.to_string());
+        Ok::<_, String>(latency)
+    });
+    fuzz("kinds", &files(&["imix", "fixed:64", "tcp-mix"]), |path| text(path).parse::<Kind>());
+    fuzz("rates", &files(&["trace", "max", "12.5"]), |path| text(path).parse::<LineRate>());
+    fuzz("cycles", &files(&["1000-2000", "0-18446744073709551615"]), |path| text(path).parse::<CycleRange>());
 }

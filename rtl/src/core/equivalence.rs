@@ -149,7 +149,8 @@ fn hazards() {
         let (late_slot, late_rd) = late.unwrap_or((some_slot(random, cycle), 5));
         unit.late_slot.next = (late_slot as u64).into();
         unit.late_rd.next = (late_rd as u64).into();
-        let stored = if chance(random, !filling) { stores.pop_front() } else { None };
+        // Seldom enough that many warps have stores under way.
+        let stored = if chance(random, !filling) && random() % 4 == 0 { stores.pop_front() } else { None };
         unit.stored_valid.next = stored.is_some();
         unit.stored_slot.next = (stored.unwrap_or(some_slot(random, cycle)) as u64).into();
         unit.scratchpad_slot.next = (some_slot(random, cycle) as u64).into();
@@ -158,8 +159,8 @@ fn hazards() {
         let slot = some_slot(random, cycle);
         let chosen = (random() % 32) as usize;
         let rd = if marks.has(slot, chosen) { 0 } else { chosen };
-        // Loads are half of it.
-        let kind = [0, 0, 0, 1, 2, 3][(random() % 6) as usize];
+        // Loads and stores are most of it.
+        let kind = [0, 0, 0, 1, 1, 1, 2, 3][(random() % 8) as usize];
         let starts = ready && chance(random, filling);
         let to_scratchpad = random() % 2 == 0;
         unit.write_valid.next = starts || random() % 2 == 0;

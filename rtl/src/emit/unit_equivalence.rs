@@ -117,6 +117,16 @@ units! {
         unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
     };
     path_selector: core::PathSelector::<4>::default();
+    atomic_turns: core::AtomicTurns::default(), 20_000, |unit, random, cycle| {
+        // Four warps for some time, so that each decides; now and then the path stays free until all debts are forgotten.
+        let mut some_slot = || ((cycle / 100 * 7 + random() % 4 * 11) % 32).into();
+        unit.slot.next = some_slot();
+        unit.start_slot.next = some_slot();
+        let quiet = cycle / 400 % 8 == 7;
+        unit.wants.next = random() % 8 == 0;
+        unit.start_valid.next = !quiet && random() % 4 == 0;
+        unit.busy.next = !quiet && random() % 2 == 0;
+    };
     oldest_first: core::OldestFirst::default();
     warp_scheduler: core::WarpScheduler::new(false);
     warp_scheduler_oldest_first: core::WarpScheduler::new(true);

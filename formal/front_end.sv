@@ -1,0 +1,205 @@
+// The instructions of a warp retire in the order of its program: each behind the one before, or where the path leads that stage W
+// or path selection chose, with the lanes and the call depth of that path; what was issued too early leaves no trace.
+//
+// Of all warp slots one is followed, whichever; of the RAMs the word of its warp (see tracked_ram.sv). Stages D, X and W are what
+// the core makes of them: an instruction in stage D goes on unless it is fetched again, none overtakes another, and a flush
+// takes the younger ones of its warp out.
+module front_end_formal (
+    input wire        clk,
+    input wire        rst,
+    input wire        advance,
+    input wire        start_valid, input wire [4:0] start_slot, input wire [31:0] start_packet, input wire [5:0] start_count,
+    input wire        miss_valid, input wire wait_valid, input wire control_valid, input wire replay_valid,
+    input wire        filled,
+    input wire        flush_valid, input wire ended_valid, input wire direct,
+    input wire        path_valid, input wire [4:0] path_slot,
+    input wire        late_valid, input wire [4:0] late_slot,
+    input wire        scratchpad_stored, input wire [4:0] scratchpad_slot,
+    input wire        stored_valid, input wire [4:0] stored_slot,
+    input wire        divided_valid,
+    input wire [31:0] stores_busy,
+    input wire [29:0] context_pc, input wire [5:0] context_depth, input wire [1:0] context_active,
+    input wire [1:0]  context_alive, input wire [35:0] context_waiting,
+    input wire        finish_ready
+);
+    // Stages X and W.
+    reg         x_valid, w_valid, x_control, w_control;
+    reg  [4:0]  x_slot, w_slot;
+    reg  [29:0] x_pc, w_pc;
+    wire        fire = w_valid && advance;
+    wire        resume_valid = fire && ((w_control && direct) || ended_valid);
+    wire        context_write = path_valid || (fire && w_control && direct);
+    wire [4:0]  context_slot = path_valid ? path_slot : w_slot;
+
+    wire        lookup_enable, decode_valid, decode_boot, finish_valid;
+    wire [4:0]  lookup_slot, decode_slot, finish_slot;
+    wire [29:0] lookup_word, decode_pc;
+    wire [5:0]  decode_depth;
+    wire [1:0]  decode_active, decode_alive;
+    wire [35:0] decode_waiting;
+    wire [31:0] decode_packet;
+    front_end dut (
+        .clk(clk), .rst(rst), .advance(advance), .start_valid(start_valid), .start_slot(start_slot),
+        .start_packet(start_packet), .start_count(start_count), .miss_valid(miss_valid), .wait_valid(wait_valid),
+        .control_valid(control_valid), .replay_valid(replay_valid), .filled(filled), .write_slot(w_slot),
+        .resume_valid(resume_valid), .flush_valid(flush_valid), .ended_valid(ended_valid), .path_valid(path_valid),
+        .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot), .scratchpad_stored(scratchpad_stored),
+        .scratchpad_slot(scratchpad_slot), .stored_valid(stored_valid), .stored_slot(stored_slot),
+        .divided_valid(divided_valid), .stores_busy(stores_busy), .context_write(context_write),
+        .context_slot(context_slot), .context_pc(context_pc), .context_depth(context_depth),
+        .context_active(context_active), .context_alive(context_alive), .context_waiting(context_waiting),
+        .lookup_enable(lookup_enable), .lookup_slot(lookup_slot), .lookup_word(lookup_word),
+        .decode_valid(decode_valid), .decode_slot(decode_slot), .decode_pc(decode_pc), .decode_boot(decode_boot),
+        .decode_depth(decode_depth), .decode_active(decode_active), .decode_alive(decode_alive),
+        .decode_waiting(decode_waiting), .decode_packet(decode_packet), .finish_valid(finish_valid),
+        .finish_ready(finish_ready), .finish_slot(finish_slot)
+    );
+    (* anyconst *) reg [4:0] warp;
+    (* hierconn *) wire [4:0] \dut.counters.sequential.tracked ;
+    (* hierconn *) wire [4:0] \dut.counters.replay.tracked ;
+    (* hierconn *) wire [4:0] \dut.counters.jump.tracked ;
+    (* hierconn *) wire [4:0] \dut.start.tracked ;
+    (* hierconn *) wire [4:0] \dut.depth.tracked ;
+    (* hierconn *) wire [4:0] \dut.active.tracked ;
+    (* hierconn *) wire [4:0] \dut.alive.tracked ;
+    (* hierconn *) wire [4:0] \dut.waiting.tracked ;
+    assign \dut.counters.sequential.tracked = warp;
+    assign \dut.counters.replay.tracked = warp;
+    assign \dut.counters.jump.tracked = warp;
+    assign \dut.start.tracked = warp;
+    assign \dut.depth.tracked = warp;
+    assign \dut.active.tracked = warp;
+    assign \dut.alive.tracked = warp;
+    assign \dut.waiting.tracked = warp;
+    (* hierconn *) wire [29:0] \dut.counters.sequential.word ;
+    (* hierconn *) wire [29:0] \dut.counters.replay.word ;
+    (* hierconn *) wire [29:0] \dut.counters.jump.word ;
+    (* hierconn *) wire [31:0] \dut.counters.replayed ;
+    (* hierconn *) wire [31:0] \dut.counters.jumped ;
+    (* hierconn *) wire [37:0] \dut.start.word ;
+    (* hierconn *) wire [5:0] \dut.depth.word ;
+    (* hierconn *) wire [1:0] \dut.active.word ;
+    (* hierconn *) wire [1:0] \dut.alive.word ;
+    (* hierconn *) wire [35:0] \dut.waiting.word ;
+    (* hierconn *) wire [37:0] \dut.start_read_data ;
+    (* hierconn *) wire [5:0] \dut.depth_read_data ;
+    (* hierconn *) wire [1:0] \dut.active_read_data ;
+    (* hierconn *) wire [1:0] \dut.alive_read_data ;
+    (* hierconn *) wire [35:0] \dut.waiting_read_data ;
+    (* hierconn *) wire [31:0] \dut.initial_ ;
+    (* hierconn *) wire \dut.context_valid ;
+    (* hierconn *) wire [4:0] \dut.context_held_slot ;
+    (* hierconn *) wire \dut.context_fresh ;
+    (* hierconn *) wire \dut.context_initial ;
+    (* hierconn *) wire [31:0] \dut.scheduler.occupied_slots ;
+    (* hierconn *) wire [31:0] \dut.scheduler.fresh ;
+    (* hierconn *) wire [31:0] \dut.scheduler.resolving ;
+    (* hierconn *) wire [31:0] \dut.scheduler.ended ;
+
+    `include "start.vh"
+
+    // The followed warp: where its instructions are, and whether its path is being chosen.
+    wire starts = start_valid && start_slot == warp;
+    wire in_c = \dut.context_valid && \dut.context_held_slot == warp;
+    wire in_d = decode_valid && decode_slot == warp;
+    wire in_x = x_valid && x_slot == warp;
+    wire in_w = w_valid && w_slot == warp;
+    wire chosen = path_valid && path_slot == warp;
+    wire flushed = flush_valid && w_slot == decode_slot;
+    reg  present, over, choosing;
+    // The PC of the instruction that retires next, while it is known, and its context.
+    reg         known, untouched;
+    reg  [29:0] expected;
+    reg  [37:0] start;
+    reg  [45:0] context;
+    wire [1:0]  all = 2'd3 >> (2'd2 - start_count[1:0]);
+    localparam [29:0] BOOT = 30'h3fffffc0;
+    // The last lookup.
+    reg         looked_up;
+    reg  [34:0] lookup;
+    always @* begin
+        assume (start_count == 1 || start_count == 2);
+        assume (!starts || !present);
+        // Stage D: it moves on with the stages in front and says what becomes of its instruction, unless that is flushed.
+        assume (!(replay_valid || control_valid) || (decode_valid && advance && !flushed));
+        assume (!(miss_valid || wait_valid) || replay_valid);
+        assume (!(replay_valid && control_valid) && !(miss_valid && wait_valid));
+        // Stage W: it alone holds the stages up. An instruction on which the path depends goes on, ends the warp, or has a path chosen;
+        // of any other only faults and accesses that are split have one chosen.
+        assume (advance || w_valid);
+        assume (!(flush_valid || ended_valid || direct) || fire);
+        assume (!(ended_valid || direct) || w_control);
+        assume (flush_valid + ended_valid + direct <= 1);
+        assume (!(path_valid && fire && w_control));
+        assume (!chosen || choosing);
+    end
+    always @(posedge clk) begin
+        if (advance) begin
+            x_valid <= decode_valid && !flushed && !replay_valid;
+            {x_slot, x_pc, x_control} <= {decode_slot, decode_pc, control_valid};
+            w_valid <= x_valid && !(flush_valid && w_slot == x_slot);
+            {w_slot, w_pc, w_control} <= {x_slot, x_pc, x_control};
+            looked_up <= lookup_enable;
+            lookup <= {lookup_slot, lookup_word};
+        end
+        if (fire && in_w) begin
+            expected <= w_control ? context_pc : w_pc + 1;
+            known <= direct || !(w_control || flush_valid);
+            choosing <= !ended_valid && !direct && (w_control || flush_valid);
+            if (ended_valid) over <= 1;
+        end
+        if (chosen) {choosing, known, expected} <= {2'b01, context_pc};
+        if (context_write && context_slot == warp) begin
+            context <= {context_depth, context_active, context_alive, context_waiting};
+            untouched <= 0;
+        end
+        if (finish_valid && finish_ready && finish_slot == warp) present <= 0;
+        if (starts) begin
+            {present, over, known, expected, untouched} <= {3'b101, BOOT, 1'b1};
+            start <= {start_count, start_packet};
+            context <= {6'd0, all, all, 36'hfffffffff};
+        end
+        if (rst) {present, over, choosing, known, x_valid, w_valid} <= 0;
+    end
+
+    // The PCs behind the instructions in stages W, X and D, and the one in stage C or of the next one to issue.
+    wire [29:0] behind_w = expected + in_w;
+    wire [29:0] behind_x = behind_w + in_x;
+    wire [29:0] behind_d = behind_x + in_d;
+    wire [29:0] kept = \dut.counters.jumped [warp] ? \dut.counters.jump.word
+        : \dut.counters.replayed [warp] ? \dut.counters.replay.word : \dut.counters.sequential.word ;
+    wire        fresh = in_c ? \dut.context_fresh : \dut.scheduler.fresh [warp];
+    wire        occupied = \dut.scheduler.occupied_slots [warp];
+    wire        leaving = finish_valid && finish_slot == warp;
+    wire        resolving = \dut.scheduler.resolving [warp];
+
+    always @(posedge clk) if (started && !rst) begin
+        if (fire && in_w) retires_in_order: assert (known && w_pc == expected && present && !over);
+        if (in_d) context_of_the_path: assert (
+            {decode_depth, decode_active, decode_alive, decode_waiting} == context && decode_packet == start[31:0]);
+        if (in_d && !decode_boot) fetched_at_its_pc: assert (looked_up && lookup == {decode_slot, decode_pc});
+
+        // What the induction needs to know of the state.
+        state_present: assert (present == (occupied || leaving) && !(occupied && leaving)
+            && \dut.scheduler.ended [warp] == (occupied && over) && (!leaving || over));
+        if (in_c || in_d || in_x || in_w) state_inside: assert (occupied && !over && known && !choosing);
+        state_resolving: assert (resolving == ((in_x && x_control) || (in_w && w_control) || choosing)
+            && (!resolving || (occupied && !over && !in_c && !in_d)) && !(in_w && w_control && in_x));
+        if (in_w) state_w: assert (w_pc == expected);
+        if (in_x) state_x: assert (x_pc == behind_w);
+        if (in_d) state_d: assert (decode_pc == behind_x);
+        if (occupied && !over && !resolving) state_pc: assert (known && (fresh ? BOOT : kept) == behind_d);
+        if (occupied && fresh) state_fresh: assert (!in_d && !in_x && !in_w && !resolving && !over && untouched);
+        if (occupied && in_c) state_issued: assert (!\dut.scheduler.fresh [warp]);
+        if (in_c) state_c: assert (\dut.start_read_data == start && \dut.context_initial == untouched && (untouched
+            || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));
+        if (occupied) state_context: assert (\dut.start.word == start && \dut.initial_ [warp] == untouched && (untouched
+            ? context == {6'd0, {2{2'd3 >> (2'd2 - start[33:32])}}, 36'hfffffffff} && (start[37:32] == 1 || start[37:32] == 2)
+            : {\dut.depth.word , \dut.active.word , \dut.alive.word , \dut.waiting.word } == context));
+
+        // An instruction is fetched again with younger ones behind it; a flush takes younger ones out of all stages.
+        fetched_again: cover (replay_valid && in_d && in_c && in_x);
+        flushed_everywhere: cover (flush_valid && in_w && in_x && in_d && in_c);
+        third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x);
+    end
+endmodule
