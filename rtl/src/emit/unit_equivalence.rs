@@ -178,6 +178,6 @@ units! {
     };
     load_align: memory::LoadAlign::default();
     store_align: memory::StoreAlign::default();
-    store_merge: memory::StoreMerge::<4>::default();
+    store_merge: memory::StoreMerge::new(4);
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }

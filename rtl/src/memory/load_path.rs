@@ -4,7 +4,7 @@ use super::{LoadExtend, QueuePointers, QueueRam, WordSelect};
 use crate::prelude::*;
 
 /// Words that are picked out of a line at once.
-const WORDS: usize = 8;
+const WORDS: usize = 16;
 
 /// Requests the lines of coalesced loads and extracts every lane's value from the responses.
 ///
@@ -16,9 +16,9 @@ const WORDS: usize = 8;
 /// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
 ///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge.
 ///    Results are offered in these cycles.
-/// 4. Up to eight words are picked out of a line at once: lanes whose numbers differ by a multiple of eight share the means. Of such lanes the
+/// 4. Up to sixteen words are picked out of a line at once: of 32 lanes, those whose numbers differ by 16 share the means. Of such lanes the
 ///    lowest that waits for its value leads, and those that want the same word go along; the others follow with the next results of the line.
-///    So one line a cycle is sustained with up to eight lanes, and where no two such lanes want different words of a line.
+///    So one line a cycle is sustained with up to sixteen lanes, and where no two such lanes want different words of a line.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadPath<const LANES: usize> {
     /// Rising-edge clock.

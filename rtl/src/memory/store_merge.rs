@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// order: a lane gives up the bytes that a higher lane writes in the same word, so that what remains is or-ed together.
 /// Combinational; while `enable` is low every output is 0.
 #[derive(Clone, Debug, LogicBlock)]
-pub struct StoreMerge<const LANES: usize> {
+pub struct StoreMerge {
     /// A line is wanted.
     pub enable: Signal<In, Bit>,
     /// For each lane, the word of the line that it writes (one hot or 0).
@@ -30,32 +30,35 @@ pub struct StoreMerge<const LANES: usize> {
     word_strobe: Vec<Signal<Local, Bits<4>>>,
     pack_data: Pack<Bits<32>, 32, 512>,
     pack_strobe: Pack<Bits<4>, 4, 64>,
+    _lanes: usize,
 }
 
-impl<const LANES: usize> Default for StoreMerge<LANES> {
-    fn default() -> Self {
+impl StoreMerge {
+    /// A unit for so many lanes.
+    pub fn new(lanes: usize) -> Self {
         Self {
             enable: Signal::default(),
-            select: (0..LANES).map(|_| Signal::default()).collect(),
-            index: (0..LANES).map(|_| Signal::default()).collect(),
-            lane_strobe: (0..LANES).map(|_| Signal::default()).collect(),
-            lane_word: (0..LANES).map(|_| Signal::default()).collect(),
+            select: (0..lanes).map(|_| Signal::default()).collect(),
+            index: (0..lanes).map(|_| Signal::default()).collect(),
+            lane_strobe: (0..lanes).map(|_| Signal::default()).collect(),
+            lane_word: (0..lanes).map(|_| Signal::default()).collect(),
             data: Signal::default(),
             strobe: Signal::default(),
-            won: (0..LANES).map(|_| Signal::default()).collect(),
-            won_word: (0..LANES).map(|_| Signal::default()).collect(),
+            won: (0..lanes).map(|_| Signal::default()).collect(),
+            won_word: (0..lanes).map(|_| Signal::default()).collect(),
             word: (0..16).map(|_| Signal::default()).collect(),
             word_strobe: (0..16).map(|_| Signal::default()).collect(),
             pack_data: Pack::new(16),
             pack_strobe: Pack::new(16),
+            _lanes: lanes,
         }
     }
 }
 
-impl<const LANES: usize> Logic for StoreMerge<LANES> {
+impl Logic for StoreMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        for i in 0..LANES {
+        for i in 0..self._lanes {
             self.won[i].next = bits::<4>(0);
             self.won_word[i].next = bits::<32>(0);
         }
@@ -64,9 +67,9 @@ impl<const LANES: usize> Logic for StoreMerge<LANES> {
             self.word_strobe[w].next = bits::<4>(0);
         }
         if self.enable.val() {
-            for i in 0..LANES {
+            for i in 0..self._lanes {
                 self.won[i].next = self.lane_strobe[i].val();
-                for j in 0..LANES {
+                for j in 0..self._lanes {
                     if (i < j) && (self.index[i].val() == self.index[j].val()) {
                         self.won[i].next = self.won[i].val() & !self.lane_strobe[j].val();
                     }
@@ -88,7 +91,7 @@ impl<const LANES: usize> Logic for StoreMerge<LANES> {
         }
         // A lane that writes nothing has no word selected, so that this needs no enable: it would double the LUTs.
         for w in 0..16 {
-            for i in 0..LANES {
+            for i in 0..self._lanes {
                 if self.select[i].val().get_bit(w) {
                     self.word[w].next = self.word[w].val() | self.won_word[i].val();
                     self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
@@ -110,14 +113,14 @@ mod tests {
     use crate::memory::testing::{bits_to_line, random, settle, strobe};
     use rand::Rng;
 
-    fn merges<const LANES: usize>() {
+    fn merges(lanes: usize) {
         let mut rng = random("store_merge");
-        let mut uut = StoreMerge::<LANES>::default();
+        let mut uut = StoreMerge::new(lanes);
         for round in 0..300 {
             let mut line = [0u8; 64];
             let mut strobes = 0u64;
             let enable = round % 10 != 9;
-            for i in 0..LANES {
+            for i in 0..lanes {
                 // A small range of words makes conflicts likely.
                 let word = rng.gen_range(0..if round % 2 == 0 { 2 } else { 16 });
                 let lane_strobe: u32 = if rng.gen_bool(0.8) { rng.gen_range(1..16) } else { 0 };
@@ -142,8 +145,8 @@ mod tests {
 
     #[test]
     fn highest_lane_wins() {
-        merges::<1>();
-        merges::<8>();
-        merges::<32>();
+        merges(1);
+        merges(8);
+        merges(32);
     }
 }

@@ -3,13 +3,17 @@
 use super::{QueuePointers, StoreAlign, StoreMerge};
 use crate::prelude::*;
 
+/// Lanes that are merged in a cycle: as many as a line has words. Merging more would double the unit, for stores of bytes and half
+/// words side by side.
+const GROUP: usize = 16;
+
 /// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
 ///    from `size`, `offset` and `data` of `held_entry`, which must stand from then on while `held_valid` is high and in the cycle in which it
 ///    falls; in the cycle after that `write_valid` offers it.
-/// 2. Lanes are merged in pairs (0 and 1, 2 and 3, ...), one pair a cycle from the lowest on; pairs that do not write to the line take no
-///    time. So a line takes as many cycles as pairs write to it. Where several lanes write the same byte, the highest lane wins.
+/// 2. Sixteen lanes in a row (0 to 15, 16 to 31) are merged in a cycle. So a line takes one cycle, or two where lanes of both groups write
+///    to it. Where several lanes write the same byte, the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
 ///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
 ///    high for one cycle, one cycle after the last line of an operation was written at the earliest.
@@ -74,7 +78,7 @@ pub struct StorePath<const LANES: usize> {
     merge_lanes: Register<Bits<LANES>>,
     merge_entry: Register<Bits<2>>,
     merge_tag: Register<Bits<5>>,
-    /// The line has the data of a pair.
+    /// The line has the data of a group.
     merge_begun: Register<Bit>,
     out_valid: Register<Bit>,
     out_line: Register<Bits<26>>,
@@ -85,7 +89,7 @@ pub struct StorePath<const LANES: usize> {
     written: Register<Bits<32>>,
 
     align: Vec<StoreAlign>,
-    merge: StoreMerge<2>,
+    merge: StoreMerge,
     waiting: QueuePointers<5>,
     waiting_slot: RamAsync<Bits<5>, 5>,
     waiting_last: RamAsync<Bit, 5>,
@@ -94,21 +98,23 @@ pub struct StorePath<const LANES: usize> {
     take: Signal<Local, Bit>,
     space: Signal<Local, Bit>,
     complete: Signal<Local, Bit>,
-    pairs: Signal<Local, Bits<16>>,
-    pair: Signal<Local, Bits<16>>,
+    /// The upper group is merged now; one element if there are two.
+    upper: Vec<Signal<Local, Bit>>,
     rest: Signal<Local, Bits<LANES>>,
     finishes: Signal<Local, Bit>,
     writes: Vec<Signal<Local, Bit>>,
-    pair_offset: Vec<Signal<Local, Bits<6>>>,
-    pair_data: Vec<Signal<Local, Bits<32>>>,
+    group_offset: Vec<Signal<Local, Bits<6>>>,
+    group_data: Vec<Signal<Local, Bits<32>>>,
     arriving: Signal<Local, Bits<32>>,
     leaving: Signal<Local, Bits<32>>,
-    _even: usize,
-    _odd: usize,
+    _group: usize,
+    _second: usize,
 }
 
 impl<const LANES: usize> Default for StorePath<LANES> {
     fn default() -> Self {
+        let group = LANES.min(GROUP);
+        let second = usize::from(LANES > GROUP);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -146,8 +152,8 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             out_strobe: Register::default(),
             out_tag: Register::default(),
             written: Register::default(),
-            align: (0..2).map(|_| StoreAlign::default()).collect(),
-            merge: StoreMerge::default(),
+            align: (0..group).map(|_| StoreAlign::default()).collect(),
+            merge: StoreMerge::new(group),
             waiting: QueuePointers::default(),
             waiting_slot: RamAsync::default(),
             waiting_last: RamAsync::default(),
@@ -155,17 +161,16 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             take: Signal::default(),
             space: Signal::default(),
             complete: Signal::default(),
-            pairs: Signal::default(),
-            pair: Signal::default(),
+            upper: vec![Signal::default(); second],
             rest: Signal::default(),
             finishes: Signal::default(),
-            writes: vec![Signal::default(); 2],
-            pair_offset: vec![Signal::default(); 2],
-            pair_data: vec![Signal::default(); 2],
+            writes: vec![Signal::default(); group],
+            group_offset: vec![Signal::default(); group],
+            group_data: vec![Signal::default(); group],
             arriving: Signal::default(),
             leaving: Signal::default(),
-            _even: LANES.div_ceil(2),
-            _odd: LANES / 2,
+            _group: group,
+            _second: second,
         }
     }
 }
@@ -180,39 +185,28 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.waiting_slot.clock.next = self.clock.val();
         self.waiting_last.clock.next = self.clock.val();
 
-        // The lowest pair that is still to be merged, and what its lanes store.
-        self.pairs.next = bits::<16>(0);
-        self.pair.next = bits::<16>(0);
-        self.rest.next = self.merge_lanes.q.val();
-        for s in 0..2 {
-            self.writes[s].next = false;
-            self.pair_offset[s].next = bits::<6>(0);
-            self.pair_data[s].next = bits::<32>(0);
+        // The group that is merged now, and what its lanes store: the upper one once the lower one has nothing left.
+        self.rest.next = bits::<LANES>(0);
+        for s in 0..self._group {
+            self.writes[s].next = self.merging.q.val() & self.merge_lanes.q.val().get_bit(s);
+            self.group_offset[s].next = self.offset[s].val();
+            self.group_data[s].next = self.data[s].val();
         }
-        if self.merging.q.val() {
-            for k in 0..self._even {
-                self.pairs.next = self.pairs.val().replace_bit(k, self.merge_lanes.q.val().get_bit(2 * k));
-            }
-            for k in 0..self._odd {
-                if self.merge_lanes.q.val().get_bit(2 * k + 1) {
-                    self.pairs.next = self.pairs.val().replace_bit(k, true);
+        for k in 0..self._second {
+            self.upper[k].next = true;
+            for s in 0..self._group {
+                if self.merge_lanes.q.val().get_bit(s) {
+                    self.upper[k].next = false;
                 }
             }
-            self.pair.next = self.pairs.val() & (!self.pairs.val() + 1);
-            for k in 0..self._even {
-                if self.pair.val().get_bit(k) {
-                    self.rest.next = self.rest.val().replace_bit(2 * k, false);
-                    self.writes[0].next = self.writes[0].val() | self.merge_lanes.q.val().get_bit(2 * k);
-                    self.pair_offset[0].next = self.pair_offset[0].val() | self.offset[2 * k].val();
-                    self.pair_data[0].next = self.pair_data[0].val() | self.data[2 * k].val();
-                }
-            }
-            for k in 0..self._odd {
-                if self.pair.val().get_bit(k) {
-                    self.rest.next = self.rest.val().replace_bit(2 * k + 1, false);
-                    self.writes[1].next = self.writes[1].val() | self.merge_lanes.q.val().get_bit(2 * k + 1);
-                    self.pair_offset[1].next = self.pair_offset[1].val() | self.offset[2 * k + 1].val();
-                    self.pair_data[1].next = self.pair_data[1].val() | self.data[2 * k + 1].val();
+            for s in 0..self._group {
+                if self.upper[k].val() {
+                    self.writes[s].next = self.merging.q.val() & self.merge_lanes.q.val().get_bit(GROUP + s);
+                    self.group_offset[s].next = self.offset[GROUP + s].val();
+                    self.group_data[s].next = self.data[GROUP + s].val();
+                } else {
+                    self.rest.next =
+                        self.rest.val().replace_bit(GROUP + s, self.merge_lanes.q.val().get_bit(GROUP + s));
                 }
             }
         }
@@ -226,7 +220,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.line_ready.next = self.space.val();
         self.held_valid.next = self.merging.q.val() && (self.out_valid.q.val() || !self.finishes.val());
         self.held_entry.next = self.merge_entry.q.val();
-        // The first pair also clears what nobody writes.
+        // The first group also clears what nobody writes.
         self.out_data.write_enable.next = self.merging.q.val() && self.move_on.val();
         self.out_data.write_data.next = self.merge.data.val();
         self.out_data.write_strobe.next = self.merge.strobe.val();
@@ -259,14 +253,14 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         }
 
         self.merge.enable.next = self.merging.q.val();
-        for s in 0..2 {
+        for s in 0..self._group {
             self.align[s].enable.next = self.writes[s].val();
-            self.align[s].offset.next = self.pair_offset[s].val();
+            self.align[s].offset.next = self.group_offset[s].val();
             self.align[s].size.next = self.size.val();
-            self.align[s].data.next = self.pair_data[s].val();
+            self.align[s].data.next = self.group_data[s].val();
             self.merge.select[s].next = self.align[s].select.val();
             self.merge.lane_strobe[s].next = self.align[s].strobe.val();
-            self.merge.index[s].next = self.pair_offset[s].val().get_bits::<4>(2);
+            self.merge.index[s].next = self.group_offset[s].val().get_bits::<4>(2);
             self.merge.lane_word[s].next = self.align[s].word.val();
         }
 
@@ -352,6 +346,48 @@ mod tests {
         assert_eq!(uut.stored_slot.val().to_u32(), 9);
         tick!(uut);
         assert!(!uut.stored_valid.val());
+    }
+
+    /// A line of sixteen lanes takes one cycle, one that lanes of both groups write two; the highest lane wins.
+    #[test]
+    fn groups_of_lanes_are_merged_one_after_the_other() {
+        let mut uut = StorePath::<32>::default();
+        reset!(uut);
+        uut.write_ready.next = true;
+        uut.size.next = bits(2);
+        for i in 0..32 {
+            uut.offset[i].next = bits(4 * (i as u64 % 16));
+            uut.data[i].next = bits(100 + i as u64);
+        }
+        let words =
+            |values: [u32; 16]| -> Vec<u8> { values.iter().flat_map(|value| value.to_le_bytes()).collect() };
+        let upper = std::array::from_fn(|i| 116 + i as u32);
+        let mut mixed = upper;
+        mixed[0] = 100;
+        let cases = [
+            (0xffff, 1, std::array::from_fn(|i| 100 + i as u32)),
+            (0xffff_0000, 1, upper),
+            (0xfffe_0001, 2, mixed),
+            (u32::MAX, 2, upper),
+        ];
+        for (lanes, cycles, expected) in cases {
+            uut.line_valid.next = true;
+            uut.lanes.next = bits(lanes.into());
+            settle(&mut uut);
+            assert!(uut.line_ready.val());
+            tick!(uut);
+            uut.line_valid.next = false;
+            settle(&mut uut);
+            let mut taken = 0;
+            while !uut.write_valid.val() {
+                tick!(uut);
+                taken += 1;
+            }
+            assert_eq!(taken, cycles, "{lanes:#x}");
+            assert_eq!(bits_to_line(uut.write_data.val()).to_vec(), words(expected), "{lanes:#x}");
+            assert_eq!(strobe(uut.write_strobe.val()), u64::MAX);
+            tick!(uut);
+        }
     }
 
     #[test]
