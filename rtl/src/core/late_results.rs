@@ -53,8 +53,8 @@ pub struct LateResults<const LANES: usize> {
     pub write_last: Signal<Out, Bit>,
     /// Stage W has the port now.
     waits: Register<Bit>,
-    /// Whether a unit before this one has values; one element more than there are units.
-    earlier: Vec<Signal<Local, Bit>>,
+    /// Neither stage W nor a unit before this one has the port.
+    free: Vec<Signal<Local, Bit>>,
 }
 
 impl<const LANES: usize> Default for LateResults<LANES> {
@@ -77,7 +77,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             write_lanes: Signal::default(),
             write_last: Signal::default(),
             waits: Register::default(),
-            earlier: vec![Signal::default(); LATE_SOURCES + 1],
+            free: vec![Signal::default(); LATE_SOURCES],
         }
     }
 }
@@ -87,18 +87,22 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
     fn update(&mut self) {
         dff_setup!(self, clock, waits);
         self.waits.d.next = self.port_wanted.val();
-        self.earlier[0].next = self.waits.q.val();
         self.write_valid.next = false;
         self.write_slot.next = self.result_slot[0].val();
         self.write_rd.next = self.result_rd[0].val();
         self.write_lanes.next = bits::<LANES>(0);
         self.write_last.next = false;
         for i in 0..LATE_SOURCES {
-            self.earlier[i + 1].next = self.earlier[i].val() | self.result_valid[i].val();
-            self.result_ready[i].next = !self.earlier[i].val();
+            self.free[i].next = !self.waits.q.val();
+            for j in 0..LATE_SOURCES {
+                if (j < i) && self.result_valid[j].val() {
+                    self.free[i].next = false;
+                }
+            }
+            self.result_ready[i].next = self.free[i].val();
             self.result_taken[i].next = false;
             self.result_done[i].next = false;
-            if self.result_valid[i].val() & !self.earlier[i].val() {
+            if self.result_valid[i].val() & self.free[i].val() {
                 self.result_taken[i].next = true;
                 self.result_done[i].next = self.result_last[i].val();
                 self.write_valid.next = true;
