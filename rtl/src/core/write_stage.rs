@@ -97,7 +97,7 @@ pub struct WriteStage<const LANES: usize> {
     pub window_open: Vec<Signal<In, Bit>>,
     /// First line of each.
     pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Last line of each.
+    /// Line after each; bit 26 is set if it ends with the address space.
     pub window_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
