@@ -16,7 +16,7 @@ pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
     /// Turns of the loop, 17 instructions each, that every thread runs
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     turns: u32,
     /// Compile every core and bank of the L2 for itself, instead of once for all its instances
     #[arg(long)]

@@ -35,6 +35,7 @@ mod header;
 mod library;
 mod model;
 mod options;
+mod order;
 mod wrapper;
 
 pub use error::Error;

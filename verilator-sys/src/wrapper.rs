@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::header::HeaderPort;
 use crate::options::Direction;
 
-/// Changes whenever the functions below change; part of the cache key.
-pub(crate) const WRAPPER_VERSION: u32 = 1;
+/// Changes whenever the functions below or the order of calls (`order`) change; part of the cache key.
+pub(crate) const WRAPPER_VERSION: u32 = 2;
 
 /// Name of the class that Verilator generates.
 pub(crate) const CLASS: &str = "Vmodel";
