@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// Nine 32-bit counters, modulo 2^32, for the CORE_ registers; an event counts in the cycle after it.
+/// Nine 32-bit counters, modulo 2^32, for the CORE_ registers. An event counts in the cycle after it, a retirement one cycle later:
+/// which lanes retire is known late in stage W, so that their number is added from a register.
 #[derive(LogicBlock, Default)]
 pub struct CoreCounters {
     /// Rising-edge clock.
@@ -45,6 +46,9 @@ pub struct CoreCounters {
     pub line_reads: Signal<Out, Bits<32>>,
     /// Data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
+    retire_q: Register<Bit>,
+    retire_lanes_q: Register<Bits<6>>,
+    retire_diverged_q: Register<Bit>,
     instructions_q: Register<Bits<32>>,
     lane_instructions_q: Register<Bits<32>>,
     active_cycles_q: Register<Bits<32>>,
@@ -62,6 +66,9 @@ impl Logic for CoreCounters {
         dff_setup!(
             self,
             clock,
+            retire_q,
+            retire_lanes_q,
+            retire_diverged_q,
             instructions_q,
             lane_instructions_q,
             active_cycles_q,
@@ -72,11 +79,14 @@ impl Logic for CoreCounters {
             line_reads_q,
             line_writes_q
         );
-        if self.retire.val() {
+        self.retire_q.d.next = self.retire.val();
+        self.retire_lanes_q.d.next = self.retire_lanes.val();
+        self.retire_diverged_q.d.next = self.retire_diverged.val();
+        if self.retire_q.q.val() {
             self.instructions_q.d.next = self.instructions_q.q.val() + bits::<32>(1);
             self.lane_instructions_q.d.next =
-                self.lane_instructions_q.q.val() + bit_cast::<32, 6>(self.retire_lanes.val());
-            if self.retire_diverged.val() {
+                self.lane_instructions_q.q.val() + bit_cast::<32, 6>(self.retire_lanes_q.q.val());
+            if self.retire_diverged_q.q.val() {
                 self.divergent_q.d.next = self.divergent_q.q.val() + bits::<32>(1);
             }
         }
@@ -120,9 +130,9 @@ mod tests {
         let mut unit = CoreCounters::default();
         unit.connect_all();
         unit.occupied.next = true;
-        unit.retire_lanes.next = 5.into();
         for cycle in 0..12 {
             unit.retire.next = cycle % 2 == 0;
+            unit.retire_lanes.next = (1 + cycle / 2).into();
             unit.issued.next = cycle % 3 == 0;
             unit.retire_diverged.next = cycle % 4 == 0;
             unit.line_read.next = cycle == 7;
@@ -131,8 +141,9 @@ mod tests {
             unit.clock.next = Clock { clk: false };
             assert!(simulate(&mut unit, 10));
         }
+        // The last of the six retirements is in the cycle before last.
         assert_eq!(unit.instructions.val().index(), 6);
-        assert_eq!(unit.lane_instructions.val().index(), 30);
+        assert_eq!(unit.lane_instructions.val().index(), 1 + 2 + 3 + 4 + 5 + 6);
         assert_eq!(unit.active_cycles.val().index(), 12);
         assert_eq!(unit.stall_cycles.val().index(), 8);
         assert_eq!(unit.divergent.val().index(), 3);

@@ -67,16 +67,14 @@ impl Logic for PartialProducts {
     }
     fn hdl(&self) -> Verilog {
         Verilog::Custom(
-            "wire signed [17:0] a_low = {2'd0, a[15:0]};\n\
-             wire signed [17:0] b_low = {2'd0, b[15:0]};\n\
-             wire signed [17:0] a_high = {a[32], a[32:16]};\n\
-             wire signed [17:0] b_high = {b[32], b[32:16]};\n\
-             reg [35:0] first, second, third, fourth;\n\
+            "// The factors are written out for each product: as nets of their own they would be computed in every simulated\n\
+             // cycle, products only where enable is high.\n\
+             reg signed [35:0] first, second, third, fourth;\n\
              always @(posedge clk) if (enable) begin\n    \
-                 first <= a_low * b_low;\n    \
-                 second <= a_low * b_high;\n    \
-                 third <= a_high * b_low;\n    \
-                 fourth <= a_high * b_high;\n\
+                 first <= $signed({2'd0, a[15:0]}) * $signed({2'd0, b[15:0]});\n    \
+                 second <= $signed({2'd0, a[15:0]}) * $signed({b[32], b[32:16]});\n    \
+                 third <= $signed({a[32], a[32:16]}) * $signed({2'd0, b[15:0]});\n    \
+                 fourth <= $signed({a[32], a[32:16]}) * $signed({b[32], b[32:16]});\n\
              end\n\
              wire unused = |{first[35:32], second[35:33], third[35:33], fourth[35:34]};\n\
              assign low_low = first[31:0];\n\
