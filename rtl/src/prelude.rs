@@ -4,8 +4,8 @@
 #[doc(hidden)]
 pub use crate::emit::unit_info;
 pub use crate::prim::{
-    IndexHash, LineRegister, Pack, PartialProducts, RamAsync, RamBytes, RamNoCollision, RamSized,
-    RamSizedAsync, RamSizedBytes, RamSync, Register,
+    IndexHash, LaneRam, LaneRegisters, LineRegister, Pack, PartialProducts, RamAsync, RamBytes,
+    RamNoCollision, RamSized, RamSizedAsync, RamSizedBytes, RamSync, Register,
 };
 pub use crate::{clock, dff_setup};
 pub use hermes_rtl_macros::{hdl_gen, LogicBlock};

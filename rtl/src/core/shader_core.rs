@@ -6,7 +6,9 @@ use super::{
     RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, WINDOWS,
 };
 use crate::config::CoreOptions;
-use crate::memory::{AtomicPath, DataCache, InstructionCache, LoadStoreUnit, ReadMerge, Scratchpad};
+use crate::memory::{
+    AtomicPath, DataCache, InstructionCache, LoadStoreUnit, LoadValue, ReadMerge, Scratchpad,
+};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
@@ -198,6 +200,7 @@ pub struct ShaderCore<const LANES: usize> {
     load_errors: LoadErrors<LANES>,
     watchdog: Watchdog,
     scratchpad: Scratchpad<LANES>,
+    loaded: Vec<LoadValue>,
     late: LateResults<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
@@ -217,6 +220,9 @@ pub struct ShaderCore<const LANES: usize> {
     trace_late_values: Pack<Bits<32>, 32, 1024>,
     memory_result_error: Signal<Local, Bit>,
     memory_result_line: Signal<Local, Bits<26>>,
+    loads: Signal<Local, Bit>,
+    loaded_size: Signal<Local, Bits<2>>,
+    loaded_signed: Signal<Local, Bit>,
     checked_as_store: Signal<Local, Bit>,
     exchanged: Signal<Local, Bit>,
     address_value: Signal<Local, Bit>,
@@ -225,6 +231,8 @@ pub struct ShaderCore<const LANES: usize> {
     atomics_enabled: Constant<Bit>,
     _atomics: usize,
     _traces: usize,
+    _words: usize,
+    _share: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -239,6 +247,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
     pub fn new(options: CoreOptions) -> Self {
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
+        let load_store = LoadStoreUnit::default();
+        let words = load_store.result_word.len();
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -329,7 +339,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),
             write: WriteStage::default(),
             paths: PathSelector::default(),
-            load_store: LoadStoreUnit::default(),
+            load_store,
             atomic_stage: (0..atomics).map(|_| AtomicStage::default()).collect(),
             atomic_turns: (0..atomics).map(|_| AtomicTurns::default()).collect(),
             atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
@@ -338,6 +348,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             load_errors: LoadErrors::default(),
             watchdog: Watchdog::default(),
             scratchpad: Scratchpad::default(),
+            loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
             late: LateResults::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
@@ -357,6 +368,9 @@ impl<const LANES: usize> ShaderCore<LANES> {
             trace_late_values: Pack::new(32),
             memory_result_error: Signal::default(),
             memory_result_line: Signal::default(),
+            loads: Signal::default(),
+            loaded_size: Signal::default(),
+            loaded_signed: Signal::default(),
             checked_as_store: Signal::default(),
             exchanged: Signal::default(),
             address_value: Signal::default(),
@@ -365,6 +379,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
             atomics_enabled: Constant::new(options.atomics),
             _atomics: atomics,
             _traces: traces,
+            _words: words,
+            _share: LANES / words,
         }
     }
 }
@@ -441,7 +457,12 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
                 self.atomic_stage[k].address[i].next = self.lane[i].result.val();
                 self.atomic_path[k].request_address[i].next = self.lane[i].result.val();
                 self.atomic_path[k].request_data[i].next = self.lane[i].store_data.val();
-                self.atomic_path[k].load_data[i].next = self.load_store.result_data[i].val();
+            }
+            for g in 0..self._words {
+                for p in 0..self._share {
+                    self.atomic_path[k].load_word[g + p * self._words].next =
+                        self.load_store.result_word[g].val();
+                }
             }
             self.late.result_valid[FROM_MEMORY].next = self.atomic_path[k].result_valid.val();
             self.late.result_slot[FROM_MEMORY].next = self.atomic_path[k].result_slot.val();
@@ -699,14 +720,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].late_address.next = self.late_address.address.val();
             self.lane[i].late_division.next = self.late.result_taken[FROM_DIVISION].val();
             self.lane[i].quotient.next = self.divide.result_data[i].val();
-            self.lane[i].load_data.next = self.load_store.result_data[i].val();
-            for k in 0..self._atomics {
-                self.lane[i].load_data.next = self.atomic_path[k].result_data[i].val();
-            }
-            if self.late.result_taken[FROM_SCRATCHPAD].val() {
-                self.lane[i].load_data.next = self.scratchpad.result_data[i].val();
-            }
-            self.scratchpad.request_address[i].next = self.lane[i].result.val().get_bits::<14>(0);
+            self.lane[i].load_data.next = self.loaded[i].data.val();
+            self.scratchpad.request_address[i].next = self.lane[i].result.val();
             self.scratchpad.request_data[i].next = self.lane[i].store_data.val();
             self.lane[i].path_write.next = self.write.path_lanes.val().get_bit(i);
             self.lane[i].path_write_slot.next = self.write.slot.val();
@@ -871,6 +886,43 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.data_cache.store_tag.next = self.atomic_path[k].write_tag.val();
             self.load_store.written_valid.next =
                 self.written_valid.val() & !self.written_tag.val().get_bit(5);
+        }
+
+        // What is loaded: the words of memory are 0 when the scratchpad's are taken, and the other way round.
+        self.loads.next =
+            self.late.result_taken[FROM_MEMORY].val() | self.late.result_taken[FROM_SCRATCHPAD].val();
+        self.loaded_size.next = self.load_store.result_size.val();
+        self.loaded_signed.next = self.load_store.result_signed.val();
+        for i in 0..LANES {
+            self.loaded[i].memory_offset.next = self.load_store.result_address[i].val().get_bits::<2>(0);
+        }
+        for g in 0..self._words {
+            for p in 0..self._share {
+                self.loaded[g + p * self._words].memory_word.next = self.load_store.result_word[g].val();
+            }
+        }
+        for k in 0..self._atomics {
+            if !self.load_store.result_valid.val() {
+                self.loaded_size.next = bits::<2>(2);
+            }
+            for i in 0..LANES {
+                self.loaded[i].memory_word.next = self.atomic_path[k].result_word[i].val();
+                if !self.load_store.result_valid.val() {
+                    self.loaded[i].memory_offset.next = bits::<2>(0);
+                }
+            }
+        }
+        if self.late.result_taken[FROM_SCRATCHPAD].val() {
+            self.loaded_size.next = self.scratchpad.result_size.val();
+            self.loaded_signed.next = self.scratchpad.result_signed.val();
+        }
+        for i in 0..LANES {
+            self.loaded[i].enable.next = self.loads.val();
+            self.loaded[i].scratchpad.next = self.late.result_taken[FROM_SCRATCHPAD].val();
+            self.loaded[i].scratchpad_word.next = self.scratchpad.result_word[i].val();
+            self.loaded[i].scratchpad_offset.next = self.scratchpad.result_address[i].val().get_bits::<2>(0);
+            self.loaded[i].size.next = self.loaded_size.val();
+            self.loaded[i].sign_extend.next = self.loaded_signed.val();
         }
 
         // Loads that failed become faults of their lanes.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::flow::{self, ChildEdges, Slots};
 use super::kernel;
-use super::module::{self, header, port_name, Definition, Direction, Port};
+use super::module::{self, header, port_name, Definition, Direction, Port, PortElement};
 use super::names::{identifier, module_name, snake_case, Names};
 use super::plan;
 use super::scope::{self, Scope};
@@ -231,7 +231,9 @@ fn base_name(scope: &Scope) -> (String, Vec<(String, String)>) {
 /// A memory: its text is written by hand.
 fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Definition {
     let mut ports = Vec::new();
+    let mut lengths = Vec::new();
     for (name, elements) in group_elements(&scope.atoms) {
+        lengths.push(elements.len());
         let direction = match elements[0].kind {
             AtomKind::InputParameter => Direction::Input,
             _ => Direction::Output,
@@ -243,8 +245,14 @@ fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Defin
             String::new(),
         ));
     }
-    let place = |name: &String| ports.iter().position(|(p, _, _)| p.name == *name).map(|p| (p, 0));
-    let through = combinational.iter().filter_map(|(o, i)| Some((place(o)?, vec![place(i)?]))).collect();
+    let places = |name: &String| -> Vec<PortElement> {
+        let port = ports.iter().position(|(p, _, _)| p.name == *name);
+        port.into_iter().flat_map(|p| (0..lengths[p]).map(move |element| (p, element))).collect()
+    };
+    let through = combinational.iter().flat_map(|(output, input)| {
+        places(output).into_iter().map(|element| (element, places(input))).collect::<Vec<_>>()
+    });
+    let through = through.collect();
     let body = match &scope.code {
         Verilog::Custom(text) => {
             text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect()

@@ -135,7 +135,6 @@ units! {
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::new(4, 2);
-    load_extend: memory::LoadExtend::default();
     load_path: memory::LoadPath::<4>::default();
     load_store_unit: memory::LoadStoreUnit::<4>::default();
     queue_pointers: memory::QueuePointers::<3>::default();
@@ -176,7 +175,15 @@ units! {
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
         unit.start_valid.next = random() % 16 == 0;
     };
-    load_align: memory::LoadAlign::default();
+    load_value: memory::LoadValue::default(), 10_000, |unit, random, _| {
+        // One of the words is 0.
+        if random() % 2 == 0 {
+            unit.memory_word.next = 0u64.into();
+        } else {
+            unit.scratchpad_word.next = 0u64.into();
+        }
+    };
+    word_select: memory::WordSelect::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::new(4);
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};

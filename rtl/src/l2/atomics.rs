@@ -1,7 +1,7 @@
 //! Atomic operations in front of a bank.
 
 use super::AtomicAlu;
-use crate::memory::LoadAlign;
+use crate::memory::WordSelect;
 use crate::prelude::*;
 
 /// What the unit does with the operation that it holds.
@@ -158,7 +158,7 @@ pub struct L2Atomics {
     reserved_thread: Register<Bits<21>>,
     age: Register<Bits<16>>,
 
-    align: LoadAlign,
+    select: WordSelect,
     alu: AtomicAlu,
     result: Pack<Bits<32>, 32, 512>,
     cores: Constant<Bits<6>>,
@@ -254,7 +254,7 @@ impl L2Atomics {
             reserved_requester: Register::default(),
             reserved_thread: Register::default(),
             age: Register::default(),
-            align: LoadAlign::default(),
+            select: WordSelect::default(),
             alu: AtomicAlu::default(),
             result: Pack::new(16),
             cores: Constant::new((cores as u64).into()),
@@ -334,11 +334,9 @@ impl Logic for L2Atomics {
         self.request_ready.next = (self.passes.val() || self.starts.val()) && self.bank_ready.val();
 
         // The word and what becomes of it.
-        self.align.enable.next = true;
-        self.align.line.next = self.bank_response_data.val();
-        self.align.offset.next = bit_cast::<6, 4>(self.word_number.q.val()) << bits::<3>(2);
-        self.align.size.next = bits::<2>(2);
-        self.align.sign_extend.next = false;
+        self.select.enable.next = true;
+        self.select.line.next = self.bank_response_data.val();
+        self.select.index.next = self.word_number.q.val();
         self.alu.operation.next = self.operation.q.val();
         self.alu.old.next = self.word.q.val();
         self.alu.operand.next = self.operand.q.val();
@@ -394,7 +392,7 @@ impl Logic for L2Atomics {
         }
         if self.mine.val() {
             self.state.d.next = AtomicState::Here;
-            self.word.d.next = self.align.data.val();
+            self.word.d.next = self.select.word.val();
             self.error.d.next = self.bank_response_error.val();
         }
         if self.state.q.val() == AtomicState::Here {

@@ -104,8 +104,8 @@ pub struct AtomicPath<const LANES: usize> {
     pub load_rd: Signal<In, Bits<5>>,
     /// Lanes.
     pub load_mask: Signal<In, Bits<LANES>>,
-    /// Values.
-    pub load_data: Vec<Signal<In, Bits<32>>>,
+    /// Word of each lane, in which the value is; 0 while `load_valid` is low.
+    pub load_word: Vec<Signal<In, Bits<32>>>,
     /// The load is complete.
     pub load_last: Signal<In, Bit>,
     /// The line could not be read.
@@ -124,8 +124,8 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Values.
-    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0 while `result_valid` is low.
+    pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The instruction is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
     /// The line could not be read.
@@ -210,7 +210,7 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
             load_slot: Signal::default(),
             load_rd: Signal::default(),
             load_mask: Signal::default(),
-            load_data: vec![Signal::default(); LANES],
+            load_word: vec![Signal::default(); LANES],
             load_last: Signal::default(),
             load_error: Signal::default(),
             load_line: Signal::default(),
@@ -219,7 +219,7 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
-            result_data: vec![Signal::default(); LANES],
+            result_word: vec![Signal::default(); LANES],
             result_last: Signal::default(),
             result_error: Signal::default(),
             result_line: Signal::default(),
@@ -353,6 +353,14 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         self.result_last.next = self.ends.val();
         self.result_error.next = self.broken.val().any();
         self.result_line.next = self.leaving_line.val();
+        for i in 0..LANES {
+            self.result_word[i].next = self.load_word[i].val();
+        }
+        if self.complete.val() && !self.load_valid.val() {
+            for i in 0..LANES {
+                self.result_word[i].next = self.value[i].q.val();
+            }
+        }
         if self.load_valid.val() {
             self.result_slot.next = self.load_slot.val();
             self.result_rd.next = self.load_rd.val();
@@ -387,10 +395,6 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             }
             if self.arriving.val().get_bit(i) {
                 self.value[i].d.next = self.written_word.val();
-            }
-            self.result_data[i].next = self.value[i].q.val();
-            if self.load_valid.val() {
-                self.result_data[i].next = self.load_data[i].val();
             }
         }
     }
@@ -472,7 +476,7 @@ mod tests {
                 uut.load_valid.next = loads;
                 let ready = rng.gen_bool(0.7);
                 uut.result_ready.next = ready;
-                uut.load_data[1].next = bits(7);
+                uut.load_word[1].next = bits(7);
                 uut.load_mask.next = bits(2);
                 settle(&mut uut);
                 assert!(uut.busy.val() && !uut.request_ready.val());
@@ -510,7 +514,7 @@ mod tests {
                 let got = uut.result_mask.val().to_u64();
                 if loads {
                     assert!(uut.result_valid.val() && got == 2 && !uut.done.val());
-                    assert_eq!(uut.result_data[1].val().to_u32(), 7);
+                    assert_eq!(uut.result_word[1].val().to_u32(), 7);
                 } else if uut.result_valid.val() && !ready {
                     assert!(!uut.result_last.val() && !uut.done.val() && !uut.acquire.val());
                 } else if uut.result_valid.val() {
@@ -518,7 +522,7 @@ mod tests {
                     returned |= got;
                     for lane in (0..4).filter(|lane| got >> lane & 1 == 1) {
                         let (value, error) = answers[lane].expect("an answer");
-                        assert_eq!(uut.result_data[lane].val().to_u32(), value);
+                        assert_eq!(uut.result_word[lane].val().to_u32(), value);
                         assert_eq!(uut.result_error.val(), error);
                         if error {
                             assert_eq!(got, 1 << lane);

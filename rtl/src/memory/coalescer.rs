@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// 2. From the next cycle on, when it is the oldest, `load_valid` or `store_valid` offers the line of its lowest lane not yet served, with
 ///    `served`: every lane that wants this line. At the edge at which the offer meets its `ready` these lanes are done.
 /// 3. `last` marks the line that serves the last lanes: with it the operation leaves the queue, and the next one is offered in the next cycle.
-/// 4. `size`, `offset` and `data` show the entry `held_entry`, the one of the line that the store path merges. While
+/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store path merges. While
 ///    `held_valid` is high it stays, even if the operation left the queue.
 ///
 /// So an operation that touches `n` lines takes `n` cycles, and the core goes on meanwhile unless it has more than three others to offer.
@@ -63,8 +63,8 @@ pub struct Coalescer<const LANES: usize> {
     pub held_entry: Signal<In, Bits<2>>,
     /// Size of its operation.
     pub size: Signal<Out, Bits<2>>,
-    /// Byte offset of each lane in its line.
-    pub offset: Vec<Signal<Out, Bits<6>>>,
+    /// Byte address of each lane; its place in the line counts.
+    pub address: Vec<Signal<Out, Bits<32>>>,
     /// Store data of each lane.
     pub data: Vec<Signal<Out, Bits<32>>>,
 
@@ -73,9 +73,11 @@ pub struct Coalescer<const LANES: usize> {
     entry_slot: RamAsync<Bits<5>, 2>,
     entry_mask: RamAsync<Bits<LANES>, 2>,
     entry_size: RamAsync<Bits<2>, 2>,
-    entry_line: Vec<RamAsync<Bits<26>, 2>>,
-    entry_offset: Vec<RamAsync<Bits<6>, 2>>,
-    entry_data: Vec<RamAsync<Bits<32>, 2>>,
+    /// Addresses, of which the line counts: those of the oldest operation can be read.
+    entry_line: LaneRam<32, 2>,
+    /// Addresses, of which the place in the line counts: those of the entry that the store path merges.
+    entry_address: LaneRam<32, 2>,
+    entry_data: LaneRam<32, 2>,
     /// Lanes of the oldest operation that are served.
     done: Register<Bits<LANES>>,
 
@@ -117,16 +119,16 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
             held_valid: Signal::default(),
             held_entry: Signal::default(),
             size: Signal::default(),
-            offset: (0..LANES).map(|_| Signal::default()).collect(),
+            address: vec![Signal::default(); LANES],
             data: (0..LANES).map(|_| Signal::default()).collect(),
             queue: QueuePointers::default(),
             entry_store: RamAsync::default(),
             entry_slot: RamAsync::default(),
             entry_mask: RamAsync::default(),
             entry_size: RamAsync::default(),
-            entry_line: (0..LANES).map(|_| RamAsync::default()).collect(),
-            entry_offset: (0..LANES).map(|_| RamAsync::default()).collect(),
-            entry_data: (0..LANES).map(|_| RamAsync::default()).collect(),
+            entry_line: LaneRam::new(LANES),
+            entry_address: LaneRam::new(LANES),
+            entry_data: LaneRam::new(LANES),
             done: Register::default(),
             room: Signal::default(),
             accept: Signal::default(),
@@ -152,6 +154,9 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.entry_slot.clock.next = self.clock.val();
         self.entry_mask.clock.next = self.clock.val();
         self.entry_size.clock.next = self.clock.val();
+        self.entry_line.clock.next = self.clock.val();
+        self.entry_address.clock.next = self.clock.val();
+        self.entry_data.clock.next = self.clock.val();
 
         // Operations that come
         self.room.next = !self.queue.full.val()
@@ -171,24 +176,21 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.entry_size.write_enable.next = self.accept.val();
         self.entry_size.write_address.next = self.queue.write_address.val();
         self.entry_size.write_data.next = self.request_size.val();
+        self.entry_line.write_enable.next = self.accept.val();
+        self.entry_line.write_address.next = self.queue.write_address.val();
+        self.entry_line.read_address.next = self.queue.read_address.val();
+        self.entry_address.write_enable.next = self.accept.val();
+        self.entry_address.write_address.next = self.queue.write_address.val();
+        self.entry_address.read_address.next = self.held_entry.val();
+        self.entry_data.write_enable.next = self.accept.val();
+        self.entry_data.write_address.next = self.queue.write_address.val();
+        self.entry_data.read_address.next = self.held_entry.val();
         for i in 0..LANES {
-            self.entry_line[i].clock.next = self.clock.val();
-            self.entry_line[i].write_enable.next = self.accept.val();
-            self.entry_line[i].write_address.next = self.queue.write_address.val();
-            self.entry_line[i].write_data.next = self.request_address[i].val().get_bits::<26>(6);
-            self.entry_line[i].read_address.next = self.queue.read_address.val();
-            self.entry_offset[i].clock.next = self.clock.val();
-            self.entry_offset[i].write_enable.next = self.accept.val();
-            self.entry_offset[i].write_address.next = self.queue.write_address.val();
-            self.entry_offset[i].write_data.next = self.request_address[i].val().get_bits::<6>(0);
-            self.entry_offset[i].read_address.next = self.held_entry.val();
-            self.entry_data[i].clock.next = self.clock.val();
-            self.entry_data[i].write_enable.next = self.accept.val();
-            self.entry_data[i].write_address.next = self.queue.write_address.val();
-            self.entry_data[i].write_data.next = self.request_data[i].val();
-            self.entry_data[i].read_address.next = self.held_entry.val();
-            self.offset[i].next = self.entry_offset[i].read_data.val();
-            self.data[i].next = self.entry_data[i].read_data.val();
+            self.entry_line.write_data[i].next = self.request_address[i].val();
+            self.entry_address.write_data[i].next = self.request_address[i].val();
+            self.entry_data.write_data[i].next = self.request_data[i].val();
+            self.address[i].next = self.entry_address.read_data[i].val();
+            self.data[i].next = self.entry_data.read_data[i].val();
         }
         self.entry_size.read_address.next = self.held_entry.val();
         self.size.next = self.entry_size.read_data.val();
@@ -208,14 +210,15 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
             self.first.next = self.pending.val() & (!self.pending.val() + 1);
             for i in 0..LANES {
                 if self.first.val().get_bit(i) {
-                    self.leader.next = self.leader.val() | self.entry_line[i].read_data.val();
+                    self.leader.next =
+                        self.leader.val() | self.entry_line.read_data[i].val().get_bits::<26>(6);
                 }
             }
             for i in 0..LANES {
                 self.hits.next = self.hits.val().replace_bit(
                     i,
                     self.pending.val().get_bit(i)
-                        && (self.entry_line[i].read_data.val() == self.leader.val()),
+                        && (self.entry_line.read_data[i].val().get_bits::<26>(6) == self.leader.val()),
                 );
             }
         }
@@ -285,7 +288,7 @@ mod tests {
             if let Some((_, addresses, _, number)) = &held {
                 assert_eq!(uut.size.val().to_u32(), number % 4);
                 for (i, address) in addresses.iter().enumerate() {
-                    assert_eq!(uut.offset[i].val().to_u32(), address & 63);
+                    assert_eq!(uut.address[i].val().to_u32() & 63, address & 63);
                     assert_eq!(uut.data[i].val().to_u32(), i as u32 + number);
                 }
             }

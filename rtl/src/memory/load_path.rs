@@ -1,12 +1,12 @@
-//! From a coalesced load to read requests, and from their responses to the lanes' values.
+//! From a coalesced load to read requests, and from their responses to the lanes' words.
 
-use super::{LoadExtend, QueuePointers, QueueRam, WordSelect};
+use super::{QueuePointers, QueueRam, WordSelect};
 use crate::prelude::*;
 
 /// Words that are picked out of a line at once.
 const WORDS: usize = 16;
 
-/// Requests the lines of coalesced loads and extracts every lane's value from the responses.
+/// Requests the lines of coalesced loads and picks every lane's word out of the responses.
 ///
 /// 1. At an edge with `start` high, which needs `start_ready`, what the extraction needs of the operation is stored
 ///    under the next of 32 tags. Operations keep their order, so their lines need no tag: an answer belongs to the oldest
@@ -19,6 +19,7 @@ const WORDS: usize = 16;
 /// 4. Up to sixteen words are picked out of a line at once: of 32 lanes, those whose numbers differ by 16 share the means. Of such lanes the
 ///    lowest that waits for its value leads, and those that want the same word go along; the others follow with the next results of the line.
 ///    So one line a cycle is sustained with up to sixteen lanes, and where no two such lanes want different words of a line.
+/// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadPath<const LANES: usize> {
     /// Rising-edge clock.
@@ -38,8 +39,8 @@ pub struct LoadPath<const LANES: usize> {
     pub start_signed: Signal<In, Bit>,
     /// Destination register.
     pub start_rd: Signal<In, Bits<5>>,
-    /// Byte offset of each lane in its line.
-    pub start_offset: Vec<Signal<In, Bits<6>>>,
+    /// Byte address of each lane; its place in the line counts.
+    pub start_address: Vec<Signal<In, Bits<32>>>,
 
     /// A line is offered by the coalescer.
     pub line_valid: Signal<In, Bit>,
@@ -77,8 +78,15 @@ pub struct LoadPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Value of each lane of the mask; anything for other lanes.
-    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// Word of the line for the lanes of the mask, of up to sixteen lanes the one with the same number, of 32 lanes also the one whose
+    /// number is higher by 16; 0 if none of them is in the mask, and while `result_valid` is low.
+    pub result_word: Vec<Signal<Out, Bits<32>>>,
+    /// Byte address of each lane of the mask; its place in the line counts.
+    pub result_address: Vec<Signal<Out, Bits<32>>>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub result_size: Signal<Out, Bits<2>>,
+    /// Extend by the sign.
+    pub result_signed: Signal<Out, Bit>,
     /// The operation is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
     /// The memory could not read the line; the values are whatever the bus carried.
@@ -95,9 +103,8 @@ pub struct LoadPath<const LANES: usize> {
     tag_size: RamAsync<Bits<2>, 5>,
     tag_signed: RamAsync<Bit, 5>,
     tag_rd: RamAsync<Bits<5>, 5>,
-    tag_offset: Vec<RamAsync<Bits<6>, 5>>,
+    tag_address: LaneRam<32, 5>,
     select: Vec<WordSelect>,
-    extend: Vec<LoadExtend>,
 
     held: Register<Bit>,
     held_line: Register<Bits<26>>,
@@ -108,14 +115,13 @@ pub struct LoadPath<const LANES: usize> {
     held_size: Register<Bits<2>>,
     held_signed: Register<Bit>,
     held_rd: Register<Bits<5>>,
-    held_offset: Vec<Register<Bits<6>>>,
+    held_address: LaneRegisters<32>,
 
     take: Signal<Local, Bit>,
     room: Signal<Local, Bit>,
     receive: Signal<Local, Bit>,
     leads: Vec<Signal<Local, Bit>>,
     index: Vec<Signal<Local, Bits<4>>>,
-    word: Vec<Signal<Local, Bits<32>>>,
     served: Signal<Local, Bits<LANES>>,
     rest: Signal<Local, Bits<LANES>>,
     finishes: Signal<Local, Bit>,
@@ -135,7 +141,7 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             start_size: Signal::default(),
             start_signed: Signal::default(),
             start_rd: Signal::default(),
-            start_offset: (0..LANES).map(|_| Signal::default()).collect(),
+            start_address: vec![Signal::default(); LANES],
             line_valid: Signal::default(),
             line_ready: Signal::default(),
             line: Signal::default(),
@@ -153,7 +159,10 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
-            result_data: (0..LANES).map(|_| Signal::default()).collect(),
+            result_word: vec![Signal::default(); groups],
+            result_address: vec![Signal::default(); LANES],
+            result_size: Signal::default(),
+            result_signed: Signal::default(),
             result_last: Signal::default(),
             result_error: Signal::default(),
             result_line: Signal::default(),
@@ -165,9 +174,8 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             tag_size: RamAsync::default(),
             tag_signed: RamAsync::default(),
             tag_rd: RamAsync::default(),
-            tag_offset: (0..LANES).map(|_| RamAsync::default()).collect(),
+            tag_address: LaneRam::new(LANES),
             select: (0..groups).map(|_| WordSelect::default()).collect(),
-            extend: (0..LANES).map(|_| LoadExtend::default()).collect(),
             held: Register::default(),
             held_line: Register::default(),
             held_slot: Register::default(),
@@ -176,13 +184,12 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             held_size: Register::default(),
             held_signed: Register::default(),
             held_rd: Register::default(),
-            held_offset: (0..LANES).map(|_| Register::default()).collect(),
+            held_address: LaneRegisters::new(LANES),
             take: Signal::default(),
             room: Signal::default(),
             receive: Signal::default(),
             leads: vec![Signal::default(); groups],
             index: vec![Signal::default(); groups],
-            word: vec![Signal::default(); groups],
             served: Signal::default(),
             rest: Signal::default(),
             finishes: Signal::default(),
@@ -202,6 +209,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.tag_size.clock.next = self.clock.val();
         self.tag_signed.clock.next = self.clock.val();
         self.tag_rd.clock.next = self.clock.val();
+        self.tag_address.clock.next = self.clock.val();
+        self.held_address.clock.next = self.clock.val();
 
         // What the extraction needs of an operation, by its tag.
         self.start_ready.next = !self.tags.full.val();
@@ -218,11 +227,13 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.tag_rd.write_enable.next = self.start.val();
         self.tag_rd.write_address.next = self.tags.write_address.val();
         self.tag_rd.write_data.next = self.start_rd.val();
+        self.tag_address.write_enable.next = self.start.val();
+        self.tag_address.write_address.next = self.tags.write_address.val();
+        self.tag_address.read_address.next = self.tags.read_address.val();
         for i in 0..LANES {
-            self.tag_offset[i].clock.next = self.clock.val();
-            self.tag_offset[i].write_enable.next = self.start.val();
-            self.tag_offset[i].write_address.next = self.tags.write_address.val();
-            self.tag_offset[i].write_data.next = self.start_offset[i].val();
+            self.tag_address.write_data[i].next = self.start_address[i].val();
+            self.held_address.d[i].next = self.tag_address.read_data[i].val();
+            self.result_address[i].next = self.held_address.q[i].val();
         }
 
         // A line is requested, and waits for its answer.
@@ -252,14 +263,14 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
                 for p in 0..self._share {
                     if self.held_lanes.q.val().get_bit(g + p * self._groups) && !self.leads[g].val() {
                         self.leads[g].next = true;
-                        self.index[g].next = self.held_offset[g + p * self._groups].q.val().get_bits::<4>(2);
+                        self.index[g].next = self.held_address.q[g + p * self._groups].val().get_bits::<4>(2);
                     }
                 }
                 for p in 0..self._share {
                     self.served.next = self.served.val().replace_bit(
                         g + p * self._groups,
                         self.held_lanes.q.val().get_bit(g + p * self._groups)
-                            && (self.held_offset[g + p * self._groups].q.val().get_bits::<4>(2)
+                            && (self.held_address.q[g + p * self._groups].val().get_bits::<4>(2)
                                 == self.index[g].val()),
                     );
                 }
@@ -287,6 +298,7 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         if self.result_ready.val() {
             self.held_lanes.d.next = self.rest.val();
         }
+        self.held_address.write_enable.next = self.receive.val();
         if self.receive.val() {
             self.held_line.d.next = self.waiting_line.front.val().get_bits::<26>(0);
             self.held_slot.d.next = self.tag_slot.read_data.val();
@@ -304,27 +316,13 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.result_last.next = self.held_last.q.val() && self.finishes.val();
         self.result_error.next = self.answer_error.val();
         self.result_line.next = self.held_line.q.val();
-        for i in 0..LANES {
-            self.tag_offset[i].read_address.next = self.tags.read_address.val();
-            self.held_offset[i].clock.next = self.clock.val();
-            self.held_offset[i].reset.next = self.reset.val();
-            self.held_offset[i].d.next = self.held_offset[i].q.val();
-            if self.receive.val() {
-                self.held_offset[i].d.next = self.tag_offset[i].read_data.val();
-            }
-            self.extend[i].offset.next = self.held_offset[i].q.val().get_bits::<2>(0);
-            self.extend[i].size.next = self.held_size.q.val();
-            self.extend[i].sign_extend.next = self.held_signed.q.val();
-            self.result_data[i].next = self.extend[i].data.val();
-        }
+        self.result_size.next = self.held_size.q.val();
+        self.result_signed.next = self.held_signed.q.val();
         for g in 0..self._groups {
             self.select[g].enable.next = self.leads[g].val();
             self.select[g].line.next = self.answer_data.val();
             self.select[g].index.next = self.index[g].val();
-            self.word[g].next = self.select[g].word.val();
-            for p in 0..self._share {
-                self.extend[g + p * self._groups].word.next = self.word[g].val();
-            }
+            self.result_word[g].next = self.select[g].word.val();
         }
     }
 }
@@ -340,7 +338,7 @@ mod tests {
         uut.start_slot.next = bits(n);
         uut.start_size.next = bits(2);
         uut.start_rd.next = bits((n + 10) % 32);
-        uut.start_offset[0].next = bits(n * 4 % 64);
+        uut.start_address[0].next = bits(n * 4);
     }
 
     #[test]
@@ -384,7 +382,8 @@ mod tests {
                 let slot = (n - 1) / 10;
                 assert_eq!(uut.result_slot.val().to_u32(), slot);
                 assert_eq!(uut.result_rd.val().to_u32(), (slot + 10) % 32);
-                assert_eq!(uut.result_data[0].val().to_u32(), (n & 255) * 0x0101_0101);
+                assert_eq!(uut.result_word[0].val().to_u32(), (n & 255) * 0x0101_0101);
+                assert_eq!(uut.result_address[0].val().to_u32(), slot * 4);
                 assert_eq!(uut.result_last.val(), n % 10 == 0);
                 assert_eq!(uut.result_error.val(), n == 6);
                 assert_eq!(uut.result_line.val().to_u32(), 99 + n);

@@ -3,7 +3,7 @@
 use super::{Coalescer, LoadPath, StorePath};
 use crate::prelude::*;
 
-/// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the loaded values.
+/// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the words that hold the loaded values.
 ///
 /// 1. Up to 32 loads that wait for their lines and any number of stores are in flight, several of one warp slot among them; but a slot's load is
 ///    offered only after `stored_valid` of all its stores, and its store after `result_last` of all its loads, because
@@ -91,8 +91,15 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Value of each lane of the mask; anything for other lanes.
-    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// Word for each lane of the mask: of up to sixteen lanes the one with the same number, of 32 lanes also the one whose number is higher
+    /// by 16; 0 if none of them is in the mask, and while `result_valid` is low.
+    pub result_word: Vec<Signal<Out, Bits<32>>>,
+    /// Byte address of each lane of the mask; its place in the line counts.
+    pub result_address: Vec<Signal<Out, Bits<32>>>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub result_size: Signal<Out, Bits<2>>,
+    /// Extend by the sign.
+    pub result_signed: Signal<Out, Bit>,
     /// The operation is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
     /// The memory could not read the line of these lanes; their values are whatever the bus carried.
@@ -111,10 +118,13 @@ pub struct LoadStoreUnit<const LANES: usize> {
     coalescer: Coalescer<LANES>,
     load: LoadPath<LANES>,
     store: StorePath<LANES>,
+    _words: usize,
 }
 
 impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
     fn default() -> Self {
+        let load = LoadPath::default();
+        let words = load.result_word.len();
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -148,7 +158,10 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
-            result_data: (0..LANES).map(|_| Signal::default()).collect(),
+            result_word: vec![Signal::default(); words],
+            result_address: vec![Signal::default(); LANES],
+            result_size: Signal::default(),
+            result_signed: Signal::default(),
             result_last: Signal::default(),
             result_error: Signal::default(),
             result_line: Signal::default(),
@@ -156,8 +169,9 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
             stored_slot: Signal::default(),
             line_write: Signal::default(),
             coalescer: Coalescer::default(),
-            load: LoadPath::default(),
+            load,
             store: StorePath::default(),
+            _words: words,
         }
     }
 }
@@ -227,11 +241,16 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         for i in 0..LANES {
             self.coalescer.request_address[i].next = self.request_address[i].val();
             self.coalescer.request_data[i].next = self.request_data[i].val();
-            self.load.start_offset[i].next = self.request_address[i].val().get_bits::<6>(0);
-            self.store.offset[i].next = self.coalescer.offset[i].val();
+            self.load.start_address[i].next = self.request_address[i].val();
+            self.store.address[i].next = self.coalescer.address[i].val();
             self.store.data[i].next = self.coalescer.data[i].val();
-            self.result_data[i].next = self.load.result_data[i].val();
+            self.result_address[i].next = self.load.result_address[i].val();
         }
+        for i in 0..self._words {
+            self.result_word[i].next = self.load.result_word[i].val();
+        }
+        self.result_size.next = self.load.result_size.val();
+        self.result_signed.next = self.load.result_signed.val();
 
         self.line_write.next = self.store.write_valid.val() && self.write_ready.val();
     }

@@ -1,7 +1,9 @@
 //! Native tests of [`LoadStoreUnit`](super::LoadStoreUnit) with a model memory.
 
 use super::LoadStoreUnit;
-use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
+use crate::memory::testing::{
+    bits_to_line, line_to_bits, loaded_value, random, reset, settle, strobe, tick, LineMemory,
+};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
@@ -259,7 +261,10 @@ impl<const LANES: usize> Bench<LANES> {
         assert_eq!(self.uut.result_error.val(), fails(line));
         assert_eq!(self.uut.result_line.val().to_u32(), line);
         for i in 0..LANES {
-            let value = self.uut.result_data[i].val().to_u32();
+            let offset = self.uut.result_address[i].val().to_u32() % 4;
+            let size = self.uut.result_size.val().to_u64();
+            let word = self.uut.result_word[i % self.uut.result_word.len()].val().to_u32();
+            let value = loaded_value(word, offset, size, self.uut.result_signed.val());
             if mask >> i & 1 == 1 {
                 assert_eq!(
                     value,

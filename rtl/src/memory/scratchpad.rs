@@ -1,6 +1,5 @@
 //! The scratchpad of a core.
 
-use super::LoadExtend;
 use crate::prelude::*;
 
 /// Bytes of a scratchpad.
@@ -14,8 +13,9 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves them all. Otherwise the
 ///    lowest lane not yet served leads each pass: of a load, all lanes that want its word go along; of a store, it alone,
 ///    so that the highest of several lanes that write a byte wins.
-/// 3. The values of a load pass are on `result_valid` one cycle after the pass; a pass waits while the result before it
-///    does. `stored_valid` follows the last pass of a store by one cycle.
+/// 3. The words of a load pass are on `result_valid` one cycle after the pass; a pass waits while the result before it
+///    does. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see
+///    [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of a store by one cycle.
 /// 4. One pass a cycle is sustained, within an operation and from one to the next.
 /// 5. Operations take effect and complete in the order of acceptance.
 #[derive(Clone, Debug, LogicBlock)]
@@ -42,13 +42,13 @@ pub struct Scratchpad<const LANES: usize> {
     pub request_rd: Signal<In, Bits<5>>,
     /// Lanes that take part; at least one.
     pub request_mask: Signal<In, Bits<LANES>>,
-    /// Byte address of each lane in the scratchpad.
-    pub request_address: Vec<Signal<In, Bits<14>>>,
+    /// Byte address of each lane; its place in the scratchpad counts.
+    pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Register of each lane to store.
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
-    /// Values of lanes are here.
+    /// Words of lanes are here.
     pub result_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub result_ready: Signal<In, Bit>,
@@ -56,10 +56,16 @@ pub struct Scratchpad<const LANES: usize> {
     pub result_slot: Signal<Out, Bits<5>>,
     /// Destination register.
     pub result_rd: Signal<Out, Bits<5>>,
-    /// Lanes whose value is here.
+    /// Lanes whose word is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Value of each lane of the mask; anything for other lanes.
-    pub result_data: Vec<Signal<Out, Bits<32>>>,
+    /// Word of each lane of the mask, anything for other lanes; 0 while `result_valid` or `result_ready` is low.
+    pub result_word: Vec<Signal<Out, Bits<32>>>,
+    /// Byte address of each lane of the mask; its place in the word counts.
+    pub result_address: Vec<Signal<Out, Bits<32>>>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub result_size: Signal<Out, Bits<2>>,
+    /// Extend by the sign.
+    pub result_signed: Signal<Out, Bit>,
     /// The operation is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
     /// A store operation is complete (one cycle, always accepted).
@@ -68,7 +74,6 @@ pub struct Scratchpad<const LANES: usize> {
     pub stored_slot: Signal<Out, Bits<5>>,
 
     banks: Vec<RamBytes>,
-    extend: Vec<LoadExtend>,
 
     // The operation that makes passes
     busy: Register<Bit>,
@@ -80,8 +85,8 @@ pub struct Scratchpad<const LANES: usize> {
     pending: Register<Bits<LANES>>,
     /// Every lane addresses its own bank.
     own: Register<Bit>,
-    address: Vec<Register<Bits<14>>>,
-    data: Vec<Register<Bits<32>>>,
+    address: LaneRegisters<32>,
+    data: LaneRegisters<32>,
 
     // The load pass whose words the banks give
     held: Register<Bit>,
@@ -93,7 +98,7 @@ pub struct Scratchpad<const LANES: usize> {
     held_last: Register<Bit>,
     held_own: Register<Bit>,
     held_bank: Register<Bits<LANES>>,
-    held_offset: Vec<Register<Bits<2>>>,
+    held_address: LaneRegisters<32>,
     done: Register<Bit>,
     done_slot: Register<Bits<5>>,
 
@@ -110,9 +115,7 @@ pub struct Scratchpad<const LANES: usize> {
     finishes: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
     at: Vec<Signal<Local, Bits<14>>>,
-    written: Vec<Signal<Local, Bits<32>>>,
     placed: Vec<Signal<Local, Bits<32>>>,
-    strobe: Vec<Signal<Local, Bits<4>>>,
     shared: Signal<Local, Bits<32>>,
     _bank_mask: u64,
     _bank_bits: u64,
@@ -142,12 +145,14 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
-            result_data: vec![Signal::default(); LANES],
+            result_word: vec![Signal::default(); LANES],
+            result_address: vec![Signal::default(); LANES],
+            result_size: Signal::default(),
+            result_signed: Signal::default(),
             result_last: Signal::default(),
             stored_valid: Signal::default(),
             stored_slot: Signal::default(),
             banks: (0..LANES).map(|_| RamBytes::new(words)).collect(),
-            extend: (0..LANES).map(|_| LoadExtend::default()).collect(),
             busy: Register::default(),
             store: Register::default(),
             slot: Register::default(),
@@ -156,8 +161,8 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             rd: Register::default(),
             pending: Register::default(),
             own: Register::default(),
-            address: (0..LANES).map(|_| Register::default()).collect(),
-            data: (0..LANES).map(|_| Register::default()).collect(),
+            address: LaneRegisters::new(LANES),
+            data: LaneRegisters::new(LANES),
             held: Register::default(),
             held_slot: Register::default(),
             held_size: Register::default(),
@@ -167,7 +172,7 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             held_last: Register::default(),
             held_own: Register::default(),
             held_bank: Register::default(),
-            held_offset: (0..LANES).map(|_| Register::default()).collect(),
+            held_address: LaneRegisters::new(LANES),
             done: Register::default(),
             done_slot: Register::default(),
             home: vec![Signal::default(); LANES],
@@ -183,9 +188,7 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             finishes: Signal::default(),
             accepts: Signal::default(),
             at: vec![Signal::default(); LANES],
-            written: vec![Signal::default(); LANES],
             placed: vec![Signal::default(); LANES],
-            strobe: vec![Signal::default(); LANES],
             shared: Signal::default(),
             _bank_mask: LANES as u64 - 1,
             _bank_bits: LANES.ilog2().into(),
@@ -199,16 +202,10 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         dff_setup!(self, clock, busy, store, slot, size, signed, rd, pending, own, done, done_slot);
         dff_setup!(self, clock, held, held_slot, held_size, held_signed, held_rd, held_mask);
         dff_setup!(self, clock, held_last, held_own, held_bank);
+        self.address.clock.next = self.clock.val();
+        self.data.clock.next = self.clock.val();
+        self.held_address.clock.next = self.clock.val();
         for i in 0..LANES {
-            self.address[i].clock.next = self.clock.val();
-            self.address[i].reset.next = self.reset.val();
-            self.address[i].d.next = self.address[i].q.val();
-            self.data[i].clock.next = self.clock.val();
-            self.data[i].reset.next = self.reset.val();
-            self.data[i].d.next = self.data[i].q.val();
-            self.held_offset[i].clock.next = self.clock.val();
-            self.held_offset[i].reset.next = self.reset.val();
-            self.held_offset[i].d.next = self.held_offset[i].q.val();
             self.banks[i].clock.next = self.clock.val();
         }
 
@@ -223,8 +220,8 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.first.next = self.pending.q.val() & (!self.pending.q.val() + 1);
             for i in 0..LANES {
                 if self.first.val().get_bit(i) {
-                    self.leader.next = self.leader.val() | self.address[i].q.val();
-                    self.leader_data.next = self.leader_data.val() | self.data[i].q.val();
+                    self.leader.next = self.leader.val() | self.address.q[i].val().get_bits::<14>(0);
+                    self.leader_data.next = self.leader_data.val() | self.data.q[i].val();
                 }
             }
             self.leader_bank.next =
@@ -236,7 +233,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                     self.served.next = self.served.val().replace_bit(
                         i,
                         self.pending.q.val().get_bit(i)
-                            & (self.address[i].q.val().get_bits::<12>(2)
+                            & (self.address.q[i].val().get_bits::<12>(2)
                                 == self.leader.val().get_bits::<12>(2)),
                     );
                 }
@@ -257,26 +254,32 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
 
         // The pass: each bank gets the address and data of its own lane or of the leader.
         for i in 0..LANES {
-            self.at[i].next = self.leader.val();
-            self.written[i].next = self.leader_data.val();
-            self.strobe[i].next = bits::<4>(0);
-            if self.busy.q.val() & self.own.q.val() {
-                self.at[i].next = self.address[i].q.val();
-                self.written[i].next = self.data[i].q.val();
-            }
-            if self.busy.q.val() & self.store.q.val() {
-                if self.size.q.val().get_bit(1) {
-                    self.strobe[i].next = bits::<4>(15);
-                } else if self.size.q.val().get_bit(0) {
-                    self.strobe[i].next = bits::<4>(3) << self.at[i].val().get_bits::<2>(0);
-                } else {
-                    self.strobe[i].next = bits::<4>(1) << self.at[i].val().get_bits::<2>(0);
+            self.at[i].next = bits::<14>(0);
+            self.banks[i].enable.next = false;
+            self.banks[i].write_strobe.next = bits::<4>(0);
+            self.banks[i].address.next = bits::<12>(0);
+            self.banks[i].write_data.next = bits::<32>(0);
+        }
+        if self.busy.q.val() {
+            for i in 0..LANES {
+                self.at[i].next = self.leader.val();
+                self.banks[i].write_data.next = self.leader_data.val();
+                if self.own.q.val() {
+                    self.at[i].next = self.address.q[i].val().get_bits::<14>(0);
+                    self.banks[i].write_data.next = self.data.q[i].val();
                 }
+                if self.store.q.val() {
+                    if self.size.q.val().get_bit(1) {
+                        self.banks[i].write_strobe.next = bits::<4>(15);
+                    } else if self.size.q.val().get_bit(0) {
+                        self.banks[i].write_strobe.next = bits::<4>(3) << self.at[i].val().get_bits::<2>(0);
+                    } else {
+                        self.banks[i].write_strobe.next = bits::<4>(1) << self.at[i].val().get_bits::<2>(0);
+                    }
+                }
+                self.banks[i].enable.next = self.moves.val() & self.used.val().get_bit(i);
+                self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
             }
-            self.banks[i].enable.next = self.moves.val() & self.used.val().get_bit(i);
-            self.banks[i].write_strobe.next = self.strobe[i].val();
-            self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
-            self.banks[i].write_data.next = self.written[i].val();
         }
 
         // The result of a load pass
@@ -290,35 +293,38 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.held_last.d.next = self.finishes.val();
             self.held_own.d.next = self.own.q.val();
             self.held_bank.d.next = self.leader_bank.val();
-            for i in 0..LANES {
-                self.held_offset[i].d.next = self.address[i].q.val().get_bits::<2>(0);
-            }
         } else if self.result_ready.val() {
             self.held.d.next = false;
         }
+        self.held_address.write_enable.next = self.moves.val() & !self.store.q.val();
         self.shared.next = bits::<32>(0);
-        if self.held.q.val() & !self.held_own.q.val() {
-            for i in 0..LANES {
-                if self.held_bank.q.val().get_bit(i) {
-                    self.shared.next = self.shared.val() | self.banks[i].read_data.val();
+        for i in 0..LANES {
+            self.held_address.d[i].next = self.address.q[i].val();
+            self.result_address[i].next = self.held_address.q[i].val();
+            self.result_word[i].next = bits::<32>(0);
+        }
+        if self.held.q.val() & self.result_ready.val() {
+            if !self.held_own.q.val() {
+                for i in 0..LANES {
+                    if self.held_bank.q.val().get_bit(i) {
+                        self.shared.next = self.shared.val() | self.banks[i].read_data.val();
+                    }
                 }
             }
-        }
-        for i in 0..LANES {
-            self.extend[i].word.next = self.shared.val();
-            if self.held.q.val() & self.held_own.q.val() {
-                self.extend[i].word.next = self.banks[i].read_data.val();
+            for i in 0..LANES {
+                self.result_word[i].next = self.shared.val();
+                if self.held_own.q.val() {
+                    self.result_word[i].next = self.banks[i].read_data.val();
+                }
             }
-            self.extend[i].offset.next = self.held_offset[i].q.val();
-            self.extend[i].size.next = self.held_size.q.val();
-            self.extend[i].sign_extend.next = self.held_signed.q.val();
-            self.result_data[i].next = self.extend[i].data.val();
         }
         self.result_valid.next = self.held.q.val();
         self.result_slot.next = self.held_slot.q.val();
         self.result_rd.next = self.held_rd.q.val();
         self.result_mask.next = self.held_mask.q.val();
         self.result_last.next = self.held_last.q.val();
+        self.result_size.next = self.held_size.q.val();
+        self.result_signed.next = self.held_signed.q.val();
         self.stored_valid.next = self.done.q.val();
         self.stored_slot.next = self.done_slot.q.val();
 
@@ -329,7 +335,9 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         for i in 0..LANES {
             self.home[i].next = bits::<LANES>(0);
             self.placed[i].next = self.request_data[i].val();
-            if self.request_valid.val() {
+        }
+        if self.request_valid.val() {
+            for i in 0..LANES {
                 self.home[i].next =
                     bits::<LANES>(1) << (self.request_address[i].val().get_bits::<12>(2) & self._bank_mask);
                 if self.request_mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
@@ -347,6 +355,12 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
             }
         }
+        self.address.write_enable.next = self.accepts.val() & self.request_valid.val();
+        self.data.write_enable.next = self.accepts.val() & self.request_valid.val();
+        for i in 0..LANES {
+            self.address.d[i].next = self.request_address[i].val();
+            self.data.d[i].next = self.placed[i].val();
+        }
         if self.accepts.val() & self.request_valid.val() {
             self.busy.d.next = true;
             self.store.d.next = self.request_store.val();
@@ -356,10 +370,6 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.rd.d.next = self.request_rd.val();
             self.pending.d.next = self.request_mask.val();
             self.own.d.next = self.request_own.val();
-            for i in 0..LANES {
-                self.address[i].d.next = self.request_address[i].val();
-                self.data[i].d.next = self.placed[i].val();
-            }
         }
     }
 }

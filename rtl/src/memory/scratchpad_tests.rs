@@ -1,7 +1,7 @@
 //! Native tests of [`Scratchpad`](super::Scratchpad) against a plain array of bytes.
 
 use super::{Scratchpad, SCRATCHPAD_BYTES};
-use crate::memory::testing::{random, reset, settle, tick};
+use crate::memory::testing::{loaded_value, random, reset, settle, tick};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
@@ -144,6 +144,8 @@ impl<const LANES: usize> Bench<LANES> {
         if self.uut.result_valid.val() && self.uut.result_ready.val() {
             self.results += 1;
             self.check_result();
+        } else {
+            assert!(self.uut.result_word.iter().all(|word| !word.val().any()), "a word that nobody takes");
         }
         if self.uut.request_ready.val() {
             if let Some(op) = self.offered.take() {
@@ -188,7 +190,11 @@ impl<const LANES: usize> Bench<LANES> {
             (op.slot, op.rd)
         );
         for i in (0..LANES).filter(|i| mask >> i & 1 == 1) {
-            assert_eq!(self.uut.result_data[i].val().to_u32(), values[i], "lane {i} of {op:?}");
+            let offset = self.uut.result_address[i].val().to_u32() % 4;
+            let size = self.uut.result_size.val().to_u64();
+            let word = self.uut.result_word[i].val().to_u32();
+            let value = loaded_value(word, offset, size, self.uut.result_signed.val());
+            assert_eq!(value, values[i], "lane {i} of {op:?}");
         }
         *remaining &= !mask;
         assert_eq!(self.uut.result_last.val(), *remaining == 0);

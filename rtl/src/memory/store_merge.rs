@@ -11,9 +11,7 @@ use crate::prelude::*;
 pub struct StoreMerge {
     /// A line is wanted.
     pub enable: Signal<In, Bit>,
-    /// For each lane, the word of the line that it writes (one hot or 0).
-    pub select: Vec<Signal<In, Bits<16>>>,
-    /// For each lane, the number of that word; anything if the lane's strobe is 0.
+    /// For each lane, the number of the word of the line that it writes; anything if the lane's strobe is 0.
     pub index: Vec<Signal<In, Bits<4>>>,
     /// For each lane, the bytes of the word that it writes.
     pub lane_strobe: Vec<Signal<In, Bits<4>>>,
@@ -24,6 +22,7 @@ pub struct StoreMerge {
     /// One bit for each byte of the line that is written.
     pub strobe: Signal<Out, Bits<64>>,
 
+    select: Vec<Signal<Local, Bits<16>>>,
     won: Vec<Signal<Local, Bits<4>>>,
     won_word: Vec<Signal<Local, Bits<32>>>,
     word: Vec<Signal<Local, Bits<32>>>,
@@ -38,12 +37,12 @@ impl StoreMerge {
     pub fn new(lanes: usize) -> Self {
         Self {
             enable: Signal::default(),
-            select: (0..lanes).map(|_| Signal::default()).collect(),
             index: (0..lanes).map(|_| Signal::default()).collect(),
             lane_strobe: (0..lanes).map(|_| Signal::default()).collect(),
             lane_word: (0..lanes).map(|_| Signal::default()).collect(),
             data: Signal::default(),
             strobe: Signal::default(),
+            select: (0..lanes).map(|_| Signal::default()).collect(),
             won: (0..lanes).map(|_| Signal::default()).collect(),
             won_word: (0..lanes).map(|_| Signal::default()).collect(),
             word: (0..16).map(|_| Signal::default()).collect(),
@@ -89,12 +88,16 @@ impl Logic for StoreMerge {
                 }
             }
         }
-        // A lane that writes nothing has no word selected, so that this needs no enable: it would double the LUTs.
-        for w in 0..16 {
-            for i in 0..self._lanes {
-                if self.select[i].val().get_bit(w) {
-                    self.word[w].next = self.word[w].val() | self.won_word[i].val();
-                    self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
+        // A lane that writes nothing selects no word, so that this needs no enable: it would cost a LUT a bit.
+        for i in 0..self._lanes {
+            self.select[i].next = bits::<16>(0);
+            if self.lane_strobe[i].val().any() {
+                self.select[i].next = bits::<16>(1) << self.index[i].val();
+                for w in 0..16 {
+                    if self.select[i].val().get_bit(w) {
+                        self.word[w].next = self.word[w].val() | self.won_word[i].val();
+                        self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
+                    }
                 }
             }
         }
@@ -131,7 +134,6 @@ mod tests {
                         strobes |= 1 << (word * 4 + byte);
                     }
                 }
-                uut.select[i].next = bits(if lane_strobe == 0 { 0 } else { 1 << word });
                 uut.lane_strobe[i].next = bits(lane_strobe.into());
                 uut.lane_word[i].next = bits(data.into());
                 uut.index[i].next = bits(word as u64);

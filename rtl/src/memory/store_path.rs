@@ -10,7 +10,7 @@ const GROUP: usize = 16;
 /// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
-///    from `size`, `offset` and `data` of `held_entry`, which must stand from then on while `held_valid` is high and in the cycle in which it
+///    from `size`, `address` and `data` of `held_entry`, which must stand from then on while `held_valid` is high and in the cycle in which it
 ///    falls; in the cycle after that `write_valid` offers it.
 /// 2. Sixteen lanes in a row (0 to 15, 16 to 31) are merged in a cycle. So a line takes one cycle, or two where lanes of both groups write
 ///    to it. Where several lanes write the same byte, the highest lane wins.
@@ -41,11 +41,11 @@ pub struct StorePath<const LANES: usize> {
     pub entry: Signal<In, Bits<2>>,
     /// Of `held_entry`: 0 = byte, 1 = half word, 2 = word.
     pub size: Signal<In, Bits<2>>,
-    /// Of `held_entry`: byte offset of each lane.
-    pub offset: Vec<Signal<In, Bits<6>>>,
+    /// Of `held_entry`: byte address of each lane; its place in the line counts.
+    pub address: Vec<Signal<In, Bits<32>>>,
     /// Of `held_entry`: register of each lane.
     pub data: Vec<Signal<In, Bits<32>>>,
-    /// `size`, `offset` and `data` must not change with this cycle; depends on registers only.
+    /// `size`, `address` and `data` must not change with this cycle; depends on registers only.
     pub held_valid: Signal<Out, Bit>,
     /// Entry of the operation that they belong to.
     pub held_entry: Signal<Out, Bits<2>>,
@@ -126,7 +126,7 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             slot: Signal::default(),
             entry: Signal::default(),
             size: Signal::default(),
-            offset: (0..LANES).map(|_| Signal::default()).collect(),
+            address: vec![Signal::default(); LANES],
             data: (0..LANES).map(|_| Signal::default()).collect(),
             held_valid: Signal::default(),
             held_entry: Signal::default(),
@@ -187,26 +187,37 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
 
         // The group that is merged now, and what its lanes store: the upper one once the lower one has nothing left.
         self.rest.next = bits::<LANES>(0);
-        for s in 0..self._group {
-            self.writes[s].next = self.merging.q.val() & self.merge_lanes.q.val().get_bit(s);
-            self.group_offset[s].next = self.offset[s].val();
-            self.group_data[s].next = self.data[s].val();
-        }
         for k in 0..self._second {
             self.upper[k].next = true;
+        }
+        for s in 0..self._group {
+            self.writes[s].next = false;
+            self.group_offset[s].next = bits::<6>(0);
+            self.group_data[s].next = bits::<32>(0);
+        }
+        if self.merging.q.val() {
             for s in 0..self._group {
-                if self.merge_lanes.q.val().get_bit(s) {
-                    self.upper[k].next = false;
-                }
+                self.writes[s].next = self.merge_lanes.q.val().get_bit(s);
+                self.group_offset[s].next = self.address[s].val().get_bits::<6>(0);
+                self.group_data[s].next = self.data[s].val();
             }
-            for s in 0..self._group {
-                if self.upper[k].val() {
-                    self.writes[s].next = self.merging.q.val() & self.merge_lanes.q.val().get_bit(GROUP + s);
-                    self.group_offset[s].next = self.offset[GROUP + s].val();
-                    self.group_data[s].next = self.data[GROUP + s].val();
-                } else {
-                    self.rest.next =
-                        self.rest.val().replace_bit(GROUP + s, self.merge_lanes.q.val().get_bit(GROUP + s));
+            for k in 0..self._second {
+                for s in 0..self._group {
+                    if self.merge_lanes.q.val().get_bit(s) {
+                        self.upper[k].next = false;
+                    }
+                }
+                for s in 0..self._group {
+                    if self.upper[k].val() {
+                        self.writes[s].next = self.merge_lanes.q.val().get_bit(GROUP + s);
+                        self.group_offset[s].next = self.address[GROUP + s].val().get_bits::<6>(0);
+                        self.group_data[s].next = self.data[GROUP + s].val();
+                    } else {
+                        self.rest.next = self
+                            .rest
+                            .val()
+                            .replace_bit(GROUP + s, self.merge_lanes.q.val().get_bit(GROUP + s));
+                    }
                 }
             }
         }
@@ -255,10 +266,9 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.merge.enable.next = self.merging.q.val();
         for s in 0..self._group {
             self.align[s].enable.next = self.writes[s].val();
-            self.align[s].offset.next = self.group_offset[s].val();
+            self.align[s].offset.next = self.group_offset[s].val().get_bits::<2>(0);
             self.align[s].size.next = self.size.val();
             self.align[s].data.next = self.group_data[s].val();
-            self.merge.select[s].next = self.align[s].select.val();
             self.merge.lane_strobe[s].next = self.align[s].strobe.val();
             self.merge.index[s].next = self.group_offset[s].val().get_bits::<4>(2);
             self.merge.lane_word[s].next = self.align[s].word.val();
@@ -314,8 +324,8 @@ mod tests {
         uut.slot.next = bits(9);
         uut.entry.next = bits(2);
         uut.size.next = bits(1);
-        uut.offset[0].next = bits(6);
-        uut.offset[1].next = bits(62);
+        uut.address[0].next = bits(6);
+        uut.address[1].next = bits(62);
         uut.data[0].next = bits(0xaaaa_1234);
         uut.data[1].next = bits(0xbbbb_5678);
         settle(&mut uut);
@@ -356,7 +366,7 @@ mod tests {
         uut.write_ready.next = true;
         uut.size.next = bits(2);
         for i in 0..32 {
-            uut.offset[i].next = bits(4 * (i as u64 % 16));
+            uut.address[i].next = bits(4 * (i as u64 % 16));
             uut.data[i].next = bits(100 + i as u64);
         }
         let words =

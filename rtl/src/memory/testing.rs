@@ -84,3 +84,15 @@ impl LineMemory {
         self.lines.insert(line, value);
     }
 }
+
+/// The value that a load of `1 << size` bytes gives from the word at its address.
+pub fn loaded_value(word: u32, offset: u32, size: u64, signed: bool) -> u32 {
+    let raw = word >> (8 * offset);
+    match (size, signed) {
+        (0, false) => raw & 0xff,
+        (0, true) => raw as u8 as i8 as u32,
+        (1, false) => raw & 0xffff,
+        (1, true) => raw as u16 as i16 as u32,
+        _ => raw,
+    }
+}

@@ -1,6 +1,8 @@
 //! Primitives: registers and memories, the only units whose Verilog text is written by hand, and the fold of line addresses.
 
 mod index_hash;
+mod lane_ram;
+mod lane_registers;
 mod line_register;
 mod multiply;
 mod pack;
@@ -15,6 +17,8 @@ mod register;
 mod sized;
 
 pub use index_hash::IndexHash;
+pub use lane_ram::LaneRam;
+pub use lane_registers::LaneRegisters;
 pub use line_register::LineRegister;
 pub use multiply::PartialProducts;
 pub use pack::Pack;

@@ -1,6 +1,6 @@
 //! The verdicts of committed packets, in their order.
 
-use crate::memory::{LoadAlign, QueuePointers};
+use crate::memory::{QueuePointers, WordSelect};
 use crate::prelude::*;
 
 /// Reads lines of the verdict array and hands out the words of committed packets, one after the other.
@@ -64,7 +64,7 @@ pub struct VerdictReader {
     line_data: RamAsync<Bits<512>, 2>,
     line_first: RamAsync<Bits<4>, 2>,
     line_count: RamAsync<Bits<5>, 2>,
-    select: LoadAlign,
+    select: WordSelect,
     all_faults: Constant<Bits<512>>,
     slot: Signal<Local, Bits<32>>,
     words: Signal<Local, Bits<5>>,
@@ -108,7 +108,7 @@ impl Default for VerdictReader {
             line_data: RamAsync::default(),
             line_first: RamAsync::default(),
             line_count: RamAsync::default(),
-            select: LoadAlign::default(),
+            select: WordSelect::default(),
             all_faults: Constant::new(!Bits::<512>::default()),
             slot: Signal::default(),
             words: Signal::default(),
@@ -193,12 +193,9 @@ impl Logic for VerdictReader {
             !self.lines.empty.val() && self.arrived.q.val().get_bit(self.lines.read_address.val().index());
         self.select.enable.next = self.present.val();
         self.select.line.next = self.line_data.read_data.val();
-        self.select.offset.next =
-            bit_cast::<6, 4>(self.line_first.read_data.val() + bit_cast::<4, 5>(self.taken.q.val())) << 2;
-        self.select.size.next = bits::<2>(2);
-        self.select.sign_extend.next = false;
+        self.select.index.next = self.line_first.read_data.val() + bit_cast::<4, 5>(self.taken.q.val());
         self.verdict_valid.next = self.present.val();
-        self.verdict.next = self.select.data.val();
+        self.verdict.next = self.select.word.val();
         self.take.next = self.present.val() && self.verdict_ready.val();
         self.last.next = (self.taken.q.val() + 1) == self.line_count.read_data.val();
         if self.take.val() {
