@@ -89,7 +89,7 @@ pub struct LoadPath<const LANES: usize> {
     pub result_signed: Signal<Out, Bit>,
     /// The operation is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
-    /// The memory could not read the line; the values are whatever the bus carried.
+    /// The memory could not read the line; the words are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
     /// Its line address.
     pub result_line: Signal<Out, Bits<26>>,

@@ -102,7 +102,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_signed: Signal<Out, Bit>,
     /// The operation is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
-    /// The memory could not read the line of these lanes; their values are whatever the bus carried.
+    /// The memory could not read the line of these lanes; their words are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
     /// Line address of that line.
     pub result_line: Signal<Out, Bits<26>>,
