@@ -64,7 +64,10 @@ pub struct PathSelector<const LANES: usize> {
     done_active: Register<Bits<LANES>>,
     best: Register<Bits<36>>,
     second_best: Register<Bits<36>>,
-    standing: Signal<Local, Bits<LANES>>,
+    /// A tournament is held, in cycles 2 and 4.
+    playing: Register<Bit>,
+    /// Lanes that take part in it.
+    standing: Register<Bits<LANES>>,
     left: Signal<Local, Bit>,
     right: Signal<Local, Bit>,
     left_key: Signal<Local, Bits<36>>,
@@ -122,7 +125,8 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             done_active: Register::default(),
             best: Register::default(),
             second_best: Register::default(),
-            standing: Signal::default(),
+            playing: Register::default(),
+            standing: Register::default(),
             left: Signal::default(),
             right: Signal::default(),
             left_key: Signal::default(),
@@ -165,7 +169,9 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             done_alive,
             done_active,
             best,
-            second_best
+            second_best,
+            playing,
+            standing
         );
         self.read_valid.d.next = self.start_valid.val();
         self.read_slot_held.d.next = self.start_slot.val();
@@ -181,10 +187,11 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         // in cycle 5, and its read is the first to change the keys.
         self.ready.next = !(self.read_valid.q.val() | self.compare_valid.q.val());
 
-        // Who takes part: in the first choice all that live, in the second those that were not chosen.
-        self.standing.next = self.second_alive.q.val() & !self.second_active.q.val();
-        if self.compare_valid.q.val() {
-            self.standing.next = self.compare_alive.q.val();
+        // Who takes part: in the first choice all that live, in the second those that were not chosen. It is known a cycle before.
+        self.playing.d.next = self.read_valid.q.val() | self.choose_valid.q.val();
+        self.standing.d.next = self.read_alive.q.val();
+        if self.choose_valid.q.val() {
+            self.standing.d.next = self.choose_alive.q.val() & !self.stands.y.val();
         }
 
         // Each game takes the sign of a difference: as `<`, it may become a comparison for equality besides.
@@ -196,7 +203,7 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         for i in 0..self._winners {
             self.winner[i].next = bits::<36>(0xf_ffff_ffff_u64);
         }
-        if self.compare_valid.q.val() | self.second_valid.q.val() {
+        if self.playing.q.val() {
             // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose, so that each bit of the winner, all ones if
             // there is none, is a function of four.
             for i in 0..self._pairs {
@@ -204,9 +211,9 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                 self.right_key.next = self.key[2 * i + 1].val();
                 self.difference.next =
                     bit_cast::<37, 36>(self.right_key.val()) - bit_cast::<37, 36>(self.left_key.val());
-                self.right.next = self.standing.val().get_bit(2 * i + 1)
-                    & (!self.standing.val().get_bit(2 * i) | self.difference.val().get_bit(36));
-                self.left.next = self.standing.val().get_bit(2 * i) & !self.right.val();
+                self.right.next = self.standing.q.val().get_bit(2 * i + 1)
+                    & (!self.standing.q.val().get_bit(2 * i) | self.difference.val().get_bit(36));
+                self.left.next = self.standing.q.val().get_bit(2 * i) & !self.right.val();
                 if self.left.val() {
                     self.winner[i].next = self.left_key.val();
                 }
@@ -215,7 +222,7 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                 }
             }
             for i in 0..self._alone {
-                if self.standing.val().get_bit(i) {
+                if self.standing.q.val().get_bit(i) {
                     self.winner[i].next = self.key[i].val();
                 }
             }
