@@ -1,7 +1,6 @@
 //! Which lanes of an instruction fault, and which must execute it again.
 
-use super::WINDOWS;
-use crate::config::SCRATCHPAD_ADDRESS;
+use super::{AddressRegion, WINDOWS};
 use crate::prelude::*;
 
 /// Checks the addresses and targets of the lanes in stage W.
@@ -57,10 +56,10 @@ pub struct AccessCheck<const LANES: usize> {
     /// Cause of the fault; undefined if no lane faults.
     pub cause: Signal<Out, Bits<5>>,
     misaligned: Pack<Bit, 1, LANES>,
-    outside: Pack<Bit, 1, LANES>,
+    inside: Pack<Bit, 1, LANES>,
     private: Pack<Bit, 1, LANES>,
     taking: Pack<Bit, 1, LANES>,
-    scratchpad_block: Constant<Bits<18>>,
+    region: Vec<AddressRegion>,
     access: Signal<Local, Bit>,
     zeros: Signal<Local, Bits<2>>,
     crooked: Signal<Local, Bits<LANES>>,
@@ -94,10 +93,10 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             scratchpad: Signal::default(),
             cause: Signal::default(),
             misaligned: Pack::new(LANES),
-            outside: Pack::new(LANES),
+            inside: Pack::new(LANES),
             private: Pack::new(LANES),
             taking: Pack::new(LANES),
-            scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
+            region: (0..LANES).map(|_| AddressRegion::default()).collect(),
             access: Signal::default(),
             zeros: Signal::default(),
             crooked: Signal::default(),
@@ -128,22 +127,15 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         for i in 0..LANES {
             self.taking.x[i].next = self.taken[i].val();
             self.misaligned.x[i].next = (self.address[i].val().get_bits::<2>(0) & self.zeros.val()).any();
-            self.private.x[i].next = false;
-            self.outside.x[i].next = false;
-            if self.access.val() {
-                self.private.x[i].next =
-                    self.address[i].val().get_bits::<18>(14) == self.scratchpad_block.val();
-                self.outside.x[i].next = !(self.window_open[0].val()
-                    & (self.address[i].val().get_bits::<26>(6) >= self.window_base[0].val())
-                    & (self.window_end[0].val().get_bit(26)
-                        | (self.address[i].val().get_bits::<26>(6)
-                            < self.window_end[0].val().get_bits::<26>(0))))
-                    & !(self.window_open[1].val()
-                        & (self.address[i].val().get_bits::<26>(6) >= self.window_base[1].val())
-                        & (self.window_end[1].val().get_bit(26)
-                            | (self.address[i].val().get_bits::<26>(6)
-                                < self.window_end[1].val().get_bits::<26>(0))));
+            self.region[i].enable.next = self.access.val();
+            self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
+            for w in 0..WINDOWS {
+                self.region[i].window_closed[w].next = !self.window_open[w].val();
+                self.region[i].window_base[w].next = self.window_base[w].val();
+                self.region[i].window_end[w].next = self.window_end[w].val();
             }
+            self.private.x[i].next = self.region[i].scratchpad.val();
+            self.inside.x[i].next = self.region[i].window.val();
         }
 
         self.conditions.next = self.taking.y.val();
@@ -160,7 +152,7 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         self.staying.next = bits::<LANES>(0);
         self.allowed.next = self.active.val()
             & !self.misaligned.y.val()
-            & (self.private.y.val() | !self.outside.y.val())
+            & (self.private.y.val() | self.inside.y.val())
             & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private.y.val();
         self.scratchpad.next = self.scratching.val().any();
@@ -201,6 +193,7 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SCRATCHPAD_ADDRESS;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
 

@@ -7,8 +7,8 @@ pub const WINDOWS: usize = 2;
 
 /// The bounds of one read window or of one write window, as line addresses.
 ///
-/// A window of size 0 is not `open`; one that reaches beyond the address space ends with it. Its end is the line after it: lanes compare with
-/// that for less, which takes no inverters in the lane. The outputs answer `store` combinationally; a
+/// A window of size 0 is not `open`; one that reaches beyond the address space ends with it. Its end is the line after it: each of a lane's
+/// checks is the sign of a difference (see [`AddressRegion`](super::AddressRegion)). The outputs answer `store` combinationally; a
 /// change of a register shows in the next cycle: each core keeps a copy of the registers, so that no path leads from them through its check.
 #[derive(LogicBlock, Default)]
 pub struct AccessWindow {

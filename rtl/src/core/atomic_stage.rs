@@ -1,7 +1,6 @@
 //! Atomic instructions in stages X and W.
 
-use super::{AccessWindow, WINDOWS};
-use crate::config::SCRATCHPAD_ADDRESS;
+use super::{AccessWindow, AddressRegion, WINDOWS};
 use crate::prelude::*;
 
 /// Follows atomic instructions from stage D to stage W, and says which of their lanes may not access memory.
@@ -44,7 +43,7 @@ pub struct AtomicStage<const LANES: usize> {
     code_w: Register<Bits<7>>,
     window: Vec<AccessWindow>,
     outside: Pack<Bit, 1, LANES>,
-    scratchpad_block: Constant<Bits<18>>,
+    region: Vec<AddressRegion>,
 }
 
 impl<const LANES: usize> Default for AtomicStage<LANES> {
@@ -68,7 +67,7 @@ impl<const LANES: usize> Default for AtomicStage<LANES> {
             code_w: Register::default(),
             window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
             outside: Pack::new(LANES),
-            scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
+            region: (0..LANES).map(|_| AddressRegion::default()).collect(),
         }
     }
 }
@@ -99,18 +98,14 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.window[i].write_size.next = bits::<26>(0);
         }
         for i in 0..LANES {
-            self.outside.x[i].next = (self.address[i].val().get_bits::<18>(14)
-                == self.scratchpad_block.val())
-                | (!(self.window[0].open.val()
-                    & (self.address[i].val().get_bits::<26>(6) >= self.window[0].base.val())
-                    & (self.window[0].end.val().get_bit(26)
-                        | (self.address[i].val().get_bits::<26>(6)
-                            < self.window[0].end.val().get_bits::<26>(0))))
-                    & !(self.window[1].open.val()
-                        & (self.address[i].val().get_bits::<26>(6) >= self.window[1].base.val())
-                        & (self.window[1].end.val().get_bit(26)
-                            | (self.address[i].val().get_bits::<26>(6)
-                                < self.window[1].end.val().get_bits::<26>(0)))));
+            self.region[i].enable.next = self.code_w.q.val().get_bit(6);
+            self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
+            for w in 0..WINDOWS {
+                self.region[i].window_closed[w].next = !self.window[w].open.val();
+                self.region[i].window_base[w].next = self.window[w].base.val();
+                self.region[i].window_end[w].next = self.window[w].end.val();
+            }
+            self.outside.x[i].next = self.region[i].scratchpad.val() | !self.region[i].window.val();
         }
         self.refused.next = bits::<LANES>(0);
         if self.code_w.q.val().get_bit(6) {
@@ -122,6 +117,7 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SCRATCHPAD_ADDRESS;
     use crate::emit::equivalence::check_with;
     use rust_hdl::prelude::simulate;
 

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 /// Describes the faulting lanes of one warp-instruction: how many, and packetIdx and value of the lowest.
 ///
-/// Combinational; the outputs mean something while `lanes` is not empty.
+/// Combinational; `LANES` is a power of two; the outputs mean something while `lanes` is not empty.
 #[derive(LogicBlock)]
 pub struct FaultEncoder<const LANES: usize> {
     /// Lanes that fault.
@@ -25,9 +25,13 @@ pub struct FaultEncoder<const LANES: usize> {
     /// What RISC-V writes to `mtval`, of the lowest faulting lane.
     pub value: Signal<Out, Bits<32>>,
     count: PopulationCount<LANES>,
-    found: Signal<Local, Bit>,
-    skipped: Signal<Local, Bits<32>>,
+    lane_number: Vec<Constant<Bits<5>>>,
+    below: Signal<Local, Bit>,
+    pair_address: Signal<Local, Bits<32>>,
     chosen: Signal<Local, Bits<32>>,
+    chosen_lane: Signal<Local, Bits<5>>,
+    _pairs: usize,
+    _alone: usize,
 }
 
 impl<const LANES: usize> Default for FaultEncoder<LANES> {
@@ -42,9 +46,13 @@ impl<const LANES: usize> Default for FaultEncoder<LANES> {
             first_packet: Signal::default(),
             value: Signal::default(),
             count: PopulationCount::default(),
-            found: Signal::default(),
-            skipped: Signal::default(),
+            lane_number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
+            below: Signal::default(),
+            pair_address: Signal::default(),
             chosen: Signal::default(),
+            chosen_lane: Signal::default(),
+            _pairs: LANES / 2,
+            _alone: LANES % 2,
         }
     }
 }
@@ -54,22 +62,34 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
     fn update(&mut self) {
         self.count.set.next = self.lanes.val();
         self.threads.next = self.count.count.val();
-        self.found.next = false;
-        self.skipped.next = bits::<32>(0);
+        // Each pair of lanes offers the address of its lower lane that faults, and only that of the first pair with such a lane is not zero
+        // where all are or-ed.
+        self.below.next = false;
+        self.pair_address.next = bits::<32>(0);
         self.chosen.next = bits::<32>(0);
+        self.chosen_lane.next = bits::<5>(0);
         if self.lanes.val().any() {
-            for i in 0..LANES {
-                if !self.found.val() {
-                    if self.lanes.val().get_bit(i) {
-                        self.found.next = true;
-                        self.chosen.next = self.address[i].val();
-                    } else {
-                        self.skipped.next = self.skipped.val() + bits::<32>(1);
+            for i in 0..self._pairs {
+                self.pair_address.next = self.address[2 * i + 1].val();
+                if self.lanes.val().get_bit(2 * i) {
+                    self.pair_address.next = self.address[2 * i].val();
+                }
+                if !self.below.val() & (self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1))
+                {
+                    self.chosen.next = self.chosen.val() | self.pair_address.val();
+                    self.chosen_lane.next = self.chosen_lane.val() | self.lane_number[2 * i].val();
+                    if !self.lanes.val().get_bit(2 * i) {
+                        self.chosen_lane.next = self.chosen_lane.val() | self.lane_number[2 * i + 1].val();
                     }
                 }
+                self.below.next =
+                    self.below.val() | self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1);
+            }
+            for i in 0..self._alone {
+                self.chosen.next = self.address[i].val();
             }
         }
-        self.first_packet.next = self.packet.val() + self.skipped.val();
+        self.first_packet.next = self.packet.val() + bit_cast::<32, 5>(self.chosen_lane.val());
         self.value.next = self.shared_value.val();
         if self.value_is_address.val() {
             self.value.next = self.chosen.val();
@@ -84,14 +104,20 @@ mod tests {
 
     #[test]
     fn the_lowest_faulting_lane_is_recorded() {
-        let mut unit = FaultEncoder::<8>::default();
+        check::<1>();
+        check::<2>();
+        check::<8>();
+    }
+
+    fn check<const LANES: usize>() {
+        let mut unit = FaultEncoder::<LANES>::default();
         unit.connect_all();
         unit.packet.next = 100.into();
         unit.shared_value.next = 77.into();
         for (lane, address) in unit.address.iter_mut().enumerate() {
             address.next = (1000 + lane as u64).into();
         }
-        for set in 1..256u64 {
+        for set in 1..1u64 << LANES {
             unit.lanes.next = set.into();
             let lowest = u64::from(set.trailing_zeros());
             for by_address in [false, true] {

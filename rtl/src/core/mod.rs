@@ -12,6 +12,7 @@
 
 mod access_check;
 mod access_window;
+mod address_region;
 mod aes_unit;
 mod alone;
 mod alu;
@@ -59,6 +60,7 @@ mod testing;
 
 pub use access_check::AccessCheck;
 pub use access_window::{AccessWindow, WINDOWS};
+pub use address_region::AddressRegion;
 pub use aes_unit::AesUnit;
 pub use alone::emit_core;
 pub use alu::LaneAlu;

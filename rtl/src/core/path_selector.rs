@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at least one); their PCs are in the lanes'
 ///    memories from cycle 1 on.
 /// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key is found in
-///    cycle 2, the lanes that have it in cycle 3, the smallest key of the others in cycle 4.
+///    cycle 2, the lanes that have it in cycle 3, the smallest key of the others in cycle 4: until then `key` holds.
 /// 3. `valid` is high in cycle 5, with the chosen PC and lanes and the best path on which lanes wait. A selection can start
 ///    every third cycle.
 #[derive(LogicBlock)]
@@ -29,7 +29,7 @@ pub struct PathSelector<const LANES: usize> {
     pub read_slot: Signal<Out, Bits<5>>,
     /// They are read at this edge.
     pub read: Signal<Out, Bit>,
-    /// The PCs read, one key a lane (see `Lane::path_key`).
+    /// The PCs read, one key a lane (see `Lane::path_key`); they stay until the next read.
     pub key: Vec<Signal<In, Bits<36>>>,
     /// The selection is made; the context of the warp is written at this edge.
     pub valid: Signal<Out, Bit>,
@@ -64,19 +64,31 @@ pub struct PathSelector<const LANES: usize> {
     done_active: Register<Bits<LANES>>,
     best: Register<Bits<36>>,
     second_best: Register<Bits<36>>,
-    held: Vec<Register<Bits<36>>>,
-    smallest: Vec<Signal<Local, Bits<36>>>,
+    /// A tournament is held, in cycles 2 and 4.
+    playing: Register<Bit>,
+    /// Lanes that take part in it.
+    standing: Register<Bits<LANES>>,
+    left: Signal<Local, Bit>,
+    right: Signal<Local, Bit>,
+    left_key: Signal<Local, Bits<36>>,
+    right_key: Signal<Local, Bits<36>>,
+    difference: Signal<Local, Bits<37>>,
+    /// Winners: of the pairs of lanes, then of each pair of the winners before.
+    winner: Vec<Signal<Local, Bits<36>>>,
+    chosen_key: Signal<Local, Bits<36>>,
+    excess: Signal<Local, Bits<37>>,
     stands: Pack<Bit, 1, LANES>,
-    _halves: usize,
-    _quarters: usize,
-    _eighths: usize,
-    _sixteenths: usize,
+    _pairs: usize,
+    _later: usize,
+    _alone: usize,
+    _winners: usize,
     _last: usize,
-    _final: usize,
 }
 
 impl<const LANES: usize> Default for PathSelector<LANES> {
     fn default() -> Self {
+        // A lane that has no other wins without a game.
+        let (games, alone) = (LANES - 1, LANES % 2);
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -113,15 +125,22 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             done_active: Register::default(),
             best: Register::default(),
             second_best: Register::default(),
-            held: vec![Register::default(); LANES],
-            smallest: vec![Signal::default(); LANES],
+            playing: Register::default(),
+            standing: Register::default(),
+            left: Signal::default(),
+            right: Signal::default(),
+            left_key: Signal::default(),
+            right_key: Signal::default(),
+            difference: Signal::default(),
+            winner: vec![Signal::default(); games + alone],
+            chosen_key: Signal::default(),
+            excess: Signal::default(),
             stands: Pack::new(LANES),
-            _halves: LANES / 2,
-            _quarters: LANES / 4,
-            _eighths: LANES / 8,
-            _sixteenths: LANES / 16,
-            _last: LANES / 32,
-            _final: LANES.min(2) - 1,
+            _pairs: LANES / 2,
+            _later: games - LANES / 2,
+            _alone: alone,
+            _winners: games + alone,
+            _last: games + alone - 1,
         }
     }
 }
@@ -150,7 +169,9 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             done_alive,
             done_active,
             best,
-            second_best
+            second_best,
+            playing,
+            standing
         );
         self.read_valid.d.next = self.start_valid.val();
         self.read_slot_held.d.next = self.start_slot.val();
@@ -163,104 +184,82 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         self.compare_alive.d.next = self.read_alive.q.val();
 
         // The tournament is for the first choice in cycle 2, for the second in cycle 4: a selection that starts in cycle 3 has it
-        // in cycle 5.
+        // in cycle 5, and its read is the first to change the keys.
         self.ready.next = !(self.read_valid.q.val() | self.compare_valid.q.val());
 
-        // Tournament: every round halves the keys, in place. Keys in odd places are inverted: so a comparison, which is a
-        // subtraction, needs no inverters.
-        for i in 0..LANES {
-            self.held[i].clock.next = self.clock.val();
-            self.held[i].reset.next = self.reset.val();
-            self.held[i].d.next = self.held[i].q.val();
-            self.smallest[i].next = bits::<36>(0xf_ffff_ffff_u64);
+        // Who takes part: in the first choice all that live, in the second those that were not chosen. It is known a cycle before.
+        self.playing.d.next = self.read_valid.q.val() | self.choose_valid.q.val();
+        self.standing.d.next = self.read_alive.q.val();
+        if self.choose_valid.q.val() {
+            self.standing.d.next = self.choose_alive.q.val() & !self.stands.y.val();
         }
-        if self.compare_valid.q.val() | self.second_valid.q.val() {
-            for i in 0..LANES {
-                if self.compare_valid.q.val() {
-                    self.held[i].d.next = self.key[i].val();
+
+        // Each game takes the sign of a difference: as `<`, it may become a comparison for equality besides.
+        self.left.next = false;
+        self.right.next = false;
+        self.left_key.next = bits::<36>(0);
+        self.right_key.next = bits::<36>(0);
+        self.difference.next = bits::<37>(0);
+        for i in 0..self._winners {
+            self.winner[i].next = bits::<36>(0xf_ffff_ffff_u64);
+        }
+        if self.playing.q.val() {
+            // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose, so that each bit of the winner, all ones if
+            // there is none, is a function of four.
+            for i in 0..self._pairs {
+                self.left_key.next = self.key[2 * i].val();
+                self.right_key.next = self.key[2 * i + 1].val();
+                self.difference.next =
+                    bit_cast::<37, 36>(self.right_key.val()) - bit_cast::<37, 36>(self.left_key.val());
+                self.right.next = self.standing.q.val().get_bit(2 * i + 1)
+                    & (!self.standing.q.val().get_bit(2 * i) | self.difference.val().get_bit(36));
+                self.left.next = self.standing.q.val().get_bit(2 * i) & !self.right.val();
+                if self.left.val() {
+                    self.winner[i].next = self.left_key.val();
                 }
-                if self.compare_valid.q.val() & self.compare_alive.q.val().get_bit(i) {
-                    self.smallest[i].next = self.key[i].val();
-                }
-                if !self.compare_valid.q.val()
-                    & self.second_alive.q.val().get_bit(i)
-                    & !self.second_active.q.val().get_bit(i)
-                {
-                    self.smallest[i].next = self.smallest[i].val() & self.held[i].q.val();
-                }
-            }
-            for j in 0..self._halves {
-                self.smallest[2 * j + 1].next = !self.smallest[2 * j + 1].val();
-            }
-            for j in 0..self._quarters {
-                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
-                    self.smallest[2 * j].next = self.smallest[4 * j].val();
-                } else {
-                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
-                }
-                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
-                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
-                } else {
-                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
+                if self.right.val() {
+                    self.winner[i].next = self.winner[i].val() & self.right_key.val();
                 }
             }
-            for j in 0..self._eighths {
-                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
-                    self.smallest[2 * j].next = self.smallest[4 * j].val();
-                } else {
-                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
-                }
-                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
-                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
-                } else {
-                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
+            for i in 0..self._alone {
+                if self.standing.q.val().get_bit(i) {
+                    self.winner[i].next = self.key[i].val();
                 }
             }
-            for j in 0..self._sixteenths {
-                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
-                    self.smallest[2 * j].next = self.smallest[4 * j].val();
+            // All later rounds: the winners are numbered in the order of their games, and the last of them is the winner.
+            for i in 0..self._later {
+                self.left_key.next = self.winner[2 * i].val();
+                self.right_key.next = self.winner[2 * i + 1].val();
+                self.difference.next =
+                    bit_cast::<37, 36>(self.left_key.val()) - bit_cast::<37, 36>(self.right_key.val());
+                if self.difference.val().get_bit(36) {
+                    self.winner[i + self._pairs].next = self.left_key.val();
                 } else {
-                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
-                }
-                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
-                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
-                } else {
-                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
-                }
-            }
-            for j in 0..self._last {
-                if self.smallest[4 * j].val() < !self.smallest[4 * j + 1].val() {
-                    self.smallest[2 * j].next = self.smallest[4 * j].val();
-                } else {
-                    self.smallest[2 * j].next = !self.smallest[4 * j + 1].val();
-                }
-                if self.smallest[4 * j + 2].val() < !self.smallest[4 * j + 3].val() {
-                    self.smallest[2 * j + 1].next = !self.smallest[4 * j + 2].val();
-                } else {
-                    self.smallest[2 * j + 1].next = self.smallest[4 * j + 3].val();
-                }
-            }
-            for j in 0..self._final {
-                if self.smallest[j].val() >= !self.smallest[j + 1].val() {
-                    self.smallest[j].next = !self.smallest[j + 1].val();
+                    self.winner[i + self._pairs].next = self.right_key.val();
                 }
             }
         }
         if self.compare_valid.q.val() {
-            self.best.d.next = self.smallest[0].val();
+            self.best.d.next = self.winner[self._last].val();
         }
         if self.second_valid.q.val() {
-            self.second_best.d.next = self.smallest[0].val();
+            self.second_best.d.next = self.winner[self._last].val();
         }
         self.choose_valid.d.next = self.compare_valid.q.val();
         self.choose_slot.d.next = self.compare_slot.q.val();
         self.choose_alive.d.next = self.compare_alive.q.val();
 
+        // No living lane has a smaller key than the best: those that have no greater one have it. The difference takes fewer LUTs than
+        // a comparison for equality.
+        self.chosen_key.next = bits::<36>(0);
+        self.excess.next = bits::<37>(0);
         for i in 0..LANES {
             self.stands.x[i].next = false;
             if self.choose_valid.q.val() {
-                self.stands.x[i].next =
-                    self.choose_alive.q.val().get_bit(i) & (self.held[i].q.val() == self.best.q.val());
+                self.chosen_key.next = self.key[i].val();
+                self.excess.next =
+                    bit_cast::<37, 36>(self.best.q.val()) - bit_cast::<37, 36>(self.chosen_key.val());
+                self.stands.x[i].next = self.choose_alive.q.val().get_bit(i) & !self.excess.val().get_bit(36);
             }
         }
         self.second_valid.d.next = self.choose_valid.q.val();
@@ -286,6 +285,7 @@ mod tests {
     use super::*;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
+    use std::collections::VecDeque;
 
     fn tick<const LANES: usize>(unit: &mut PathSelector<LANES>) {
         unit.clock.next = Clock { clk: true };
@@ -299,32 +299,38 @@ mod tests {
         let mut unit = PathSelector::<LANES>::default();
         unit.connect_all();
         assert!(simulate(&mut unit, 20));
-        for _ in 0..200 {
-            let threads: Vec<(u64, u64)> =
-                (0..LANES).map(|_| (rng.gen_range(0..3), rng.gen_range(0..4))).collect();
-            let alive = rng.gen_range(1..1u64 << LANES);
-            assert!(unit.ready.val());
-            unit.start_valid.next = true;
-            unit.start_slot.next = 9.into();
-            unit.start_alive.next = alive.into();
-            tick(&mut unit);
-            unit.start_valid.next = false;
-            assert_eq!(unit.read_slot.val().index(), 9);
-            tick(&mut unit);
-            for (key, (depth, pc)) in unit.key.iter_mut().zip(&threads) {
-                key.next = ((63 - depth) << 30 | pc).into();
+        // What is under way: the living lanes, and depth and PC of each lane.
+        let mut started: VecDeque<(u64, Vec<(u64, u64)>)> = VecDeque::new();
+        let mut chosen = 0;
+        for cycle in 0..700u64 {
+            unit.start_valid.next = unit.ready.val() && rng.gen_bool(0.9);
+            unit.start_slot.next = (cycle % 32).into();
+            if unit.start_valid.next {
+                let threads = (0..LANES).map(|_| (rng.gen_range(0..3), rng.gen_range(0..4))).collect();
+                let alive = rng.gen_range(1..1u64 << LANES);
+                unit.start_alive.next = alive.into();
+                started.push_back((alive, threads));
             }
-            for _ in 0..3 {
-                assert!(!unit.valid.val());
-                tick(&mut unit);
+            let (read, slot) = (unit.read.val(), unit.read_slot.val().to_u64());
+            assert!(!read || slot == (cycle - 1) % 32);
+            tick(&mut unit);
+            if read {
+                // The memories of the lanes answer, and hold their answer until the next read.
+                let (_, threads) = started.back().unwrap();
+                for (key, (depth, pc)) in unit.key.iter_mut().zip(threads) {
+                    key.next = ((63 - depth) << 30 | pc).into();
+                }
+                assert!(simulate(&mut unit, 20));
             }
-            assert!(unit.ready.val());
+            if !unit.valid.val() {
+                continue;
+            }
+            let (alive, threads) = started.pop_front().unwrap();
             let living = || (0..LANES).filter(|lane| alive >> lane & 1 == 1);
             let depth = living().map(|lane| threads[lane].0).max().unwrap();
             let pc = living().filter(|&l| threads[l].0 == depth).map(|l| threads[l].1).min().unwrap();
             let active = living().filter(|&l| threads[l] == (depth, pc)).fold(0, |set, l| set | 1 << l);
-            assert!(unit.valid.val());
-            assert_eq!(unit.slot.val().index(), 9);
+            assert_eq!(unit.slot.val().to_u64(), (cycle - 4) % 32);
             assert_eq!(u64::from(unit.alive.val()), alive);
             assert_eq!(u64::from(unit.pc.val()), pc);
             assert_eq!(u64::from(unit.depth.val()), depth);
@@ -332,7 +338,9 @@ mod tests {
             let key = |l: usize| (63 - threads[l].0) << 30 | threads[l].1;
             let waiting = living().filter(|&l| active >> l & 1 == 0).map(key).min();
             assert_eq!(u64::from(unit.waiting.val()), waiting.unwrap_or(0xf_ffff_ffff));
+            chosen += 1;
         }
+        assert!(chosen > 150);
     }
 
     #[test]

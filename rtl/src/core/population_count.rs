@@ -3,41 +3,95 @@
 use crate::prelude::*;
 
 /// Counts the set bits of a set of lanes; combinational.
-#[derive(LogicBlock, Default)]
+///
+/// `LANES` is a power of two. The sums form a tree, of which synthesis makes carry-save adders: two LUTs a lane, where counting lane after
+/// lane takes an adder each.
+#[derive(LogicBlock)]
 pub struct PopulationCount<const LANES: usize> {
     /// The set.
     pub set: Signal<In, Bits<LANES>>,
     /// Its size, 0 to `LANES`.
     pub count: Signal<Out, Bits<6>>,
-    sum: Signal<Local, Bits<6>>,
+    /// Lanes of each pair, then the sum of each pair of the sums before.
+    sum: Vec<Signal<Local, Bits<6>>>,
+    left: Signal<Local, Bits<6>>,
+    right: Signal<Local, Bits<6>>,
+    _pairs: usize,
+    _later: usize,
+    _alone: usize,
+    _last: usize,
+}
+
+impl<const LANES: usize> Default for PopulationCount<LANES> {
+    fn default() -> Self {
+        // A lane that has no other is its own sum.
+        let (sums, alone) = (LANES - 1, LANES % 2);
+        Self {
+            set: Signal::default(),
+            count: Signal::default(),
+            sum: vec![Signal::default(); sums + alone],
+            left: Signal::default(),
+            right: Signal::default(),
+            _pairs: LANES / 2,
+            _later: sums - LANES / 2,
+            _alone: alone,
+            _last: sums + alone - 1,
+        }
+    }
 }
 
 impl<const LANES: usize> Logic for PopulationCount<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.sum.next = bits::<6>(0);
-        for i in 0..LANES {
+        self.left.next = bits::<6>(0);
+        self.right.next = bits::<6>(0);
+        for i in 0..self._pairs {
+            self.left.next = bits::<6>(0);
+            self.right.next = bits::<6>(0);
+            if self.set.val().get_bit(2 * i) {
+                self.left.next = bits::<6>(1);
+            }
+            if self.set.val().get_bit(2 * i + 1) {
+                self.right.next = bits::<6>(1);
+            }
+            self.sum[i].next = self.left.val() + self.right.val();
+        }
+        for i in 0..self._alone {
+            self.sum[i].next = bits::<6>(0);
             if self.set.val().get_bit(i) {
-                self.sum.next = self.sum.val() + bits::<6>(1);
+                self.sum[i].next = bits::<6>(1);
             }
         }
-        self.count.next = self.sum.val();
+        for i in 0..self._later {
+            self.left.next = self.sum[2 * i].val();
+            self.right.next = self.sum[2 * i + 1].val();
+            self.sum[i + self._pairs].next = self.left.val() + self.right.val();
+        }
+        self.count.next = self.sum[self._last].val();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::Rng;
     use rust_hdl::prelude::simulate;
+
+    fn check<const LANES: usize>(sets: impl IntoIterator<Item = u64>) {
+        let mut unit = PopulationCount::<LANES>::default();
+        unit.connect_all();
+        for set in sets {
+            unit.set.next = set.into();
+            assert!(simulate(&mut unit, 10));
+            assert_eq!(unit.count.val().index(), set.count_ones() as usize, "{set:#x}");
+        }
+    }
 
     #[test]
     fn counts() {
-        let mut unit = PopulationCount::<8>::default();
-        unit.connect_all();
-        for set in 0..256u64 {
-            unit.set.next = set.into();
-            assert!(simulate(&mut unit, 10));
-            assert_eq!(unit.count.val().index(), set.count_ones() as usize);
-        }
+        check::<1>(0..2);
+        check::<8>(0..256);
+        let mut random = crate::testing::random();
+        check::<32>((0..200).map(|_| u64::from(random.gen::<u32>())).chain([0, 0xffff_ffff]));
     }
 }
