@@ -144,7 +144,7 @@ fn function_major<'a>(calls: &[Call<'a>]) -> Vec<Call<'a>> {
         for (instance, functions) in &mut instances {
             if functions.front() == Some(&function) {
                 functions.pop_front();
-                ordered.push(Call { function, instance: *instance });
+                ordered.push(Call { function, instance });
             }
         }
     }
