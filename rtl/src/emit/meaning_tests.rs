@@ -358,6 +358,60 @@ fn a_block_is_split_where_it_would_be_a_loop() {
     check(Around::default());
 }
 
+/// A vector whose elements are made from each other, each in an `if` of its own.
+#[derive(LogicBlock)]
+pub struct Steps {
+    pub a: Signal<In, Bits<8>>,
+    pub b: Signal<In, Bits<8>>,
+    pub y: Signal<Out, Bits<8>>,
+    pub z: Signal<Out, Bits<8>>,
+    step: Vec<Signal<Local, Bits<8>>>,
+    between: Signal<Local, Bits<8>>,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self {
+            a: Signal::default(),
+            b: Signal::default(),
+            y: Signal::default(),
+            z: Signal::default(),
+            step: vec![Signal::default(); 4],
+            between: Signal::default(),
+        }
+    }
+}
+
+impl Logic for Steps {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.step[0].next = self.a.val();
+        if self.b.val().get_bit(0) {
+            self.step[0].next = self.a.val() + 3;
+        }
+        for i in 1..4 {
+            self.step[i].next = bits::<8>(0);
+            if self.b.val().get_bit(i) {
+                self.step[i].next = self.step[i - 1].val() + self.a.val();
+            }
+        }
+        self.between.next = self.step[3].val();
+        if self.a.val().get_bit(0) {
+            self.between.next = self.step[1].val() ^ self.step[2].val();
+        }
+        self.y.next = self.between.val();
+        self.z.next = self.step[2].val();
+    }
+}
+
+/// Verilator orders blocks by whole vectors, and is silent where it takes what a block reads for what the block drives.
+#[test]
+fn blocks_that_read_their_own_vector_are_one() {
+    let text = super::emit(&Steps::default(), "steps").unwrap().verilog();
+    assert_eq!(text.matches("always @*").count(), 2, "{text}");
+    check(Steps::default());
+}
+
 #[test]
 fn interfaces() {
     check_with(Buses::default(), 10_000, |unit, random, _| {

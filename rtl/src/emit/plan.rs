@@ -263,11 +263,36 @@ impl Planner<'_> {
                 }
             });
         }
+        let slots: Vec<Slot> = (0..self.slots.len()).filter(|s| in_block(self, *s)).collect();
+        self.join_readers_of_own_vectors(&slots, &mut sets);
         let mut groups: BTreeMap<usize, BTreeSet<Slot>> = BTreeMap::new();
-        for slot in (0..self.slots.len()).filter(|s| in_block(self, *s)) {
+        for slot in slots {
             groups.entry(sets.find(slot)).or_default().insert(slot);
         }
         groups
+    }
+
+    /// Joins a block that drives elements of a vector and reads others of it with the blocks that drive these. Verilator orders
+    /// blocks by whole vectors: it takes the block to read what it drives itself, and may run it too early, without a warning.
+    fn join_readers_of_own_vectors(&self, slots: &[Slot], sets: &mut UnionFind) {
+        let of_block: BTreeSet<Slot> = slots.iter().copied().collect();
+        loop {
+            let driven: BTreeSet<(usize, VarId)> =
+                slots.iter().map(|&slot| (sets.find(slot), self.slots.var(slot))).collect();
+            let mut joined = false;
+            for &slot in slots {
+                for &source in self.flow.depends[slot].iter().filter(|source| of_block.contains(source)) {
+                    let block = sets.find(slot);
+                    if block != sets.find(source) && driven.contains(&(block, self.slots.var(source))) {
+                        sets.union(slot, source);
+                        joined = true;
+                    }
+                }
+            }
+            if !joined {
+                break;
+            }
+        }
     }
 
     /// A vector of which some elements need a block is driven from blocks as a whole.
