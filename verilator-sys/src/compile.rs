@@ -10,8 +10,8 @@ use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
 use crate::header::{self, HeaderPort};
 use crate::options::{BuildStep, ModelOptions, Port, SharedModule};
-use crate::order;
 use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
+use crate::{loops, order};
 
 /// Always given to Verilator: speed over simulated X, and warnings that do not stop the build (linting is another step).
 const VERILATOR_FLAGS: &[&str] = &[
@@ -105,6 +105,7 @@ pub(crate) fn build(
     let objects = work.join("obj");
     let ports = read_ports(&objects, options)?;
     order::function_by_function(&objects, options, &ports)?;
+    loops::of_repetitions(&objects, options)?;
     let wrapper = objects.join("hermes_wrapper.cpp");
     fs::write(&wrapper, wrapper::generate(&ports, options.trace)).map_err(Error::io(&wrapper))?;
 

@@ -33,6 +33,7 @@ mod compile;
 mod error;
 mod header;
 mod library;
+mod loops;
 mod model;
 mod options;
 mod order;

@@ -47,7 +47,7 @@ pub(crate) fn function_by_function(
 }
 
 /// The C++ files of the model, with their texts.
-fn sources(objects: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+pub(crate) fn sources(objects: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     let mut files = Vec::new();
     for entry in fs::read_dir(objects).map_err(Error::io(objects))? {
         let path = entry.map_err(Error::io(objects))?.path();
@@ -59,7 +59,8 @@ fn sources(objects: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     Ok(files)
 }
 
-fn file_name(path: &Path) -> &str {
+/// Name of a file without its folder.
+pub(crate) fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 

@@ -6,7 +6,7 @@ use crate::header::HeaderPort;
 use crate::options::Direction;
 
 /// Changes whenever the functions below or the order of calls (`order`) change; part of the cache key.
-pub(crate) const WRAPPER_VERSION: u32 = 2;
+pub(crate) const WRAPPER_VERSION: u32 = 3;
 
 /// Name of the class that Verilator generates.
 pub(crate) const CLASS: &str = "Vmodel";

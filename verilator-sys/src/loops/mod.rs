@@ -1,0 +1,201 @@
+//! Loops in the place of statements that repeat each other, in the C++ of shared modules.
+//!
+//! Verilator writes the statements of every instance of a module one after the other, each with variables of its own. Thirty-two
+//! lanes are a quarter of a million bytes of code, which the processor fetches once a simulated cycle from beyond its first cache;
+//! as loops over arrays they are a fraction of that. The statements and their order stay the same.
+
+mod arrays;
+mod repeats;
+mod tokens;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use self::arrays::{Arrays, Element};
+use self::repeats::Names;
+use self::tokens::{is_word, statements, tokens, Statement};
+use crate::error::Error;
+use crate::options::ModelOptions;
+use crate::order::{file_name, sources};
+use crate::wrapper::CLASS;
+
+/// Types of variables, without their parameters.
+const TYPES: [&str; 6] = ["CData", "SData", "IData", "QData", "VlWide", "VlUnpacked"];
+
+/// Writes the classes of the shared modules in `objects` with loops.
+pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(), Error> {
+    for module in &options.shared {
+        let class = format!("{CLASS}_{}", module.name);
+        let header = objects.join(format!("{class}.h"));
+        // A module that is nowhere instantiated has no class.
+        let Ok(text) = fs::read_to_string(&header) else { continue };
+        let (own, others): (Vec<_>, Vec<_>) = sources(objects)?.into_iter().partition(|(path, _)| {
+            let name = file_name(path);
+            name == format!("{class}.cpp") || name.starts_with(&format!("{class}__"))
+        });
+        let variables: Vec<(String, &str)> = text.lines().filter_map(declaration).collect();
+        let mut members = Arrays::of(variables.iter().map(|(kind, name)| (kind.as_str(), *name)));
+        let used: HashSet<&str> = others.iter().flat_map(|(_, text)| text.split(|c| !is_word(c))).collect();
+        members.leave(|name| used.contains(name));
+        if members.is_empty() {
+            continue;
+        }
+        fs::write(&header, header_with(&text, &members)).map_err(Error::io(&header))?;
+        for (path, text) in &own {
+            fs::write(path, source_with(text, &members)).map_err(Error::io(path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Type and name of the variable that a line of a header declares.
+fn declaration(line: &str) -> Option<(String, &str)> {
+    let tokens = tokens(line);
+    let [first, .., name, ";"] = tokens[..] else { return None };
+    if !TYPES.contains(&first) || tokens.contains(&"=") || tokens.contains(&"*") {
+        return None;
+    }
+    Some((tokens[..tokens.len() - 2].join(" "), name))
+}
+
+/// A header with arrays in the place of variables.
+fn header_with(text: &str, members: &Arrays) -> String {
+    let mut declared = HashSet::new();
+    let mut output = String::with_capacity(text.len());
+    for line in text.lines() {
+        let element = declaration(line).and_then(|(_, name)| members.element(name));
+        match element {
+            Some(element) if declared.insert(element.array.as_str()) => {
+                output.push_str(&members.declaration(&element.array));
+            }
+            Some(_) => continue,
+            None => output.push_str(line),
+        }
+        output.push('\n');
+    }
+    output
+}
+
+/// A source file with loops, in the functions that run every cycle, and arrays in the place of variables.
+fn source_with(text: &str, members: &Arrays) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(begin) = rest.find(") {\n") {
+        let (head, body) = rest.split_at(begin + ") {\n".len());
+        let Some(end) = body.find("\n}\n") else { break };
+        output.push_str(head);
+        output.push_str(&body_with(&body[..end], members));
+        output.push('}');
+        rest = &body[end + "\n}".len()..];
+    }
+    output.push_str(rest);
+    output
+}
+
+/// The body of a function.
+fn body_with(text: &str, members: &Arrays) -> String {
+    let tokens = tokens(text);
+    let Some(found) = statements(&tokens) else { return with_elements(text, members) };
+    let variables: Vec<(String, &str)> = found.iter().filter_map(|s| local(&tokens, s)).collect();
+    let locals = Arrays::of(variables.iter().map(|(kind, name)| (kind.as_str(), *name)));
+    let is_element =
+        |s: &Statement| local(&tokens, s).is_some_and(|(_, name)| locals.element(name).is_some());
+    let rest: Vec<Statement> = found.into_iter().filter(|s| !is_element(s)).collect();
+    let mut output: String = locals.declarations().map(|declaration| declaration + "\n").collect();
+    repeats::write(&mut output, &tokens, &rest, &Names { members, locals: &locals });
+    output
+}
+
+/// `text` with arrays in the place of variables.
+fn with_elements(text: &str, members: &Arrays) -> String {
+    let mut parts = text.split("->");
+    let mut output = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (name, rest) = part.split_at(part.find(|c| !is_word(c)).unwrap_or(part.len()));
+        output.push_str("->");
+        match members.element(name) {
+            Some(Element { array, index }) => output.push_str(&format!("{array}[{index}]")),
+            None => output.push_str(name),
+        }
+        output.push_str(rest);
+    }
+    output.push('\n');
+    output
+}
+
+/// Type and name of the variable that a statement declares.
+fn local<'a>(tokens: &[&'a str], statement: &Statement) -> Option<(String, &'a str)> {
+    let [first, .., name, ";"] = tokens[statement.begin..statement.end] else { return None };
+    let kind = &tokens[statement.begin..statement.end - 2];
+    let fits = TYPES.contains(&first) && !kind.contains(&"=") && !kind.contains(&"*");
+    fits.then(|| (kind.join(" "), name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::SharedModule;
+
+    const HEADER: &str = "class Vmodel_core final : public VerilatedModule {\n  public:\n    CData/*0:0*/ __PVT__busy;\n    \
+                          IData/*31:0*/ __PVT__lane_0_x;\n    IData/*31:0*/ __PVT__lane_1_x;\n    \
+                          IData/*31:0*/ __PVT__lane_2_x;\n    IData/*31:0*/ __PVT__lane_3_x;\n    Vmodel__Syms* const vlSymsp;\n};\n";
+
+    fn source(lines: &str) -> String {
+        let body: String = (0..4).map(|i| lines.replace('#', &i.to_string())).collect();
+        format!("#include \"Vmodel_core.h\"\n\nVL_INLINE_OPT void Vmodel_core___nba__0(Vmodel_core* vlSelf) {{\n{body}}}\n")
+    }
+
+    fn rewritten(name: &str, header: &str, source: &str, root: &str) -> [String; 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("Vmodel_core.h"), header).unwrap();
+        fs::write(path("Vmodel_core__0.cpp"), source).unwrap();
+        fs::write(path("Vmodel___024root__0.cpp"), root).unwrap();
+        let mut options = ModelOptions::new("hermes");
+        options.shared = vec![SharedModule { name: name.into(), inputs: Vec::new() }];
+        of_repetitions(folder.path(), &options).unwrap();
+        assert_eq!(fs::read_to_string(path("Vmodel___024root__0.cpp")).unwrap(), root);
+        ["Vmodel_core.h", "Vmodel_core__0.cpp"].map(|name| fs::read_to_string(path(name)).unwrap())
+    }
+
+    fn plain(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn members_and_locals_are_arrays_and_their_statements_loops() {
+        let lines = "    SData/*15:0*/ part_#;\n    part_# = 0;\n    vlSelf->__PVT__lane_#_x = part_#;\n";
+        let [header, source] = rewritten("core", HEADER, &source(lines), "x = 1;");
+        assert!(
+            header.contains("CData/*0:0*/ __PVT__busy;\nIData __PVT__lane_N_x[4];\n    Vmodel__Syms"),
+            "{header}"
+        );
+        let expected = "{ SData part_N[4]; for (unsigned repetition = 0; repetition < 4; ++repetition) { \
+                        part_N[0 + 1 * repetition] = 0 ; \
+                        vlSelf -> __PVT__lane_N_x[0 + 1 * repetition] = part_N[0 + 1 * repetition] ; } }";
+        assert!(plain(&source).ends_with(expected), "{source}");
+    }
+
+    #[test]
+    fn functions_with_directives_keep_their_statements() {
+        let lines = "\n#ifdef VL_DEBUG\n    vlSelf->__PVT__lane_#_x = 0U;\n#endif\n";
+        let text = source(&lines.replace("#i", "@i").replace("#e", "@e")).replace('@', "#");
+        let [_, source] = rewritten("core", HEADER, &text, "x = 1;");
+        for i in 0..4 {
+            assert!(
+                source
+                    .contains(&format!("#ifdef VL_DEBUG\n    vlSelf->__PVT__lane_N_x[{i}] = 0U;\n#endif\n")),
+                "{source}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_others_use_and_other_modules_stay() {
+        let text = source("    vlSelf->__PVT__lane_#_x = 0U;\n");
+        let same = [HEADER.to_string(), text.clone()];
+        assert_eq!(rewritten("core", HEADER, &text, "vlSymsp->TOP__a.__PVT__lane_2_x = 1;"), same);
+        assert_eq!(rewritten("bank", HEADER, &text, "x = 1;"), same);
+    }
+}
