@@ -11,6 +11,9 @@ use rust_hdl::prelude::*;
 /// 3. The contents and `read_data` are undefined until written and are not reset.
 ///
 /// Reading and writing exclude each other, so that the RAM needs no logic around it for an access to both at once.
+///
+/// A simulator writes the word with its new bytes at once: four writes of a byte each would be looked at in every cycle. Synthesis
+/// tools see the byte enables that they know block RAMs by.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RamBytes {
     /// Rising-edge clock.
@@ -83,6 +86,14 @@ impl Logic for RamBytes {
                 format!("        if (write_strobe[{i}]) words[address[{top}:0]][{high}:{low}] <= write_data[{high}:{low}];\n")
             })
             .collect();
+        let merged: Vec<String> = (0..4)
+            .rev()
+            .map(|i| {
+                let bits = format!("[{}:{}]", 8 * i + 7, 8 * i);
+                format!("write_strobe[{i}] ? write_data{bits} : words[address[{top}:0]]{bits}")
+            })
+            .collect();
+        let merged = merged.join(", ");
         let unused = if top < 11 {
             format!("wire unused = &{{1'b0, address[11:{}]}};\n", top + 1)
         } else {
@@ -94,7 +105,11 @@ impl Logic for RamBytes {
              {unused}\
              always @(posedge clk) begin\n    \
                  if (enable) begin\n\
-             {writes}        \
+             `ifdef SYNTHESIS\n\
+             {writes}\
+             `else\n        \
+                     if (write_strobe != 4'd0) words[address[{top}:0]] <= {{{merged}}};\n\
+             `endif\n        \
                      if (write_strobe == 4'd0) data <= words[address[{top}:0]];\n    \
                  end\n\
              end\n\

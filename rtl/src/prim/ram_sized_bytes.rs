@@ -13,6 +13,9 @@ use rust_hdl::prelude::*;
 /// 3. The line read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
 ///    the line before, so that whoever uses it is found out.
 /// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
+///
+/// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be looked at in every cycle. Synthesis
+/// tools see the byte enables that they know block RAMs by.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RamSizedBytes {
     /// Rising-edge clock of both ports.
@@ -98,18 +101,27 @@ impl Logic for RamSizedBytes {
             "(* no_rw_check, ram_style = \"block\" *)\n\
              reg [511:0] words [0:{last}];\n\
              reg [511:0] data;\n\
-             integer i;\n\
              {unused}\
+             `ifdef SYNTHESIS\n\
+             integer i;\n\
+             `else\n\
+             function [511:0] merged(input [511:0] old, input [511:0] line, input [63:0] strobe);\n    \
+                 integer i;\n    \
+                 for (i = 0; i < 64; i = i + 1) merged[8 * i +: 8] = strobe[i] ? line[8 * i +: 8] : old[8 * i +: 8];\n\
+             endfunction\n\
+             `endif\n\
              always @(posedge clk) begin\n    \
                  if (read_enable) data <= words[{read}];\n\
-             `ifndef SYNTHESIS\n    \
-                 if (read_enable && write_enable && {read} == {write}) data <= ~words[{read}];\n\
-             `endif\n    \
+             `ifdef SYNTHESIS\n    \
                  if (write_enable) begin\n        \
                      for (i = 0; i < 64; i = i + 1) begin\n            \
                          if (write_strobe[i]) words[{write}][8 * i +: 8] <= write_data[8 * i +: 8];\n        \
                      end\n    \
                  end\n\
+             `else\n    \
+                 if (read_enable && write_enable && {read} == {write}) data <= ~words[{read}];\n    \
+                 if (write_enable) words[{write}] <= merged(words[{write}], write_data, write_strobe);\n\
+             `endif\n\
              end\n\
              assign read_data = data;\n",
             unused = sized::unused(&["write_address", "read_address"], last),
