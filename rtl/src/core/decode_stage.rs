@@ -57,8 +57,6 @@ pub struct DecodeStage {
     pub fetch_error: Signal<In, Bit>,
     /// A load of a lane that runs failed: the instruction becomes a fault.
     pub load_error: Signal<In, Bit>,
-    /// The line that could not be read.
-    pub load_error_line: Signal<In, Bits<26>>,
     /// The warp has run for too long: the instruction becomes a fault.
     pub overdue: Signal<In, Bit>,
     /// AES instructions are there; constant.
@@ -259,7 +257,6 @@ impl DecodeStage {
             fetched: Signal::default(),
             fetch_error: Signal::default(),
             load_error: Signal::default(),
-            load_error_line: Signal::default(),
             overdue: Signal::default(),
             aes_enabled: Signal::default(),
             atomics_enabled: Signal::default(),
@@ -607,9 +604,6 @@ impl Logic for DecodeStage {
             }
             if (self.cause.val() == bits::<5>(1)) | (self.cause.val() == bits::<5>(3)) {
                 self.fault_value_q.d.next = self.byte_pc.val();
-            }
-            if self.cause.val() == bits::<5>(5) {
-                self.fault_value_q.d.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
             if self.at_end_of_boot.val() {
