@@ -216,24 +216,6 @@ fn a_bus_error_of_a_load_faults_its_lanes() {
 }
 
 #[test]
-fn lanes_whose_loads_fail_one_after_the_other_are_in_one_record() {
-    // The warp computes while their lines come, so that the first one that fails finds an instruction in stage D at once.
-    let mut program = Program::default();
-    program.load(2, A3, A1, 0).load(2, A4, A1, 64);
-    for _ in 0..60 {
-        program.addi(T0, T0, 1);
-    }
-    program.addi(A0, ZERO, 7).ret();
-    let mut bench = Bench::<4>::new(&program, 20);
-    bench.failing = [(RING + 128) >> 6, (RING + 2 * 128 + 64) >> 6, (RING + 3 * 128 + 64) >> 6].into();
-    bench.start(0, 0, 4);
-    bench.run(1);
-    assert_eq!([0, 1, 2, 3].map(|lane| bench.verdict(lane)), [7, 0xc000_0005, 0xc000_0005, 0xc000_0005]);
-    let records: Vec<_> = bench.faults.iter().map(|f| (f.0, f.1, f.3, f.4)).collect();
-    assert_eq!(records, [(5, 3, RING + 3 * 128 + 64, 1)]);
-}
-
-#[test]
 fn every_cause_of_a_fault() {
     let causes: [(u32, u32, Option<u32>); 6] = [
         (0x0000_0073, 11, Some(0)),          // ecall
