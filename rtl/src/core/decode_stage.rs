@@ -57,8 +57,6 @@ pub struct DecodeStage {
     pub fetch_error: Signal<In, Bit>,
     /// A load of a lane that runs failed: the instruction becomes a fault.
     pub load_error: Signal<In, Bit>,
-    /// The line that could not be read.
-    pub load_error_line: Signal<In, Bits<26>>,
     /// The warp has run for too long: the instruction becomes a fault.
     pub overdue: Signal<In, Bit>,
     /// AES instructions are there; constant.
@@ -101,7 +99,8 @@ pub struct DecodeStage {
     pub rs1: Signal<Out, Bits<5>>,
     /// To the lanes: register `rs2`, in stage D.
     pub rs2: Signal<Out, Bits<5>>,
-    /// To the hazard check: destination register, in stage D; `a0` for instructions that fault.
+    /// To the hazard check: destination register, in stage D. This and the following outputs say what the word has the form of: whether
+    /// it is legal is known too late for the check. A fault waits in stage W for values that come late to its warp.
     pub rd: Signal<Out, Bits<5>>,
     /// To the hazard check: load, in stage D.
     pub load: Signal<Out, Bit>,
@@ -109,7 +108,7 @@ pub struct DecodeStage {
     pub store: Signal<Out, Bit>,
     /// To the hazard check: EXIT, in stage D.
     pub exit: Signal<Out, Bit>,
-    /// To the hazard check: `fence`, in stage D.
+    /// To the hazard check and the data cache: `fence`, in stage D.
     pub fence: Signal<Out, Bit>,
     /// To the hazard check: division, in stage D.
     pub divide: Signal<Out, Bit>,
@@ -259,7 +258,6 @@ impl DecodeStage {
             fetched: Signal::default(),
             fetch_error: Signal::default(),
             load_error: Signal::default(),
-            load_error_line: Signal::default(),
             overdue: Signal::default(),
             aes_enabled: Signal::default(),
             atomics_enabled: Signal::default(),
@@ -439,11 +437,11 @@ impl Logic for DecodeStage {
         self.decoder.small_registers.next = self.small_registers.val();
         self.rs1.next = self.decoder.rs1.val();
         self.rs2.next = self.decoder.rs2.val();
-        self.load.next = self.decoder.load.val();
-        self.store.next = self.decoder.store.val();
+        self.load.next = self.decoder.load_form.val();
+        self.store.next = self.decoder.store_form.val();
         self.exit.next = self.at_exit.val();
-        self.fence.next = self.decoder.fence.val();
-        self.divide.next = self.decoder.divide.val();
+        self.fence.next = self.decoder.fence_form.val();
+        self.divide.next = self.decoder.divide_form.val();
         self.atomic.next = self.decoder.atomic.val();
 
         self.thread_index.number.next = self.instruction.val().get_bits::<12>(20);
@@ -483,11 +481,7 @@ impl Logic for DecodeStage {
             self.cause.next = bits::<5>(24);
         }
 
-        self.rd.next = self.decoder.rd.val();
-        if self.fault.val() {
-            // A fault writes its verdict to a0.
-            self.rd.next = bits::<5>(10);
-        }
+        self.rd.next = self.decoder.rd_form.val();
 
         // What becomes of the instruction and its warp
         self.control.next = self.fault.val()
@@ -607,9 +601,6 @@ impl Logic for DecodeStage {
             }
             if (self.cause.val() == bits::<5>(1)) | (self.cause.val() == bits::<5>(3)) {
                 self.fault_value_q.d.next = self.byte_pc.val();
-            }
-            if self.cause.val() == bits::<5>(5) {
-                self.fault_value_q.d.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
             if self.at_end_of_boot.val() {

@@ -82,6 +82,17 @@ pub struct Decoder {
     pub fault: Signal<Out, Bit>,
     /// Cause of that fault: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
+    /// The destination register, load, store, division or `fence` that the word has the form of, legal or not. They are known
+    /// earlier than the others.
+    pub rd_form: Signal<Out, Bits<5>>,
+    /// See `rd_form`.
+    pub load_form: Signal<Out, Bit>,
+    /// See `rd_form`.
+    pub store_form: Signal<Out, Bit>,
+    /// See `rd_form`.
+    pub divide_form: Signal<Out, Bit>,
+    /// See `rd_form`.
+    pub fence_form: Signal<Out, Bit>,
     opcode: Signal<Local, Bits<7>>,
     field_rd: Signal<Local, Bits<5>>,
     field_rs1: Signal<Local, Bits<5>>,
@@ -128,7 +139,7 @@ impl Logic for Decoder {
 
         self.rs1.next = bits::<5>(0);
         self.rs2.next = bits::<5>(0);
-        self.rd.next = bits::<5>(0);
+        self.rd_form.next = bits::<5>(0);
         self.operation.next = AluOperation::Add;
         self.a_is_pc.next = false;
         self.csr.next = false;
@@ -138,11 +149,11 @@ impl Logic for Decoder {
         self.branch.next = false;
         self.jump.next = false;
         self.jump_register.next = false;
-        self.load.next = false;
-        self.store.next = false;
+        self.load_form.next = false;
+        self.store_form.next = false;
         self.multiply.next = false;
-        self.divide.next = false;
-        self.fence.next = false;
+        self.divide_form.next = false;
+        self.fence_form.next = false;
         self.atomic.next = false;
         self.aes.next = false;
         self.aes_decrypt.next = self.instruction.val().get_bit(27);
@@ -160,22 +171,22 @@ impl Logic for Decoder {
             self.csr.next = true;
             self.b_source.next = BSource::LaneOffset;
             self.funct3.next = bits::<3>(2);
-            self.store.next = true;
+            self.store_form.next = true;
         } else if self.opcode.val() == bits::<7>(0x37) {
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             self.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
         } else if self.opcode.val() == bits::<7>(0x17) {
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             self.a_is_pc.next = true;
             self.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
         } else if self.opcode.val() == bits::<7>(0x6f) {
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             self.jump.next = true;
             self.call.next = self.link.val();
             self.immediate.next = self.immediate_j.val();
         } else if self.opcode.val() == bits::<7>(0x67) {
             self.rs1.next = self.field_rs1.val();
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             self.jump_register.next = true;
             self.call.next = self.link.val();
             self.ret.next = (self.field_rd.val() == bits::<5>(0))
@@ -198,19 +209,19 @@ impl Logic for Decoder {
             self.illegal.next = self.field_funct3.val().get_bits::<2>(1) == bits::<2>(1);
         } else if self.opcode.val() == bits::<7>(0x03) {
             self.rs1.next = self.field_rs1.val();
-            self.rd.next = self.field_rd.val();
-            self.load.next = true;
+            self.rd_form.next = self.field_rd.val();
+            self.load_form.next = true;
             self.illegal.next = (self.field_funct3.val() == bits::<3>(3))
                 | (self.field_funct3.val().get_bits::<2>(1) == bits::<2>(3));
         } else if self.opcode.val() == bits::<7>(0x23) {
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
-            self.store.next = true;
+            self.store_form.next = true;
             self.immediate.next = self.immediate_s.val();
             self.illegal.next = self.field_funct3.val() > bits::<3>(2);
         } else if self.opcode.val() == bits::<7>(0x13) {
             self.rs1.next = self.field_rs1.val();
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             match self.field_funct3.val().index() {
                 0 => self.operation.next = AluOperation::Add,
                 1 => {
@@ -271,7 +282,7 @@ impl Logic for Decoder {
         } else if self.opcode.val() == bits::<7>(0x33) {
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             self.b_source.next = BSource::Register;
             if self.field_funct7.val() == bits::<7>(0) {
                 match self.field_funct3.val().index() {
@@ -286,7 +297,7 @@ impl Logic for Decoder {
                 }
             } else if self.field_funct7.val() == bits::<7>(1) {
                 self.multiply.next = !self.field_funct3.val().get_bit(2);
-                self.divide.next = self.field_funct3.val().get_bit(2);
+                self.divide_form.next = self.field_funct3.val().get_bit(2);
             } else if self.field_funct7.val() == bits::<7>(4) {
                 // zext.h: the mask is the immediate.
                 self.operation.next = AluOperation::And;
@@ -327,9 +338,9 @@ impl Logic for Decoder {
             // The address is rs1 alone; the word of rs2 goes with it as that of a store.
             self.rs1.next = self.field_rs1.val();
             self.rs2.next = self.field_rs2.val();
-            self.rd.next = self.field_rd.val();
+            self.rd_form.next = self.field_rd.val();
             self.immediate.next = bits::<32>(0);
-            self.load.next = true;
+            self.load_form.next = true;
             self.atomic.next = true;
             self.illegal.next = self.field_funct3.val() != bits::<3>(2);
             if self.field_funct7.val().get_bit(2) | self.field_funct7.val().get_bit(3) {
@@ -341,7 +352,7 @@ impl Logic for Decoder {
             }
         } else if self.opcode.val() == bits::<7>(0x0f) {
             // fence.i is illegal.
-            self.fence.next = true;
+            self.fence_form.next = true;
             self.illegal.next = self.field_funct3.val() != bits::<3>(0);
         } else if self.opcode.val() == bits::<7>(0x73) {
             if self.field_funct3.val() == bits::<3>(0) {
@@ -354,7 +365,7 @@ impl Logic for Decoder {
                 }
             } else {
                 // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex knows the numbers.
-                self.rd.next = self.field_rd.val();
+                self.rd_form.next = self.field_rd.val();
                 self.csr.next = true;
                 self.b_source.next = BSource::LaneOffset;
                 self.illegal.next =
@@ -365,10 +376,15 @@ impl Logic for Decoder {
         }
 
         if self.small_registers.val()
-            & (self.rs1.val().get_bit(4) | self.rs2.val().get_bit(4) | self.rd.val().get_bit(4))
+            & (self.rs1.val().get_bit(4) | self.rs2.val().get_bit(4) | self.rd_form.val().get_bit(4))
         {
             self.illegal.next = true;
         }
+        self.rd.next = self.rd_form.val();
+        self.load.next = self.load_form.val();
+        self.store.next = self.store_form.val();
+        self.divide.next = self.divide_form.val();
+        self.fence.next = self.fence_form.val();
         if self.illegal.val() | self.fault.val() {
             self.fault.next = true;
             self.rd.next = bits::<5>(0);

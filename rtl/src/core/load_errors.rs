@@ -5,10 +5,10 @@ use crate::prelude::*;
 /// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
 ///
 /// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the line of the warp that failed last.
-/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`, and `line` which line failed: then the next
-///    instruction of the warp is a fault of these lanes.
-/// 3. `lanes` are the lanes of warp `write_slot`. `clear_valid` takes `clear_lanes` away from them: lanes that faulted, for whatever reason.
-///    It does not come together with `error_valid`, since values that come late go before a fault.
+/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`: then the next instruction of the warp is a
+///    fault of these lanes.
+/// 3. `lanes` are the lanes of warp `write_slot`, and `line` is the line. `clear_valid` takes `clear_lanes` away from them: lanes that
+///    faulted, for whatever reason. It does not come together with `error_valid`, since values that come late go before a fault.
 /// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which nothing is found and nothing must change.
 #[derive(LogicBlock, Default)]
 pub struct LoadErrors<const LANES: usize> {
@@ -30,12 +30,12 @@ pub struct LoadErrors<const LANES: usize> {
     pub active: Signal<In, Bits<LANES>>,
     /// A load of one of them failed.
     pub found: Signal<Out, Bit>,
-    /// The line that could not be read.
-    pub line: Signal<Out, Bits<26>>,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
     /// Its lanes whose loads failed.
     pub lanes: Signal<Out, Bits<LANES>>,
+    /// The line that the last of these loads could not read.
+    pub line: Signal<Out, Bits<26>>,
     /// Lanes of the warp in stage W fault.
     pub clear_valid: Signal<In, Bit>,
     /// These lanes.
@@ -62,11 +62,11 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
         self.asked.read_address.next = self.slot.val();
         self.written.read_address.next = self.write_slot.val();
         self.changed.read_address.next = self.error_slot.val();
-        self.lines.read_address.next = self.slot.val();
+        self.lines.read_address.next = self.write_slot.val();
         self.found.next =
             self.wiped.q.val().get_bit(5) & (self.asked.read_data.val() & self.active.val()).any();
-        self.line.next = self.lines.read_data.val();
         self.lanes.next = self.written.read_data.val();
+        self.line.next = self.lines.read_data.val();
 
         self.write_enable.next = self.error_valid.val() | self.clear_valid.val();
         self.write_address.next = self.write_slot.val();
@@ -140,8 +140,8 @@ mod tests {
             assert!(simulate(&mut unit, 20));
             assert_eq!(unit.found.val(), lanes[slot] & active != 0);
             assert_eq!(u64::from(unit.lanes.val()), lanes[write_slot]);
-            if lanes[slot] != 0 {
-                assert_eq!(u64::from(unit.line.val()), lines[slot]);
+            if lanes[write_slot] != 0 {
+                assert_eq!(u64::from(unit.line.val()), lines[write_slot]);
                 found += 1;
             }
             tick(&mut unit);

@@ -52,6 +52,8 @@ mod substitution_box;
 mod thread_index;
 mod watchdog;
 mod write_stage;
+#[cfg(test)]
+mod write_stage_tests;
 
 #[cfg(test)]
 mod programs;

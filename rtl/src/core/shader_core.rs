@@ -934,9 +934,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.load_errors.slot.next = self.front_end.decode_slot.val();
         self.load_errors.active.next = self.front_end.decode_active.val();
         self.decode.load_error.next = self.load_errors.found.val();
-        self.decode.load_error_line.next = self.load_errors.line.val();
         self.load_errors.write_slot.next = self.write.slot.val();
         self.write.load_error_lanes.next = self.load_errors.lanes.val();
+        self.write.load_error_line.next = self.load_errors.line.val();
         self.load_errors.clear_valid.next = self.write.fire.val() & self.write.faulting.val().any();
         self.load_errors.clear_lanes.next = self.write.faulting.val();
 

@@ -20,7 +20,8 @@ use crate::prelude::*;
 /// [`AccessCheck`] tells which lanes fault and which stay at the instruction.
 ///
 /// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault` with cause 5); the other lanes
-/// stay and execute it.
+/// stay and execute it. While such a fault waits for values of its warp, more lanes may join it: so the record, too, is sent when the last
+/// of them are here.
 #[derive(LogicBlock)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
@@ -89,6 +90,8 @@ pub struct WriteStage<const LANES: usize> {
     pub refused: Signal<In, Bits<LANES>>,
     /// Lanes of the warp in stage W whose loads failed.
     pub load_error_lanes: Signal<In, Bits<LANES>>,
+    /// The line that the last of these loads could not read.
+    pub load_error_line: Signal<In, Bits<26>>,
     /// From the lanes: result or address.
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
@@ -277,6 +280,7 @@ pub struct WriteStage<const LANES: usize> {
     branching: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
     staying: Signal<Local, Bits<LANES>>,
+    load_failed: Signal<Local, Bit>,
     any_fault: Signal<Local, Bit>,
     all_ended: Signal<Local, Bit>,
     together: Signal<Local, Bit>,
@@ -288,6 +292,7 @@ pub struct WriteStage<const LANES: usize> {
     needs_port: Signal<Local, Bit>,
     held_back: Signal<Local, Bit>,
     request_offered: Signal<Local, Bit>,
+    fault_offered: Signal<Local, Bit>,
     blocked: Signal<Local, Bit>,
     flush: Signal<Local, Bit>,
 }
@@ -328,6 +333,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             stores: Signal::default(),
             refused: Signal::default(),
             load_error_lanes: Signal::default(),
+            load_error_line: Signal::default(),
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
             window_open: vec![Signal::default(); WINDOWS],
@@ -443,6 +449,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             branching: Signal::default(),
             living: Signal::default(),
             staying: Signal::default(),
+            load_failed: Signal::default(),
             any_fault: Signal::default(),
             all_ended: Signal::default(),
             together: Signal::default(),
@@ -454,6 +461,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             needs_port: Signal::default(),
             held_back: Signal::default(),
             request_offered: Signal::default(),
+            fault_offered: Signal::default(),
             blocked: Signal::default(),
             flush: Signal::default(),
         }
@@ -526,7 +534,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         self.faulting.next = self.check.faulting.val();
         self.staying.next = self.check.staying.val();
-        if self.fault_w.q.val() && (self.cause_w.q.val() == bits::<5>(5)) {
+        self.load_failed.next = self.fault_w.q.val() & (self.cause_w.q.val() == bits::<5>(5));
+        if self.load_failed.val() {
             self.faulting.next = self.active_w.q.val() & self.load_error_lanes.val();
             self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
         }
@@ -567,7 +576,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             & (self.split.val() | (self.control_w.q.val() & !self.direct.val()))
             & !self.all_ended.val();
 
-        // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word.
+        // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
+        // any more and add lanes to those that are recorded.
         self.held_back.next = self.any_fault.val() & self.warp_late.val() & !self.request_taken.q.val();
         self.memory.next =
             self.valid_w.q.val() & (self.load_w.q.val() | self.store_w.q.val()) & self.sound.val().any();
@@ -587,7 +597,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.flush_valid.next = self.flush.val();
         self.divide_start.next = self.fire.val() & self.divide_w.q.val();
 
-        // Memory request and fault record, each sent once
+        // Memory request and fault record, each sent once, and not before older values are here
         self.request_offered.next = self.memory.val() & !self.request_taken.q.val() & !self.held_back.val();
         self.request_valid.next = self.request_offered.val();
         self.request_scratchpad.next = self.check.scratchpad.val();
@@ -596,7 +606,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
         self.request_mask.next = self.sound.val();
         self.memory_start.next = self.request_offered.val() & self.request_ready.val();
-        self.fault_valid.next = self.any_fault.val() & !self.fault_taken.q.val();
+        self.fault_offered.next = self.any_fault.val() & !self.fault_taken.q.val() & !self.held_back.val();
+        self.fault_valid.next = self.fault_offered.val();
         self.fault_cause.next = self.check.cause.val();
         self.encoder.lanes.next = self.faulting.val();
         self.encoder.packet.next = self.packet_w.q.val();
@@ -605,6 +616,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.encoder.shared_value.next = self.target_w.q.val();
         if self.fault_w.q.val() {
             self.encoder.shared_value.next = self.fault_value_w.q.val();
+        }
+        if self.load_failed.val() {
+            self.encoder.shared_value.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
         }
         for i in 0..LANES {
             self.encoder.address[i].next = self.result[i].val();
@@ -620,7 +634,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.request_ready.val() & self.request_offered.val() {
             self.request_taken.d.next = true;
         }
-        if self.fault_ready.val() & self.any_fault.val() {
+        if self.fault_ready.val() & self.fault_offered.val() {
             self.fault_taken.d.next = true;
         }
         if !self.blocked.val() {

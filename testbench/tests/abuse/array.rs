@@ -29,11 +29,12 @@ pub fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Two cores with four warps of four lanes each, the smallest caches that there are, two channels to memory, and the retire trace.
+/// Two cores with four warps of four lanes each, the smallest caches that there are, two channels to memory, all
+/// instructions, and the retire trace.
 pub fn config() -> Config {
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_banks: 2, l2_bank_lines: 16, l2_ways: 1, l1_lines: 16, ..default };
-    Config { cores: 2, lanes: 4, warps: 4, channels: 2, trace: true, aes: true, ..caches }
+    Config { cores: 2, lanes: 4, warps: 4, channels: 2, trace: true, aes: true, atomics: true, ..caches }
 }
 
 /// The model of an array.

@@ -46,14 +46,14 @@ fn many_programs_that_the_watchdog_ends_agree_with_the_reference() {
 
 fn programs(count: u64, watchdog: u32) {
     let first = random().gen_range(0..1 << 40);
-    let config = config();
+    let (config, features) = (config(), Features { atomics: true, ..Features::ALL });
     let mut bench = Bench::new(library().clone(), config.clone(), memory(0));
     bench.set_watchdog(watchdog);
     let mut ended = 0;
     for seed in first..first + count {
-        let program = generate(seed, Features::ALL, config.lanes.ilog2(), 64, Bench::frame_bytes(), 300);
+        let program = generate(seed, features, config.lanes.ilog2(), 64, Bench::frame_bytes(), 300);
         let outcome = bench.run(&program, seed).unwrap_or_else(|e| panic!("program {seed}: {e}"));
-        ended += u64::from(outcome.coverage.table(&Features::ALL).contains("(Watchdog)"));
+        ended += u64::from(outcome.coverage.table(&features).contains("(Watchdog)"));
     }
     println!("the watchdog ended warps of {ended} of {count} programs");
     assert!(ended * 2 > count, "{ended} of {count}");

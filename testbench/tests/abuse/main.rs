@@ -8,6 +8,7 @@ mod array;
 mod bus;
 mod isolation;
 mod kernels;
+mod late_faults;
 mod packets;
 mod queues;
 mod resets;
