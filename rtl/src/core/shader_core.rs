@@ -621,7 +621,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.window[i].read_size.next = self.read_window_size[i].val();
             self.window[i].write_base.next = self.write_window_base[i].val();
             self.window[i].write_size.next = self.write_window_size[i].val();
-            self.write.window_open[i].next = self.window[i].open.val();
             self.write.window_base[i].next = self.window[i].base.val();
             self.write.window_end[i].next = self.window[i].end.val();
         }
