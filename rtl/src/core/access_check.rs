@@ -38,11 +38,9 @@ pub struct AccessCheck<const LANES: usize> {
     pub address: Vec<Signal<In, Bits<32>>>,
     /// The condition of the branch holds in each lane.
     pub taken: Vec<Signal<In, Bit>>,
-    /// Windows for this kind of access: it has a line.
-    pub window_open: Vec<Signal<In, Bit>>,
-    /// Its first line.
+    /// Windows for this kind of access: first line.
     pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// The line after it; bit 26 is set if it ends with the address space.
+    /// The line after it: its first line if it has none; bit 26 is set if it ends with the address space.
     pub window_end: Vec<Signal<In, Bits<27>>>,
 
     /// Lanes in which the condition of the branch holds.
@@ -84,7 +82,6 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             refused: Signal::default(),
             address: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
-            window_open: vec![Signal::default(); WINDOWS],
             window_base: vec![Signal::default(); WINDOWS],
             window_end: vec![Signal::default(); WINDOWS],
             conditions: Signal::default(),
@@ -130,7 +127,6 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.region[i].enable.next = self.access.val();
             self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
             for w in 0..WINDOWS {
-                self.region[i].window_closed[w].next = !self.window_open[w].val();
                 self.region[i].window_base[w].next = self.window_base[w].val();
                 self.region[i].window_end[w].next = self.window_end[w].val();
             }
@@ -211,10 +207,8 @@ mod tests {
         let mut random = crate::testing::random();
         let mut unit = AccessCheck::<8>::default();
         unit.connect_all();
-        unit.window_open[0].next = true;
         unit.window_base[0].next = bits(0x100);
         unit.window_end[0].next = bits(0x200);
-        unit.window_open[1].next = true;
         unit.window_base[1].next = bits(0x400);
         unit.window_end[1].next = bits(0x401);
         for _ in 0..2_000 {

@@ -7,8 +7,8 @@ pub const WINDOWS: usize = 2;
 
 /// The bounds of one read window or of one write window, as line addresses.
 ///
-/// A window of size 0 is not `open`; one that reaches beyond the address space ends with it. Its end is the line after it: each of a lane's
-/// checks is the sign of a difference (see [`AddressRegion`](super::AddressRegion)). The outputs answer `store` combinationally; a
+/// A window that reaches beyond the address space ends with it. Its end is the line after it, so that a window of size 0 ends where it begins and
+/// has no line: each of a lane's checks is the sign of a difference (see [`AddressRegion`](super::AddressRegion)). The outputs answer `store` combinationally; a
 /// change of a register shows in the next cycle: each core keeps a copy of the registers, so that no path leads from them through its check.
 #[derive(LogicBlock, Default)]
 pub struct AccessWindow {
@@ -26,16 +26,12 @@ pub struct AccessWindow {
     pub write_base: Signal<In, Bits<26>>,
     /// WRITE_WINDOW_SIZE register, bits 31:6.
     pub write_size: Signal<In, Bits<26>>,
-    /// The window has a line.
-    pub open: Signal<Out, Bit>,
     /// First line of the window.
     pub base: Signal<Out, Bits<26>>,
     /// Line after the window; bit 26 is set if it ends with the address space.
     pub end: Signal<Out, Bits<27>>,
-    read_open: Register<Bit>,
     read_first: Register<Bits<26>>,
     read_end: Register<Bits<27>>,
-    write_open: Register<Bit>,
     write_first: Register<Bits<26>>,
     write_end: Register<Bits<27>>,
 }
@@ -43,21 +39,17 @@ pub struct AccessWindow {
 impl Logic for AccessWindow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_open, read_first, read_end, write_open, write_first, write_end);
-        self.read_open.d.next = self.read_size.val().any();
+        dff_setup!(self, clock, read_first, read_end, write_first, write_end);
         self.read_first.d.next = self.read_base.val();
-        self.write_open.d.next = self.write_size.val().any();
         self.write_first.d.next = self.write_base.val();
         self.read_end.d.next =
             bit_cast::<27, 26>(self.read_base.val()) + bit_cast::<27, 26>(self.read_size.val());
         self.write_end.d.next =
             bit_cast::<27, 26>(self.write_base.val()) + bit_cast::<27, 26>(self.write_size.val());
         if self.store.val() {
-            self.open.next = self.write_open.q.val();
             self.base.next = self.write_first.q.val();
             self.end.next = self.write_end.q.val();
         } else {
-            self.open.next = self.read_open.q.val();
             self.base.next = self.read_first.q.val();
             self.end.next = self.read_end.q.val();
         }
@@ -73,13 +65,13 @@ mod tests {
     fn bounds_of_windows() {
         let mut unit = AccessWindow::default();
         unit.connect_all();
-        for (base, size, open, end) in [
-            (5, 10, true, Some(15)),
-            (5, 1, true, Some(6)),
-            (0, 0x3ff_ffff, true, Some(0x3ff_ffff)),
-            (0x3ff_ffff, 1, true, None),
-            (0x3ff_ffff, 0x3ff_ffff, true, None),
-            (7, 0, false, Some(7)),
+        for (base, size, end) in [
+            (5, 10, Some(15)),
+            (5, 1, Some(6)),
+            (0, 0x3ff_ffff, Some(0x3ff_ffff)),
+            (0x3ff_ffff, 1, None),
+            (0x3ff_ffff, 0x3ff_ffff, None),
+            (7, 0, Some(7)),
         ] {
             for store in [false, true] {
                 let (ours, other) = ((base, size), (1, 1));
@@ -93,7 +85,6 @@ mod tests {
                 assert!(simulate(&mut unit, 10));
                 unit.clock.next = Clock { clk: false };
                 assert!(simulate(&mut unit, 10));
-                assert_eq!(unit.open.val(), open);
                 assert_eq!(u64::from(unit.base.val()), base);
                 let bounded = !unit.end.val().get_bit(26);
                 assert_eq!(bounded.then(|| u64::from(unit.end.val())), end);

@@ -7,18 +7,16 @@ use crate::prelude::*;
 /// Tells whether a line belongs to the scratchpad and whether it is in one of the windows of [`AccessWindow`](super::AccessWindow).
 ///
 /// Combinational; both outputs are low while `enable` is low. The bounds are checked by the signs of differences: as `<` or `>=`, synthesis
-/// may add a comparison for equality to each. With 28 bits a difference covers what bit 26 of the bounds says, too.
+/// may add a comparison for equality to each. With 28 bits that to the end covers what bit 26 of it says, too.
 #[derive(LogicBlock)]
 pub struct AddressRegion {
     /// The line is wanted.
     pub enable: Signal<In, Bit>,
     /// Line address: bits 31:6.
     pub line: Signal<In, Bits<26>>,
-    /// The window has no line.
-    pub window_closed: Vec<Signal<In, Bit>>,
     /// First line of the window.
     pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Line after the window; bit 26 is set if it ends with the address space.
+    /// Line after the window: its first line if it has none; bit 26 is set if it ends with the address space.
     pub window_end: Vec<Signal<In, Bits<27>>>,
     /// The line belongs to the scratchpad.
     pub scratchpad: Signal<Out, Bit>,
@@ -27,7 +25,7 @@ pub struct AddressRegion {
     scratchpad_block: Constant<Bits<18>>,
     base: Signal<Local, Bits<26>>,
     end: Signal<Local, Bits<27>>,
-    from_base: Signal<Local, Bits<28>>,
+    from_base: Signal<Local, Bits<27>>,
     from_end: Signal<Local, Bits<28>>,
     inside: Signal<Local, Bit>,
 }
@@ -37,7 +35,6 @@ impl Default for AddressRegion {
         Self {
             enable: Signal::default(),
             line: Signal::default(),
-            window_closed: vec![Signal::default(); WINDOWS],
             window_base: vec![Signal::default(); WINDOWS],
             window_end: vec![Signal::default(); WINDOWS],
             scratchpad: Signal::default(),
@@ -58,7 +55,7 @@ impl Logic for AddressRegion {
         self.scratchpad.next = false;
         self.base.next = bits::<26>(0);
         self.end.next = bits::<27>(0);
-        self.from_base.next = bits::<28>(0);
+        self.from_base.next = bits::<27>(0);
         self.from_end.next = bits::<28>(0);
         self.inside.next = false;
         if self.enable.val() {
@@ -66,12 +63,11 @@ impl Logic for AddressRegion {
             for i in 0..WINDOWS {
                 self.base.next = self.window_base[i].val();
                 self.end.next = self.window_end[i].val();
-                // No line is as far as the base of a closed window.
-                self.from_base.next = bit_cast::<28, 26>(self.line.val())
-                    - bit_cast::<28, 26>(self.base.val()).replace_bit(26, self.window_closed[i].val());
+                self.from_base.next =
+                    bit_cast::<27, 26>(self.line.val()) - bit_cast::<27, 26>(self.base.val());
                 self.from_end.next = bit_cast::<28, 26>(self.line.val()) - bit_cast::<28, 27>(self.end.val());
                 self.inside.next =
-                    self.inside.val() | (!self.from_base.val().get_bit(27) & self.from_end.val().get_bit(27));
+                    self.inside.val() | (!self.from_base.val().get_bit(26) & self.from_end.val().get_bit(27));
             }
         }
         self.window.next = self.inside.val();
@@ -95,19 +91,18 @@ mod tests {
         let scratchpad = u64::from(SCRATCHPAD_ADDRESS >> 6);
         let bounds = [0, 1, 0x100, 0x101, scratchpad, LAST - 1, LAST];
         for _ in 0..3_000 {
-            let windows: [(bool, u64, u64); WINDOWS] = std::array::from_fn(|_| {
+            let windows: [(u64, u64); WINDOWS] = std::array::from_fn(|_| {
                 let base = bounds[random.gen_range(0..bounds.len())];
                 // Also beyond the address space.
                 let size = [0, 1, 0x100, LAST - base, LAST + 1 - base, LAST][random.gen_range(0..6)];
-                (size == 0 || random.gen_bool(0.2), base, base + size)
+                (base, base + size)
             });
-            for (i, &(closed, base, end)) in windows.iter().enumerate() {
-                unit.window_closed[i].next = closed;
+            for (i, &(base, end)) in windows.iter().enumerate() {
                 unit.window_base[i].next = bits(base);
                 unit.window_end[i].next = bits(end);
             }
             let near =
-                [windows[0].1, windows[0].2, windows[1].1, windows[1].2, scratchpad, scratchpad + 0x100];
+                [windows[0].0, windows[0].1, windows[1].0, windows[1].1, scratchpad, scratchpad + 0x100];
             let line = match random.gen_range(0..8) {
                 0 => random.gen::<u64>() & LAST,
                 i => near[i % near.len()].wrapping_add(random.gen_range(0..3)).wrapping_sub(1) & LAST,
@@ -115,7 +110,7 @@ mod tests {
             unit.line.next = bits(line);
             unit.enable.next = true;
             assert!(simulate(&mut unit, 10));
-            let inside = windows.iter().any(|&(closed, base, end)| !closed && (base..end).contains(&line));
+            let inside = windows.iter().any(|&(base, end)| (base..end).contains(&line));
             assert_eq!(unit.window.val(), inside, "line {line:#x} windows {windows:x?}");
             assert_eq!(
                 unit.scratchpad.val(),

@@ -101,7 +101,6 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.region[i].enable.next = self.code_w.q.val().get_bit(6);
             self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
             for w in 0..WINDOWS {
-                self.region[i].window_closed[w].next = !self.window[w].open.val();
                 self.region[i].window_base[w].next = self.window[w].base.val();
                 self.region[i].window_end[w].next = self.window[w].end.val();
             }

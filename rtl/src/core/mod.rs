@@ -8,7 +8,7 @@
 //! | C context | PC and masks known, look up the instruction | [`FrontEnd`], [`ProgramCounters`], `InstructionCache` |
 //! | D decode | instruction known, hazards checked, read registers | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
 //! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
-//! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
+//! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`], [`DataMemory`] |
 
 mod access_check;
 mod access_window;
@@ -22,6 +22,9 @@ mod atomic_turns;
 mod bit_count;
 mod boot;
 mod counters;
+mod data_memory;
+#[cfg(test)]
+mod data_memory_tests;
 mod decode_stage;
 mod decoder;
 mod divide_unit;
@@ -72,6 +75,7 @@ pub use atomic_turns::AtomicTurns;
 pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
 pub use counters::CoreCounters;
+pub use data_memory::DataMemory;
 pub use decode_stage::DecodeStage;
 pub use decoder::{BSource, Decoder};
 pub use divide_unit::DivideUnit;

@@ -1,20 +1,18 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DecodeStage, DivideUnit, FaultBuffer, FrontEnd,
-    Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
+    AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
+    FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
     RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, WINDOWS,
 };
 use crate::config::CoreOptions;
-use crate::memory::{
-    AtomicPath, DataCache, InstructionCache, LoadStoreUnit, LoadValue, ReadMerge, Scratchpad,
-};
+use crate::memory::{InstructionCache, ReadMerge};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
 ///
 /// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] with [`Hazards`] (D), [`Lane`] (X and register files)
-/// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`LoadStoreUnit`] with [`DataCache`], and
+/// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`DataMemory`] and
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
@@ -115,7 +113,7 @@ pub struct ShaderCore<const LANES: usize> {
     pub write_data: Signal<Out, Bits<512>>,
     /// To memory: bytes to write.
     pub write_strobe: Signal<Out, Bits<64>>,
-    /// To memory: tag of the write, 0 to 31; with atomic instructions, 32 + lane marks an atomic operation ([`AtomicPath`]).
+    /// To memory: tag of the write, 0 to 31; with atomic instructions, 32 + lane marks an atomic operation ([`DataMemory`]).
     pub write_tag: Signal<Out, Bits<6>>,
     /// From memory: a write is done and every core sees it, in any order, always accepted.
     pub written_valid: Signal<In, Bit>,
@@ -191,16 +189,12 @@ pub struct ShaderCore<const LANES: usize> {
     lane: Vec<Lane>,
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
-    load_store: LoadStoreUnit<LANES>,
+    data_memory: DataMemory<LANES>,
     atomic_stage: Vec<AtomicStage<LANES>>,
     atomic_turns: Vec<AtomicTurns>,
-    atomic_path: Vec<AtomicPath<LANES>>,
-    data_cache: DataCache,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
     watchdog: Watchdog,
-    scratchpad: Scratchpad<LANES>,
-    loaded: Vec<LoadValue>,
     late: LateResults<LANES>,
     counters: CoreCounters,
     rs1_address: RegisterAddress,
@@ -218,11 +212,6 @@ pub struct ShaderCore<const LANES: usize> {
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
     trace_late_values: Pack<Bits<32>, 32, 1024>,
-    memory_result_error: Signal<Local, Bit>,
-    memory_result_line: Signal<Local, Bits<26>>,
-    loads: Signal<Local, Bit>,
-    loaded_size: Signal<Local, Bits<2>>,
-    loaded_signed: Signal<Local, Bit>,
     checked_as_store: Signal<Local, Bit>,
     exchanged: Signal<Local, Bit>,
     address_value: Signal<Local, Bit>,
@@ -231,8 +220,6 @@ pub struct ShaderCore<const LANES: usize> {
     atomics_enabled: Constant<Bit>,
     _atomics: usize,
     _traces: usize,
-    _words: usize,
-    _share: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -247,8 +234,6 @@ impl<const LANES: usize> ShaderCore<LANES> {
     pub fn new(options: CoreOptions) -> Self {
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
-        let load_store = LoadStoreUnit::default();
-        let words = load_store.result_word.len();
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -339,16 +324,12 @@ impl<const LANES: usize> ShaderCore<LANES> {
             lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),
             write: WriteStage::default(),
             paths: PathSelector::default(),
-            load_store,
+            data_memory: DataMemory::new(options.l1_lines, options.atomics),
             atomic_stage: (0..atomics).map(|_| AtomicStage::default()).collect(),
             atomic_turns: (0..atomics).map(|_| AtomicTurns::default()).collect(),
-            atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
-            data_cache: DataCache::new(options.l1_lines.ilog2() as usize),
             read_merge: ReadMerge::default(),
             load_errors: LoadErrors::default(),
             watchdog: Watchdog::default(),
-            scratchpad: Scratchpad::default(),
-            loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
             late: LateResults::default(),
             counters: CoreCounters::default(),
             rs1_address: RegisterAddress::default(),
@@ -366,11 +347,6 @@ impl<const LANES: usize> ShaderCore<LANES> {
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
             trace_late_values: Pack::new(32),
-            memory_result_error: Signal::default(),
-            memory_result_line: Signal::default(),
-            loads: Signal::default(),
-            loaded_size: Signal::default(),
-            loaded_signed: Signal::default(),
             checked_as_store: Signal::default(),
             exchanged: Signal::default(),
             address_value: Signal::default(),
@@ -379,8 +355,6 @@ impl<const LANES: usize> ShaderCore<LANES> {
             atomics_enabled: Constant::new(options.atomics),
             _atomics: atomics,
             _traces: traces,
-            _words: words,
-            _share: LANES / words,
         }
     }
 }
@@ -389,30 +363,31 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(
-            self, clock, front_end, cache, decode, hazards, write, paths, load_store, scratchpad, divide,
-            counters
+            self,
+            clock,
+            front_end,
+            cache,
+            decode,
+            hazards,
+            write,
+            paths,
+            data_memory,
+            divide,
+            counters,
+            lost,
+            faults
         );
-        clock!(self, clock, lost, faults, data_cache, read_merge, load_errors, watchdog, late);
+        clock!(self, clock, read_merge, load_errors, watchdog, late);
         self.instruction_count.clock.next = self.clock.val();
         self.instruction_count.reset.next = self.reset.val();
 
-        // Atomic instructions, if there are any: their values come as those of loads.
-        self.late.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
-        self.load_store.result_ready.next = self.late.result_ready[FROM_MEMORY].val();
-        self.late.result_slot[FROM_MEMORY].next = self.load_store.result_slot.val();
-        self.late.result_rd[FROM_MEMORY].next = self.load_store.result_rd.val();
-        self.late.result_lanes[FROM_MEMORY].next = self.load_store.result_mask.val();
-        self.late.result_last[FROM_MEMORY].next = self.load_store.result_last.val();
-        self.memory_result_error.next = self.load_store.result_error.val();
-        self.memory_result_line.next = self.load_store.result_line.val();
+        // Atomic instructions, if there are any
         self.checked_as_store.next = self.write.store.val();
         self.exchanged.next = false;
         self.write.stores.next = false;
         self.write.refused.next = bits::<LANES>(0);
         self.hazards.execute_atomic.next = false;
         self.hazards.write_atomic.next = false;
-        self.hazards.atomic_busy.next = false;
-        self.hazards.atomic_slot.next = bits::<5>(0);
         self.hazards.atomic_refused.next = false;
         for k in 0..self._atomics {
             self.atomic_stage[k].clock.next = self.clock.val();
@@ -430,58 +405,25 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
             self.hazards.write_atomic.next = self.atomic_stage[k].atomic.val();
 
-            self.atomic_path[k].clock.next = self.clock.val();
-            self.atomic_path[k].reset.next = self.reset.val();
-            self.atomic_path[k].start_valid.next = self.start_valid.val();
-            self.atomic_path[k].start_slot.next = self.start_slot.val();
-            self.atomic_path[k].request_valid.next =
-                self.write.request_valid.val() & self.atomic_stage[k].atomic.val();
-            self.atomic_path[k].request_slot.next = self.write.slot.val();
-            self.atomic_path[k].request_rd.next = self.write.rd.val();
-            self.atomic_path[k].request_operation.next = self.atomic_stage[k].operation.val();
-            self.atomic_path[k].request_acquire.next = self.atomic_stage[k].acquire.val();
-            self.atomic_path[k].request_mask.next = self.write.request_mask.val();
-            self.atomic_path[k].written_valid.next = self.written_valid.val();
-            self.atomic_path[k].written_tag.next = self.written_tag.val();
-            self.atomic_path[k].written_word.next = self.written_word[k].val();
-            self.atomic_path[k].written_error.next = self.written_error[k].val();
-            self.atomic_path[k].load_valid.next = self.load_store.result_valid.val();
-            self.atomic_path[k].result_ready.next = self.late.result_ready[FROM_MEMORY].val();
-            self.atomic_path[k].load_slot.next = self.load_store.result_slot.val();
-            self.atomic_path[k].load_rd.next = self.load_store.result_rd.val();
-            self.atomic_path[k].load_mask.next = self.load_store.result_mask.val();
-            self.atomic_path[k].load_last.next = self.load_store.result_last.val();
-            self.atomic_path[k].load_error.next = self.load_store.result_error.val();
-            self.atomic_path[k].load_line.next = self.load_store.result_line.val();
+            self.data_memory.start_valid[k].next = self.start_valid.val();
+            self.data_memory.start_slot[k].next = self.start_slot.val();
+            self.data_memory.request_atomic[k].next = self.atomic_stage[k].atomic.val();
+            self.data_memory.request_operation[k].next = self.atomic_stage[k].operation.val();
+            self.data_memory.request_acquire[k].next = self.atomic_stage[k].acquire.val();
+            self.data_memory.written_word[k].next = self.written_word[k].val();
+            self.data_memory.written_error[k].next = self.written_error[k].val();
             for i in 0..LANES {
                 self.atomic_stage[k].address[i].next = self.lane[i].result.val();
-                self.atomic_path[k].request_address[i].next = self.lane[i].result.val();
-                self.atomic_path[k].request_data[i].next = self.lane[i].store_data.val();
             }
-            for g in 0..self._words {
-                for p in 0..self._share {
-                    self.atomic_path[k].load_word[g + p * self._words].next =
-                        self.load_store.result_word[g].val();
-                }
-            }
-            self.late.result_valid[FROM_MEMORY].next = self.atomic_path[k].result_valid.val();
-            self.late.result_slot[FROM_MEMORY].next = self.atomic_path[k].result_slot.val();
-            self.late.result_rd[FROM_MEMORY].next = self.atomic_path[k].result_rd.val();
-            self.late.result_lanes[FROM_MEMORY].next = self.atomic_path[k].result_mask.val();
-            self.late.result_last[FROM_MEMORY].next = self.atomic_path[k].result_last.val();
-            self.memory_result_error.next = self.atomic_path[k].result_error.val();
-            self.memory_result_line.next = self.atomic_path[k].result_line.val();
-            self.hazards.atomic_busy.next = self.atomic_path[k].busy.val();
-            self.hazards.atomic_slot.next = self.atomic_path[k].slot.val();
-            self.exchanged.next = self.atomic_path[k].done.val() | self.atomic_turns[k].wake.val();
+            self.exchanged.next = self.data_memory.atomic_done.val() | self.atomic_turns[k].wake.val();
 
             self.atomic_turns[k].clock.next = self.clock.val();
             self.atomic_turns[k].reset.next = self.reset.val();
             self.atomic_turns[k].slot.next = self.front_end.decode_slot.val();
-            self.atomic_turns[k].busy.next = self.atomic_path[k].busy.val();
+            self.atomic_turns[k].busy.next = self.data_memory.atomic_busy.val();
             self.atomic_turns[k].wants.next = (self.decode.wait_valid.val() | self.decode.replay_valid.val())
                 & self.decode.atomic.val()
-                & (self.atomic_path[k].busy.val() | self.atomic_turns[k].refused.val());
+                & (self.data_memory.atomic_busy.val() | self.atomic_turns[k].refused.val());
             self.atomic_turns[k].start_valid.next =
                 self.write.memory_start.val() & self.atomic_stage[k].atomic.val();
             self.atomic_turns[k].start_slot.next = self.write.slot.val();
@@ -490,12 +432,14 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Values that come late
         self.late.port_wanted.next = self.write.waits_for_port.val();
-        self.late.result_valid[FROM_SCRATCHPAD].next = self.scratchpad.result_valid.val();
-        self.scratchpad.result_ready.next = self.late.result_ready[FROM_SCRATCHPAD].val();
-        self.late.result_slot[FROM_SCRATCHPAD].next = self.scratchpad.result_slot.val();
-        self.late.result_rd[FROM_SCRATCHPAD].next = self.scratchpad.result_rd.val();
-        self.late.result_lanes[FROM_SCRATCHPAD].next = self.scratchpad.result_mask.val();
-        self.late.result_last[FROM_SCRATCHPAD].next = self.scratchpad.result_last.val();
+        for i in FROM_MEMORY..FROM_DIVISION {
+            self.late.result_valid[i].next = self.data_memory.result_valid[i].val();
+            self.data_memory.result_ready[i].next = self.late.result_ready[i].val();
+            self.late.result_slot[i].next = self.data_memory.result_slot[i].val();
+            self.late.result_rd[i].next = self.data_memory.result_rd[i].val();
+            self.late.result_lanes[i].next = self.data_memory.result_lanes[i].val();
+            self.late.result_last[i].next = self.data_memory.result_last[i].val();
+        }
         self.late.result_valid[FROM_DIVISION].next = self.divide.result_valid.val();
         self.divide.result_ready.next = self.late.result_ready[FROM_DIVISION].val();
         self.late.result_slot[FROM_DIVISION].next = self.divide.result_slot.val();
@@ -522,10 +466,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.path_slot.next = self.paths.slot.val();
         self.front_end.late_valid.next = self.late.write_last.val();
         self.front_end.late_slot.next = self.late.write_slot.val();
-        self.front_end.scratchpad_stored.next = self.scratchpad.stored_valid.val();
-        self.front_end.scratchpad_slot.next = self.scratchpad.stored_slot.val();
-        self.front_end.stored_valid.next = self.load_store.stored_valid.val();
-        self.front_end.stored_slot.next = self.load_store.stored_slot.val();
+        self.front_end.scratchpad_stored.next = self.data_memory.scratchpad_stored.val();
+        self.front_end.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
+        self.front_end.stored_valid.next = self.data_memory.stored_valid.val();
+        self.front_end.stored_slot.next = self.data_memory.stored_slot.val();
         self.front_end.divided_valid.next = self.late.result_done[FROM_DIVISION].val() | self.exchanged.val();
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
@@ -631,23 +575,23 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_divide.next = self.write.divide.val();
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request_scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
-        self.hazards.loaded_valid.next = self.load_store.result_valid.val()
-            & self.load_store.result_last.val()
-            & self.late.result_ready[FROM_MEMORY].val();
+        self.hazards.loaded_valid.next = self.data_memory.loaded_valid.val();
         self.hazards.late_valid.next = self.late.write_last.val();
         self.hazards.late_slot.next = self.late.write_slot.val();
         self.hazards.late_rd.next = self.late.write_rd.val();
         self.hazards.scratchpad_start.next =
             self.write.memory_start.val() & self.write.request_scratchpad.val();
         self.hazards.scratchpad_loaded.next = self.late.result_done[FROM_SCRATCHPAD].val();
-        self.hazards.scratchpad_stored.next = self.scratchpad.stored_valid.val();
-        self.hazards.scratchpad_slot.next = self.scratchpad.stored_slot.val();
-        self.hazards.stored_valid.next = self.load_store.stored_valid.val();
-        self.hazards.stored_slot.next = self.load_store.stored_slot.val();
+        self.hazards.scratchpad_stored.next = self.data_memory.scratchpad_stored.val();
+        self.hazards.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
+        self.hazards.stored_valid.next = self.data_memory.stored_valid.val();
+        self.hazards.stored_slot.next = self.data_memory.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
         self.hazards.divided_valid.next = self.late.result_done[FROM_DIVISION].val() | self.exchanged.val();
         self.hazards.atomic.next = self.decode.atomic.val();
+        self.hazards.atomic_busy.next = self.data_memory.atomic_busy.val();
+        self.hazards.atomic_slot.next = self.data_memory.atomic_slot.val();
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
         self.instruction_count.slot.next = self.front_end.decode_slot.val();
@@ -677,7 +621,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.window[i].read_size.next = self.read_window_size[i].val();
             self.window[i].write_base.next = self.write_window_base[i].val();
             self.window[i].write_size.next = self.write_window_size[i].val();
-            self.write.window_open[i].next = self.window[i].open.val();
             self.write.window_base[i].next = self.window[i].base.val();
             self.write.window_end[i].next = self.window[i].end.val();
         }
@@ -720,9 +663,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].late_address.next = self.late_address.address.val();
             self.lane[i].late_division.next = self.late.result_taken[FROM_DIVISION].val();
             self.lane[i].quotient.next = self.divide.result_data[i].val();
-            self.lane[i].load_data.next = self.loaded[i].data.val();
-            self.scratchpad.request_address[i].next = self.lane[i].result.val();
-            self.scratchpad.request_data[i].next = self.lane[i].store_data.val();
+            self.lane[i].load_data.next = self.data_memory.data[i].val();
+            self.data_memory.request_address[i].next = self.lane[i].result.val();
+            self.data_memory.request_data[i].next = self.lane[i].store_data.val();
             self.lane[i].path_write.next = self.write.path_lanes.val().get_bit(i);
             self.lane[i].path_write_slot.next = self.write.slot.val();
             self.lane[i].path_depth.next = self.write.path_depth.val();
@@ -734,8 +677,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].path_read_slot.next = self.paths.read_slot.val();
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
-            self.load_store.request_address[i].next = self.lane[i].result.val();
-            self.load_store.request_data[i].next = self.lane[i].store_data.val();
             self.paths.key[i].next = self.lane[i].path_key.val();
         }
 
@@ -798,139 +739,49 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.fault_packet.next = self.faults.fault_packet.val();
 
         // Data memory
-        self.load_store.request_valid.next =
-            self.write.request_valid.val() & !self.write.request_scratchpad.val();
-        self.load_store.request_store.next = self.write.request_store.val();
-        self.load_store.request_size.next = self.write.request_size.val();
-        self.load_store.request_signed.next = self.write.request_signed.val();
-        self.load_store.request_mask.next = self.write.request_mask.val();
-        self.load_store.request_slot.next = self.write.slot.val();
-        self.load_store.request_rd.next = self.write.rd.val();
-        self.scratchpad.request_valid.next =
-            self.write.request_valid.val() & self.write.request_scratchpad.val();
-        self.scratchpad.request_store.next = self.write.request_store.val();
-        self.scratchpad.request_size.next = self.write.request_size.val();
-        self.scratchpad.request_signed.next = self.write.request_signed.val();
-        self.scratchpad.request_mask.next = self.write.request_mask.val();
-        self.scratchpad.request_slot.next = self.write.slot.val();
-        self.scratchpad.request_rd.next = self.write.rd.val();
-        self.write.request_ready.next = self.load_store.request_ready.val();
-        if self.write.request_scratchpad.val() {
-            self.write.request_ready.next = self.scratchpad.request_ready.val();
-        }
-        for k in 0..self._atomics {
-            if self.atomic_stage[k].atomic.val() {
-                self.load_store.request_valid.next = false;
-                self.write.request_ready.next = self.atomic_path[k].request_ready.val();
-            }
-        }
-        self.data_cache.request_valid.next = self.load_store.read_valid.val();
-        self.load_store.read_ready.next = self.data_cache.request_ready.val();
-        self.data_cache.request_line.next = self.load_store.read_line.val();
-        self.load_store.answer_valid.next = self.data_cache.answer_valid.val();
-        self.data_cache.answer_ready.next = self.load_store.answer_ready.val();
-        self.load_store.answer_data.next = self.data_cache.answer_data.val();
-        self.load_store.answer_error.next = self.data_cache.answer_error.val();
-        self.data_cache.response_valid.next = self.response_valid.val() & !self.response_tag.val().get_bit(6);
-        self.data_cache.response_tag.next = self.response_tag.val().get_bits::<6>(0);
-        self.data_cache.response_data.next = self.response_data.val();
-        self.data_cache.response_error.next = self.response_error.val();
-        self.data_cache.store_valid.next = self.load_store.write_valid.val() & self.write_ready.val();
-        self.data_cache.store_line.next = self.load_store.write_line.val();
-        self.data_cache.store_tag.next = self.load_store.write_tag.val();
-        self.data_cache.written_valid.next = self.written_valid.val();
-        self.data_cache.written_tag.next = self.written_tag.val();
+        self.data_memory.request_valid.next = self.write.request_valid.val();
+        self.write.request_ready.next = self.data_memory.request_ready.val();
+        self.data_memory.request_scratchpad.next = self.write.request_scratchpad.val();
+        self.data_memory.request_slot.next = self.write.slot.val();
+        self.data_memory.request_store.next = self.write.request_store.val();
+        self.data_memory.request_size.next = self.write.request_size.val();
+        self.data_memory.request_signed.next = self.write.request_signed.val();
+        self.data_memory.request_rd.next = self.write.rd.val();
+        self.data_memory.request_mask.next = self.write.request_mask.val();
         // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later.
-        self.data_cache.drop.next =
+        self.data_memory.drop.next =
             self.invalidate_data.val() | (self.decode.leaves.val() & self.decode.fence.val());
-        for k in 0..self._atomics {
-            if self.atomic_path[k].acquire.val() {
-                self.data_cache.drop.next = true;
-            }
-        }
+        self.data_memory.response_valid.next =
+            self.response_valid.val() & !self.response_tag.val().get_bit(6);
+        self.data_memory.response_tag.next = self.response_tag.val().get_bits::<6>(0);
+        self.data_memory.response_data.next = self.response_data.val();
+        self.data_memory.response_error.next = self.response_error.val();
         self.read_merge.fetch_valid.next = self.cache.fetch_valid.val();
         self.cache.fetch_ready.next = self.read_merge.fetch_ready.val();
         self.read_merge.fetch_line.next = self.cache.fetch_line.val();
-        self.read_merge.data_valid.next = self.data_cache.read_valid.val();
-        self.data_cache.read_ready.next = self.read_merge.data_ready.val();
-        self.read_merge.data_line.next = self.data_cache.read_line.val();
-        self.read_merge.data_tag.next = self.data_cache.read_tag.val();
+        self.read_merge.data_valid.next = self.data_memory.read_valid.val();
+        self.data_memory.read_ready.next = self.read_merge.data_ready.val();
+        self.read_merge.data_line.next = self.data_memory.read_line.val();
+        self.read_merge.data_tag.next = self.data_memory.read_tag.val();
         self.read_valid.next = self.read_merge.read_valid.val();
         self.read_merge.read_ready.next = self.read_ready.val();
         self.read_line.next = self.read_merge.read_line.val();
         self.read_tag.next = self.read_merge.read_tag.val();
-        self.write_valid.next = self.load_store.write_valid.val();
-        self.load_store.write_ready.next = self.write_ready.val();
-        self.write_line.next = self.load_store.write_line.val();
-        self.write_data.next = self.load_store.write_data.val();
-        self.write_strobe.next = self.load_store.write_strobe.val();
-        self.write_tag.next = self.load_store.write_tag.val();
-        self.load_store.written_valid.next = self.written_valid.val();
-        self.load_store.written_tag.next = self.written_tag.val();
-        for k in 0..self._atomics {
-            // Atomic operations go the way of stores; the data cache takes them for such.
-            self.atomic_path[k].store_valid.next = self.load_store.write_valid.val();
-            self.atomic_path[k].store_line.next = self.load_store.write_line.val();
-            self.atomic_path[k].store_data.next = self.load_store.write_data.val();
-            self.atomic_path[k].store_strobe.next = self.load_store.write_strobe.val();
-            self.atomic_path[k].store_tag.next = self.load_store.write_tag.val();
-            self.load_store.write_ready.next = self.atomic_path[k].store_ready.val();
-            self.atomic_path[k].write_ready.next = self.write_ready.val();
-            self.write_valid.next = self.atomic_path[k].write_valid.val();
-            self.write_line.next = self.atomic_path[k].write_line.val();
-            self.write_data.next = self.atomic_path[k].write_data.val();
-            self.write_strobe.next = self.atomic_path[k].write_strobe.val();
-            self.write_tag.next = self.atomic_path[k].write_tag.val();
-            self.data_cache.store_valid.next = self.atomic_path[k].write_valid.val() & self.write_ready.val();
-            self.data_cache.store_line.next = self.atomic_path[k].write_line.val();
-            self.data_cache.store_tag.next = self.atomic_path[k].write_tag.val();
-            self.load_store.written_valid.next =
-                self.written_valid.val() & !self.written_tag.val().get_bit(5);
-        }
-
-        // What is loaded: the words of memory are 0 when the scratchpad's are taken, and the other way round.
-        self.loads.next =
-            self.late.result_taken[FROM_MEMORY].val() | self.late.result_taken[FROM_SCRATCHPAD].val();
-        self.loaded_size.next = self.load_store.result_size.val();
-        self.loaded_signed.next = self.load_store.result_signed.val();
-        for i in 0..LANES {
-            self.loaded[i].memory_offset.next = self.load_store.result_address[i].val().get_bits::<2>(0);
-        }
-        for g in 0..self._words {
-            for p in 0..self._share {
-                self.loaded[g + p * self._words].memory_word.next = self.load_store.result_word[g].val();
-            }
-        }
-        for k in 0..self._atomics {
-            if !self.load_store.result_valid.val() {
-                self.loaded_size.next = bits::<2>(2);
-            }
-            for i in 0..LANES {
-                self.loaded[i].memory_word.next = self.atomic_path[k].result_word[i].val();
-                if !self.load_store.result_valid.val() {
-                    self.loaded[i].memory_offset.next = bits::<2>(0);
-                }
-            }
-        }
-        if self.late.result_taken[FROM_SCRATCHPAD].val() {
-            self.loaded_size.next = self.scratchpad.result_size.val();
-            self.loaded_signed.next = self.scratchpad.result_signed.val();
-        }
-        for i in 0..LANES {
-            self.loaded[i].enable.next = self.loads.val();
-            self.loaded[i].scratchpad.next = self.late.result_taken[FROM_SCRATCHPAD].val();
-            self.loaded[i].scratchpad_word.next = self.scratchpad.result_word[i].val();
-            self.loaded[i].scratchpad_offset.next = self.scratchpad.result_address[i].val().get_bits::<2>(0);
-            self.loaded[i].size.next = self.loaded_size.val();
-            self.loaded[i].sign_extend.next = self.loaded_signed.val();
-        }
+        self.write_valid.next = self.data_memory.write_valid.val();
+        self.data_memory.write_ready.next = self.write_ready.val();
+        self.write_line.next = self.data_memory.write_line.val();
+        self.write_data.next = self.data_memory.write_data.val();
+        self.write_strobe.next = self.data_memory.write_strobe.val();
+        self.write_tag.next = self.data_memory.write_tag.val();
+        self.data_memory.written_valid.next = self.written_valid.val();
+        self.data_memory.written_tag.next = self.written_tag.val();
 
         // Loads that failed become faults of their lanes.
         self.load_errors.error_valid.next =
-            self.late.result_taken[FROM_MEMORY].val() & self.memory_result_error.val();
+            self.late.result_taken[FROM_MEMORY].val() & self.data_memory.result_error.val();
         self.load_errors.error_slot.next = self.late.write_slot.val();
         self.load_errors.error_lanes.next = self.late.write_lanes.val();
-        self.load_errors.error_line.next = self.memory_result_line.val();
+        self.load_errors.error_line.next = self.data_memory.result_line.val();
         self.load_errors.slot.next = self.front_end.decode_slot.val();
         self.load_errors.active.next = self.front_end.decode_active.val();
         self.decode.load_error.next = self.load_errors.found.val();
@@ -947,9 +798,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.counters.occupied.next = self.front_end.occupied.val();
         self.counters.issued.next = self.decode.leaves.val();
         self.counters.fetch_miss.next = self.cache.fetch_miss.val();
-        self.counters.data_hit.next = self.data_cache.hit.val();
-        self.counters.line_read.next = self.data_cache.miss.val();
-        self.counters.line_write.next = self.load_store.line_write.val();
+        self.counters.data_hit.next = self.data_memory.hit.val();
+        self.counters.line_read.next = self.data_memory.miss.val();
+        self.counters.line_write.next = self.data_memory.line_write.val();
         self.lost.occupied.next = self.front_end.occupied.val();
         self.lost.advance.next = self.write.advance.val();
         self.lost.reason.next = self.front_end.decode_reason.val();

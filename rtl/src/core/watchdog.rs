@@ -37,6 +37,8 @@ pub struct Watchdog {
     age: Register<Bits<32>>,
     late: Register<Bits<32>>,
     overdue_q: Register<Bit>,
+    /// Age less limit: negative before the limit. As `>=`, synthesis may add a comparison for equality.
+    beyond: Signal<Local, Bits<33>>,
     found: Signal<Local, Bits<32>>,
     started: Signal<Local, Bits<32>>,
 }
@@ -64,7 +66,8 @@ impl Logic for Watchdog {
             self.started.next = bits::<32>(1) << self.start_slot.val();
         }
         self.found.next = bits::<32>(0);
-        if self.limit.val().any() & (self.age.q.val() >= bit_cast::<32, 31>(self.limit.val())) {
+        self.beyond.next = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.limit.val());
+        if self.limit.val().any() & !self.beyond.val().get_bit(32) {
             self.found.next = bits::<32>(1) << self.aged.q.val();
         }
         self.late.d.next = (self.late.q.val() | self.found.val()) & !self.started.val();

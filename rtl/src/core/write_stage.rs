@@ -96,11 +96,9 @@ pub struct WriteStage<const LANES: usize> {
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
     pub taken: Vec<Signal<In, Bit>>,
-    /// The windows that the access may touch: they have a line.
-    pub window_open: Vec<Signal<In, Bit>>,
-    /// First line of each.
+    /// The windows that the access may touch: first line of each.
     pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Line after each; bit 26 is set if it ends with the address space.
+    /// Line after each: its first line if it has none; bit 26 is set if it ends with the address space.
     pub window_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
@@ -336,7 +334,6 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             load_error_line: Signal::default(),
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
-            window_open: vec![Signal::default(); WINDOWS],
             window_base: vec![Signal::default(); WINDOWS],
             window_end: vec![Signal::default(); WINDOWS],
             late_write: Signal::default(),
@@ -527,7 +524,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.check.taken[i].next = self.taken[i].val();
         }
         for i in 0..WINDOWS {
-            self.check.window_open[i].next = self.window_open[i].val();
             self.check.window_base[i].next = self.window_base[i].val();
             self.check.window_end[i].next = self.window_end[i].val();
         }

@@ -11,6 +11,8 @@ mod expression;
 mod fields;
 mod flow;
 mod kernel;
+#[cfg(test)]
+mod lane_equivalence;
 mod module;
 mod names;
 mod node;

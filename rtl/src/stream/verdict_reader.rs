@@ -70,6 +70,8 @@ pub struct VerdictReader {
     words: Signal<Local, Bits<5>>,
     room: Signal<Local, Bits<5>>,
     open: Signal<Local, Bits<32>>,
+    /// `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison for equality.
+    beyond: Signal<Local, Bits<33>>,
     count: Signal<Local, Bits<5>>,
     ask: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
@@ -114,6 +116,7 @@ impl Default for VerdictReader {
             words: Signal::default(),
             room: Signal::default(),
             open: Signal::default(),
+            beyond: Signal::default(),
             count: Signal::default(),
             ask: Signal::default(),
             accept: Signal::default(),
@@ -142,14 +145,15 @@ impl Logic for VerdictReader {
         }
         self.room.next = self.words.val() - bit_cast::<5, 4>(self.slot.val().get_bits::<4>(0));
         self.open.next = self.committed.val() - self.asked.q.val();
+        self.beyond.next = bit_cast::<33, 32>(self.open.val()) - bit_cast::<33, 5>(self.room.val());
         self.count.next = self.room.val();
-        if self.open.val() < bit_cast::<32, 5>(self.room.val()) {
+        if self.beyond.val().get_bit(32) {
             self.count.next = bit_cast::<5, 32>(self.open.val());
         }
         self.ask.next = self.enable.val()
             && self.open.val().any()
             && !self.lines.full.val()
-            && (self.lines.empty.val() || (self.open.val() >= bit_cast::<32, 5>(self.room.val())));
+            && (self.lines.empty.val() || !self.beyond.val().get_bit(32));
         self.read_valid.next = self.ask.val();
         self.read_line.next =
             self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(self.slot.val().get_bits::<28>(4));

@@ -1,0 +1,463 @@
+//! The data memory of a core.
+
+use super::{FROM_MEMORY, FROM_SCRATCHPAD};
+use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
+use crate::prelude::*;
+
+/// What the loads and stores of a core reach: shared memory by the load/store unit and the data cache, the scratchpad, and with atomic
+/// instructions the path of these to the L2. Wiring; what each part does and how long it takes is in its own contract.
+///
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It goes to the scratchpad with
+///    `request_scratchpad`, as an atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to [`LoadStoreUnit`], whose rule
+///    for the order of the loads and stores of a warp slot holds.
+/// 2. Values come back from two units, in the order that [`LateResults`](super::LateResults) gives them: shared memory
+///    ([`FROM_MEMORY`]), with loads and atomic operations, and the scratchpad ([`FROM_SCRATCHPAD`]). They are taken at the edge at which
+///    `result_valid` and `result_ready` of the unit are high, those of one unit at most; in that cycle `data` holds them. `result_ready` of one unit may depend on
+///    `result_valid` of the other.
+/// 3. `data` is 0 while nothing is taken.
+/// 4. With `drop`, and after an atomic operation that acquires, the data cache is empty.
+/// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
+#[derive(LogicBlock)]
+pub struct DataMemory<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Drop the data cache.
+    pub drop: Signal<In, Bit>,
+
+    // From warp issue
+    /// A warp starts (one element with atomic instructions).
+    pub start_valid: Vec<Signal<In, Bit>>,
+    /// Its slot (one element with atomic instructions).
+    pub start_slot: Vec<Signal<In, Bits<5>>>,
+
+    // From stage W
+    /// An operation is offered.
+    pub request_valid: Signal<In, Bit>,
+    /// It is accepted at this edge.
+    pub request_ready: Signal<Out, Bit>,
+    /// It goes to the scratchpad, else to shared memory.
+    pub request_scratchpad: Signal<In, Bit>,
+    /// Warp slot.
+    pub request_slot: Signal<In, Bits<5>>,
+    /// Store (else load); of no meaning for an atomic operation.
+    pub request_store: Signal<In, Bit>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub request_size: Signal<In, Bits<2>>,
+    /// Loads: extend by the sign.
+    pub request_signed: Signal<In, Bit>,
+    /// Loads and atomic operations: destination register.
+    pub request_rd: Signal<In, Bits<5>>,
+    /// Lanes that take part; at least one.
+    pub request_mask: Signal<In, Bits<LANES>>,
+    /// Byte address of each lane, a multiple of the size.
+    pub request_address: Vec<Signal<In, Bits<32>>>,
+    /// Register of each lane to store, or operand of the atomic operation.
+    pub request_data: Vec<Signal<In, Bits<32>>>,
+    /// It is an atomic operation (one element with atomic instructions).
+    pub request_atomic: Vec<Signal<In, Bit>>,
+    /// Which one: `funct5` of the instruction (one element with atomic instructions).
+    pub request_operation: Vec<Signal<In, Bits<5>>>,
+    /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    pub request_acquire: Vec<Signal<In, Bit>>,
+
+    // To register write-back, from shared memory and from the scratchpad
+    /// Values of lanes are here.
+    pub result_valid: Vec<Signal<Out, Bit>>,
+    /// They are taken at this edge if they are here.
+    pub result_ready: Vec<Signal<In, Bit>>,
+    /// Warp slot.
+    pub result_slot: Vec<Signal<Out, Bits<5>>>,
+    /// Destination register.
+    pub result_rd: Vec<Signal<Out, Bits<5>>>,
+    /// Lanes whose values are here.
+    pub result_lanes: Vec<Signal<Out, Bits<LANES>>>,
+    /// The operation is complete with them.
+    pub result_last: Vec<Signal<Out, Bit>>,
+    /// Of those from shared memory: the line could not be read; the values are whatever the bus carried.
+    pub result_error: Signal<Out, Bit>,
+    /// With `result_error`: line address of that line.
+    pub result_line: Signal<Out, Bits<26>>,
+    /// Value of each lane that is taken, anything for other lanes; 0 while nothing is taken.
+    pub data: Vec<Signal<Out, Bits<32>>>,
+
+    // To the hazard check and the scheduler
+    /// The last values of a load from shared memory are taken at this edge.
+    pub loaded_valid: Signal<Out, Bit>,
+    /// A store to shared memory is complete (one cycle, always accepted).
+    pub stored_valid: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub stored_slot: Signal<Out, Bits<5>>,
+    /// A store to the scratchpad is complete (one cycle, always accepted).
+    pub scratchpad_stored: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub scratchpad_slot: Signal<Out, Bits<5>>,
+    /// An atomic operation is under way.
+    pub atomic_busy: Signal<Out, Bit>,
+    /// Its warp slot; anything if there is none.
+    pub atomic_slot: Signal<Out, Bits<5>>,
+    /// It is complete with this cycle.
+    pub atomic_done: Signal<Out, Bit>,
+
+    // Reads of memory
+    /// A line is to be read.
+    pub read_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Tag of the read.
+    pub read_tag: Signal<Out, Bits<6>>,
+    /// A line is here, in any order (always accepted).
+    pub response_valid: Signal<In, Bit>,
+    /// Tag of its read.
+    pub response_tag: Signal<In, Bits<6>>,
+    /// The line, byte 0 in bits 7:0.
+    pub response_data: Signal<In, Bits<512>>,
+    /// The memory could not read it.
+    pub response_error: Signal<In, Bit>,
+
+    // Writes of memory
+    /// A line is to be written, or an atomic operation to be made.
+    pub write_valid: Signal<Out, Bit>,
+    /// Accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// The line, byte 0 in bits 7:0, or what describes the atomic operation.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// Tag of the write: 0 to 31, or 32 + lane for an atomic operation.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// A write is done and every core sees it, in any order (always accepted).
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+    /// The value that an atomic operation gives (one element with atomic instructions).
+    pub written_word: Vec<Signal<In, Bits<32>>>,
+    /// The line of an atomic operation could not be read (one element with atomic instructions).
+    pub written_error: Vec<Signal<In, Bit>>,
+
+    // To the counters, each high for one cycle
+    /// A data line was found in the data cache.
+    pub hit: Signal<Out, Bit>,
+    /// A data line goes to be read from memory.
+    pub miss: Signal<Out, Bit>,
+    /// A data line is written; atomic operations do not count.
+    pub line_write: Signal<Out, Bit>,
+
+    load_store: LoadStoreUnit<LANES>,
+    data_cache: DataCache,
+    scratchpad: Scratchpad<LANES>,
+    atomic_path: Vec<AtomicPath<LANES>>,
+    loaded: Vec<LoadValue>,
+    from_memory: Signal<Local, Bit>,
+    from_scratchpad: Signal<Local, Bit>,
+    loads: Signal<Local, Bit>,
+    size: Signal<Local, Bits<2>>,
+    sign_extend: Signal<Local, Bit>,
+    /// 1 with atomic instructions, else 0.
+    _atomics: usize,
+    /// The contrary.
+    _no_atomics: usize,
+    _words: usize,
+    _share: usize,
+}
+
+impl<const LANES: usize> DataMemory<LANES> {
+    /// A data memory with a data cache of so many lines, with or without atomic instructions.
+    ///
+    /// # Panics
+    /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to 32.
+    pub fn new(cache_lines: usize, atomics: bool) -> Self {
+        assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
+        let load_store = LoadStoreUnit::default();
+        let words = load_store.result_word.len();
+        let atomics = usize::from(atomics);
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            drop: Signal::default(),
+            start_valid: vec![Signal::default(); atomics],
+            start_slot: vec![Signal::default(); atomics],
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_scratchpad: Signal::default(),
+            request_slot: Signal::default(),
+            request_store: Signal::default(),
+            request_size: Signal::default(),
+            request_signed: Signal::default(),
+            request_rd: Signal::default(),
+            request_mask: Signal::default(),
+            request_address: vec![Signal::default(); LANES],
+            request_data: vec![Signal::default(); LANES],
+            request_atomic: vec![Signal::default(); atomics],
+            request_operation: vec![Signal::default(); atomics],
+            request_acquire: vec![Signal::default(); atomics],
+            result_valid: vec![Signal::default(); 2],
+            result_ready: vec![Signal::default(); 2],
+            result_slot: vec![Signal::default(); 2],
+            result_rd: vec![Signal::default(); 2],
+            result_lanes: vec![Signal::default(); 2],
+            result_last: vec![Signal::default(); 2],
+            result_error: Signal::default(),
+            result_line: Signal::default(),
+            data: vec![Signal::default(); LANES],
+            loaded_valid: Signal::default(),
+            stored_valid: Signal::default(),
+            stored_slot: Signal::default(),
+            scratchpad_stored: Signal::default(),
+            scratchpad_slot: Signal::default(),
+            atomic_busy: Signal::default(),
+            atomic_slot: Signal::default(),
+            atomic_done: Signal::default(),
+            read_valid: Signal::default(),
+            read_ready: Signal::default(),
+            read_line: Signal::default(),
+            read_tag: Signal::default(),
+            response_valid: Signal::default(),
+            response_tag: Signal::default(),
+            response_data: Signal::default(),
+            response_error: Signal::default(),
+            write_valid: Signal::default(),
+            write_ready: Signal::default(),
+            write_line: Signal::default(),
+            write_data: Signal::default(),
+            write_strobe: Signal::default(),
+            write_tag: Signal::default(),
+            written_valid: Signal::default(),
+            written_tag: Signal::default(),
+            written_word: vec![Signal::default(); atomics],
+            written_error: vec![Signal::default(); atomics],
+            hit: Signal::default(),
+            miss: Signal::default(),
+            line_write: Signal::default(),
+            load_store,
+            data_cache: DataCache::new(cache_lines.ilog2() as usize),
+            scratchpad: Scratchpad::default(),
+            atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
+            loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
+            from_memory: Signal::default(),
+            from_scratchpad: Signal::default(),
+            loads: Signal::default(),
+            size: Signal::default(),
+            sign_extend: Signal::default(),
+            _atomics: atomics,
+            _no_atomics: 1 - atomics,
+            _words: words,
+            _share: LANES / words,
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for DataMemory<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, load_store, data_cache, scratchpad);
+
+        // Operations to the unit that makes them
+        self.load_store.request_valid.next = self.request_valid.val() & !self.request_scratchpad.val();
+        self.load_store.request_slot.next = self.request_slot.val();
+        self.load_store.request_store.next = self.request_store.val();
+        self.load_store.request_size.next = self.request_size.val();
+        self.load_store.request_signed.next = self.request_signed.val();
+        self.load_store.request_rd.next = self.request_rd.val();
+        self.load_store.request_mask.next = self.request_mask.val();
+        self.scratchpad.request_valid.next = self.request_valid.val() & self.request_scratchpad.val();
+        self.scratchpad.request_slot.next = self.request_slot.val();
+        self.scratchpad.request_store.next = self.request_store.val();
+        self.scratchpad.request_size.next = self.request_size.val();
+        self.scratchpad.request_signed.next = self.request_signed.val();
+        self.scratchpad.request_rd.next = self.request_rd.val();
+        self.scratchpad.request_mask.next = self.request_mask.val();
+        self.request_ready.next = self.load_store.request_ready.val();
+        if self.request_scratchpad.val() {
+            self.request_ready.next = self.scratchpad.request_ready.val();
+        }
+        for i in 0..LANES {
+            self.load_store.request_address[i].next = self.request_address[i].val();
+            self.load_store.request_data[i].next = self.request_data[i].val();
+            self.scratchpad.request_address[i].next = self.request_address[i].val();
+            self.scratchpad.request_data[i].next = self.request_data[i].val();
+        }
+
+        // Reads
+        self.data_cache.request_valid.next = self.load_store.read_valid.val();
+        self.load_store.read_ready.next = self.data_cache.request_ready.val();
+        self.data_cache.request_line.next = self.load_store.read_line.val();
+        self.load_store.answer_valid.next = self.data_cache.answer_valid.val();
+        self.data_cache.answer_ready.next = self.load_store.answer_ready.val();
+        self.load_store.answer_data.next = self.data_cache.answer_data.val();
+        self.load_store.answer_error.next = self.data_cache.answer_error.val();
+        self.read_valid.next = self.data_cache.read_valid.val();
+        self.data_cache.read_ready.next = self.read_ready.val();
+        self.read_line.next = self.data_cache.read_line.val();
+        self.read_tag.next = self.data_cache.read_tag.val();
+        self.data_cache.response_valid.next = self.response_valid.val();
+        self.data_cache.response_tag.next = self.response_tag.val();
+        self.data_cache.response_data.next = self.response_data.val();
+        self.data_cache.response_error.next = self.response_error.val();
+        self.data_cache.drop.next = self.drop.val();
+
+        // Writes, as the data cache learns of them
+        self.write_valid.next = self.load_store.write_valid.val();
+        self.load_store.write_ready.next = self.write_ready.val();
+        self.write_line.next = self.load_store.write_line.val();
+        self.write_data.next = self.load_store.write_data.val();
+        self.write_strobe.next = self.load_store.write_strobe.val();
+        self.write_tag.next = self.load_store.write_tag.val();
+        self.data_cache.store_valid.next = self.load_store.write_valid.val() & self.write_ready.val();
+        self.data_cache.store_line.next = self.load_store.write_line.val();
+        self.data_cache.store_tag.next = self.load_store.write_tag.val();
+        self.load_store.written_valid.next = self.written_valid.val();
+        self.load_store.written_tag.next = self.written_tag.val();
+        self.data_cache.written_valid.next = self.written_valid.val();
+        self.data_cache.written_tag.next = self.written_tag.val();
+
+        // Results
+        self.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
+        self.load_store.result_ready.next = self.result_ready[FROM_MEMORY].val();
+        self.result_slot[FROM_MEMORY].next = self.load_store.result_slot.val();
+        self.result_rd[FROM_MEMORY].next = self.load_store.result_rd.val();
+        self.result_lanes[FROM_MEMORY].next = self.load_store.result_mask.val();
+        self.result_last[FROM_MEMORY].next = self.load_store.result_last.val();
+        self.result_error.next = self.load_store.result_error.val();
+        self.result_line.next = self.load_store.result_line.val();
+        self.result_valid[FROM_SCRATCHPAD].next = self.scratchpad.result_valid.val();
+        self.scratchpad.result_ready.next = self.result_ready[FROM_SCRATCHPAD].val();
+        self.result_slot[FROM_SCRATCHPAD].next = self.scratchpad.result_slot.val();
+        self.result_rd[FROM_SCRATCHPAD].next = self.scratchpad.result_rd.val();
+        self.result_lanes[FROM_SCRATCHPAD].next = self.scratchpad.result_mask.val();
+        self.result_last[FROM_SCRATCHPAD].next = self.scratchpad.result_last.val();
+        self.loaded_valid.next = self.load_store.result_valid.val()
+            & self.load_store.result_last.val()
+            & self.result_ready[FROM_MEMORY].val();
+        self.stored_valid.next = self.load_store.stored_valid.val();
+        self.stored_slot.next = self.load_store.stored_slot.val();
+        self.scratchpad_stored.next = self.scratchpad.stored_valid.val();
+        self.scratchpad_slot.next = self.scratchpad.stored_slot.val();
+        self.atomic_busy.next = false;
+        self.atomic_slot.next = bits::<5>(0);
+        self.atomic_done.next = false;
+        self.hit.next = self.data_cache.hit.val();
+        self.miss.next = self.data_cache.miss.val();
+        self.line_write.next = self.load_store.line_write.val();
+
+        // Values: the words of memory are 0 when the scratchpad's are taken, and the other way round.
+        self.from_memory.next = self.load_store.result_valid.val() & self.result_ready[FROM_MEMORY].val();
+        self.from_scratchpad.next =
+            self.scratchpad.result_valid.val() & self.result_ready[FROM_SCRATCHPAD].val();
+        self.size.next = self.load_store.result_size.val();
+        self.sign_extend.next = self.load_store.result_signed.val();
+        for i in 0..LANES {
+            self.loaded[i].memory_offset.next = self.load_store.result_address[i].val().get_bits::<2>(0);
+        }
+        // A word of the line stands for several lanes.
+        for w in 0..self._words {
+            for s in 0..self._share {
+                for _k in 0..self._no_atomics {
+                    self.loaded[w + s * self._words].memory_word.next = self.load_store.result_word[w].val();
+                }
+                for k in 0..self._atomics {
+                    self.atomic_path[k].load_word[w + s * self._words].next =
+                        self.load_store.result_word[w].val();
+                }
+            }
+        }
+
+        // Atomic operations, if there are any, go the way of stores, and their values come as those of loads. The data cache
+        // takes them for stores.
+        for k in 0..self._atomics {
+            self.atomic_path[k].clock.next = self.clock.val();
+            self.atomic_path[k].reset.next = self.reset.val();
+            self.atomic_path[k].start_valid.next = self.start_valid[k].val();
+            self.atomic_path[k].start_slot.next = self.start_slot[k].val();
+            self.atomic_path[k].request_valid.next = self.request_valid.val() & self.request_atomic[k].val();
+            self.atomic_path[k].request_slot.next = self.request_slot.val();
+            self.atomic_path[k].request_rd.next = self.request_rd.val();
+            self.atomic_path[k].request_operation.next = self.request_operation[k].val();
+            self.atomic_path[k].request_acquire.next = self.request_acquire[k].val();
+            self.atomic_path[k].request_mask.next = self.request_mask.val();
+            if self.request_atomic[k].val() {
+                self.load_store.request_valid.next = false;
+                self.request_ready.next = self.atomic_path[k].request_ready.val();
+            }
+
+            self.atomic_path[k].store_valid.next = self.load_store.write_valid.val();
+            self.atomic_path[k].store_line.next = self.load_store.write_line.val();
+            self.atomic_path[k].store_data.next = self.load_store.write_data.val();
+            self.atomic_path[k].store_strobe.next = self.load_store.write_strobe.val();
+            self.atomic_path[k].store_tag.next = self.load_store.write_tag.val();
+            self.load_store.write_ready.next = self.atomic_path[k].store_ready.val();
+            self.atomic_path[k].write_ready.next = self.write_ready.val();
+            self.write_valid.next = self.atomic_path[k].write_valid.val();
+            self.write_line.next = self.atomic_path[k].write_line.val();
+            self.write_data.next = self.atomic_path[k].write_data.val();
+            self.write_strobe.next = self.atomic_path[k].write_strobe.val();
+            self.write_tag.next = self.atomic_path[k].write_tag.val();
+            self.data_cache.store_valid.next = self.atomic_path[k].write_valid.val() & self.write_ready.val();
+            self.data_cache.store_line.next = self.atomic_path[k].write_line.val();
+            self.data_cache.store_tag.next = self.atomic_path[k].write_tag.val();
+            self.load_store.written_valid.next =
+                self.written_valid.val() & !self.written_tag.val().get_bit(5);
+            self.atomic_path[k].written_valid.next = self.written_valid.val();
+            self.atomic_path[k].written_tag.next = self.written_tag.val();
+            self.atomic_path[k].written_word.next = self.written_word[k].val();
+            self.atomic_path[k].written_error.next = self.written_error[k].val();
+            if self.atomic_path[k].acquire.val() {
+                self.data_cache.drop.next = true;
+            }
+
+            self.atomic_path[k].load_valid.next = self.load_store.result_valid.val();
+            self.atomic_path[k].load_slot.next = self.load_store.result_slot.val();
+            self.atomic_path[k].load_rd.next = self.load_store.result_rd.val();
+            self.atomic_path[k].load_mask.next = self.load_store.result_mask.val();
+            self.atomic_path[k].load_last.next = self.load_store.result_last.val();
+            self.atomic_path[k].load_error.next = self.load_store.result_error.val();
+            self.atomic_path[k].load_line.next = self.load_store.result_line.val();
+            self.atomic_path[k].result_ready.next = self.result_ready[FROM_MEMORY].val();
+            self.result_valid[FROM_MEMORY].next = self.atomic_path[k].result_valid.val();
+            self.result_slot[FROM_MEMORY].next = self.atomic_path[k].result_slot.val();
+            self.result_rd[FROM_MEMORY].next = self.atomic_path[k].result_rd.val();
+            self.result_lanes[FROM_MEMORY].next = self.atomic_path[k].result_mask.val();
+            self.result_last[FROM_MEMORY].next = self.atomic_path[k].result_last.val();
+            self.result_error.next = self.atomic_path[k].result_error.val();
+            self.result_line.next = self.atomic_path[k].result_line.val();
+            self.atomic_busy.next = self.atomic_path[k].busy.val();
+            self.atomic_slot.next = self.atomic_path[k].slot.val();
+            self.atomic_done.next = self.atomic_path[k].done.val();
+
+            self.from_memory.next =
+                self.atomic_path[k].result_valid.val() & self.result_ready[FROM_MEMORY].val();
+            if !self.load_store.result_valid.val() {
+                self.size.next = bits::<2>(2);
+            }
+            for i in 0..LANES {
+                self.atomic_path[k].request_address[i].next = self.request_address[i].val();
+                self.atomic_path[k].request_data[i].next = self.request_data[i].val();
+                self.loaded[i].memory_word.next = self.atomic_path[k].result_word[i].val();
+                if !self.load_store.result_valid.val() {
+                    self.loaded[i].memory_offset.next = bits::<2>(0);
+                }
+            }
+        }
+
+        // What is taken
+        self.loads.next = self.from_memory.val() | self.from_scratchpad.val();
+        if self.from_scratchpad.val() {
+            self.size.next = self.scratchpad.result_size.val();
+            self.sign_extend.next = self.scratchpad.result_signed.val();
+        }
+        for i in 0..LANES {
+            self.loaded[i].enable.next = self.loads.val();
+            self.loaded[i].scratchpad.next = self.from_scratchpad.val();
+            self.loaded[i].scratchpad_word.next = self.scratchpad.result_word[i].val();
+            self.loaded[i].scratchpad_offset.next = self.scratchpad.result_address[i].val().get_bits::<2>(0);
+            self.loaded[i].size.next = self.size.val();
+            self.loaded[i].sign_extend.next = self.sign_extend.val();
+            self.data[i].next = self.loaded[i].data.val();
+        }
+    }
+}
