@@ -308,3 +308,80 @@ fn instances_share_their_code() {
         assert_eq!(model.get_words(q), [1, 0, 3], "trace: {trace}");
     }
 }
+
+/// A shared module with eight lanes, whose C++ is loops over arrays, is the same as the module as Verilator writes it.
+#[test]
+fn lanes_in_loops_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let lanes: String = (0..8)
+        .map(|i| {
+            let (low, high) = (16 * i, 16 * i + 15);
+            format!(
+                "lane lane_{i} (.clk(clk), .number(3'd{i}), .enable(mask[{i}]), .address(address), .d(d[{high}:{low}]), \
+                 .q(q[{high}:{low}]), .odd(odd[{i}]));\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "module lane(input wire clk, input wire [2:0] number, input wire enable, input wire [1:0] address,
+                     input wire [15:0] d, output reg [15:0] q, output wire odd);
+           reg [15:0] words [0:3];
+           reg [15:0] last;
+           reg [15:0] mixed;
+           always @* begin
+             mixed = d + {{13'd0, number}};
+             if (last[0]) mixed = mixed ^ 16'h5aa5;
+             else if (enable) mixed = {{mixed[7:0], mixed[15:8]}};
+           end
+           always @(posedge clk) begin
+             last <= mixed;
+             q <= words[address];
+             if (enable) words[address] <= mixed;
+           end
+           assign odd = ^last;
+         endmodule
+         module core(input wire clk, input wire [7:0] mask, input wire [1:0] address, input wire [127:0] d,
+                     output wire [127:0] q, output wire [7:0] odd);
+           {lanes}
+         endmodule
+         module cores(input wire clk, input wire [7:0] mask, input wire [1:0] address, input wire [127:0] d,
+                      output wire [127:0] q, output wire [7:0] odd);
+           wire [127:0] between;
+           wire [7:0] flags;
+           core first(.clk(clk), .mask(mask), .address(address), .d(d), .q(between), .odd(flags));
+           core second(.clk(clk), .mask(flags), .address(address), .d(between), .q(q), .odd(odd));
+         endmodule"
+    );
+    let inputs = ["mask", "address", "d"].map(String::from).to_vec();
+    let shared = vec![SharedModule { name: "core".into(), inputs }];
+    let build = |shared: &[SharedModule]| {
+        let options = ModelOptions { shared: shared.to_vec(), ..options("cores", folder.path()) };
+        Model::build(&text, &options).unwrap().instantiate().unwrap()
+    };
+    let mut models = [build(&[]), build(&shared)];
+    let mut seed = 1u32;
+    let mut random = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        seed ^ seed >> 16
+    };
+    let mut seen = std::collections::HashSet::new();
+    for cycle in 0..1000 {
+        let (mask, address, d) = (random() & 0xff, random() & 3, [random(), random(), random(), random()]);
+        let outputs = models.each_mut().map(|model| {
+            for (name, width, value) in [("mask", 8, mask), ("address", 2, address)] {
+                let port = model.input(name, width).unwrap();
+                model.set_u64(port, value.into());
+            }
+            let port = model.input("d", 128).unwrap();
+            model.set_words(port, &d);
+            let clk = model.input("clk", 1).unwrap();
+            model.tick(clk).unwrap();
+            model.fall(clk).unwrap();
+            let (q, odd) = (model.output("q", 128).unwrap(), model.output("odd", 8).unwrap());
+            (model.get_words(q).to_vec(), model.get_u64(odd))
+        });
+        assert_eq!(outputs[0], outputs[1], "cycle {cycle}");
+        seen.insert(outputs[0].clone());
+    }
+    assert!(seen.len() > 900, "{} outputs in 1,000 cycles", seen.len());
+}
