@@ -115,8 +115,30 @@ pub(crate) fn check<U: Drive>(unit: U) {
 /// # Panics
 /// If they differ, with the cycle, the output and both values; or if the Verilog cannot be made or built.
 pub(crate) fn check_with<U: Drive>(
+    unit: U,
+    cycles: u64,
+    adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
+) {
+    compare(unit, cycles, &[], adjust);
+}
+
+/// As [`check_with`], with the text that synthesis tools read: that of some memories differs. It gives anything for a word that is
+/// read while it is written.
+///
+/// # Panics
+/// As [`check_with`].
+pub(crate) fn check_synthesized_with<U: Drive>(
+    unit: U,
+    cycles: u64,
+    adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
+) {
+    compare(unit, cycles, &["-DSYNTHESIS"], adjust);
+}
+
+fn compare<U: Drive>(
     mut unit: U,
     cycles: u64,
+    verilator_flags: &[&str],
     mut adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
 ) {
     let unit = &mut unit;
@@ -126,6 +148,7 @@ pub(crate) fn check_with<U: Drive>(
     unit.connect_all();
     let mut options = ModelOptions::new("bench");
     options.jobs = 2;
+    options.verilator_flags = verilator_flags.iter().map(|flag| flag.to_string()).collect();
     let library = Model::build(&wrapped(&design), &options).unwrap_or_else(|e| panic!("{top}: {e}"));
     let mut model = library.instantiate().unwrap_or_else(|e| panic!("{top}: {e}"));
     let names = Ports::of(unit);

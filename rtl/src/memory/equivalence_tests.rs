@@ -4,7 +4,7 @@
 use super::{
     Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, QueuePointers, Scratchpad, StorePath,
 };
-use crate::emit::equivalence::check_with;
+use crate::emit::equivalence::{check_synthesized_with, check_with};
 use rust_hdl::prelude::*;
 
 const CYCLES: u64 = 10_000;
@@ -86,30 +86,38 @@ fn data_cache() {
 }
 
 /// Random operations on a few words, after one store to each of them: a RAM holds anything until it is written.
-fn scratchpad_of<const LANES: usize>() {
-    check_with(Scratchpad::<LANES>::default(), CYCLES, |uut, random, cycle| {
-        let words = 8 * LANES as u64;
-        let fills = cycle < 2 * words;
-        for (i, address) in uut.request_address.iter_mut().enumerate() {
-            let own = random() % words / LANES as u64 * LANES as u64 + i as u64;
-            let word = if cycle / 64 % 2 == 0 { own } else { random() % words };
-            address.next = bits(4 * if fills { cycle / 16 * LANES as u64 + i as u64 } else { word });
-        }
-        if fills {
-            uut.reset.next = cycle < 2;
-            uut.request_valid.next = true;
-            uut.request_store.next = true;
-            uut.request_size.next = bits(2);
-            uut.request_mask.next = bits((1 << LANES) - 1);
-        }
-        uut.result_ready.next = random() % 4 != 0;
-    });
+fn adjust_scratchpad<const LANES: usize>(
+    uut: &mut Scratchpad<LANES>,
+    random: &mut dyn FnMut() -> u64,
+    cycle: u64,
+) {
+    let words = 8 * LANES as u64;
+    let fills = cycle < 2 * words;
+    for (i, address) in uut.request_address.iter_mut().enumerate() {
+        let own = random() % words / LANES as u64 * LANES as u64 + i as u64;
+        let word = if cycle / 64 % 2 == 0 { own } else { random() % words };
+        address.next = bits(4 * if fills { cycle / 16 * LANES as u64 + i as u64 } else { word });
+    }
+    if fills {
+        uut.reset.next = cycle < 2;
+        uut.request_valid.next = true;
+        uut.request_store.next = true;
+        uut.request_size.next = bits(2);
+        uut.request_mask.next = bits((1 << LANES) - 1);
+    }
+    uut.result_ready.next = random() % 4 != 0;
 }
 
 #[test]
 fn scratchpad() {
-    scratchpad_of::<1>();
-    scratchpad_of::<4>();
+    check_with(Scratchpad::<1>::default(), CYCLES, adjust_scratchpad);
+    check_with(Scratchpad::<4>::default(), CYCLES, adjust_scratchpad);
+}
+
+/// Its banks have single-byte writes in the text for synthesis.
+#[test]
+fn scratchpad_for_synthesis() {
+    check_synthesized_with(Scratchpad::<4>::default(), CYCLES, adjust_scratchpad);
 }
 
 #[test]
