@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::header::HeaderPort;
 use crate::options::Direction;
 
-/// Changes whenever the functions below or the order of calls (`order`) change; part of the cache key.
+/// Changes whenever the functions below, the order of calls (`order`) or the loops (`loops`) change; part of the cache key.
 pub(crate) const WRAPPER_VERSION: u32 = 3;
 
 /// Name of the class that Verilator generates.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
+use rand::{RngCore as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use verilator_sys::{BuildStep, Direction, Error, Model, ModelOptions, Port, SharedModule};
 
 const COUNTER: &str = "
@@ -359,11 +361,10 @@ fn lanes_in_loops_are_the_same() {
         Model::build(&text, &options).unwrap().instantiate().unwrap()
     };
     let mut models = [build(&[]), build(&shared)];
-    let mut seed = 1u32;
-    let mut random = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        seed ^ seed >> 16
-    };
+    let seed = std::env::var("HERMES_SEED").map_or(1, |seed| seed.parse().expect("HERMES_SEED is a number"));
+    println!("HERMES_SEED={seed}");
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let mut random = || generator.next_u32();
     let mut seen = std::collections::HashSet::new();
     for cycle in 0..1000 {
         let (mask, address, d) = (random() & 0xff, random() & 3, [random(), random(), random(), random()]);

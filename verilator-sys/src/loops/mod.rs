@@ -34,7 +34,8 @@ pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(
             let name = file_name(path);
             name == format!("{class}.cpp") || name.starts_with(&format!("{class}__"))
         });
-        let variables: Vec<(String, &str)> = text.lines().filter_map(declaration).collect();
+        let variables: Vec<(String, &str)> =
+            text.lines().filter_map(|line| variable(&tokens(line))).collect();
         let mut members = Arrays::of(variables.iter().map(|(kind, name)| (kind.as_str(), *name)));
         let used: HashSet<&str> = others.iter().flat_map(|(_, text)| text.split(|c| !is_word(c))).collect();
         members.leave(|name| used.contains(name));
@@ -49,14 +50,11 @@ pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(
     Ok(())
 }
 
-/// Type and name of the variable that a line of a header declares.
-fn declaration(line: &str) -> Option<(String, &str)> {
-    let tokens = tokens(line);
-    let [first, .., name, ";"] = tokens[..] else { return None };
-    if !TYPES.contains(&first) || tokens.contains(&"=") || tokens.contains(&"*") {
-        return None;
-    }
-    Some((tokens[..tokens.len() - 2].join(" "), name))
+/// Type and name of the variable that `tokens` declare.
+fn variable<'a>(tokens: &[&'a str]) -> Option<(String, &'a str)> {
+    let [kind @ .., name, ";"] = tokens else { return None };
+    let fits = TYPES.contains(kind.first()?) && !kind.contains(&"=") && !kind.contains(&"*");
+    fits.then(|| (kind.join(" "), *name))
 }
 
 /// A header with arrays in the place of variables.
@@ -64,7 +62,7 @@ fn header_with(text: &str, members: &Arrays) -> String {
     let mut declared = HashSet::new();
     let mut output = String::with_capacity(text.len());
     for line in text.lines() {
-        let element = declaration(line).and_then(|(_, name)| members.element(name));
+        let element = variable(&tokens(line)).and_then(|(_, name)| members.element(name));
         match element {
             Some(element) if declared.insert(element.array.as_str()) => {
                 output.push_str(&members.declaration(&element.array));
@@ -77,7 +75,7 @@ fn header_with(text: &str, members: &Arrays) -> String {
     output
 }
 
-/// A source file with loops, in the functions that run every cycle, and arrays in the place of variables.
+/// A source file with loops, and arrays in the place of variables.
 fn source_with(text: &str, members: &Arrays) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
@@ -97,10 +95,12 @@ fn source_with(text: &str, members: &Arrays) -> String {
 fn body_with(text: &str, members: &Arrays) -> String {
     let tokens = tokens(text);
     let Some(found) = statements(&tokens) else { return with_elements(text, members) };
-    let variables: Vec<(String, &str)> = found.iter().filter_map(|s| local(&tokens, s)).collect();
+    let variables: Vec<(String, &str)> =
+        found.iter().filter_map(|s| variable(&tokens[s.begin..s.end])).collect();
     let locals = Arrays::of(variables.iter().map(|(kind, name)| (kind.as_str(), *name)));
-    let is_element =
-        |s: &Statement| local(&tokens, s).is_some_and(|(_, name)| locals.element(name).is_some());
+    let is_element = |s: &Statement| {
+        variable(&tokens[s.begin..s.end]).is_some_and(|(_, name)| locals.element(name).is_some())
+    };
     let rest: Vec<Statement> = found.into_iter().filter(|s| !is_element(s)).collect();
     let mut output: String = locals.declarations().map(|declaration| declaration + "\n").collect();
     repeats::write(&mut output, &tokens, &rest, &Names { members, locals: &locals });
@@ -122,14 +122,6 @@ fn with_elements(text: &str, members: &Arrays) -> String {
     }
     output.push('\n');
     output
-}
-
-/// Type and name of the variable that a statement declares.
-fn local<'a>(tokens: &[&'a str], statement: &Statement) -> Option<(String, &'a str)> {
-    let [first, .., name, ";"] = tokens[statement.begin..statement.end] else { return None };
-    let kind = &tokens[statement.begin..statement.end - 2];
-    let fits = TYPES.contains(&first) && !kind.contains(&"=") && !kind.contains(&"*");
-    fits.then(|| (kind.join(" "), name))
 }
 
 #[cfg(test)]
