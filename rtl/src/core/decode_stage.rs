@@ -49,11 +49,15 @@ pub struct DecodeStage {
     pub flush_valid: Signal<In, Bit>,
     /// From stage W: that warp.
     pub flush_slot: Signal<In, Bits<5>>,
-    /// From the instruction cache: the line is there.
+    /// Stage I: PC of the instruction there, bits 31:2.
+    pub fetched_pc: Signal<In, Bits<30>>,
+    /// Stage I: it stands in the boot region.
+    pub fetched_boot: Signal<In, Bit>,
+    /// Stage I, from the instruction cache: the line is there.
     pub hit: Signal<In, Bit>,
-    /// From the instruction cache: the instruction.
+    /// Stage I, from the instruction cache: the instruction.
     pub fetched: Signal<In, Bits<32>>,
-    /// From the instruction cache: the line came with a bus error.
+    /// Stage I, from the instruction cache: the line came with a bus error.
     pub fetch_error: Signal<In, Bit>,
     /// A load of a lane that runs failed: the instruction becomes a fault.
     pub load_error: Signal<In, Bit>,
@@ -85,15 +89,23 @@ pub struct DecodeStage {
     pub stack_base: Signal<In, Bits<32>>,
     /// STACK_BYTES_LOG2 register.
     pub stack_bytes_log2: Signal<In, Bits<5>>,
-    /// The instruction missed in the cache.
+    /// Slot of the instruction that was in stage D a cycle ago.
+    pub hold_slot: Signal<Out, Bits<5>>,
+    /// Its PC, bits 31:2.
+    pub hold_pc: Signal<Out, Bits<30>>,
+    /// It missed in the cache.
     pub miss_valid: Signal<Out, Bit>,
-    /// The instruction is blocked until an operation of its warp completes.
+    /// It is blocked until an operation of its warp completes.
     pub wait_valid: Signal<Out, Bit>,
-    /// The instruction is fetched again.
+    /// It is fetched again.
     pub replay_valid: Signal<Out, Bit>,
-    /// The next path depends on the instruction.
+    /// The next path depends on it.
     pub control_valid: Signal<Out, Bit>,
-    /// The instruction goes on to stage X.
+    /// The instruction in stage D missed in the cache, and will be fetched again.
+    pub misses: Signal<Out, Bit>,
+    /// The instruction in stage D will be fetched again.
+    pub stops: Signal<Out, Bit>,
+    /// The instruction in stage D goes on to stage X.
     pub leaves: Signal<Out, Bit>,
     /// To the lanes: register `rs1`, in stage D.
     pub rs1: Signal<Out, Bits<5>>,
@@ -185,6 +197,17 @@ pub struct DecodeStage {
     rom: BootRom,
     decoder: Decoder,
     thread_index: ThreadIndex,
+    word_d: Register<Bits<32>>,
+    hit_d: Register<Bit>,
+    error_d: Register<Bit>,
+    exit_d: Register<Bit>,
+    end_of_boot_d: Register<Bit>,
+    hold_slot_q: Register<Bits<5>>,
+    hold_pc_q: Register<Bits<30>>,
+    miss_q: Register<Bit>,
+    wait_q: Register<Bit>,
+    replay_q: Register<Bit>,
+    hold_q: Register<Bit>,
     valid_q: Register<Bit>,
     rs1_source_q: Register<OperandSource>,
     rs2_source_q: Register<OperandSource>,
@@ -254,6 +277,8 @@ impl DecodeStage {
             rs2_in_write: Signal::default(),
             flush_valid: Signal::default(),
             flush_slot: Signal::default(),
+            fetched_pc: Signal::default(),
+            fetched_boot: Signal::default(),
             hit: Signal::default(),
             fetched: Signal::default(),
             fetch_error: Signal::default(),
@@ -272,10 +297,14 @@ impl DecodeStage {
             argument: Signal::default(),
             stack_base: Signal::default(),
             stack_bytes_log2: Signal::default(),
+            hold_slot: Signal::default(),
+            hold_pc: Signal::default(),
             miss_valid: Signal::default(),
             wait_valid: Signal::default(),
             replay_valid: Signal::default(),
             control_valid: Signal::default(),
+            misses: Signal::default(),
+            stops: Signal::default(),
             leaves: Signal::default(),
             rs1: Signal::default(),
             rs2: Signal::default(),
@@ -323,6 +352,17 @@ impl DecodeStage {
             rom: BootRom::default(),
             decoder: Decoder::default(),
             thread_index: ThreadIndex::new(lanes),
+            word_d: Register::default(),
+            hit_d: Register::default(),
+            error_d: Register::default(),
+            exit_d: Register::default(),
+            end_of_boot_d: Register::default(),
+            hold_slot_q: Register::default(),
+            hold_pc_q: Register::default(),
+            miss_q: Register::default(),
+            wait_q: Register::default(),
+            replay_q: Register::default(),
+            hold_q: Register::default(),
             valid_q: Register::default(),
             rs1_source_q: Register::default(),
             rs2_source_q: Register::default(),
@@ -378,6 +418,17 @@ impl Logic for DecodeStage {
         dff_setup!(
             self,
             clock,
+            word_d,
+            hit_d,
+            error_d,
+            exit_d,
+            end_of_boot_d,
+            hold_slot_q,
+            hold_pc_q,
+            miss_q,
+            wait_q,
+            replay_q,
+            hold_q,
             valid_q,
             rs1_source_q,
             rs2_source_q,
@@ -412,15 +463,24 @@ impl Logic for DecodeStage {
             next_q,
             pc_q
         );
-        self.rom.word.next = self.pc.val().get_bits::<6>(0);
-        self.instruction.next = self.fetched.val();
-        self.at_exit.next = false;
-        if self.boot.val() {
-            self.instruction.next = self.rom.instruction.val();
-            self.at_exit.next = self.rom.exit.val();
+        // I: the instruction comes from the cache or the boot ROM.
+        self.rom.word.next = self.fetched_pc.val().get_bits::<6>(0);
+        if self.advance.val() {
+            self.word_d.d.next = self.fetched.val();
+            self.hit_d.d.next = self.hit.val() | self.fetched_boot.val();
+            self.error_d.d.next = self.fetch_error.val() & !self.fetched_boot.val();
+            self.exit_d.d.next = self.fetched_boot.val() & self.rom.exit.val();
+            self.end_of_boot_d.d.next = self.fetched_boot.val() & self.rom.last.val();
+            if self.fetched_boot.val() {
+                self.word_d.d.next = self.rom.instruction.val();
+            }
         }
+
+        // D
+        self.instruction.next = self.word_d.q.val();
+        self.at_exit.next = self.exit_d.q.val();
         self.timed_out.next =
-            self.overdue.val() & !self.load_error.val() & !(self.boot.val() & self.rom.exit.val());
+            self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
         if self.load_error.val() | self.timed_out.val() {
             // An illegal instruction, so that nothing but the fault happens.
             self.instruction.next = bits::<32>(0);
@@ -428,7 +488,7 @@ impl Logic for DecodeStage {
         }
         self.byte_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
         self.word.next = self.instruction.val();
-        self.at_end_of_boot.next = self.boot.val() & self.rom.last.val();
+        self.at_end_of_boot.next = self.end_of_boot_d.q.val();
 
         self.decoder.instruction.next = self.instruction.val();
         self.decoder.exit.next = self.at_exit.val();
@@ -462,7 +522,7 @@ impl Logic for DecodeStage {
         self.fault.next =
             self.decoder.fault.val() | (self.decoder.csr.val() & !self.thread_index.known.val());
         self.cause.next = self.decoder.cause.val();
-        if self.fetch_error.val() & !self.boot.val() {
+        if self.error_d.q.val() {
             self.fault.next = true;
             self.cause.next = bits::<5>(1);
         }
@@ -494,13 +554,25 @@ impl Logic for DecodeStage {
         self.here.next = self.valid.val()
             & self.advance.val()
             & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
-        self.missed.next = !self.boot.val() & !self.hit.val() & !self.timed_out.val();
+        self.missed.next = !self.hit_d.q.val() & !self.timed_out.val();
         self.stopped.next = self.missed.val() | self.blocked.val();
-        self.miss_valid.next = self.here.val() & self.missed.val();
-        self.wait_valid.next = self.here.val() & !self.missed.val() & self.waits.val();
-        self.replay_valid.next = self.here.val() & self.stopped.val();
-        self.control_valid.next = self.here.val() & !self.stopped.val() & self.control.val();
+        self.misses.next = self.here.val() & self.missed.val();
+        self.stops.next = self.here.val() & self.stopped.val();
         self.leaves.next = self.here.val() & !self.stopped.val();
+
+        // The front end hears of it a cycle later, and once, whether the stages move on or not.
+        self.hold_slot_q.d.next = self.slot.val();
+        self.hold_pc_q.d.next = self.pc.val();
+        self.miss_q.d.next = self.misses.val();
+        self.wait_q.d.next = self.here.val() & !self.missed.val() & self.waits.val();
+        self.replay_q.d.next = self.stops.val();
+        self.hold_q.d.next = self.leaves.val() & self.control.val();
+        self.hold_slot.next = self.hold_slot_q.q.val();
+        self.hold_pc.next = self.hold_pc_q.q.val();
+        self.miss_valid.next = self.miss_q.q.val();
+        self.wait_valid.next = self.wait_q.q.val();
+        self.replay_valid.next = self.replay_q.q.val();
+        self.control_valid.next = self.hold_q.q.val();
 
         self.execute_valid.next = self.valid_q.q.val();
         self.execute_rs1_source.next = self.rs1_source_q.q.val();

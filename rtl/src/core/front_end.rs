@@ -7,9 +7,9 @@ use crate::prelude::*;
 /// the first packetIdx.
 ///
 /// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the instruction and moves the PC of
-/// the warp on; the outputs `decode_*` are the registers of stage D. So a warp can issue in every cycle, on the assumption that
-/// it goes on in sequence. Stage D takes this back (`replay_*`, `control_valid`), and stage W (`flush_valid`): then the younger
-/// instructions of the warp in stages S and C are dropped. Everything but the PC changes only while
+/// the warp on; stage I waits for the instruction; the outputs `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that
+/// it goes on in sequence. In the cycle after stage D its outcome may take this back (`replay_valid`, `control_valid`), and stage W may (`flush_valid`): then the younger
+/// instructions of the warp in stages S to D are dropped. Everything but the PC changes only while
 /// the warp has nothing in stages S to D; that of a fresh warp follows from its start alone. The ports of
 /// [`WarpScheduler`] that have the same names here are passed through.
 #[derive(LogicBlock)]
@@ -18,7 +18,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages S, C and D move on at this edge.
+    /// Stages S, C, I and D move on at this edge.
     pub advance: Signal<In, Bit>,
     /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
@@ -28,13 +28,17 @@ pub struct FrontEnd<const LANES: usize> {
     pub start_packet: Signal<In, Bits<32>>,
     /// From warp issue: number of threads, 1 to `LANES`.
     pub start_count: Signal<In, Bits<6>>,
-    /// From stage D: the instruction missed in the cache.
+    /// Slot of the instruction that was in stage D a cycle ago. The following four say what became of it, for one cycle.
+    pub hold_slot: Signal<In, Bits<5>>,
+    /// Its PC, bits 31:2.
+    pub hold_pc: Signal<In, Bits<30>>,
+    /// It missed in the cache.
     pub miss_valid: Signal<In, Bit>,
-    /// From stage D: the instruction is blocked and waits.
+    /// It is blocked and waits.
     pub wait_valid: Signal<In, Bit>,
-    /// From stage D: the next path depends on the instruction.
+    /// The next path depends on it.
     pub control_valid: Signal<In, Bit>,
-    /// From stage D: the instruction is fetched again.
+    /// It is fetched again.
     pub replay_valid: Signal<In, Bit>,
     /// From the instruction cache.
     pub filled: Signal<In, Bit>,
@@ -86,7 +90,13 @@ pub struct FrontEnd<const LANES: usize> {
     pub lookup_slot: Signal<Out, Bits<5>>,
     /// To the instruction cache: address of the instruction, bits 31:2.
     pub lookup_word: Signal<Out, Bits<30>>,
-    /// Stage D holds an instruction.
+    /// Slot of the instruction in stage I.
+    pub fetched_slot: Signal<Out, Bits<5>>,
+    /// Its PC, bits 31:2.
+    pub fetched_pc: Signal<Out, Bits<30>>,
+    /// It stands in the boot region and does not come from the cache.
+    pub fetched_boot: Signal<Out, Bit>,
+    /// Stage D holds an instruction that was not dropped.
     pub decode_valid: Signal<Out, Bit>,
     /// Its slot.
     pub decode_slot: Signal<Out, Bits<5>>,
@@ -130,6 +140,16 @@ pub struct FrontEnd<const LANES: usize> {
     context_fresh: Register<Bit>,
     context_initial: Register<Bit>,
     context_reason: Register<LostCycle>,
+    fetched_valid_q: Register<Bit>,
+    fetched_slot_q: Register<Bits<5>>,
+    fetched_pc_q: Register<Bits<30>>,
+    fetched_boot_q: Register<Bit>,
+    fetched_depth_q: Register<Bits<6>>,
+    fetched_active_q: Register<Bits<LANES>>,
+    fetched_alive_q: Register<Bits<LANES>>,
+    fetched_waiting_q: Register<Bits<36>>,
+    fetched_packet_q: Register<Bits<32>>,
+    fetched_reason_q: Register<LostCycle>,
     decode_valid_q: Register<Bit>,
     decode_slot_q: Register<Bits<5>>,
     decode_pc_q: Register<Bits<30>>,
@@ -148,6 +168,9 @@ pub struct FrontEnd<const LANES: usize> {
     hold: Signal<Local, Bit>,
     drop_issued: Signal<Local, Bit>,
     drop_context: Signal<Local, Bit>,
+    drop_fetched: Signal<Local, Bit>,
+    drop_decode: Signal<Local, Bit>,
+    meets: Signal<Local, Bit>,
     drop_reason: Signal<Local, LostCycle>,
     moves: Signal<Local, Bit>,
     pc: Signal<Local, Bits<30>>,
@@ -170,6 +193,8 @@ impl<const LANES: usize> FrontEnd<LANES> {
             start_slot: Signal::default(),
             start_packet: Signal::default(),
             start_count: Signal::default(),
+            hold_slot: Signal::default(),
+            hold_pc: Signal::default(),
             miss_valid: Signal::default(),
             wait_valid: Signal::default(),
             control_valid: Signal::default(),
@@ -199,6 +224,9 @@ impl<const LANES: usize> FrontEnd<LANES> {
             lookup_enable: Signal::default(),
             lookup_slot: Signal::default(),
             lookup_word: Signal::default(),
+            fetched_slot: Signal::default(),
+            fetched_pc: Signal::default(),
+            fetched_boot: Signal::default(),
             decode_valid: Signal::default(),
             decode_slot: Signal::default(),
             decode_pc: Signal::default(),
@@ -227,6 +255,16 @@ impl<const LANES: usize> FrontEnd<LANES> {
             context_fresh: Register::default(),
             context_initial: Register::default(),
             context_reason: Register::default(),
+            fetched_valid_q: Register::default(),
+            fetched_slot_q: Register::default(),
+            fetched_pc_q: Register::default(),
+            fetched_boot_q: Register::default(),
+            fetched_depth_q: Register::default(),
+            fetched_active_q: Register::default(),
+            fetched_alive_q: Register::default(),
+            fetched_waiting_q: Register::default(),
+            fetched_packet_q: Register::default(),
+            fetched_reason_q: Register::default(),
             decode_valid_q: Register::default(),
             decode_slot_q: Register::default(),
             decode_pc_q: Register::default(),
@@ -245,6 +283,9 @@ impl<const LANES: usize> FrontEnd<LANES> {
             hold: Signal::default(),
             drop_issued: Signal::default(),
             drop_context: Signal::default(),
+            drop_fetched: Signal::default(),
+            drop_decode: Signal::default(),
+            meets: Signal::default(),
             drop_reason: Signal::default(),
             moves: Signal::default(),
             pc: Signal::default(),
@@ -270,6 +311,16 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             context_fresh,
             context_initial,
             context_reason,
+            fetched_valid_q,
+            fetched_slot_q,
+            fetched_pc_q,
+            fetched_boot_q,
+            fetched_depth_q,
+            fetched_active_q,
+            fetched_alive_q,
+            fetched_waiting_q,
+            fetched_packet_q,
+            fetched_reason_q,
             decode_valid_q,
             decode_slot_q,
             decode_pc_q,
@@ -292,7 +343,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.start_valid.next = self.start_valid.val();
         self.scheduler.start_slot.next = self.start_slot.val();
         self.scheduler.advance.next = self.advance.val();
-        self.scheduler.hold_slot.next = self.decode_slot_q.q.val();
+        self.scheduler.hold_slot.next = self.hold_slot.val();
         self.scheduler.miss_valid.next = self.miss_valid.val();
         self.scheduler.wait_valid.next = self.wait_valid.val();
         self.scheduler.control_valid.next = self.control_valid.val();
@@ -316,14 +367,18 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.finish_ready.next = self.finish_ready.val();
         self.occupied.next = self.scheduler.occupied.val();
 
-        // Instructions behind one that does not go on in sequence are dropped.
+        // Instructions behind one that did not go on in sequence are dropped. Those that are still to be issued are held back by the
+        // scheduler from the next cycle on.
         self.hold.next = self.replay_valid.val() | self.control_valid.val();
         self.drop_issued.next = (self.hold.val()
-            & (self.scheduler.issue_slot.val() == self.decode_slot_q.q.val()))
+            & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.scheduler.issue_slot.val() == self.write_slot.val()));
         self.drop_context.next = (self.hold.val()
-            & (self.context_held_slot.q.val() == self.decode_slot_q.q.val()))
+            & (self.context_held_slot.q.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.context_held_slot.q.val() == self.write_slot.val()));
+        self.drop_fetched.next = (self.hold.val() & (self.fetched_slot_q.q.val() == self.hold_slot.val()))
+            | (self.flush_valid.val() & (self.fetched_slot_q.q.val() == self.write_slot.val()));
+        self.drop_decode.next = self.hold.val() & (self.decode_slot_q.q.val() == self.hold_slot.val());
         self.drop_reason.next = LostCycle::Divergence;
         if self.replay_valid.val() {
             self.drop_reason.next = LostCycle::Scoreboard;
@@ -368,6 +423,11 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.written.next = bits::<32>(1) << self.context_slot.val();
         }
         self.initial.d.next = (self.initial.q.val() & !self.written.val()) | self.started.val();
+        // A dropped instruction is gone, even if its stage stands still. Stage W flushes only when all move on.
+        self.context_valid.d.next = self.context_valid.q.val() & !self.drop_context.val();
+        if self.context_valid.q.val() & self.drop_context.val() {
+            self.context_reason.d.next = self.drop_reason.val();
+        }
         if self.advance.val() {
             self.context_valid.d.next = self.scheduler.issue_valid.val() & !self.drop_issued.val();
             self.context_held_slot.d.next = self.scheduler.issue_slot.val();
@@ -407,36 +467,65 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.counters.sequential_valid.next = self.moves.val();
         self.counters.sequential_pc.next = self.after.val();
         self.counters.replay_valid.next = self.replay_valid.val();
-        self.counters.replay_slot.next = self.decode_slot_q.q.val();
-        self.counters.replay_pc.next = self.decode_pc_q.q.val();
+        self.counters.replay_slot.next = self.hold_slot.val();
+        self.counters.replay_pc.next = self.hold_pc.val();
         self.counters.jump_valid.next = self.context_write.val();
         self.counters.jump_slot.next = self.context_slot.val();
         self.counters.jump_pc.next = self.context_pc.val();
+        self.fetched_valid_q.d.next = self.fetched_valid_q.q.val() & !self.drop_fetched.val();
+        if self.fetched_valid_q.q.val() & self.drop_fetched.val() {
+            self.fetched_reason_q.d.next = self.drop_reason.val();
+        }
         if self.advance.val() {
-            self.decode_valid_q.d.next = self.moves.val();
-            self.decode_slot_q.d.next = self.context_held_slot.q.val();
-            self.decode_pc_q.d.next = self.pc.val();
-            self.decode_boot_q.d.next = self.boot.val();
-            // A path that waits at a shallower call cannot be met in sequence, nor can one at a lower PC.
-            self.decode_meets_q.d.next = (self.running.val() != self.living.val())
-                & (self.best_waiting.val().get_bits::<30>(0) == self.after.val())
-                & (self.best_waiting.val().get_bits::<6>(30) == !self.call_depth.val());
-            self.decode_depth_q.d.next = self.call_depth.val();
-            self.decode_active_q.d.next = self.running.val();
-            self.decode_alive_q.d.next = self.living.val();
-            self.decode_waiting_q.d.next = self.best_waiting.val();
-            self.decode_packet_q.d.next = self.start.read_data.val().get_bits::<32>(0);
-            self.decode_reason_q.d.next = self.context_reason.q.val();
+            self.fetched_valid_q.d.next = self.moves.val();
+            self.fetched_slot_q.d.next = self.context_held_slot.q.val();
+            self.fetched_pc_q.d.next = self.pc.val();
+            self.fetched_boot_q.d.next = self.boot.val();
+            self.fetched_depth_q.d.next = self.call_depth.val();
+            self.fetched_active_q.d.next = self.running.val();
+            self.fetched_alive_q.d.next = self.living.val();
+            self.fetched_waiting_q.d.next = self.best_waiting.val();
+            self.fetched_packet_q.d.next = self.start.read_data.val().get_bits::<32>(0);
+            self.fetched_reason_q.d.next = self.context_reason.q.val();
             if self.context_valid.q.val() {
-                self.decode_reason_q.d.next = LostCycle::None;
+                self.fetched_reason_q.d.next = LostCycle::None;
                 if self.drop_context.val() {
-                    self.decode_reason_q.d.next = self.drop_reason.val();
+                    self.fetched_reason_q.d.next = self.drop_reason.val();
                 }
             }
         }
 
+        // I: the instruction comes. A path that waits at a shallower call cannot be met in sequence, nor can one at a lower PC.
+        self.fetched_slot.next = self.fetched_slot_q.q.val();
+        self.fetched_pc.next = self.fetched_pc_q.q.val();
+        self.fetched_boot.next = self.fetched_boot_q.q.val();
+        self.meets.next = (self.fetched_active_q.q.val() != self.fetched_alive_q.q.val())
+            & (self.fetched_waiting_q.q.val().get_bits::<30>(0)
+                == (self.fetched_pc_q.q.val() + bits::<30>(1)))
+            & (self.fetched_waiting_q.q.val().get_bits::<6>(30) == !self.fetched_depth_q.q.val());
+        self.decode_valid_q.d.next = self.decode_valid_q.q.val() & !self.drop_decode.val();
+        if self.decode_valid_q.q.val() & self.drop_decode.val() {
+            self.decode_reason_q.d.next = self.drop_reason.val();
+        }
+        if self.advance.val() {
+            self.decode_valid_q.d.next = self.fetched_valid_q.q.val() & !self.drop_fetched.val();
+            self.decode_slot_q.d.next = self.fetched_slot_q.q.val();
+            self.decode_pc_q.d.next = self.fetched_pc_q.q.val();
+            self.decode_boot_q.d.next = self.fetched_boot_q.q.val();
+            self.decode_meets_q.d.next = self.meets.val();
+            self.decode_depth_q.d.next = self.fetched_depth_q.q.val();
+            self.decode_active_q.d.next = self.fetched_active_q.q.val();
+            self.decode_alive_q.d.next = self.fetched_alive_q.q.val();
+            self.decode_waiting_q.d.next = self.fetched_waiting_q.q.val();
+            self.decode_packet_q.d.next = self.fetched_packet_q.q.val();
+            self.decode_reason_q.d.next = self.fetched_reason_q.q.val();
+            if self.fetched_valid_q.q.val() & self.drop_fetched.val() {
+                self.decode_reason_q.d.next = self.drop_reason.val();
+            }
+        }
+
         // D
-        self.decode_valid.next = self.decode_valid_q.q.val();
+        self.decode_valid.next = self.decode_valid_q.q.val() & !self.drop_decode.val();
         self.decode_slot.next = self.decode_slot_q.q.val();
         self.decode_pc.next = self.decode_pc_q.q.val();
         self.decode_boot.next = self.decode_boot_q.q.val();
@@ -447,5 +536,8 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.decode_waiting.next = self.decode_waiting_q.q.val();
         self.decode_packet.next = self.decode_packet_q.q.val();
         self.decode_reason.next = self.decode_reason_q.q.val();
+        if self.decode_valid_q.q.val() & self.drop_decode.val() {
+            self.decode_reason.next = self.drop_reason.val();
+        }
     }
 }

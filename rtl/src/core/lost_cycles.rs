@@ -19,7 +19,7 @@ pub enum LostCycle {
     Scoreboard,
 }
 
-/// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts in the cycle after it.
+/// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts two cycles after it.
 ///
 /// In every cycle the pipeline either stands still (`conflict`: the instruction in stage W waits for the register port, the load/store unit,
 /// the fault collector or path selection), or stage X takes an instruction, or it loses the cycle for the reason that came
@@ -46,6 +46,9 @@ pub struct LostCycles {
     pub scoreboard: Signal<Out, Bits<32>>,
     /// Cycles in which the pipeline stood still.
     pub conflict: Signal<Out, Bits<32>>,
+    occupied_q: Register<Bit>,
+    advance_q: Register<Bit>,
+    reason_q: Register<LostCycle>,
     memory_q: Register<Bits<32>>,
     fetch_q: Register<Bits<32>>,
     divergence_q: Register<Bits<32>>,
@@ -56,17 +59,21 @@ pub struct LostCycles {
 impl Logic for LostCycles {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, occupied_q, advance_q, reason_q);
         dff_setup!(self, clock, memory_q, fetch_q, divergence_q, scoreboard_q, conflict_q);
-        if self.occupied.val() {
-            if !self.advance.val() {
+        self.occupied_q.d.next = self.occupied.val();
+        self.advance_q.d.next = self.advance.val();
+        self.reason_q.d.next = self.reason.val();
+        if self.occupied_q.q.val() {
+            if !self.advance_q.q.val() {
                 self.conflict_q.d.next = self.conflict_q.q.val() + bits::<32>(1);
-            } else if self.reason.val() == LostCycle::Memory {
+            } else if self.reason_q.q.val() == LostCycle::Memory {
                 self.memory_q.d.next = self.memory_q.q.val() + bits::<32>(1);
-            } else if self.reason.val() == LostCycle::Fetch {
+            } else if self.reason_q.q.val() == LostCycle::Fetch {
                 self.fetch_q.d.next = self.fetch_q.q.val() + bits::<32>(1);
-            } else if self.reason.val() == LostCycle::Divergence {
+            } else if self.reason_q.q.val() == LostCycle::Divergence {
                 self.divergence_q.d.next = self.divergence_q.q.val() + bits::<32>(1);
-            } else if self.reason.val() == LostCycle::Scoreboard {
+            } else if self.reason_q.q.val() == LostCycle::Scoreboard {
                 self.scoreboard_q.d.next = self.scoreboard_q.q.val() + bits::<32>(1);
             }
         }

@@ -305,8 +305,9 @@ impl Logic for WarpScheduler {
         if self.filled.val() {
             self.fetch.d.next = self.missed.val();
         }
+        // What wakes a warp may come in the cycle in which it starts to wait.
         self.waiting.d.next =
-            ((self.waiting.q.val() & !self.woken.val()) | self.to_wait.val()) & !self.flushed.val();
+            (self.waiting.q.val() | self.to_wait.val()) & !(self.woken.val() | self.flushed.val());
         self.ended.d.next = (self.ended.q.val() & !self.left.val()) | self.just_ended.val();
         self.occupied.next = self.occupied_slots.q.val().any();
     }

@@ -421,7 +421,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.atomic_turns[k].reset.next = self.reset.val();
             self.atomic_turns[k].slot.next = self.front_end.decode_slot.val();
             self.atomic_turns[k].busy.next = self.data_memory.atomic_busy.val();
-            self.atomic_turns[k].wants.next = (self.decode.wait_valid.val() | self.decode.replay_valid.val())
+            self.atomic_turns[k].wants.next = self.decode.stops.val()
                 & self.decode.atomic.val()
                 & (self.data_memory.atomic_busy.val() | self.atomic_turns[k].refused.val());
             self.atomic_turns[k].start_valid.next =
@@ -453,6 +453,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.start_slot.next = self.start_slot.val();
         self.front_end.start_packet.next = self.start_packet.val();
         self.front_end.start_count.next = self.start_count.val();
+        self.front_end.hold_slot.next = self.decode.hold_slot.val();
+        self.front_end.hold_pc.next = self.decode.hold_pc.val();
         self.front_end.miss_valid.next = self.decode.miss_valid.val();
         self.front_end.wait_valid.next = self.decode.wait_valid.val();
         self.front_end.control_valid.next = self.decode.control_valid.val();
@@ -513,6 +515,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.aes_enabled.next = self.aes_enabled.val();
         self.decode.atomics_enabled.next = self.atomics_enabled.val();
         self.decode.packet.next = self.front_end.decode_packet.val();
+        self.decode.fetched_pc.next = self.front_end.fetched_pc.val();
+        self.decode.fetched_boot.next = self.front_end.fetched_boot.val();
         self.decode.hit.next = self.cache.hit.val();
         self.decode.fetched.next = self.cache.instruction.val();
         self.decode.fetch_error.next = self.cache.error.val();
@@ -532,7 +536,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.watchdog.start_valid.next = self.start_valid.val();
         self.watchdog.start_slot.next = self.start_slot.val();
         self.watchdog.advance.next = self.write.advance.val();
-        self.watchdog.slot.next = self.front_end.lookup_slot.val();
+        self.watchdog.slot.next = self.front_end.fetched_slot.val();
         self.decode.overdue.next = self.watchdog.overdue.val();
         self.rs1_address.slot.next = self.front_end.decode_slot.val();
         self.rs1_address.register.next = self.decode.rs1.val();
@@ -804,9 +808,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.lost.occupied.next = self.front_end.occupied.val();
         self.lost.advance.next = self.write.advance.val();
         self.lost.reason.next = self.front_end.decode_reason.val();
-        if self.decode.replay_valid.val() {
+        if self.decode.stops.val() {
             self.lost.reason.next = LostCycle::Scoreboard;
-            if self.decode.miss_valid.val() {
+            if self.decode.misses.val() {
                 self.lost.reason.next = LostCycle::Fetch;
             }
         }

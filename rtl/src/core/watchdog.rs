@@ -27,7 +27,7 @@ pub struct Watchdog {
     pub start_slot: Signal<In, Bits<5>>,
     /// The pipeline moves on at this edge.
     pub advance: Signal<In, Bit>,
-    /// Stage C: warp slot.
+    /// Stage I: warp slot.
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: the warp has run for too long.
     pub overdue: Signal<Out, Bit>,

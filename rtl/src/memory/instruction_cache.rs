@@ -23,8 +23,9 @@ pub enum FillState {
 ///
 /// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is high, and `hit`,
 ///    `instruction` and `error` answer it. A cycle with `stall` high takes no lookup and holds these outputs.
-/// 2. A miss (`hit_valid` and `wanted` high, `hit` and `stall` low) starts a fill if the fill machine is idle; else it is forgotten. Either way
-///    `filled` is high in some later cycle (not that of the miss, whose slot may start to wait at its end): then every
+/// 2. A lookup that misses is taken note of at the next edge with `stall` low. In the cycles after it, up to the one with `stall` low, `wanted` says
+///    whether it matters; with both the miss starts a fill if the fill machine is idle, else it is forgotten. Either way
+///    `filled` is high in some later cycle (not the next one, at whose end the slot may start to wait): then every
 ///    waiting slot looks up again.
 /// 3. After a fill the machine takes no new miss until the slot that started it has looked up again, so that slots whose
 ///    lines share a set of the cache cannot thrash for ever. If it does not, the machine goes on after 256 cycles without `stall`.
@@ -49,7 +50,7 @@ pub struct InstructionCache {
     pub lookup_slot: Signal<In, Bits<5>>,
     /// Bits 31:2 of the PC.
     pub lookup_word: Signal<In, Bits<30>>,
-    /// The lookup that the outputs answer still matters; if not, its miss starts no fill.
+    /// The lookup before the one that the outputs answer still matters; if not, its miss starts no fill.
     pub wanted: Signal<In, Bit>,
     /// Takes no lookup and holds the answer of the last one.
     pub stall: Signal<In, Bit>,
@@ -97,6 +98,13 @@ pub struct InstructionCache {
     looked_line: Register<Bits<26>>,
     /// It was made while lines were being dropped or the tags of its set changed.
     blocked: Register<Bit>,
+
+    // The lookup before it, if it missed.
+    missed: Register<Bit>,
+    missed_slot: Register<Bits<5>>,
+    missed_line: Register<Bits<26>>,
+    /// Where its line goes.
+    missed_way: Register<Bits<2>>,
 
     // The fill machine.
     state: Register<FillState>,
@@ -174,6 +182,10 @@ impl InstructionCache {
             looked_slot: Register::default(),
             looked_line: Register::default(),
             blocked: Register::default(),
+            missed: Register::default(),
+            missed_slot: Register::default(),
+            missed_line: Register::default(),
+            missed_way: Register::default(),
             state: Register::default(),
             owner: Register::default(),
             fill_line: Register::default(),
@@ -213,7 +225,7 @@ impl Logic for InstructionCache {
     fn update(&mut self) {
         dff_setup!(self, clock, looked_up, looked_slot, looked_line, blocked, state, owner, fill_line);
         dff_setup!(self, clock, fill_error, buffer, count, clear_index, hold_count, flush_waits, retry, wake);
-        dff_setup!(self, clock, fill_way, turn);
+        dff_setup!(self, clock, fill_way, turn, missed, missed_slot, missed_line, missed_way);
 
         // A flush that comes while the fill machine cannot start to drop lines waits.
         self.drop_all.next = self.flush.val() || self.flush_waits.q.val();
@@ -244,8 +256,13 @@ impl Logic for InstructionCache {
                 self.choice.next = self.number[way].val();
             }
         }
-        self.miss.next =
-            self.looked_up.q.val() && self.wanted.val() && !self.is_hit.val() && !self.stall.val();
+        if !self.stall.val() {
+            self.missed.d.next = self.looked_up.q.val() && !self.is_hit.val();
+            self.missed_slot.d.next = self.looked_slot.q.val();
+            self.missed_line.d.next = self.looked_line.q.val();
+            self.missed_way.d.next = self.choice.val();
+        }
+        self.miss.next = self.missed.q.val() && self.wanted.val() && !self.stall.val();
         self.hit_valid.next = self.looked_up.q.val();
         self.hit.next = self.is_hit.val();
         self.error.next = self.is_error.val();
@@ -288,9 +305,9 @@ impl Logic for InstructionCache {
                     self.state.d.next = FillState::Clear;
                 } else if self.miss.val() {
                     self.fetch_miss.next = true;
-                    self.owner.d.next = self.looked_slot.q.val();
-                    self.fill_line.d.next = self.looked_line.q.val();
-                    self.fill_way.d.next = self.choice.val();
+                    self.owner.d.next = self.missed_slot.q.val();
+                    self.fill_line.d.next = self.missed_line.q.val();
+                    self.fill_way.d.next = self.missed_way.q.val();
                     self.turn.d.next = self.turn.q.val() + bits::<2>(1);
                     self.state.d.next = FillState::Request;
                 }
