@@ -3,13 +3,36 @@
 use super::{AddressRegion, WINDOWS};
 use crate::prelude::*;
 
-/// Checks the addresses and targets of the lanes in stage W.
+/// Checks the addresses and targets of the lanes: addresses in stage X, as they are known, and what follows for the instruction in stage W.
 ///
 /// All lanes of a warp-instruction fault with the same cause and go to the same memory: where some are misaligned and others outside
 /// the windows, the latter stay at the instruction and execute it again, and so do those that access the shared
-/// memory where others access the scratchpad. Combinational.
+/// memory where others access the scratchpad. The outputs are those of stage W; the addresses are those of the instruction that was in
+/// stage X at the last edge with `advance` high.
 #[derive(LogicBlock)]
 pub struct AccessCheck<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stages X and W move on at this edge.
+    pub advance: Signal<In, Bit>,
+
+    // Stage X
+    /// It is a load or a store, and not EXIT.
+    pub execute_access: Signal<In, Bit>,
+    /// Its size: 0 = byte, 1 = half word, 2 = word.
+    pub execute_size: Signal<In, Bits<2>>,
+    /// It is `jalr`.
+    pub execute_jump_register: Signal<In, Bit>,
+    /// Address of each lane (load, store, `jalr`).
+    pub address: Vec<Signal<In, Bits<32>>>,
+    /// Windows for this kind of access: first line.
+    pub window_base: Vec<Signal<In, Bits<26>>>,
+    /// The line after it: its first line if it has none; bit 26 is set if it ends with the address space.
+    pub window_end: Vec<Signal<In, Bits<27>>>,
+
+    // Stage W
     /// Lanes that execute the instruction.
     pub active: Signal<In, Bits<LANES>>,
     /// It is a load.
@@ -18,10 +41,6 @@ pub struct AccessCheck<const LANES: usize> {
     pub store: Signal<In, Bit>,
     /// It is the store of the verdict at EXIT, which is not checked.
     pub exit: Signal<In, Bit>,
-    /// Of a load or store: 0 = byte, 1 = half word, 2 = word.
-    pub size: Signal<In, Bits<2>>,
-    /// It is `jalr`.
-    pub jump_register: Signal<In, Bit>,
     /// It is a conditional branch.
     pub branch: Signal<In, Bit>,
     /// It is `jal`.
@@ -34,14 +53,8 @@ pub struct AccessCheck<const LANES: usize> {
     pub fault_cause: Signal<In, Bits<5>>,
     /// Lanes that may not make this access, whatever the windows say.
     pub refused: Signal<In, Bits<LANES>>,
-    /// Address of each lane (load, store, `jalr`).
-    pub address: Vec<Signal<In, Bits<32>>>,
     /// The condition of the branch holds in each lane.
     pub taken: Vec<Signal<In, Bit>>,
-    /// Windows for this kind of access: first line.
-    pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// The line after it: its first line if it has none; bit 26 is set if it ends with the address space.
-    pub window_end: Vec<Signal<In, Bits<27>>>,
 
     /// Lanes in which the condition of the branch holds.
     pub conditions: Signal<Out, Bits<LANES>>,
@@ -58,6 +71,9 @@ pub struct AccessCheck<const LANES: usize> {
     private: Pack<Bit, 1, LANES>,
     taking: Pack<Bit, 1, LANES>,
     region: Vec<AddressRegion>,
+    misaligned_w: Register<Bits<LANES>>,
+    inside_w: Register<Bits<LANES>>,
+    private_w: Register<Bits<LANES>>,
     access: Signal<Local, Bit>,
     zeros: Signal<Local, Bits<2>>,
     crooked: Signal<Local, Bits<LANES>>,
@@ -68,12 +84,16 @@ pub struct AccessCheck<const LANES: usize> {
 impl<const LANES: usize> Default for AccessCheck<LANES> {
     fn default() -> Self {
         Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            advance: Signal::default(),
+            execute_access: Signal::default(),
+            execute_size: Signal::default(),
+            execute_jump_register: Signal::default(),
             active: Signal::default(),
             load: Signal::default(),
             store: Signal::default(),
             exit: Signal::default(),
-            size: Signal::default(),
-            jump_register: Signal::default(),
             branch: Signal::default(),
             jump: Signal::default(),
             target_misaligned: Signal::default(),
@@ -94,6 +114,9 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             private: Pack::new(LANES),
             taking: Pack::new(LANES),
             region: (0..LANES).map(|_| AddressRegion::default()).collect(),
+            misaligned_w: Register::default(),
+            inside_w: Register::default(),
+            private_w: Register::default(),
             access: Signal::default(),
             zeros: Signal::default(),
             crooked: Signal::default(),
@@ -106,25 +129,25 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        // The low bits that an address must not have
-        self.access.next = (self.load.val() | self.store.val()) & !self.exit.val();
+        dff_setup!(self, clock, misaligned_w, inside_w, private_w);
+
+        // X: the low bits that an address must not have, and where it points to
         self.zeros.next = bits::<2>(0);
-        if self.access.val() {
-            if self.size.val() == bits::<2>(1) {
+        if self.execute_access.val() {
+            if self.execute_size.val() == bits::<2>(1) {
                 self.zeros.next = bits::<2>(1);
             }
-            if self.size.val() == bits::<2>(2) {
+            if self.execute_size.val() == bits::<2>(2) {
                 self.zeros.next = bits::<2>(3);
             }
         }
-        if self.jump_register.val() {
+        if self.execute_jump_register.val() {
             self.zeros.next = bits::<2>(2);
         }
-
         for i in 0..LANES {
             self.taking.x[i].next = self.taken[i].val();
             self.misaligned.x[i].next = (self.address[i].val().get_bits::<2>(0) & self.zeros.val()).any();
-            self.region[i].enable.next = self.access.val();
+            self.region[i].enable.next = self.execute_access.val();
             self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
             for w in 0..WINDOWS {
                 self.region[i].window_base[w].next = self.window_base[w].val();
@@ -133,9 +156,17 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
         }
+        if self.advance.val() {
+            self.misaligned_w.d.next = self.misaligned.y.val();
+            self.inside_w.d.next = self.inside.y.val();
+            self.private_w.d.next = self.private.y.val();
+        }
+
+        // W: what follows
+        self.access.next = (self.load.val() | self.store.val()) & !self.exit.val();
 
         self.conditions.next = self.taking.y.val();
-        self.crooked.next = self.active.val() & self.misaligned.y.val();
+        self.crooked.next = self.active.val() & self.misaligned_w.q.val();
         if self.target_misaligned.val() {
             if self.branch.val() {
                 self.crooked.next = self.active.val() & self.taking.y.val();
@@ -147,19 +178,19 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         self.faulting.next = self.crooked.val();
         self.staying.next = bits::<LANES>(0);
         self.allowed.next = self.active.val()
-            & !self.misaligned.y.val()
-            & (self.private.y.val() | self.inside.y.val())
+            & !self.misaligned_w.q.val()
+            & (self.private_w.q.val() | self.inside_w.q.val())
             & !self.refused.val();
-        self.scratching.next = self.allowed.val() & self.private.y.val();
+        self.scratching.next = self.allowed.val() & self.private_w.q.val();
         self.scratchpad.next = self.scratching.val().any();
         if self.access.val() {
             if self.crooked.val().any() {
-                self.staying.next = self.active.val() & !self.misaligned.y.val() & !self.allowed.val();
+                self.staying.next = self.active.val() & !self.misaligned_w.q.val() & !self.allowed.val();
             } else {
                 self.faulting.next = self.active.val() & !self.allowed.val();
             }
             if self.scratching.val().any() {
-                self.staying.next = self.staying.val() | (self.allowed.val() & !self.private.y.val());
+                self.staying.next = self.staying.val() | (self.allowed.val() & !self.private_w.q.val());
             }
         }
         if self.fault.val() {
@@ -192,6 +223,15 @@ mod tests {
     use crate::config::SCRATCHPAD_ADDRESS;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
+
+    /// Takes an instruction from stage X to stage W.
+    fn settle<const LANES: usize>(unit: &mut AccessCheck<LANES>) {
+        unit.advance.next = true;
+        for clk in [true, false] {
+            unit.clock.next = Clock { clk };
+            assert!(simulate(unit, 20));
+        }
+    }
 
     /// What a lane does alone, in the order of the sets that go first.
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -253,11 +293,12 @@ mod tests {
             unit.active.next = active.into();
             unit.load.next = !store;
             unit.store.next = store;
-            unit.size.next = bits(size);
+            unit.execute_access.next = true;
+            unit.execute_size.next = bits(size);
             for (port, &value) in unit.address.iter_mut().zip(&address) {
                 port.next = u64::from(value).into();
             }
-            assert!(simulate(&mut unit, 20));
+            settle(&mut unit);
             assert_eq!(
                 u64::from(unit.faulting.val()),
                 faulting,
@@ -270,7 +311,7 @@ mod tests {
 
             // Lanes that are refused fault where they would have made their access.
             unit.refused.next = bits(0xff);
-            assert!(simulate(&mut unit, 20));
+            settle(&mut unit);
             let refused = if misaligned == 0 { active } else { misaligned };
             assert_eq!(u64::from(unit.faulting.val()), refused);
             assert_eq!(u64::from(unit.staying.val()), active & !refused);
@@ -279,7 +320,7 @@ mod tests {
 
             // At EXIT nothing is checked.
             unit.exit.next = true;
-            assert!(simulate(&mut unit, 20));
+            settle(&mut unit);
             assert!(!unit.faulting.val().any() && !unit.staying.val().any() && !unit.scratchpad.val());
             unit.exit.next = false;
         }
@@ -303,11 +344,11 @@ mod tests {
             (false, false, true, true, 0b0111),
             (false, false, true, false, 0),
         ] {
-            unit.jump_register.next = jump_register;
+            unit.execute_jump_register.next = jump_register;
             unit.branch.next = branch;
             unit.jump.next = jump;
             unit.target_misaligned.next = target;
-            assert!(simulate(&mut unit, 20));
+            settle(&mut unit);
             assert_eq!(u64::from(unit.faulting.val()), faulting);
             assert_eq!(unit.cause.val().to_u64(), 0);
             assert_eq!(u64::from(unit.conditions.val()), 0b1010);

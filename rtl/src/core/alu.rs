@@ -20,6 +20,8 @@ pub struct LaneAlu {
     pub b: Signal<In, Bits<32>>,
     /// Result of the operation.
     pub y: Signal<Out, Bits<32>>,
+    /// Sum of the operands, if the operation is `Add`.
+    pub address: Signal<Out, Bits<32>>,
     /// The branch condition holds.
     pub taken: Signal<Out, Bit>,
 
@@ -91,6 +93,7 @@ impl Logic for LaneAlu {
         self.total.next = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
             + ((bit_cast::<34, 32>(self.operand.val()) << 1)
                 | bit_cast::<34, 1>(self.control.val().invert.into()));
+        self.address.next = self.total.val().get_bits::<32>(1);
         self.sum.next = bits::<32>(0);
         if self.control.val().add {
             self.sum.next = self.total.val().get_bits::<32>(1);

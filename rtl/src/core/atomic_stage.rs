@@ -1,4 +1,4 @@
-//! Atomic instructions in stages X and W.
+//! Atomic instructions in stages R to W.
 
 use super::{AccessWindow, AddressRegion, WINDOWS};
 use crate::prelude::*;
@@ -6,7 +6,7 @@ use crate::prelude::*;
 /// Follows atomic instructions from stage D to stage W, and says which of their lanes may not access memory.
 ///
 /// 1. The controls of stage D are taken over at every edge at which `advance` is high. They mean nothing in a stage that holds no instruction.
-/// 2. In stage W an atomic instruction is checked as a store (`lr.w`: as a load) by [`AccessCheck`](super::AccessCheck); `refused` adds the
+/// 2. An atomic instruction is checked as a store (`lr.w`: as a load) by [`AccessCheck`](super::AccessCheck); `refused` adds the
 ///    lanes outside the read windows and those in the scratchpad, which has no atomic operations.
 #[derive(LogicBlock)]
 pub struct AtomicStage<const LANES: usize> {
@@ -14,20 +14,24 @@ pub struct AtomicStage<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D and X move on at this edge.
+    /// Stages D to W move on at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: the instruction is atomic.
     pub decode_atomic: Signal<In, Bit>,
     /// Stage D: the instruction.
     pub decode_word: Signal<In, Bits<32>>,
-    /// Stage W: address of each lane.
+    /// Stage X: address of each lane.
     pub address: Vec<Signal<In, Bits<32>>>,
     /// READ_WINDOW_BASE registers, bits 31:6.
     pub read_window_base: Vec<Signal<In, Bits<26>>>,
     /// READ_WINDOW_SIZE registers, bits 31:6.
     pub read_window_size: Vec<Signal<In, Bits<26>>>,
+    /// Stage R: atomic.
+    pub read_atomic: Signal<Out, Bit>,
     /// Stage X: atomic.
     pub execute_atomic: Signal<Out, Bit>,
+    /// Stage X: atomic, and not `lr.w`.
+    pub execute_stores: Signal<Out, Bit>,
     /// Stage W: atomic.
     pub atomic: Signal<Out, Bit>,
     /// Stage W: atomic, and not `lr.w`.
@@ -39,8 +43,10 @@ pub struct AtomicStage<const LANES: usize> {
     /// Stage W: lanes that may not access memory; only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
+    code_r: Register<Bits<7>>,
     code_x: Register<Bits<7>>,
     code_w: Register<Bits<7>>,
+    refused_w: Register<Bits<LANES>>,
     window: Vec<AccessWindow>,
     outside: Pack<Bit, 1, LANES>,
     region: Vec<AddressRegion>,
@@ -57,14 +63,18 @@ impl<const LANES: usize> Default for AtomicStage<LANES> {
             address: vec![Signal::default(); LANES],
             read_window_base: vec![Signal::default(); WINDOWS],
             read_window_size: vec![Signal::default(); WINDOWS],
+            read_atomic: Signal::default(),
             execute_atomic: Signal::default(),
+            execute_stores: Signal::default(),
             atomic: Signal::default(),
             stores: Signal::default(),
             operation: Signal::default(),
             acquire: Signal::default(),
             refused: Signal::default(),
+            code_r: Register::default(),
             code_x: Register::default(),
             code_w: Register::default(),
+            refused_w: Register::default(),
             window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
             outside: Pack::new(LANES),
             region: (0..LANES).map(|_| AddressRegion::default()).collect(),
@@ -75,12 +85,17 @@ impl<const LANES: usize> Default for AtomicStage<LANES> {
 impl<const LANES: usize> Logic for AtomicStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, code_x, code_w);
+        dff_setup!(self, clock, code_r, code_x, code_w, refused_w);
         if self.advance.val() {
-            self.code_x.d.next = bit_cast::<7, 6>(self.decode_word.val().get_bits::<6>(26))
+            self.code_r.d.next = bit_cast::<7, 6>(self.decode_word.val().get_bits::<6>(26))
                 .replace_bit(6, self.decode_atomic.val());
+            self.code_x.d.next = self.code_r.q.val();
             self.code_w.d.next = self.code_x.q.val();
+            self.refused_w.d.next = self.outside.y.val();
         }
+        self.read_atomic.next = self.code_r.q.val().get_bit(6);
+        self.execute_stores.next =
+            self.code_x.q.val().get_bit(6) & (self.code_x.q.val().get_bits::<5>(1) != bits::<5>(2));
         self.execute_atomic.next = self.code_x.q.val().get_bit(6);
         self.atomic.next = self.code_w.q.val().get_bit(6);
         self.operation.next = self.code_w.q.val().get_bits::<5>(1);
@@ -98,7 +113,7 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.window[i].write_size.next = bits::<26>(0);
         }
         for i in 0..LANES {
-            self.region[i].enable.next = self.code_w.q.val().get_bit(6);
+            self.region[i].enable.next = self.code_x.q.val().get_bit(6);
             self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
             for w in 0..WINDOWS {
                 self.region[i].window_base[w].next = self.window[w].base.val();
@@ -108,7 +123,7 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
         }
         self.refused.next = bits::<LANES>(0);
         if self.code_w.q.val().get_bit(6) {
-            self.refused.next = self.outside.y.val();
+            self.refused.next = self.refused_w.q.val();
         }
     }
 }
@@ -149,8 +164,10 @@ mod tests {
             unit.decode_word.next = bits(word);
             unit.decode_atomic.next = atomic;
             tick(&mut unit);
-            assert_eq!(unit.execute_atomic.val(), atomic);
+            assert_eq!(unit.read_atomic.val(), atomic);
             unit.decode_atomic.next = !atomic;
+            tick(&mut unit);
+            assert_eq!((unit.execute_atomic.val(), unit.execute_stores.val()), (atomic, stores));
             tick(&mut unit);
             // It stays while the stages stand.
             unit.advance.next = false;

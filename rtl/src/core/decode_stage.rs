@@ -1,12 +1,12 @@
-//! Stage D: from the instruction to the controls of stage X.
+//! Stage D: from the instruction to the controls of stages R and X.
 
 use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::prelude::*;
 
-/// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage X.
+/// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage R.
 ///
-/// All `execute_*` outputs are registers that take the instruction of stage D at the edge at which `advance` is high. In the
-/// cycle before that edge the stage says what becomes of the warp: an instruction that missed in the cache (`miss_valid`) or is blocked
+/// All `read_*` outputs are registers that take the instruction of stage D at the edge at which `advance` is high. In the
+/// cycle after that edge the stage says what becomes of the warp: an instruction that missed in the cache (`miss_valid`) or is blocked
 /// by a hazard leaves as a bubble and is fetched again (`replay_valid`), later if `wait_valid` is high; behind one on which the next
 /// path depends (`control_valid`) the warp does not issue until stage W knows the path. If stage W flushes the warp, the instruction leaves
 /// as a bubble and nothing is said. The instruction of a warp that has run for too long is a fault of all lanes that run, whatever it is and even if it
@@ -17,7 +17,7 @@ pub struct DecodeStage {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D and X move on at this edge.
+    /// Stages I and D move on at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D holds an instruction.
     pub valid: Signal<In, Bit>,
@@ -37,6 +37,10 @@ pub struct DecodeStage {
     pub blocked: Signal<In, Bit>,
     /// From the hazard check: nor before an operation of its warp completes.
     pub waits: Signal<In, Bit>,
+    /// From the hazard check: `rs1` is the result of the instruction in stage R.
+    pub rs1_in_read: Signal<In, Bit>,
+    /// From the hazard check: `rs2` is the result of the instruction in stage R.
+    pub rs2_in_read: Signal<In, Bit>,
     /// From the hazard check: `rs1` is the result in stage X.
     pub rs1_in_execute: Signal<In, Bit>,
     /// From the hazard check: `rs1` is the result in stage W.
@@ -105,7 +109,7 @@ pub struct DecodeStage {
     pub misses: Signal<Out, Bit>,
     /// The instruction in stage D will be fetched again.
     pub stops: Signal<Out, Bit>,
-    /// The instruction in stage D goes on to stage X.
+    /// The instruction in stage D goes on to stage R.
     pub leaves: Signal<Out, Bit>,
     /// To the lanes: register `rs1`, in stage D.
     pub rs1: Signal<Out, Bits<5>>,
@@ -128,72 +132,72 @@ pub struct DecodeStage {
     pub atomic: Signal<Out, Bit>,
     /// The instruction word, in stage D.
     pub word: Signal<Out, Bits<32>>,
-    /// Stage X holds an instruction.
-    pub execute_valid: Signal<Out, Bit>,
+    /// Stage R holds an instruction.
+    pub read_valid: Signal<Out, Bit>,
     /// Where the value of `rs1` is.
-    pub execute_rs1_source: Signal<Out, OperandSource>,
+    pub read_rs1_source: Signal<Out, OperandSource>,
     /// Where the value of `rs2` is.
-    pub execute_rs2_source: Signal<Out, OperandSource>,
+    pub read_rs2_source: Signal<Out, OperandSource>,
     /// Destination register, 0 for none.
-    pub execute_rd: Signal<Out, Bits<5>>,
+    pub read_rd: Signal<Out, Bits<5>>,
     /// Arithmetic operation.
-    pub execute_operation: Signal<Out, AluControl>,
+    pub read_operation: Signal<Out, AluControl>,
     /// `funct3`.
-    pub execute_funct3: Signal<Out, Bits<3>>,
-    /// First operand that all lanes share.
-    pub execute_a_value: Signal<Out, Bits<32>>,
+    pub read_funct3: Signal<Out, Bits<3>>,
     /// Source of the second operand.
-    pub execute_b_source: Signal<Out, BSource>,
+    pub read_b_source: Signal<Out, BSource>,
     /// Immediate.
-    pub execute_immediate: Signal<Out, Bits<32>>,
-    /// Lane offset of lane 0.
-    pub execute_offset_base: Signal<Out, Bits<32>>,
-    /// Distance of two lanes, as a power of two.
-    pub execute_offset_shift: Signal<Out, Bits<5>>,
-    /// Bits of the lane offset that count.
-    pub execute_offset_mask: Signal<Out, Bits<32>>,
+    pub read_immediate: Signal<Out, Bits<32>>,
+    /// Where there is no register `rs1`, the first operand is an offset of the lane: this of lane 0,
+    pub read_offset_base: Signal<Out, Bits<32>>,
+    /// plus the number of the lane times two to the power of this,
+    pub read_offset_shift: Signal<Out, Bits<5>>,
+    /// if this is high, and with the bits of
+    pub read_offset_varies: Signal<Out, Bit>,
+    /// this mask.
+    pub read_offset_mask: Signal<Out, Bits<32>>,
     /// Multiplication.
-    pub execute_multiply: Signal<Out, Bit>,
+    pub read_multiply: Signal<Out, Bit>,
     /// Division.
-    pub execute_divide: Signal<Out, Bit>,
+    pub read_divide: Signal<Out, Bit>,
     /// AES step.
-    pub execute_aes: Signal<Out, Bit>,
+    pub read_aes: Signal<Out, Bit>,
     /// Byte of `rs2` that an AES step takes.
-    pub execute_byte_select: Signal<Out, Bits<2>>,
+    pub read_byte_select: Signal<Out, Bits<2>>,
     /// The AES step decrypts.
-    pub execute_aes_decrypt: Signal<Out, Bit>,
+    pub read_aes_decrypt: Signal<Out, Bit>,
     /// The AES step mixes columns.
-    pub execute_aes_middle: Signal<Out, Bit>,
+    pub read_aes_middle: Signal<Out, Bit>,
     /// The next path depends on the instruction.
-    pub execute_control: Signal<Out, Bit>,
+    pub read_control: Signal<Out, Bit>,
     /// Conditional branch.
-    pub execute_branch: Signal<Out, Bit>,
+    pub read_branch: Signal<Out, Bit>,
     /// `jal`.
-    pub execute_jump: Signal<Out, Bit>,
+    pub read_jump: Signal<Out, Bit>,
     /// `jalr`.
-    pub execute_jump_register: Signal<Out, Bit>,
+    pub read_jump_register: Signal<Out, Bit>,
     /// Load.
-    pub execute_load: Signal<Out, Bit>,
+    pub read_load: Signal<Out, Bit>,
     /// Store.
-    pub execute_store: Signal<Out, Bit>,
+    pub read_store: Signal<Out, Bit>,
     /// One call level deeper.
-    pub execute_call: Signal<Out, Bit>,
+    pub read_call: Signal<Out, Bit>,
     /// One call level up.
-    pub execute_ret: Signal<Out, Bit>,
+    pub read_ret: Signal<Out, Bit>,
     /// EXIT: the lanes end.
-    pub execute_exit: Signal<Out, Bit>,
+    pub read_exit: Signal<Out, Bit>,
     /// The instruction belongs to the boot sequence and is not counted.
-    pub execute_boot: Signal<Out, Bit>,
+    pub read_boot: Signal<Out, Bit>,
     /// Every lane faults.
-    pub execute_fault: Signal<Out, Bit>,
+    pub read_fault: Signal<Out, Bit>,
     /// Cause of that fault.
-    pub execute_cause: Signal<Out, Bits<5>>,
+    pub read_cause: Signal<Out, Bits<5>>,
     /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch error.
-    pub execute_fault_value: Signal<Out, Bits<32>>,
-    /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `execute_immediate`.
-    pub execute_next: Signal<Out, Bits<30>>,
+    pub read_fault_value: Signal<Out, Bits<32>>,
+    /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
+    pub read_next: Signal<Out, Bits<30>>,
     /// PC of the instruction, bits 31:2.
-    pub execute_pc: Signal<Out, Bits<30>>,
+    pub read_pc: Signal<Out, Bits<30>>,
     rom: BootRom,
     decoder: Decoder,
     thread_index: ThreadIndex,
@@ -215,7 +219,7 @@ pub struct DecodeStage {
     operation_q: Register<AluControl>,
     alu_decoder: AluDecoder,
     funct3_q: Register<Bits<3>>,
-    a_value_q: Register<Bits<32>>,
+    offset_varies_q: Register<Bit>,
     b_source_q: Register<BSource>,
     immediate_q: Register<Bits<32>>,
     offset_base_q: Register<Bits<32>>,
@@ -271,6 +275,8 @@ impl DecodeStage {
             instructions: Signal::default(),
             blocked: Signal::default(),
             waits: Signal::default(),
+            rs1_in_read: Signal::default(),
+            rs2_in_read: Signal::default(),
             rs1_in_execute: Signal::default(),
             rs1_in_write: Signal::default(),
             rs2_in_execute: Signal::default(),
@@ -316,39 +322,39 @@ impl DecodeStage {
             divide: Signal::default(),
             atomic: Signal::default(),
             word: Signal::default(),
-            execute_valid: Signal::default(),
-            execute_rs1_source: Signal::default(),
-            execute_rs2_source: Signal::default(),
-            execute_rd: Signal::default(),
-            execute_operation: Signal::default(),
-            execute_funct3: Signal::default(),
-            execute_a_value: Signal::default(),
-            execute_b_source: Signal::default(),
-            execute_immediate: Signal::default(),
-            execute_offset_base: Signal::default(),
-            execute_offset_shift: Signal::default(),
-            execute_offset_mask: Signal::default(),
-            execute_multiply: Signal::default(),
-            execute_divide: Signal::default(),
-            execute_aes: Signal::default(),
-            execute_byte_select: Signal::default(),
-            execute_aes_decrypt: Signal::default(),
-            execute_aes_middle: Signal::default(),
-            execute_control: Signal::default(),
-            execute_branch: Signal::default(),
-            execute_jump: Signal::default(),
-            execute_jump_register: Signal::default(),
-            execute_load: Signal::default(),
-            execute_store: Signal::default(),
-            execute_call: Signal::default(),
-            execute_ret: Signal::default(),
-            execute_exit: Signal::default(),
-            execute_boot: Signal::default(),
-            execute_fault: Signal::default(),
-            execute_cause: Signal::default(),
-            execute_fault_value: Signal::default(),
-            execute_next: Signal::default(),
-            execute_pc: Signal::default(),
+            read_valid: Signal::default(),
+            read_rs1_source: Signal::default(),
+            read_rs2_source: Signal::default(),
+            read_rd: Signal::default(),
+            read_operation: Signal::default(),
+            read_funct3: Signal::default(),
+            read_b_source: Signal::default(),
+            read_immediate: Signal::default(),
+            read_offset_base: Signal::default(),
+            read_offset_shift: Signal::default(),
+            read_offset_varies: Signal::default(),
+            read_offset_mask: Signal::default(),
+            read_multiply: Signal::default(),
+            read_divide: Signal::default(),
+            read_aes: Signal::default(),
+            read_byte_select: Signal::default(),
+            read_aes_decrypt: Signal::default(),
+            read_aes_middle: Signal::default(),
+            read_control: Signal::default(),
+            read_branch: Signal::default(),
+            read_jump: Signal::default(),
+            read_jump_register: Signal::default(),
+            read_load: Signal::default(),
+            read_store: Signal::default(),
+            read_call: Signal::default(),
+            read_ret: Signal::default(),
+            read_exit: Signal::default(),
+            read_boot: Signal::default(),
+            read_fault: Signal::default(),
+            read_cause: Signal::default(),
+            read_fault_value: Signal::default(),
+            read_next: Signal::default(),
+            read_pc: Signal::default(),
             rom: BootRom::default(),
             decoder: Decoder::default(),
             thread_index: ThreadIndex::new(lanes),
@@ -370,7 +376,7 @@ impl DecodeStage {
             operation_q: Register::default(),
             alu_decoder: AluDecoder::default(),
             funct3_q: Register::default(),
-            a_value_q: Register::default(),
+            offset_varies_q: Register::default(),
             b_source_q: Register::default(),
             immediate_q: Register::default(),
             offset_base_q: Register::default(),
@@ -435,7 +441,7 @@ impl Logic for DecodeStage {
             rd_q,
             operation_q,
             funct3_q,
-            a_value_q,
+            offset_varies_q,
             b_source_q,
             immediate_q,
             offset_base_q,
@@ -574,73 +580,79 @@ impl Logic for DecodeStage {
         self.replay_valid.next = self.replay_q.q.val();
         self.control_valid.next = self.hold_q.q.val();
 
-        self.execute_valid.next = self.valid_q.q.val();
-        self.execute_rs1_source.next = self.rs1_source_q.q.val();
-        self.execute_rs2_source.next = self.rs2_source_q.q.val();
-        self.execute_rd.next = self.rd_q.q.val();
+        self.read_valid.next = self.valid_q.q.val();
+        self.read_rs1_source.next = self.rs1_source_q.q.val();
+        self.read_rs2_source.next = self.rs2_source_q.q.val();
+        self.read_rd.next = self.rd_q.q.val();
         self.alu_decoder.operation.next = self.decoder.operation.val();
-        self.execute_operation.next = self.operation_q.q.val();
-        self.execute_funct3.next = self.funct3_q.q.val();
-        self.execute_a_value.next = self.a_value_q.q.val();
-        self.execute_b_source.next = self.b_source_q.q.val();
-        self.execute_immediate.next = self.immediate_q.q.val();
-        self.execute_offset_base.next = self.offset_base_q.q.val();
-        self.execute_offset_shift.next = self.offset_shift_q.q.val();
-        self.execute_offset_mask.next = self.offset_mask_q.q.val();
-        self.execute_multiply.next = self.multiply_q.q.val();
-        self.execute_divide.next = self.divide_q.q.val();
-        self.execute_aes.next = self.aes_q.q.val();
-        self.execute_byte_select.next = self.byte_select_q.q.val();
-        self.execute_aes_decrypt.next = self.aes_decrypt_q.q.val();
-        self.execute_aes_middle.next = self.aes_middle_q.q.val();
-        self.execute_control.next = self.control_q.q.val();
-        self.execute_branch.next = self.branch_q.q.val();
-        self.execute_jump.next = self.jump_q.q.val();
-        self.execute_jump_register.next = self.jump_register_q.q.val();
-        self.execute_load.next = self.load_q.q.val();
-        self.execute_store.next = self.store_q.q.val();
-        self.execute_call.next = self.call_q.q.val();
-        self.execute_ret.next = self.ret_q.q.val();
-        self.execute_exit.next = self.exit_q.q.val();
-        self.execute_boot.next = self.boot_q.q.val();
-        self.execute_fault.next = self.fault_q.q.val();
-        self.execute_cause.next = self.cause_q.q.val();
-        self.execute_fault_value.next = self.fault_value_q.q.val();
-        self.execute_next.next = self.next_q.q.val();
-        self.execute_pc.next = self.pc_q.q.val();
+        self.read_operation.next = self.operation_q.q.val();
+        self.read_funct3.next = self.funct3_q.q.val();
+        self.read_b_source.next = self.b_source_q.q.val();
+        self.read_immediate.next = self.immediate_q.q.val();
+        self.read_offset_base.next = self.offset_base_q.q.val();
+        self.read_offset_shift.next = self.offset_shift_q.q.val();
+        self.read_offset_varies.next = self.offset_varies_q.q.val();
+        self.read_offset_mask.next = self.offset_mask_q.q.val();
+        self.read_multiply.next = self.multiply_q.q.val();
+        self.read_divide.next = self.divide_q.q.val();
+        self.read_aes.next = self.aes_q.q.val();
+        self.read_byte_select.next = self.byte_select_q.q.val();
+        self.read_aes_decrypt.next = self.aes_decrypt_q.q.val();
+        self.read_aes_middle.next = self.aes_middle_q.q.val();
+        self.read_control.next = self.control_q.q.val();
+        self.read_branch.next = self.branch_q.q.val();
+        self.read_jump.next = self.jump_q.q.val();
+        self.read_jump_register.next = self.jump_register_q.q.val();
+        self.read_load.next = self.load_q.q.val();
+        self.read_store.next = self.store_q.q.val();
+        self.read_call.next = self.call_q.q.val();
+        self.read_ret.next = self.ret_q.q.val();
+        self.read_exit.next = self.exit_q.q.val();
+        self.read_boot.next = self.boot_q.q.val();
+        self.read_fault.next = self.fault_q.q.val();
+        self.read_cause.next = self.cause_q.q.val();
+        self.read_fault_value.next = self.fault_value_q.q.val();
+        self.read_next.next = self.next_q.q.val();
+        self.read_pc.next = self.pc_q.q.val();
         if self.advance.val() {
             self.valid_q.d.next = self.here.val() & !self.stopped.val();
             self.rs1_source_q.d.next = OperandSource::Registers;
-            if self.rs1_in_execute.val() {
+            if self.rs1_in_read.val() {
                 self.rs1_source_q.d.next = OperandSource::Result;
-            } else if self.rs1_in_write.val() {
+            } else if self.rs1_in_execute.val() {
                 self.rs1_source_q.d.next = OperandSource::Written;
+            } else if self.rs1_in_write.val() {
+                self.rs1_source_q.d.next = OperandSource::JustWritten;
             } else if !self.decoder.rs1.val().any() {
                 self.rs1_source_q.d.next = OperandSource::Zero;
             }
             self.rs2_source_q.d.next = OperandSource::Registers;
-            if self.rs2_in_execute.val() {
+            if self.rs2_in_read.val() {
                 self.rs2_source_q.d.next = OperandSource::Result;
-            } else if self.rs2_in_write.val() {
+            } else if self.rs2_in_execute.val() {
                 self.rs2_source_q.d.next = OperandSource::Written;
+            } else if self.rs2_in_write.val() {
+                self.rs2_source_q.d.next = OperandSource::JustWritten;
             } else if !self.decoder.rs2.val().any() {
                 self.rs2_source_q.d.next = OperandSource::Zero;
             }
             self.rd_q.d.next = self.decoder.rd.val();
             self.operation_q.d.next = self.alu_decoder.control.val();
             self.funct3_q.d.next = self.decoder.funct3.val();
-            self.a_value_q.d.next = bits::<32>(0);
-            if self.decoder.a_is_pc.val() {
-                self.a_value_q.d.next = self.byte_pc.val();
-            }
-            if self.decoder.csr.val() {
-                self.a_value_q.d.next = self.thread_index.base.val();
-            }
             self.b_source_q.d.next = self.decoder.b_source.val();
             self.immediate_q.d.next = self.decoder.immediate.val();
-            self.offset_base_q.d.next = self.thread_index.offset_base.val();
+            self.offset_base_q.d.next = bits::<32>(0);
+            if self.decoder.a_is_pc.val() {
+                self.offset_base_q.d.next = self.byte_pc.val();
+            }
             self.offset_shift_q.d.next = self.thread_index.shift.val();
-            self.offset_mask_q.d.next = self.thread_index.mask.val();
+            self.offset_varies_q.d.next = self.decoder.csr.val();
+            self.offset_mask_q.d.next = bits::<32>(0xffff_ffff_u64);
+            if self.decoder.csr.val() {
+                self.immediate_q.d.next = self.thread_index.base.val();
+                self.offset_base_q.d.next = self.thread_index.offset_base.val();
+                self.offset_mask_q.d.next = self.thread_index.mask.val();
+            }
             if self.decoder.divide.val() {
                 // Stage W takes the operands as result and store data: the result is rs1 + 0.
                 self.b_source_q.d.next = BSource::Immediate;

@@ -8,10 +8,8 @@ use crate::prelude::*;
 pub enum BSource {
     /// Register `rs2` of the lane.
     Register,
-    /// The immediate, the same in every lane.
+    /// The immediate, the same in every lane; of a CSR read the part that all lanes share.
     Immediate,
-    /// The lane's offset from [`ThreadIndex`](super::ThreadIndex).
-    LaneOffset,
 }
 
 /// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a warp.
@@ -169,7 +167,6 @@ impl Logic for Decoder {
             // The verdict: a0 to the verdict array, at the offset of the lane.
             self.rs2.next = bits::<5>(10);
             self.csr.next = true;
-            self.b_source.next = BSource::LaneOffset;
             self.funct3.next = bits::<3>(2);
             self.store_form.next = true;
         } else if self.opcode.val() == bits::<7>(0x37) {
@@ -367,7 +364,6 @@ impl Logic for Decoder {
                 // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex knows the numbers.
                 self.rd_form.next = self.field_rd.val();
                 self.csr.next = true;
-                self.b_source.next = BSource::LaneOffset;
                 self.illegal.next =
                     !self.field_funct3.val().get_bit(1) | (self.field_rs1.val() != bits::<5>(0));
             }

@@ -45,6 +45,22 @@ pub struct Hazards {
     pub divide: Signal<In, Bit>,
     /// Stage D: atomic instruction; it counts as a load as well, in all stages.
     pub atomic: Signal<In, Bit>,
+    /// Stage R holds an instruction.
+    pub read_valid: Signal<In, Bit>,
+    /// Stage R: warp slot.
+    pub read_slot: Signal<In, Bits<5>>,
+    /// Stage R: destination register.
+    pub read_rd: Signal<In, Bits<5>>,
+    /// Stage R: load.
+    pub read_load: Signal<In, Bit>,
+    /// Stage R: store.
+    pub read_store: Signal<In, Bit>,
+    /// Stage R: multiplication.
+    pub read_multiply: Signal<In, Bit>,
+    /// Stage R: division.
+    pub read_divide: Signal<In, Bit>,
+    /// Stage R: atomic instruction.
+    pub read_atomic: Signal<In, Bit>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<In, Bit>,
     /// Stage X: warp slot.
@@ -55,8 +71,6 @@ pub struct Hazards {
     pub execute_load: Signal<In, Bit>,
     /// Stage X: store.
     pub execute_store: Signal<In, Bit>,
-    /// Stage X: multiplication.
-    pub execute_multiply: Signal<In, Bit>,
     /// Stage X: division.
     pub execute_divide: Signal<In, Bit>,
     /// Stage X: atomic instruction.
@@ -115,6 +129,10 @@ pub struct Hazards {
     pub blocked: Signal<Out, Bit>,
     /// Nor before an operation of its warp completes.
     pub waits: Signal<Out, Bit>,
+    /// `rs1` is the result of the instruction in stage R.
+    pub rs1_in_read: Signal<Out, Bit>,
+    /// `rs2` is the result of the instruction in stage R.
+    pub rs2_in_read: Signal<Out, Bit>,
     /// `rs1` is the result in stage X now.
     pub rs1_in_execute: Signal<Out, Bit>,
     /// `rs1` is the result in stage W now.
@@ -131,8 +149,10 @@ pub struct Hazards {
     loads: OutstandingOperations,
     stores: OutstandingOperations,
     scratchpad: OutstandingOperations,
+    read_mine: Signal<Local, Bit>,
     execute_mine: Signal<Local, Bit>,
     write_mine: Signal<Local, Bit>,
+    uses_read: Signal<Local, Bit>,
     uses_execute: Signal<Local, Bit>,
     uses_write: Signal<Local, Bit>,
     late: Signal<Local, Bit>,
@@ -179,9 +199,14 @@ impl Logic for Hazards {
         self.scratchpad.done_slot.next = self.late_slot.val();
         self.stores_busy.next = self.stores.busy.val();
 
-        // What the warp has in stages X and W
+        // What the warp has in stages R to W
+        self.read_mine.next = self.read_valid.val() & (self.read_slot.val() == self.slot.val());
         self.execute_mine.next = self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
         self.write_mine.next = self.write_valid.val() & (self.write_slot.val() == self.slot.val());
+        self.rs1_in_read.next =
+            self.read_mine.val() & self.rs1.val().any() & (self.read_rd.val() == self.rs1.val());
+        self.rs2_in_read.next =
+            self.read_mine.val() & self.rs2.val().any() & (self.read_rd.val() == self.rs2.val());
         self.rs1_in_execute.next =
             self.execute_mine.val() & self.rs1.val().any() & (self.execute_rd.val() == self.rs1.val());
         self.rs2_in_execute.next =
@@ -190,27 +215,35 @@ impl Logic for Hazards {
             self.write_mine.val() & self.rs1.val().any() & (self.write_rd.val() == self.rs1.val());
         self.rs2_in_write.next =
             self.write_mine.val() & self.rs2.val().any() & (self.write_rd.val() == self.rs2.val());
+        self.uses_read.next = self.rs1_in_read.val()
+            | self.rs2_in_read.val()
+            | (self.read_mine.val() & self.rd.val().any() & (self.read_rd.val() == self.rd.val()));
         self.uses_execute.next = self.rs1_in_execute.val()
             | self.rs2_in_execute.val()
             | (self.execute_mine.val() & self.rd.val().any() & (self.execute_rd.val() == self.rd.val()));
         self.uses_write.next = self.rs1_in_write.val()
             | self.rs2_in_write.val()
             | (self.write_mine.val() & self.rd.val().any() & (self.write_rd.val() == self.rd.val()));
-        self.late.next = (self.uses_execute.val() & (self.execute_load.val() | self.execute_divide.val()))
+        self.late.next = (self.uses_read.val() & (self.read_load.val() | self.read_divide.val()))
+            | (self.uses_execute.val() & (self.execute_load.val() | self.execute_divide.val()))
             | (self.uses_write.val() & (self.write_load.val() | self.write_divide.val()));
 
         // Order of memory accesses, and what must be over before a warp can end
         self.exchanging.next = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
+            | (self.read_mine.val() & self.read_atomic.val())
             | (self.execute_mine.val() & self.execute_atomic.val())
             | (self.write_mine.val() & self.write_atomic.val());
         self.loading.next = self.loads.busy.val().get_bit(self.slot.val().index())
             | self.exchanging.val()
+            | (self.read_mine.val() & self.read_load.val())
             | (self.execute_mine.val() & self.execute_load.val())
             | (self.write_mine.val() & self.write_load.val());
         self.storing.next = self.stores.busy.val().get_bit(self.slot.val().index())
+            | (self.read_mine.val() & self.read_store.val())
             | (self.execute_mine.val() & self.execute_store.val())
             | (self.write_mine.val() & self.write_store.val());
         self.dividing.next = (self.divide_busy.val() & (self.divide_slot.val() == self.slot.val()))
+            | (self.read_mine.val() & self.read_divide.val())
             | (self.execute_mine.val() & self.execute_divide.val())
             | (self.write_mine.val() & self.write_divide.val());
         self.scratching.next = self.scratchpad.busy.val().get_bit(self.slot.val().index());
@@ -219,14 +252,16 @@ impl Logic for Hazards {
             | (self.load.val() & self.exchanging.val())
             | (self.exit.val() & (self.dividing.val() | self.scratching.val()));
 
-        // A division or atomic instruction in stage X or W may still be flushed, and then no completion comes.
-        self.transient.next = ((self.rs1_in_execute.val() | self.rs2_in_execute.val())
-            & self.execute_multiply.val())
+        // A division or atomic instruction in stages R to W may still be flushed, and then no completion comes.
+        self.transient.next = ((self.rs1_in_read.val() | self.rs2_in_read.val())
+            & self.read_multiply.val())
             | (self.divide.val()
-                & ((self.execute_valid.val() & self.execute_divide.val())
+                & ((self.read_valid.val() & self.read_divide.val())
+                    | (self.execute_valid.val() & self.execute_divide.val())
                     | (self.write_valid.val() & self.write_divide.val())))
             | (self.atomic.val()
-                & ((self.execute_valid.val() & self.execute_atomic.val())
+                & ((self.read_valid.val() & self.read_atomic.val())
+                    | (self.execute_valid.val() & self.execute_atomic.val())
                     | (self.write_valid.val() & self.write_atomic.val())));
         self.waiting.next = self.scoreboard.pending.val()
             | self.late.val()
@@ -285,6 +320,13 @@ mod tests {
     fn results_of_the_same_warp_are_forwarded() {
         for (slot, rd, rs1, rs2) in [(3, 1, true, false), (3, 2, false, true), (4, 1, false, false)] {
             let unit = settled(|unit| {
+                unit.read_valid.next = true;
+                unit.read_slot.next = slot.into();
+                unit.read_rd.next = rd.into();
+            });
+            assert_eq!((unit.rs1_in_read.val(), unit.rs2_in_read.val()), (rs1, rs2));
+            assert!(!unit.blocked.val() && !unit.rs1_in_execute.val());
+            let unit = settled(|unit| {
                 unit.execute_valid.next = true;
                 unit.execute_slot.next = slot.into();
                 unit.execute_rd.next = rd.into();
@@ -302,13 +344,13 @@ mod tests {
     }
 
     #[test]
-    fn a_product_in_execute_is_fetched_for_again_at_once() {
+    fn a_product_of_the_instruction_before_is_fetched_for_again_at_once() {
         for (rd, blocked) in [(1, true), (2, true), (4, false), (7, false)] {
             let unit = settled(|unit| {
-                unit.execute_valid.next = true;
-                unit.execute_multiply.next = true;
-                unit.execute_slot.next = 3.into();
-                unit.execute_rd.next = rd.into();
+                unit.read_valid.next = true;
+                unit.read_multiply.next = true;
+                unit.read_slot.next = 3.into();
+                unit.read_rd.next = rd.into();
             });
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
         }

@@ -20,6 +20,12 @@ pub struct InstructionCount {
     pub start_slot: Signal<In, Bits<5>>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
+    /// Stage R holds an instruction.
+    pub read_valid: Signal<In, Bit>,
+    /// Stage R: warp slot.
+    pub read_slot: Signal<In, Bits<5>>,
+    /// Stage R: in the boot region, EXIT included.
+    pub read_boot: Signal<In, Bit>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<In, Bit>,
     /// Stage X: warp slot.
@@ -77,9 +83,12 @@ impl Logic for InstructionCount {
         self.asked.write_data.next = self.count.val();
         self.asked.read_address.next = self.slot.val();
         self.flying.next = bits::<32>(0);
+        if self.read_valid.val() & !self.read_boot.val() & (self.read_slot.val() == self.slot.val()) {
+            self.flying.next = bits::<32>(1);
+        }
         if self.execute_valid.val() & !self.execute_boot.val() & (self.execute_slot.val() == self.slot.val())
         {
-            self.flying.next = bits::<32>(1);
+            self.flying.next = self.flying.val() + bits::<32>(1);
         }
         if self.write_valid.val() & !self.write_boot.val() & (self.write_slot.val() == self.slot.val()) {
             self.flying.next = self.flying.val() + bits::<32>(1);

@@ -6,13 +6,15 @@ use crate::prelude::*;
 /// Where the value of a source register is in stage X.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum OperandSource {
-    /// In the register file.
+    /// The lane's registers.
     Registers,
-    /// The result in stage W.
+    /// The result of the instruction before it, in stage W while this one is in stage X.
     Result,
-    /// The value that left stage W last.
+    /// What the instruction two before it wrote, while this one is in stage X.
     Written,
-    /// The register is x0 or there is none: 0, and `a_value` as the first operand.
+    /// What the instruction three before it wrote, while this one is in stage R.
+    JustWritten,
+    /// No register: the offset of the lane as the first operand, 0 as the second.
     Zero,
 }
 
@@ -40,10 +42,14 @@ pub struct Lane {
     pub rs1_address: Signal<In, Bits<9>>,
     /// Stage D: register file address of `rs2`.
     pub rs2_address: Signal<In, Bits<9>>,
-    /// Stage X: where the value of `rs1` is.
+    /// Stage R: where the value of `rs1` is.
     pub rs1_source: Signal<In, OperandSource>,
-    /// Stage X: where the value of `rs2` is.
+    /// Stage R: where the value of `rs2` is.
     pub rs2_source: Signal<In, OperandSource>,
+    /// Stage X: where the value of `rs1` is.
+    pub execute_rs1_source: Signal<In, OperandSource>,
+    /// Stage X: where the value of `rs2` is.
+    pub execute_rs2_source: Signal<In, OperandSource>,
     /// Stage X: arithmetic operation, decoded.
     pub operation: Signal<In, AluControl>,
     /// Stage X: the instruction is an AES step, not `operation`.
@@ -56,18 +62,20 @@ pub struct Lane {
     pub aes_middle: Signal<In, Bit>,
     /// Stage X: branch condition, kind of product.
     pub condition: Signal<In, Bits<3>>,
-    /// Stage X: first operand that all lanes share, if it is no register; else 0.
-    pub a_value: Signal<In, Bits<32>>,
     /// Stage X: source of the second operand.
     pub b_source: Signal<In, BSource>,
     /// Stage X: immediate.
     pub immediate: Signal<In, Bits<32>>,
-    /// Stage X: lane offset of lane 0 (see `ThreadIndex`).
+    /// Stage R: offset of lane 0.
     pub offset_base: Signal<In, Bits<32>>,
-    /// Stage X: distance of two lanes, as a power of two.
+    /// Stage R: distance of two lanes, as a power of two.
     pub offset_shift: Signal<In, Bits<5>>,
-    /// Stage X: bits of the lane offset that count.
+    /// Stage R: the offset depends on the lane.
+    pub offset_varies: Signal<In, Bit>,
+    /// Stage R: bits that the offset may have.
     pub offset_mask: Signal<In, Bits<32>>,
+    /// Stage X: address of a load, a store or `jalr`.
+    pub address: Signal<Out, Bits<32>>,
     /// Stage W: arithmetic result, or the address of a load, store or `jalr`.
     pub result: Signal<Out, Bits<32>>,
     /// Stage W: value of `rs2`.
@@ -133,6 +141,8 @@ pub struct Lane {
     alu: LaneAlu,
     multiplier: Multiplier,
     aes_unit: Vec<AesUnit>,
+    operand_1: Register<Bits<32>>,
+    operand_2: Register<Bits<32>>,
     result_w: Register<Bits<32>>,
     store_data_w: Register<Bits<32>>,
     taken_w: Register<Bit>,
@@ -140,7 +150,7 @@ pub struct Lane {
     a: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
-    shared: Signal<Local, Bits<32>>,
+    number_used: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<32>>,
     late_data: Signal<Local, Bits<32>>,
     own_result: Signal<Local, Bit>,
@@ -170,18 +180,21 @@ impl Lane {
             rs2_address: Signal::default(),
             rs1_source: Signal::default(),
             rs2_source: Signal::default(),
+            execute_rs1_source: Signal::default(),
+            execute_rs2_source: Signal::default(),
             operation: Signal::default(),
             aes: Signal::default(),
             byte_select: Signal::default(),
             aes_decrypt: Signal::default(),
             aes_middle: Signal::default(),
             condition: Signal::default(),
-            a_value: Signal::default(),
             b_source: Signal::default(),
             immediate: Signal::default(),
             offset_base: Signal::default(),
             offset_shift: Signal::default(),
+            offset_varies: Signal::default(),
             offset_mask: Signal::default(),
+            address: Signal::default(),
             result: Signal::default(),
             store_data: Signal::default(),
             taken: Signal::default(),
@@ -217,6 +230,8 @@ impl Lane {
             alu: LaneAlu::default(),
             multiplier: Multiplier::default(),
             aes_unit: (0..usize::from(aes)).map(|_| AesUnit::default()).collect(),
+            operand_1: Register::default(),
+            operand_2: Register::default(),
             result_w: Register::default(),
             store_data_w: Register::default(),
             taken_w: Register::default(),
@@ -224,7 +239,7 @@ impl Lane {
             a: Signal::default(),
             rs2: Signal::default(),
             b: Signal::default(),
-            shared: Signal::default(),
+            number_used: Signal::default(),
             offset: Signal::default(),
             late_data: Signal::default(),
             own_result: Signal::default(),
@@ -247,7 +262,7 @@ impl Lane {
 impl Logic for Lane {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, result_w, store_data_w, taken_w, written_q);
+        dff_setup!(self, clock, operand_1, operand_2, result_w, store_data_w, taken_w, written_q);
         clock!(self, clock, multiplier);
         self.registers_1.clock.next = self.clock.val();
         self.registers_2.clock.next = self.clock.val();
@@ -259,33 +274,44 @@ impl Logic for Lane {
         self.registers_2.read_enable.next = self.advance.val();
         self.registers_2.read_address.next = self.rs2_address.val();
 
-        // X: operands
-        match self.rs1_source.val() {
-            OperandSource::Registers => self.a.next = self.registers_1.read_data.val(),
-            OperandSource::Result => self.a.next = self.result_w.q.val(),
-            OperandSource::Written => self.a.next = self.written_q.q.val(),
-            _ => self.a.next = self.a_value.val(),
+        // R: operands, but those of the two instructions before
+        self.number_used.next = bits::<32>(0);
+        if self.offset_varies.val() {
+            self.number_used.next = self.number.val();
         }
-        match self.rs2_source.val() {
-            OperandSource::Registers => self.rs2.next = self.registers_2.read_data.val(),
-            OperandSource::Result => self.rs2.next = self.result_w.q.val(),
-            OperandSource::Written => self.rs2.next = self.written_q.q.val(),
-            _ => self.rs2.next = bits::<32>(0),
-        }
-        self.alu.a.next = self.a.val();
-        // Sources of the second operand that are not wanted are 0, and all are or-ed together: the shared ones cost a lane nothing.
-        self.b.next = bits::<32>(0);
-        self.shared.next = bits::<32>(0);
-        self.offset.next = bits::<32>(0);
-        match self.b_source.val() {
-            BSource::Register => self.b.next = self.rs2.val(),
-            BSource::Immediate => self.shared.next = self.immediate.val(),
-            _ => {
-                self.offset.next = (self.offset_base.val() + (self.number.val() << self.offset_shift.val()))
-                    & self.offset_mask.val();
+        self.offset.next = (self.offset_base.val() + (self.number_used.val() << self.offset_shift.val()))
+            & self.offset_mask.val();
+        if self.advance.val() {
+            match self.rs1_source.val() {
+                OperandSource::JustWritten => self.operand_1.d.next = self.written_q.q.val(),
+                OperandSource::Zero => self.operand_1.d.next = self.offset.val(),
+                _ => self.operand_1.d.next = self.registers_1.read_data.val(),
+            }
+            match self.rs2_source.val() {
+                OperandSource::JustWritten => self.operand_2.d.next = self.written_q.q.val(),
+                OperandSource::Zero => self.operand_2.d.next = bits::<32>(0),
+                _ => self.operand_2.d.next = self.registers_2.read_data.val(),
             }
         }
-        self.alu.b.next = self.b.val() | self.shared.val() | self.offset.val();
+
+        // X: their results
+        match self.execute_rs1_source.val() {
+            OperandSource::Result => self.a.next = self.result_w.q.val(),
+            OperandSource::Written => self.a.next = self.written_q.q.val(),
+            _ => self.a.next = self.operand_1.q.val(),
+        }
+        match self.execute_rs2_source.val() {
+            OperandSource::Result => self.rs2.next = self.result_w.q.val(),
+            OperandSource::Written => self.rs2.next = self.written_q.q.val(),
+            _ => self.rs2.next = self.operand_2.q.val(),
+        }
+        self.b.next = self.rs2.val();
+        if self.b_source.val() == BSource::Immediate {
+            self.b.next = self.immediate.val();
+        }
+        self.alu.a.next = self.a.val();
+        self.alu.b.next = self.b.val();
+        self.address.next = self.alu.address.val();
         self.alu.control.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
         // W: each source of the value to write is 0 unless it is the one, and they are or-ed together.

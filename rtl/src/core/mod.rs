@@ -1,13 +1,15 @@
 //! The SIMT shader core (DESIGN.md section 3).
 //!
-//! Five stages, each one cycle when nothing stalls:
+//! Seven stages, each one cycle when nothing stalls:
 //!
 //! | stage | what happens | units |
 //! | --- | --- | --- |
 //! | S select | pick a ready warp, read its context | [`FrontEnd`], [`WarpScheduler`] |
 //! | C context | PC and masks known, look up the instruction | [`FrontEnd`], [`ProgramCounters`], `InstructionCache` |
-//! | D decode | instruction known, hazards checked, read registers | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
-//! | X execute | arithmetic, branch condition, address | [`Lane`], [`LaneAlu`] |
+//! | I instruction | the instruction comes from the cache | `InstructionCache`, [`FrontEnd`] |
+//! | D decode | instruction known, hazards checked | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
+//! | R registers | operands known | [`ReadStage`], [`Lane`] |
+//! | X execute | arithmetic, branch condition, address and its check | [`Lane`], [`LaneAlu`], [`AccessCheck`] |
 //! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`], [`DataMemory`] |
 
 mod access_check;
@@ -46,6 +48,7 @@ mod outstanding;
 mod path_selector;
 mod population_count;
 mod program_counters;
+mod read_stage;
 mod register_address;
 mod retire_trace;
 mod scheduler;
@@ -95,6 +98,7 @@ pub use outstanding::OutstandingOperations;
 pub use path_selector::PathSelector;
 pub use population_count::PopulationCount;
 pub use program_counters::ProgramCounters;
+pub use read_stage::ReadStage;
 pub use register_address::RegisterAddress;
 pub use retire_trace::RetireTrace;
 pub use scheduler::WarpScheduler;

@@ -13,7 +13,7 @@ pub struct RetireTrace<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D, X and W move on at this edge.
+    /// Stages D to W move on at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: instruction word.
     pub decode_instruction: Signal<In, Bits<32>>,
@@ -79,6 +79,7 @@ pub struct RetireTrace<const LANES: usize> {
     pub late_lanes: Signal<Out, Bits<32>>,
     /// The values.
     pub late_value: Signal<Out, Bits<1024>>,
+    instruction_r: Register<Bits<32>>,
     instruction_x: Register<Bits<32>>,
     instruction_w: Register<Bits<32>>,
 }
@@ -86,9 +87,10 @@ pub struct RetireTrace<const LANES: usize> {
 impl<const LANES: usize> Logic for RetireTrace<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, instruction_x, instruction_w);
+        dff_setup!(self, clock, instruction_r, instruction_x, instruction_w);
         if self.advance.val() {
-            self.instruction_x.d.next = self.decode_instruction.val();
+            self.instruction_r.d.next = self.decode_instruction.val();
+            self.instruction_x.d.next = self.instruction_r.q.val();
             self.instruction_w.d.next = self.instruction_x.q.val();
         }
         self.retire_valid.next = self.fire.val();

@@ -3,7 +3,7 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
-    RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, WINDOWS,
+    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
@@ -11,7 +11,7 @@ use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
 ///
-/// This unit is wiring: the stages are [`FrontEnd`] (S, C), [`DecodeStage`] with [`Hazards`] (D), [`Lane`] (X and register files)
+/// This unit is wiring: the stages are [`FrontEnd`] (S, C, I), [`DecodeStage`] with [`Hazards`] (D), [`ReadStage`] (R), [`Lane`] (R, X and register files)
 /// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`DataMemory`] and
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
@@ -186,6 +186,7 @@ pub struct ShaderCore<const LANES: usize> {
     front_end: FrontEnd<LANES>,
     cache: InstructionCache,
     decode: DecodeStage,
+    read: ReadStage<LANES>,
     lane: Vec<Lane>,
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
@@ -321,6 +322,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
             front_end: FrontEnd::new(options.oldest_first),
             cache: InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways),
             decode: DecodeStage::new(LANES),
+            read: ReadStage::default(),
             lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),
             write: WriteStage::default(),
             paths: PathSelector::default(),
@@ -368,6 +370,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             front_end,
             cache,
             decode,
+            read,
             hazards,
             write,
             paths,
@@ -382,10 +385,11 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.reset.next = self.reset.val();
 
         // Atomic instructions, if there are any
-        self.checked_as_store.next = self.write.store.val();
+        self.checked_as_store.next = self.read.execute_store.val();
         self.exchanged.next = false;
         self.write.stores.next = false;
         self.write.refused.next = bits::<LANES>(0);
+        self.hazards.read_atomic.next = false;
         self.hazards.execute_atomic.next = false;
         self.hazards.write_atomic.next = false;
         self.hazards.atomic_refused.next = false;
@@ -401,7 +405,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             }
             self.write.stores.next = self.atomic_stage[k].stores.val();
             self.write.refused.next = self.atomic_stage[k].refused.val();
-            self.checked_as_store.next = self.write.store.val() | self.atomic_stage[k].stores.val();
+            self.checked_as_store.next =
+                self.read.execute_store.val() | self.atomic_stage[k].execute_stores.val();
+            self.hazards.read_atomic.next = self.atomic_stage[k].read_atomic.val();
             self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
             self.hazards.write_atomic.next = self.atomic_stage[k].atomic.val();
 
@@ -413,7 +419,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.data_memory.written_word[k].next = self.written_word[k].val();
             self.data_memory.written_error[k].next = self.written_error[k].val();
             for i in 0..LANES {
-                self.atomic_stage[k].address[i].next = self.lane[i].result.val();
+                self.atomic_stage[k].address[i].next = self.lane[i].address.val();
             }
             self.exchanged.next = self.data_memory.atomic_done.val() | self.atomic_turns[k].wake.val();
 
@@ -506,6 +512,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.instructions.next = self.instruction_count.instructions.val();
         self.decode.blocked.next = self.hazards.blocked.val();
         self.decode.waits.next = self.hazards.waits.val();
+        self.decode.rs1_in_read.next = self.hazards.rs1_in_read.val();
+        self.decode.rs2_in_read.next = self.hazards.rs2_in_read.val();
         self.decode.rs1_in_execute.next = self.hazards.rs1_in_execute.val();
         self.decode.rs1_in_write.next = self.hazards.rs1_in_write.val();
         self.decode.rs2_in_execute.next = self.hazards.rs2_in_execute.val();
@@ -564,13 +572,19 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.exit.next = self.decode.exit.val();
         self.hazards.fence.next = self.decode.fence.val();
         self.hazards.divide.next = self.decode.divide.val();
-        self.hazards.execute_valid.next = self.decode.execute_valid.val();
+        self.hazards.read_valid.next = self.decode.read_valid.val();
+        self.hazards.read_slot.next = self.read.slot.val();
+        self.hazards.read_rd.next = self.decode.read_rd.val();
+        self.hazards.read_load.next = self.decode.read_load.val();
+        self.hazards.read_store.next = self.decode.read_store.val();
+        self.hazards.read_multiply.next = self.decode.read_multiply.val();
+        self.hazards.read_divide.next = self.decode.read_divide.val();
+        self.hazards.execute_valid.next = self.read.execute_valid.val();
         self.hazards.execute_slot.next = self.write.execute_slot.val();
-        self.hazards.execute_rd.next = self.decode.execute_rd.val();
-        self.hazards.execute_load.next = self.decode.execute_load.val();
-        self.hazards.execute_store.next = self.decode.execute_store.val();
-        self.hazards.execute_multiply.next = self.decode.execute_multiply.val();
-        self.hazards.execute_divide.next = self.decode.execute_divide.val();
+        self.hazards.execute_rd.next = self.read.execute_rd.val();
+        self.hazards.execute_load.next = self.read.execute_load.val();
+        self.hazards.execute_store.next = self.read.execute_store.val();
+        self.hazards.execute_divide.next = self.read.execute_divide.val();
         self.hazards.write_valid.next = self.write.valid.val();
         self.hazards.write_slot.next = self.write.slot.val();
         self.hazards.write_rd.next = self.write.rd.val();
@@ -599,9 +613,12 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
         self.instruction_count.slot.next = self.front_end.decode_slot.val();
-        self.instruction_count.execute_valid.next = self.decode.execute_valid.val();
+        self.instruction_count.read_valid.next = self.decode.read_valid.val();
+        self.instruction_count.read_slot.next = self.read.slot.val();
+        self.instruction_count.read_boot.next = self.decode.read_boot.val();
+        self.instruction_count.execute_valid.next = self.read.execute_valid.val();
         self.instruction_count.execute_slot.next = self.write.execute_slot.val();
-        self.instruction_count.execute_boot.next = self.decode.execute_boot.val();
+        self.instruction_count.execute_boot.next = self.read.execute_boot.val();
         self.instruction_count.write_valid.next = self.write.valid.val();
         self.instruction_count.write_slot.next = self.write.slot.val();
         self.instruction_count.write_boot.next = self.write.boot.val();
@@ -629,7 +646,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.write.window_end[i].next = self.window[i].end.val();
         }
 
-        // X, and the registers and PCs of all stages
+        // R and X, and the registers and PCs of all stages
         for i in 0..LANES {
             self.lane[i].clock.next = self.clock.val();
             self.lane[i].reset.next = self.reset.val();
@@ -637,25 +654,27 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].advance.next = self.write.advance.val();
             self.lane[i].rs1_address.next = self.rs1_address.address.val();
             self.lane[i].rs2_address.next = self.rs2_address.address.val();
-            self.lane[i].rs1_source.next = self.decode.execute_rs1_source.val();
-            self.lane[i].rs2_source.next = self.decode.execute_rs2_source.val();
-            self.lane[i].aes.next = self.decode.execute_aes.val();
-            self.lane[i].byte_select.next = self.decode.execute_byte_select.val();
-            self.lane[i].aes_decrypt.next = self.decode.execute_aes_decrypt.val();
-            self.lane[i].aes_middle.next = self.decode.execute_aes_middle.val();
-            self.lane[i].multiplies.next = self.decode.execute_multiply.val();
+            self.lane[i].rs1_source.next = self.decode.read_rs1_source.val();
+            self.lane[i].rs2_source.next = self.decode.read_rs2_source.val();
+            self.lane[i].execute_rs1_source.next = self.read.execute_rs1_source.val();
+            self.lane[i].execute_rs2_source.next = self.read.execute_rs2_source.val();
+            self.lane[i].aes.next = self.read.execute_aes.val();
+            self.lane[i].byte_select.next = self.read.execute_byte_select.val();
+            self.lane[i].aes_decrypt.next = self.read.execute_aes_decrypt.val();
+            self.lane[i].aes_middle.next = self.read.execute_aes_middle.val();
+            self.lane[i].multiplies.next = self.read.execute_multiply.val();
             self.lane[i].multiply.next = self.write.multiply.val();
             self.divide.start_dividend[i].next = self.lane[i].result.val();
             self.divide.start_divisor[i].next = self.lane[i].store_data.val();
             self.lane[i].stay.next = self.write.stay_lanes.val().get_bit(i);
-            self.lane[i].operation.next = self.decode.execute_operation.val();
-            self.lane[i].condition.next = self.decode.execute_funct3.val();
-            self.lane[i].a_value.next = self.decode.execute_a_value.val();
-            self.lane[i].b_source.next = self.decode.execute_b_source.val();
-            self.lane[i].immediate.next = self.decode.execute_immediate.val();
-            self.lane[i].offset_base.next = self.decode.execute_offset_base.val();
-            self.lane[i].offset_shift.next = self.decode.execute_offset_shift.val();
-            self.lane[i].offset_mask.next = self.decode.execute_offset_mask.val();
+            self.lane[i].operation.next = self.read.execute_operation.val();
+            self.lane[i].condition.next = self.read.execute_funct3.val();
+            self.lane[i].b_source.next = self.read.execute_b_source.val();
+            self.lane[i].immediate.next = self.read.execute_immediate.val();
+            self.lane[i].offset_base.next = self.decode.read_offset_base.val();
+            self.lane[i].offset_shift.next = self.decode.read_offset_shift.val();
+            self.lane[i].offset_varies.next = self.decode.read_offset_varies.val();
+            self.lane[i].offset_mask.next = self.decode.read_offset_mask.val();
             self.lane[i].write.next = self.write.write_lanes.val().get_bit(i);
             self.lane[i].write_address.next = self.rd_address.address.val();
             self.lane[i].link.next = self.write.link.val();
@@ -679,39 +698,80 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].next_pc.next = self.write.next_pc.val();
             self.lane[i].path_read.next = self.paths.read.val();
             self.lane[i].path_read_slot.next = self.paths.read_slot.val();
+            self.write.address[i].next = self.lane[i].address.val();
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
             self.paths.key[i].next = self.lane[i].path_key.val();
         }
 
+        // R
+        self.read.advance.next = self.write.advance.val();
+        self.read.flush_valid.next = self.write.flush_valid.val();
+        self.read.flush_slot.next = self.write.slot.val();
+        self.read.decode_slot.next = self.front_end.decode_slot.val();
+        self.read.decode_depth.next = self.front_end.decode_depth.val();
+        self.read.decode_active.next = self.front_end.decode_active.val();
+        self.read.decode_alive.next = self.front_end.decode_alive.val();
+        self.read.decode_waiting.next = self.front_end.decode_waiting.val();
+        self.read.decode_packet.next = self.front_end.decode_packet.val();
+        self.read.read_valid.next = self.decode.read_valid.val();
+        self.read.read_rs1_source.next = self.decode.read_rs1_source.val();
+        self.read.read_rs2_source.next = self.decode.read_rs2_source.val();
+        self.read.read_rd.next = self.decode.read_rd.val();
+        self.read.read_operation.next = self.decode.read_operation.val();
+        self.read.read_funct3.next = self.decode.read_funct3.val();
+        self.read.read_b_source.next = self.decode.read_b_source.val();
+        self.read.read_immediate.next = self.decode.read_immediate.val();
+        self.read.read_multiply.next = self.decode.read_multiply.val();
+        self.read.read_divide.next = self.decode.read_divide.val();
+        self.read.read_aes.next = self.decode.read_aes.val();
+        self.read.read_byte_select.next = self.decode.read_byte_select.val();
+        self.read.read_aes_decrypt.next = self.decode.read_aes_decrypt.val();
+        self.read.read_aes_middle.next = self.decode.read_aes_middle.val();
+        self.read.read_control.next = self.decode.read_control.val();
+        self.read.read_branch.next = self.decode.read_branch.val();
+        self.read.read_jump.next = self.decode.read_jump.val();
+        self.read.read_jump_register.next = self.decode.read_jump_register.val();
+        self.read.read_load.next = self.decode.read_load.val();
+        self.read.read_store.next = self.decode.read_store.val();
+        self.read.read_call.next = self.decode.read_call.val();
+        self.read.read_ret.next = self.decode.read_ret.val();
+        self.read.read_exit.next = self.decode.read_exit.val();
+        self.read.read_boot.next = self.decode.read_boot.val();
+        self.read.read_fault.next = self.decode.read_fault.val();
+        self.read.read_cause.next = self.decode.read_cause.val();
+        self.read.read_fault_value.next = self.decode.read_fault_value.val();
+        self.read.read_next.next = self.decode.read_next.val();
+        self.read.read_pc.next = self.decode.read_pc.val();
+
         // W
-        self.write.decode_slot.next = self.front_end.decode_slot.val();
-        self.write.decode_depth.next = self.front_end.decode_depth.val();
-        self.write.decode_active.next = self.front_end.decode_active.val();
-        self.write.decode_alive.next = self.front_end.decode_alive.val();
-        self.write.decode_waiting.next = self.front_end.decode_waiting.val();
-        self.write.decode_packet.next = self.front_end.decode_packet.val();
-        self.write.execute_valid.next = self.decode.execute_valid.val();
-        self.write.execute_rd.next = self.decode.execute_rd.val();
-        self.write.execute_funct3.next = self.decode.execute_funct3.val();
-        self.write.execute_immediate.next = self.decode.execute_immediate.val();
-        self.write.execute_control.next = self.decode.execute_control.val();
-        self.write.execute_multiply.next = self.decode.execute_multiply.val();
-        self.write.execute_divide.next = self.decode.execute_divide.val();
-        self.write.execute_branch.next = self.decode.execute_branch.val();
-        self.write.execute_jump.next = self.decode.execute_jump.val();
-        self.write.execute_jump_register.next = self.decode.execute_jump_register.val();
-        self.write.execute_load.next = self.decode.execute_load.val();
-        self.write.execute_store.next = self.decode.execute_store.val();
-        self.write.execute_call.next = self.decode.execute_call.val();
-        self.write.execute_ret.next = self.decode.execute_ret.val();
-        self.write.execute_exit.next = self.decode.execute_exit.val();
-        self.write.execute_boot.next = self.decode.execute_boot.val();
-        self.write.execute_fault.next = self.decode.execute_fault.val();
-        self.write.execute_cause.next = self.decode.execute_cause.val();
-        self.write.execute_fault_value.next = self.decode.execute_fault_value.val();
-        self.write.execute_next.next = self.decode.execute_next.val();
-        self.write.execute_pc.next = self.decode.execute_pc.val();
+        self.write.read_slot.next = self.read.slot.val();
+        self.write.read_depth.next = self.read.depth.val();
+        self.write.read_active.next = self.read.active.val();
+        self.write.read_alive.next = self.read.alive.val();
+        self.write.read_waiting.next = self.read.waiting.val();
+        self.write.read_packet.next = self.read.packet.val();
+        self.write.execute_valid.next = self.read.execute_valid.val();
+        self.write.execute_rd.next = self.read.execute_rd.val();
+        self.write.execute_funct3.next = self.read.execute_funct3.val();
+        self.write.execute_immediate.next = self.read.execute_immediate.val();
+        self.write.execute_control.next = self.read.execute_control.val();
+        self.write.execute_multiply.next = self.read.execute_multiply.val();
+        self.write.execute_divide.next = self.read.execute_divide.val();
+        self.write.execute_branch.next = self.read.execute_branch.val();
+        self.write.execute_jump.next = self.read.execute_jump.val();
+        self.write.execute_jump_register.next = self.read.execute_jump_register.val();
+        self.write.execute_load.next = self.read.execute_load.val();
+        self.write.execute_store.next = self.read.execute_store.val();
+        self.write.execute_call.next = self.read.execute_call.val();
+        self.write.execute_ret.next = self.read.execute_ret.val();
+        self.write.execute_exit.next = self.read.execute_exit.val();
+        self.write.execute_boot.next = self.read.execute_boot.val();
+        self.write.execute_fault.next = self.read.execute_fault.val();
+        self.write.execute_cause.next = self.read.execute_cause.val();
+        self.write.execute_fault_value.next = self.read.execute_fault_value.val();
+        self.write.execute_next.next = self.read.execute_next.val();
+        self.write.execute_pc.next = self.read.execute_pc.val();
         self.write.late_write.next = self.late.write_valid.val();
         self.write.warp_late.next = self.hazards.write_warp_late.val();
         self.write.path_ready.next = self.paths.ready.val();

@@ -30,18 +30,18 @@ pub struct WriteStage<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// All stages move on at this edge.
     pub advance: Signal<Out, Bit>,
-    /// Stage D: warp slot.
-    pub decode_slot: Signal<In, Bits<5>>,
-    /// Stage D: call depth.
-    pub decode_depth: Signal<In, Bits<6>>,
-    /// Stage D: lanes that run.
-    pub decode_active: Signal<In, Bits<LANES>>,
-    /// Stage D: lanes that have not ended.
-    pub decode_alive: Signal<In, Bits<LANES>>,
-    /// Stage D: key of the best path on which lanes wait.
-    pub decode_waiting: Signal<In, Bits<36>>,
-    /// Stage D: packetIdx of lane 0.
-    pub decode_packet: Signal<In, Bits<32>>,
+    /// Stage R: warp slot.
+    pub read_slot: Signal<In, Bits<5>>,
+    /// Stage R: call depth.
+    pub read_depth: Signal<In, Bits<6>>,
+    /// Stage R: lanes that run.
+    pub read_active: Signal<In, Bits<LANES>>,
+    /// Stage R: lanes that have not ended.
+    pub read_alive: Signal<In, Bits<LANES>>,
+    /// Stage R: key of the best path on which lanes wait.
+    pub read_waiting: Signal<In, Bits<36>>,
+    /// Stage R: packetIdx of lane 0.
+    pub read_packet: Signal<In, Bits<32>>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<In, Bit>,
     /// Stage X: destination register.
@@ -92,13 +92,15 @@ pub struct WriteStage<const LANES: usize> {
     pub load_error_lanes: Signal<In, Bits<LANES>>,
     /// The line that the last of these loads could not read.
     pub load_error_line: Signal<In, Bits<26>>,
+    /// Stage X: address of each lane (load, store, `jalr`).
+    pub address: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: result or address.
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
     pub taken: Vec<Signal<In, Bit>>,
-    /// The windows that the access may touch: first line of each.
+    /// Stage X: the windows that the access may touch, first line of each.
     pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Line after each: its first line if it has none; bit 26 is set if it ends with the address space.
+    /// Stage X: line after each, its first line if it has none; bit 26 is set if it ends with the address space.
     pub window_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
@@ -301,12 +303,12 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             clock: Signal::default(),
             reset: Signal::default(),
             advance: Signal::default(),
-            decode_slot: Signal::default(),
-            decode_depth: Signal::default(),
-            decode_active: Signal::default(),
-            decode_alive: Signal::default(),
-            decode_waiting: Signal::default(),
-            decode_packet: Signal::default(),
+            read_slot: Signal::default(),
+            read_depth: Signal::default(),
+            read_active: Signal::default(),
+            read_alive: Signal::default(),
+            read_waiting: Signal::default(),
+            read_packet: Signal::default(),
             execute_valid: Signal::default(),
             execute_rd: Signal::default(),
             execute_funct3: Signal::default(),
@@ -332,6 +334,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             refused: Signal::default(),
             load_error_lanes: Signal::default(),
             load_error_line: Signal::default(),
+            address: vec![Signal::default(); LANES],
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
             window_base: vec![Signal::default(); WINDOWS],
@@ -507,20 +510,24 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         );
 
         // Lanes that fault
+        self.check.clock.next = self.clock.val();
+        self.check.reset.next = self.reset.val();
+        self.check.execute_access.next =
+            (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();
+        self.check.execute_size.next = self.execute_funct3.val().get_bits::<2>(0);
+        self.check.execute_jump_register.next = self.execute_jump_register.val();
         self.check.active.next = self.active_w.q.val();
         self.check.load.next = self.load_w.q.val() & !self.stores.val();
         self.check.store.next = self.store_w.q.val() | self.stores.val();
         self.check.refused.next = self.refused.val();
         self.check.exit.next = self.exit_w.q.val();
-        self.check.size.next = self.funct3_w.q.val().get_bits::<2>(0);
-        self.check.jump_register.next = self.jump_register_w.q.val();
         self.check.branch.next = self.branch_w.q.val();
         self.check.jump.next = self.jump_w.q.val();
         self.check.target_misaligned.next = self.target_w.q.val().get_bits::<2>(0).any();
         self.check.fault.next = self.fault_w.q.val();
         self.check.fault_cause.next = self.cause_w.q.val();
         for i in 0..LANES {
-            self.check.address[i].next = self.result[i].val();
+            self.check.address[i].next = self.address[i].val();
             self.check.taken[i].next = self.taken[i].val();
         }
         for i in 0..WINDOWS {
@@ -589,6 +596,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             | (self.control_w.q.val() & self.path_valid.val());
         self.fire.next = self.valid_w.q.val() & !self.blocked.val();
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
+        self.check.advance.next = self.advance.val();
         self.flush.next = self.fire.val() & self.split.val();
         self.flush_valid.next = self.flush.val();
         self.divide_start.next = self.fire.val() & self.divide_w.q.val();
@@ -705,12 +713,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
 
         // Stage registers
         if self.advance.val() {
-            self.slot_x.d.next = self.decode_slot.val();
-            self.depth_x.d.next = self.decode_depth.val();
-            self.active_x.d.next = self.decode_active.val();
-            self.alive_x.d.next = self.decode_alive.val();
-            self.waiting_x.d.next = self.decode_waiting.val();
-            self.packet_x.d.next = self.decode_packet.val();
+            self.slot_x.d.next = self.read_slot.val();
+            self.depth_x.d.next = self.read_depth.val();
+            self.active_x.d.next = self.read_active.val();
+            self.alive_x.d.next = self.read_alive.val();
+            self.waiting_x.d.next = self.read_waiting.val();
+            self.packet_x.d.next = self.read_packet.val();
             self.valid_w.d.next =
                 self.execute_valid.val() & !(self.flush.val() & (self.slot_x.q.val() == self.slot_w.q.val()));
             self.slot_w.d.next = self.slot_x.q.val();

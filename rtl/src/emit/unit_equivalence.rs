@@ -69,12 +69,12 @@ fn random_control(random: u64) -> core::AluControl {
         trailing: bit(18),
     }
 }
-const B_SOURCES: [core::BSource; 3] =
-    [core::BSource::Register, core::BSource::Immediate, core::BSource::LaneOffset];
-const OPERAND_SOURCES: [core::OperandSource; 4] = [
+const B_SOURCES: [core::BSource; 2] = [core::BSource::Register, core::BSource::Immediate];
+const OPERAND_SOURCES: [core::OperandSource; 5] = [
     core::OperandSource::Registers,
     core::OperandSource::Result,
     core::OperandSource::Written,
+    core::OperandSource::JustWritten,
     core::OperandSource::Zero,
 ];
 const LOST: [core::LostCycle; 6] = [
@@ -115,6 +115,8 @@ units! {
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
         unit.rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
         unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
+        unit.execute_rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
+        unit.execute_rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
     };
     path_selector: core::PathSelector::<4>::default();
     atomic_turns: core::AtomicTurns::default(), 20_000, |unit, random, cycle| {
@@ -132,6 +134,7 @@ units! {
     warp_scheduler_oldest_first: core::WarpScheduler::new(true);
     // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
+    read_stage: core::ReadStage::<4>::default();
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::new(4, 2);

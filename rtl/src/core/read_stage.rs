@@ -1,0 +1,278 @@
+//! Stage R: the registers are read.
+
+use super::{AluControl, BSource, OperandSource};
+use crate::prelude::*;
+
+/// Holds the instruction of stage R, while the lanes read their registers, and the controls of stage X.
+///
+/// The context of the instruction in stage D (`decode_*`) becomes that of stage R (`slot` to `packet`), and its controls, which are those of stage R
+/// (`read_*`, registers of [`DecodeStage`](super::DecodeStage)), become those of stage X (`execute_*`), at each edge with `advance` high. An
+/// instruction that stage W flushes at this edge leaves stage R as a bubble.
+#[derive(LogicBlock, Default)]
+pub struct ReadStage<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stages D and R move on at this edge.
+    pub advance: Signal<In, Bit>,
+    /// From stage W: the younger instructions of a warp are dropped.
+    pub flush_valid: Signal<In, Bit>,
+    /// From stage W: that warp.
+    pub flush_slot: Signal<In, Bits<5>>,
+    /// Stage D: slot of its instruction.
+    pub decode_slot: Signal<In, Bits<5>>,
+    /// Stage D: its call depth there.
+    pub decode_depth: Signal<In, Bits<6>>,
+    /// Stage D: lanes that run it.
+    pub decode_active: Signal<In, Bits<LANES>>,
+    /// Stage D: lanes of its warp that have not ended.
+    pub decode_alive: Signal<In, Bits<LANES>>,
+    /// Stage D: key of the best path on which lanes of its warp wait.
+    pub decode_waiting: Signal<In, Bits<36>>,
+    /// Stage D: packetIdx of lane 0.
+    pub decode_packet: Signal<In, Bits<32>>,
+    /// Stage R holds an instruction.
+    pub read_valid: Signal<In, Bit>,
+    /// Stage R: see `execute_rs1_source`.
+    pub read_rs1_source: Signal<In, OperandSource>,
+    /// Stage R: see `execute_rs2_source`.
+    pub read_rs2_source: Signal<In, OperandSource>,
+    /// Stage R: see `execute_rd`.
+    pub read_rd: Signal<In, Bits<5>>,
+    /// Stage R: see `execute_operation`.
+    pub read_operation: Signal<In, AluControl>,
+    /// Stage R: see `execute_funct3`.
+    pub read_funct3: Signal<In, Bits<3>>,
+    /// Stage R: see `execute_b_source`.
+    pub read_b_source: Signal<In, BSource>,
+    /// Stage R: see `execute_immediate`.
+    pub read_immediate: Signal<In, Bits<32>>,
+    /// Stage R: see `execute_multiply`.
+    pub read_multiply: Signal<In, Bit>,
+    /// Stage R: see `execute_divide`.
+    pub read_divide: Signal<In, Bit>,
+    /// Stage R: see `execute_aes`.
+    pub read_aes: Signal<In, Bit>,
+    /// Stage R: see `execute_byte_select`.
+    pub read_byte_select: Signal<In, Bits<2>>,
+    /// Stage R: see `execute_aes_decrypt`.
+    pub read_aes_decrypt: Signal<In, Bit>,
+    /// Stage R: see `execute_aes_middle`.
+    pub read_aes_middle: Signal<In, Bit>,
+    /// Stage R: see `execute_control`.
+    pub read_control: Signal<In, Bit>,
+    /// Stage R: see `execute_branch`.
+    pub read_branch: Signal<In, Bit>,
+    /// Stage R: see `execute_jump`.
+    pub read_jump: Signal<In, Bit>,
+    /// Stage R: see `execute_jump_register`.
+    pub read_jump_register: Signal<In, Bit>,
+    /// Stage R: see `execute_load`.
+    pub read_load: Signal<In, Bit>,
+    /// Stage R: see `execute_store`.
+    pub read_store: Signal<In, Bit>,
+    /// Stage R: see `execute_call`.
+    pub read_call: Signal<In, Bit>,
+    /// Stage R: see `execute_ret`.
+    pub read_ret: Signal<In, Bit>,
+    /// Stage R: see `execute_exit`.
+    pub read_exit: Signal<In, Bit>,
+    /// Stage R: see `execute_boot`.
+    pub read_boot: Signal<In, Bit>,
+    /// Stage R: see `execute_fault`.
+    pub read_fault: Signal<In, Bit>,
+    /// Stage R: see `execute_cause`.
+    pub read_cause: Signal<In, Bits<5>>,
+    /// Stage R: see `execute_fault_value`.
+    pub read_fault_value: Signal<In, Bits<32>>,
+    /// Stage R: see `execute_next`.
+    pub read_next: Signal<In, Bits<30>>,
+    /// Stage R: see `execute_pc`.
+    pub read_pc: Signal<In, Bits<30>>,
+    /// Slot of the instruction in stage R.
+    pub slot: Signal<Out, Bits<5>>,
+    /// Its call depth there.
+    pub depth: Signal<Out, Bits<6>>,
+    /// Lanes that run it.
+    pub active: Signal<Out, Bits<LANES>>,
+    /// Lanes of its warp that have not ended.
+    pub alive: Signal<Out, Bits<LANES>>,
+    /// Key of the best path on which lanes of its warp wait.
+    pub waiting: Signal<Out, Bits<36>>,
+    /// packetIdx of lane 0.
+    pub packet: Signal<Out, Bits<32>>,
+    /// Stage X holds an instruction.
+    pub execute_valid: Signal<Out, Bit>,
+    /// Where the value of `rs1` is.
+    pub execute_rs1_source: Signal<Out, OperandSource>,
+    /// Where the value of `rs2` is.
+    pub execute_rs2_source: Signal<Out, OperandSource>,
+    /// Destination register, 0 for none.
+    pub execute_rd: Signal<Out, Bits<5>>,
+    /// Arithmetic operation.
+    pub execute_operation: Signal<Out, AluControl>,
+    /// `funct3`.
+    pub execute_funct3: Signal<Out, Bits<3>>,
+    /// Source of the second operand.
+    pub execute_b_source: Signal<Out, BSource>,
+    /// Immediate.
+    pub execute_immediate: Signal<Out, Bits<32>>,
+    /// Multiplication.
+    pub execute_multiply: Signal<Out, Bit>,
+    /// Division.
+    pub execute_divide: Signal<Out, Bit>,
+    /// AES step.
+    pub execute_aes: Signal<Out, Bit>,
+    /// Byte of `rs2` that an AES step takes.
+    pub execute_byte_select: Signal<Out, Bits<2>>,
+    /// The AES step decrypts.
+    pub execute_aes_decrypt: Signal<Out, Bit>,
+    /// The AES step mixes columns.
+    pub execute_aes_middle: Signal<Out, Bit>,
+    /// The next path depends on the instruction.
+    pub execute_control: Signal<Out, Bit>,
+    /// Conditional branch.
+    pub execute_branch: Signal<Out, Bit>,
+    /// `jal`.
+    pub execute_jump: Signal<Out, Bit>,
+    /// `jalr`.
+    pub execute_jump_register: Signal<Out, Bit>,
+    /// Load.
+    pub execute_load: Signal<Out, Bit>,
+    /// Store.
+    pub execute_store: Signal<Out, Bit>,
+    /// One call level deeper.
+    pub execute_call: Signal<Out, Bit>,
+    /// One call level up.
+    pub execute_ret: Signal<Out, Bit>,
+    /// EXIT: the lanes end.
+    pub execute_exit: Signal<Out, Bit>,
+    /// The instruction belongs to the boot sequence and is not counted.
+    pub execute_boot: Signal<Out, Bit>,
+    /// Every lane faults.
+    pub execute_fault: Signal<Out, Bit>,
+    /// Cause of that fault.
+    pub execute_cause: Signal<Out, Bits<5>>,
+    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch error.
+    pub execute_fault_value: Signal<Out, Bits<32>>,
+    /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
+    pub execute_next: Signal<Out, Bits<30>>,
+    /// PC of the instruction, bits 31:2.
+    pub execute_pc: Signal<Out, Bits<30>>,
+    slot_r: Register<Bits<5>>,
+    depth_r: Register<Bits<6>>,
+    active_r: Register<Bits<LANES>>,
+    alive_r: Register<Bits<LANES>>,
+    waiting_r: Register<Bits<36>>,
+    packet_r: Register<Bits<32>>,
+    valid_x: Register<Bit>,
+    rs1_source_x: Register<OperandSource>,
+    rs2_source_x: Register<OperandSource>,
+    rd_x: Register<Bits<5>>,
+    operation_x: Register<AluControl>,
+    funct3_x: Register<Bits<3>>,
+    b_source_x: Register<BSource>,
+    immediate_x: Register<Bits<32>>,
+    multiply_x: Register<Bit>,
+    divide_x: Register<Bit>,
+    aes_x: Register<Bit>,
+    byte_select_x: Register<Bits<2>>,
+    aes_decrypt_x: Register<Bit>,
+    aes_middle_x: Register<Bit>,
+    control_x: Register<Bit>,
+    branch_x: Register<Bit>,
+    jump_x: Register<Bit>,
+    jump_register_x: Register<Bit>,
+    load_x: Register<Bit>,
+    store_x: Register<Bit>,
+    call_x: Register<Bit>,
+    ret_x: Register<Bit>,
+    exit_x: Register<Bit>,
+    boot_x: Register<Bit>,
+    fault_x: Register<Bit>,
+    cause_x: Register<Bits<5>>,
+    fault_value_x: Register<Bits<32>>,
+    next_x: Register<Bits<30>>,
+    pc_x: Register<Bits<30>>,
+}
+
+impl<const LANES: usize> Logic for ReadStage<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, slot_r, depth_r, active_r, alive_r, waiting_r, packet_r, valid_x, rs1_source_x, rs2_source_x, rd_x, operation_x, funct3_x, b_source_x, immediate_x, multiply_x, divide_x, aes_x, byte_select_x, aes_decrypt_x, aes_middle_x, control_x, branch_x, jump_x, jump_register_x, load_x, store_x, call_x, ret_x, exit_x, boot_x, fault_x, cause_x, fault_value_x, next_x, pc_x);
+        self.slot.next = self.slot_r.q.val();
+        self.depth.next = self.depth_r.q.val();
+        self.active.next = self.active_r.q.val();
+        self.alive.next = self.alive_r.q.val();
+        self.waiting.next = self.waiting_r.q.val();
+        self.packet.next = self.packet_r.q.val();
+        self.execute_valid.next = self.valid_x.q.val();
+        self.execute_rs1_source.next = self.rs1_source_x.q.val();
+        self.execute_rs2_source.next = self.rs2_source_x.q.val();
+        self.execute_rd.next = self.rd_x.q.val();
+        self.execute_operation.next = self.operation_x.q.val();
+        self.execute_funct3.next = self.funct3_x.q.val();
+        self.execute_b_source.next = self.b_source_x.q.val();
+        self.execute_immediate.next = self.immediate_x.q.val();
+        self.execute_multiply.next = self.multiply_x.q.val();
+        self.execute_divide.next = self.divide_x.q.val();
+        self.execute_aes.next = self.aes_x.q.val();
+        self.execute_byte_select.next = self.byte_select_x.q.val();
+        self.execute_aes_decrypt.next = self.aes_decrypt_x.q.val();
+        self.execute_aes_middle.next = self.aes_middle_x.q.val();
+        self.execute_control.next = self.control_x.q.val();
+        self.execute_branch.next = self.branch_x.q.val();
+        self.execute_jump.next = self.jump_x.q.val();
+        self.execute_jump_register.next = self.jump_register_x.q.val();
+        self.execute_load.next = self.load_x.q.val();
+        self.execute_store.next = self.store_x.q.val();
+        self.execute_call.next = self.call_x.q.val();
+        self.execute_ret.next = self.ret_x.q.val();
+        self.execute_exit.next = self.exit_x.q.val();
+        self.execute_boot.next = self.boot_x.q.val();
+        self.execute_fault.next = self.fault_x.q.val();
+        self.execute_cause.next = self.cause_x.q.val();
+        self.execute_fault_value.next = self.fault_value_x.q.val();
+        self.execute_next.next = self.next_x.q.val();
+        self.execute_pc.next = self.pc_x.q.val();
+        if self.advance.val() {
+            self.slot_r.d.next = self.decode_slot.val();
+            self.depth_r.d.next = self.decode_depth.val();
+            self.active_r.d.next = self.decode_active.val();
+            self.alive_r.d.next = self.decode_alive.val();
+            self.waiting_r.d.next = self.decode_waiting.val();
+            self.packet_r.d.next = self.decode_packet.val();
+            self.valid_x.d.next = self.read_valid.val()
+                & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot_r.q.val()));
+            self.rs1_source_x.d.next = self.read_rs1_source.val();
+            self.rs2_source_x.d.next = self.read_rs2_source.val();
+            self.rd_x.d.next = self.read_rd.val();
+            self.operation_x.d.next = self.read_operation.val();
+            self.funct3_x.d.next = self.read_funct3.val();
+            self.b_source_x.d.next = self.read_b_source.val();
+            self.immediate_x.d.next = self.read_immediate.val();
+            self.multiply_x.d.next = self.read_multiply.val();
+            self.divide_x.d.next = self.read_divide.val();
+            self.aes_x.d.next = self.read_aes.val();
+            self.byte_select_x.d.next = self.read_byte_select.val();
+            self.aes_decrypt_x.d.next = self.read_aes_decrypt.val();
+            self.aes_middle_x.d.next = self.read_aes_middle.val();
+            self.control_x.d.next = self.read_control.val();
+            self.branch_x.d.next = self.read_branch.val();
+            self.jump_x.d.next = self.read_jump.val();
+            self.jump_register_x.d.next = self.read_jump_register.val();
+            self.load_x.d.next = self.read_load.val();
+            self.store_x.d.next = self.read_store.val();
+            self.call_x.d.next = self.read_call.val();
+            self.ret_x.d.next = self.read_ret.val();
+            self.exit_x.d.next = self.read_exit.val();
+            self.boot_x.d.next = self.read_boot.val();
+            self.fault_x.d.next = self.read_fault.val();
+            self.cause_x.d.next = self.read_cause.val();
+            self.fault_value_x.d.next = self.read_fault_value.val();
+            self.next_x.d.next = self.read_next.val();
+            self.pc_x.d.next = self.read_pc.val();
+        }
+    }
+}
