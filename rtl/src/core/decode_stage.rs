@@ -485,8 +485,7 @@ impl Logic for DecodeStage {
         // D
         self.instruction.next = self.word_d.q.val();
         self.at_exit.next = self.exit_d.q.val();
-        self.timed_out.next =
-            self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
+        self.timed_out.next = self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
         if self.load_error.val() | self.timed_out.val() {
             // An illegal instruction, so that nothing but the fault happens.
             self.instruction.next = bits::<32>(0);

@@ -370,11 +370,9 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // Instructions behind one that did not go on in sequence are dropped. Those that are still to be issued are held back by the
         // scheduler from the next cycle on.
         self.hold.next = self.replay_valid.val() | self.control_valid.val();
-        self.drop_issued.next = (self.hold.val()
-            & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
+        self.drop_issued.next = (self.hold.val() & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.scheduler.issue_slot.val() == self.write_slot.val()));
-        self.drop_context.next = (self.hold.val()
-            & (self.context_held_slot.q.val() == self.hold_slot.val()))
+        self.drop_context.next = (self.hold.val() & (self.context_held_slot.q.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.context_held_slot.q.val() == self.write_slot.val()));
         self.drop_fetched.next = (self.hold.val() & (self.fetched_slot_q.q.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.fetched_slot_q.q.val() == self.write_slot.val()));

@@ -253,8 +253,7 @@ impl Logic for Hazards {
             | (self.exit.val() & (self.dividing.val() | self.scratching.val()));
 
         // A division or atomic instruction in stages R to W may still be flushed, and then no completion comes.
-        self.transient.next = ((self.rs1_in_read.val() | self.rs2_in_read.val())
-            & self.read_multiply.val())
+        self.transient.next = ((self.rs1_in_read.val() | self.rs2_in_read.val()) & self.read_multiply.val())
             | (self.divide.val()
                 & ((self.read_valid.val() & self.read_divide.val())
                     | (self.execute_valid.val() & self.execute_divide.val())

@@ -100,15 +100,15 @@ pub struct Lane {
     pub fault_address: Signal<In, Bits<9>>,
     /// Stage W: verdict of a faulting lane.
     pub verdict: Signal<In, Bits<32>>,
-    /// The lane takes loaded data or the result of its division.
+    /// The lane writes the value that came late a cycle ago.
     pub late: Signal<In, Bit>,
     /// Register file address for it.
     pub late_address: Signal<In, Bits<9>>,
-    /// It is `quotient`, not `load_data`.
+    /// The value that comes late is `quotient`, not `load_data`.
     pub late_division: Signal<In, Bit>,
     /// Result of a division.
     pub quotient: Signal<In, Bits<32>>,
-    /// Loaded data, sized and extended.
+    /// Loaded data, sized and extended; written a cycle later, as `late` says.
     pub load_data: Signal<In, Bits<32>>,
     /// Value that a register write takes in this cycle.
     pub written: Signal<Out, Bits<32>>,
@@ -147,6 +147,7 @@ pub struct Lane {
     store_data_w: Register<Bits<32>>,
     taken_w: Register<Bit>,
     written_q: Register<Bits<32>>,
+    late_q: Register<Bits<32>>,
     a: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
@@ -236,6 +237,7 @@ impl Lane {
             store_data_w: Register::default(),
             taken_w: Register::default(),
             written_q: Register::default(),
+            late_q: Register::default(),
             a: Signal::default(),
             rs2: Signal::default(),
             b: Signal::default(),
@@ -263,6 +265,7 @@ impl Logic for Lane {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, operand_1, operand_2, result_w, store_data_w, taken_w, written_q);
+        dff_setup!(self, clock, late_q);
         clock!(self, clock, multiplier);
         self.registers_1.clock.next = self.clock.val();
         self.registers_2.clock.next = self.clock.val();
@@ -363,12 +366,13 @@ impl Logic for Lane {
         if self.own_verdict.val() {
             self.register_data.next = self.register_data.val() | self.verdict.val();
         }
+        self.late_q.d.next = self.load_data.val();
+        if self.late_division.val() {
+            self.late_q.d.next = self.quotient.val();
+        }
         self.late_data.next = bits::<32>(0);
         if self.late.val() {
-            self.late_data.next = self.load_data.val();
-            if self.late_division.val() {
-                self.late_data.next = self.quotient.val();
-            }
+            self.late_data.next = self.late_q.q.val();
         }
         self.register_data.next = self.register_data.val() | self.late_data.val();
         self.written.next = self.register_data.val();

@@ -13,9 +13,10 @@ pub const FROM_DIVISION: usize = 2;
 
 /// Lets values that come late to the register port: those of the first unit that has some, in turns with stage W.
 ///
-/// 1. `result_taken` says combinationally whose values are written at this edge, and `write_slot` to `write_last` to which registers; the
-///    values themselves the lanes choose by it. A unit whose `result_valid` and `result_ready` are high is such a one.
-/// 2. In the cycle after one in which stage W waited for the port (`port_wanted`) nothing is taken. Else a stream of loaded lines would hold
+/// 1. `result_taken` says combinationally whose values are taken at this edge; the lanes choose by it which values they hold. A unit whose
+///    `result_valid` and `result_ready` are high is such a one.
+/// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name, which are registers, as are all outputs that come with them.
+/// 3. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken. Else a stream of loaded lines would hold
 ///    up the instructions that ask for more.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
@@ -23,7 +24,7 @@ pub struct LateResults<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stage W waits for the register port.
+    /// Stage W wants the register port.
     pub port_wanted: Signal<In, Bit>,
     /// From each unit: values of lanes are here.
     pub result_valid: Vec<Signal<In, Bit>>,
@@ -37,10 +38,16 @@ pub struct LateResults<const LANES: usize> {
     pub result_lanes: Vec<Signal<In, Bits<LANES>>>,
     /// From each unit: the instruction is complete with them.
     pub result_last: Vec<Signal<In, Bit>>,
-    /// Values of this unit are written at this edge; one at most.
+    /// From memory: the line of these values could not be read.
+    pub result_error: Signal<In, Bit>,
+    /// From memory: that line.
+    pub result_line: Signal<In, Bits<26>>,
+    /// From memory: a load is complete with the values that are taken.
+    pub loaded_valid: Signal<In, Bit>,
+    /// From memory: an atomic operation is complete with this cycle.
+    pub exchanged_valid: Signal<In, Bit>,
+    /// Values of this unit are taken at this edge; one at most.
     pub result_taken: Vec<Signal<Out, Bit>>,
-    /// Values of this unit, the last of their instruction, are written at this edge.
-    pub result_done: Vec<Signal<Out, Bit>>,
     /// Values are written at this edge.
     pub write_valid: Signal<Out, Bit>,
     /// Warp slot; anything if none are.
@@ -51,8 +58,29 @@ pub struct LateResults<const LANES: usize> {
     pub write_lanes: Signal<Out, Bits<LANES>>,
     /// Their instruction is complete.
     pub write_last: Signal<Out, Bit>,
-    /// Stage W has the port now.
-    waits: Register<Bit>,
+    /// They are no values: their line could not be read.
+    pub write_error: Signal<Out, Bit>,
+    /// That line.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// A load from shared memory is complete with them.
+    pub loaded: Signal<Out, Bit>,
+    /// A load from the scratchpad is complete with them.
+    pub scratched: Signal<Out, Bit>,
+    /// A division is complete with them.
+    pub divided: Signal<Out, Bit>,
+    /// An atomic operation was complete a cycle ago; if it has values, they are written at this edge.
+    pub exchanged: Signal<Out, Bit>,
+    write_valid_q: Register<Bit>,
+    write_slot_q: Register<Bits<5>>,
+    write_rd_q: Register<Bits<5>>,
+    write_lanes_q: Register<Bits<LANES>>,
+    write_last_q: Register<Bit>,
+    write_error_q: Register<Bit>,
+    write_line_q: Register<Bits<26>>,
+    loaded_q: Register<Bit>,
+    scratched_q: Register<Bit>,
+    divided_q: Register<Bit>,
+    exchanged_q: Register<Bit>,
     /// Neither stage W nor a unit before this one has the port.
     free: Vec<Signal<Local, Bit>>,
 }
@@ -69,14 +97,33 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             result_rd: vec![Signal::default(); LATE_SOURCES],
             result_lanes: vec![Signal::default(); LATE_SOURCES],
             result_last: vec![Signal::default(); LATE_SOURCES],
+            result_error: Signal::default(),
+            result_line: Signal::default(),
+            loaded_valid: Signal::default(),
+            exchanged_valid: Signal::default(),
             result_taken: vec![Signal::default(); LATE_SOURCES],
-            result_done: vec![Signal::default(); LATE_SOURCES],
             write_valid: Signal::default(),
             write_slot: Signal::default(),
             write_rd: Signal::default(),
             write_lanes: Signal::default(),
             write_last: Signal::default(),
-            waits: Register::default(),
+            write_error: Signal::default(),
+            write_line: Signal::default(),
+            loaded: Signal::default(),
+            scratched: Signal::default(),
+            divided: Signal::default(),
+            exchanged: Signal::default(),
+            write_valid_q: Register::default(),
+            write_slot_q: Register::default(),
+            write_rd_q: Register::default(),
+            write_lanes_q: Register::default(),
+            write_last_q: Register::default(),
+            write_error_q: Register::default(),
+            write_line_q: Register::default(),
+            loaded_q: Register::default(),
+            scratched_q: Register::default(),
+            divided_q: Register::default(),
+            exchanged_q: Register::default(),
             free: vec![Signal::default(); LATE_SOURCES],
         }
     }
@@ -85,15 +132,28 @@ impl<const LANES: usize> Default for LateResults<LANES> {
 impl<const LANES: usize> Logic for LateResults<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, waits);
-        self.waits.d.next = self.port_wanted.val();
-        self.write_valid.next = false;
-        self.write_slot.next = self.result_slot[0].val();
-        self.write_rd.next = self.result_rd[0].val();
-        self.write_lanes.next = bits::<LANES>(0);
-        self.write_last.next = false;
+        dff_setup!(
+            self,
+            clock,
+            write_valid_q,
+            write_slot_q,
+            write_rd_q,
+            write_lanes_q,
+            write_last_q,
+            write_error_q,
+            write_line_q,
+            loaded_q,
+            scratched_q,
+            divided_q,
+            exchanged_q
+        );
+        self.write_valid_q.d.next = false;
+        self.write_slot_q.d.next = self.result_slot[0].val();
+        self.write_rd_q.d.next = self.result_rd[0].val();
+        self.write_lanes_q.d.next = bits::<LANES>(0);
+        self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            self.free[i].next = !self.waits.q.val();
+            self.free[i].next = !(self.port_wanted.val() & self.write_valid_q.q.val());
             for j in 0..LATE_SOURCES {
                 if (j < i) && self.result_valid[j].val() {
                     self.free[i].next = false;
@@ -101,17 +161,34 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
             }
             self.result_ready[i].next = self.free[i].val();
             self.result_taken[i].next = false;
-            self.result_done[i].next = false;
             if self.result_valid[i].val() & self.free[i].val() {
                 self.result_taken[i].next = true;
-                self.result_done[i].next = self.result_last[i].val();
-                self.write_valid.next = true;
-                self.write_slot.next = self.result_slot[i].val();
-                self.write_rd.next = self.result_rd[i].val();
-                self.write_lanes.next = self.result_lanes[i].val();
-                self.write_last.next = self.result_last[i].val();
+                self.write_valid_q.d.next = true;
+                self.write_slot_q.d.next = self.result_slot[i].val();
+                self.write_rd_q.d.next = self.result_rd[i].val();
+                self.write_lanes_q.d.next = self.result_lanes[i].val();
+                self.write_last_q.d.next = self.result_last[i].val();
             }
         }
+        self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
+        self.write_line_q.d.next = self.result_line.val();
+        self.loaded_q.d.next = self.loaded_valid.val();
+        self.scratched_q.d.next =
+            self.result_taken[FROM_SCRATCHPAD].val() & self.result_last[FROM_SCRATCHPAD].val();
+        self.divided_q.d.next =
+            self.result_taken[FROM_DIVISION].val() & self.result_last[FROM_DIVISION].val();
+        self.exchanged_q.d.next = self.exchanged_valid.val();
+        self.write_valid.next = self.write_valid_q.q.val();
+        self.write_slot.next = self.write_slot_q.q.val();
+        self.write_rd.next = self.write_rd_q.q.val();
+        self.write_lanes.next = self.write_lanes_q.q.val();
+        self.write_last.next = self.write_last_q.q.val();
+        self.write_error.next = self.write_error_q.q.val();
+        self.write_line.next = self.write_line_q.q.val();
+        self.loaded.next = self.loaded_q.q.val();
+        self.scratched.next = self.scratched_q.q.val();
+        self.divided.next = self.divided_q.q.val();
+        self.exchanged.next = self.exchanged_q.q.val();
     }
 }
 
@@ -122,14 +199,14 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Every value is written once, the first unit's before those of others, and never in the cycle after stage W waited.
+    /// Every value is taken once and written in the next cycle, the first unit's before those of others, and none is taken while stage W waits.
     #[test]
     fn the_first_unit_goes_first_and_stage_w_has_its_turns() {
         let mut rng = crate::testing::random();
         let mut uut = LateResults::<4>::default();
         reset!(uut);
-        let (mut waited, mut held, mut second) = (false, 0, 0);
-        for _ in 0..2000 {
+        let (mut before, mut held, mut second) = (None, 0, 0);
+        for cycle in 0..2000u64 {
             let valid: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.4));
             let last: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.5));
             for i in 0..LATE_SOURCES {
@@ -139,26 +216,40 @@ mod tests {
                 uut.result_lanes[i].next = bits(1 << i);
                 uut.result_last[i].next = last[i];
             }
+            let (error, loaded, exchanged) = (rng.gen_bool(0.5), rng.gen_bool(0.5), rng.gen_bool(0.5));
+            uut.result_error.next = error;
+            uut.result_line.next = bits(cycle);
+            uut.loaded_valid.next = loaded;
+            uut.exchanged_valid.next = exchanged;
             uut.port_wanted.next = rng.gen_bool(0.3);
             settle(&mut uut);
-            let first = valid.iter().position(|valid| *valid).filter(|_| !waited);
-            held += u32::from(waited && valid.contains(&true));
+
+            let waits = before.is_some() && uut.port_wanted.val();
+            let first = valid.iter().position(|valid| *valid).filter(|_| !waits);
+            held += u32::from(waits && valid.contains(&true));
             second += u32::from(first > Some(0));
-            assert_eq!(uut.write_valid.val(), first.is_some());
             for i in 0..LATE_SOURCES {
                 let taken = uut.result_ready[i].val() && valid[i];
                 assert_eq!((taken, uut.result_taken[i].val()), (first == Some(i), first == Some(i)));
-                assert_eq!(uut.result_done[i].val(), first == Some(i) && last[i]);
             }
-            let lanes = first.map_or(0, |i| 1 << i);
-            assert_eq!(u64::from(uut.write_lanes.val()), lanes);
-            assert_eq!(uut.write_last.val(), first.is_some_and(|i| last[i]));
-            if let Some(i) = first {
+            assert_eq!(uut.write_valid.val(), before.is_some());
+            if let Some((i, ends, error)) = before {
+                assert_eq!(u64::from(uut.write_lanes.val()), 1 << i);
                 assert_eq!(u64::from(uut.write_slot.val()), 10 + i as u64);
                 assert_eq!(u64::from(uut.write_rd.val()), 20 + i as u64);
+                assert_eq!(uut.write_last.val(), ends);
+                assert_eq!(uut.write_error.val(), i == FROM_MEMORY && error);
+                assert_eq!(u64::from(uut.write_line.val()), cycle - 1);
+                assert_eq!(uut.scratched.val(), i == FROM_SCRATCHPAD && ends);
+                assert_eq!(uut.divided.val(), i == FROM_DIVISION && ends);
+            } else {
+                let none = !uut.write_lanes.val().any() && !uut.write_last.val() && !uut.write_error.val();
+                assert!(none && !uut.scratched.val() && !uut.divided.val());
             }
-            waited = uut.port_wanted.val();
+            before = first.map(|i| (i, last[i], error));
             tick!(uut);
+            settle(&mut uut);
+            assert_eq!((uut.loaded.val(), uut.exchanged.val()), (loaded, exchanged));
         }
         assert!(held > 100 && second > 100, "{held} {second}");
     }

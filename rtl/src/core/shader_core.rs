@@ -3,7 +3,7 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
-    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, WINDOWS,
+    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
@@ -421,7 +421,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             for i in 0..LANES {
                 self.atomic_stage[k].address[i].next = self.lane[i].address.val();
             }
-            self.exchanged.next = self.data_memory.atomic_done.val() | self.atomic_turns[k].wake.val();
+            self.exchanged.next = self.late.exchanged.val() | self.atomic_turns[k].wake.val();
 
             self.atomic_turns[k].clock.next = self.clock.val();
             self.atomic_turns[k].reset.next = self.reset.val();
@@ -437,7 +437,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
 
         // Values that come late
-        self.late.port_wanted.next = self.write.waits_for_port.val();
+        self.late.port_wanted.next = self.write.wants_port.val();
         for i in FROM_MEMORY..FROM_DIVISION {
             self.late.result_valid[i].next = self.data_memory.result_valid[i].val();
             self.data_memory.result_ready[i].next = self.late.result_ready[i].val();
@@ -446,6 +446,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.late.result_lanes[i].next = self.data_memory.result_lanes[i].val();
             self.late.result_last[i].next = self.data_memory.result_last[i].val();
         }
+        self.late.result_error.next = self.data_memory.result_error.val();
+        self.late.result_line.next = self.data_memory.result_line.val();
+        self.late.loaded_valid.next = self.data_memory.loaded_valid.val();
+        self.late.exchanged_valid.next = self.data_memory.atomic_done.val();
         self.late.result_valid[FROM_DIVISION].next = self.divide.result_valid.val();
         self.divide.result_ready.next = self.late.result_ready[FROM_DIVISION].val();
         self.late.result_slot[FROM_DIVISION].next = self.divide.result_slot.val();
@@ -478,7 +482,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
         self.front_end.stored_valid.next = self.data_memory.stored_valid.val();
         self.front_end.stored_slot.next = self.data_memory.stored_slot.val();
-        self.front_end.divided_valid.next = self.late.result_done[FROM_DIVISION].val() | self.exchanged.val();
+        self.front_end.divided_valid.next = self.late.divided.val() | self.exchanged.val();
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         self.front_end.context_slot.next = self.write.context_slot.val();
@@ -593,22 +597,22 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_divide.next = self.write.divide.val();
         self.hazards.memory_start.next = self.write.memory_start.val() & !self.write.request_scratchpad.val();
         self.hazards.divide_start.next = self.write.divide_start.val();
-        self.hazards.loaded_valid.next = self.data_memory.loaded_valid.val();
+        self.hazards.loaded_valid.next = self.late.loaded.val();
         self.hazards.late_valid.next = self.late.write_last.val();
         self.hazards.late_slot.next = self.late.write_slot.val();
         self.hazards.late_rd.next = self.late.write_rd.val();
         self.hazards.scratchpad_start.next =
             self.write.memory_start.val() & self.write.request_scratchpad.val();
-        self.hazards.scratchpad_loaded.next = self.late.result_done[FROM_SCRATCHPAD].val();
+        self.hazards.scratchpad_loaded.next = self.late.scratched.val();
         self.hazards.scratchpad_stored.next = self.data_memory.scratchpad_stored.val();
         self.hazards.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
         self.hazards.stored_valid.next = self.data_memory.stored_valid.val();
         self.hazards.stored_slot.next = self.data_memory.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
-        self.hazards.divided_valid.next = self.late.result_done[FROM_DIVISION].val() | self.exchanged.val();
+        self.hazards.divided_valid.next = self.late.divided.val() | self.exchanged.val();
         self.hazards.atomic.next = self.decode.atomic.val();
-        self.hazards.atomic_busy.next = self.data_memory.atomic_busy.val();
+        self.hazards.atomic_busy.next = self.data_memory.atomic_busy.val() | self.late.exchanged.val();
         self.hazards.atomic_slot.next = self.data_memory.atomic_slot.val();
         self.instruction_count.start_valid.next = self.start_valid.val();
         self.instruction_count.start_slot.next = self.start_slot.val();
@@ -841,11 +845,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.data_memory.written_tag.next = self.written_tag.val();
 
         // Loads that failed become faults of their lanes.
-        self.load_errors.error_valid.next =
-            self.late.result_taken[FROM_MEMORY].val() & self.data_memory.result_error.val();
+        self.load_errors.error_valid.next = self.late.write_error.val();
         self.load_errors.error_slot.next = self.late.write_slot.val();
         self.load_errors.error_lanes.next = self.late.write_lanes.val();
-        self.load_errors.error_line.next = self.data_memory.result_line.val();
+        self.load_errors.error_line.next = self.late.write_line.val();
         self.load_errors.slot.next = self.front_end.decode_slot.val();
         self.load_errors.active.next = self.front_end.decode_active.val();
         self.decode.load_error.next = self.load_errors.found.val();

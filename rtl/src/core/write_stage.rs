@@ -104,8 +104,8 @@ pub struct WriteStage<const LANES: usize> {
     pub window_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
-    /// The instruction in stage W wants the register write port in this cycle and does not get it.
-    pub waits_for_port: Signal<Out, Bit>,
+    /// The instruction wants the register port for its result.
+    pub wants_port: Signal<Out, Bit>,
     /// The warp in stage W has values to come.
     pub warp_late: Signal<In, Bit>,
     /// Stage X: warp slot.
@@ -340,7 +340,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             window_base: vec![Signal::default(); WINDOWS],
             window_end: vec![Signal::default(); WINDOWS],
             late_write: Signal::default(),
-            waits_for_port: Signal::default(),
+            wants_port: Signal::default(),
             warp_late: Signal::default(),
             execute_slot: Signal::default(),
             valid: Signal::default(),
@@ -586,7 +586,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.valid_w.q.val() & (self.load_w.q.val() | self.store_w.q.val()) & self.sound.val().any();
         self.needs_port.next =
             (self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val()) | self.any_fault.val();
-        self.waits_for_port.next = self.valid_w.q.val() & self.needs_port.val() & self.late_write.val();
+        self.wants_port.next =
+            self.valid_w.q.val() & self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val();
         self.blocked.next = (self.needs_port.val() & self.late_write.val())
             | (self.memory.val() & !self.request_ready.val() & !self.request_taken.q.val())
             | (self.divide_w.q.val() & !self.divide_ready.val())

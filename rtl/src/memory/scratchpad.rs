@@ -16,7 +16,8 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 3. The words of a load pass are on `result_valid` one cycle after the pass; a pass waits while the result before it
 ///    does. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see
 ///    [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of a store by one cycle.
-/// 4. One pass a cycle is sustained, within an operation and from one to the next.
+/// 4. One pass a cycle is sustained, within an operation and from one of one pass to the next. Behind an operation in which a lane is not in its own
+///    bank a cycle is lost: `request_ready` must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Scratchpad<const LANES: usize> {
@@ -329,7 +330,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         self.stored_slot.next = self.done_slot.q.val();
 
         // A new operation; store data is repeated in every place where the strobes may want it.
-        self.accepts.next = !self.busy.q.val() | (self.moves.val() & self.finishes.val());
+        self.accepts.next = !self.busy.q.val() | (self.moves.val() & self.own.q.val());
         self.request_ready.next = self.accepts.val();
         self.request_own.next = true;
         for i in 0..LANES {
