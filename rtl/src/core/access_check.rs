@@ -62,6 +62,12 @@ pub struct AccessCheck<const LANES: usize> {
     pub faulting: Signal<Out, Bits<LANES>>,
     /// Lanes that execute the instruction again.
     pub staying: Signal<Out, Bits<LANES>>,
+    /// Some lane faults. This and the next two are known sooner than the lanes.
+    pub any_faulting: Signal<Out, Bit>,
+    /// Some lanes access the scratchpad and some the shared memory.
+    pub mixed: Signal<Out, Bit>,
+    /// Of a load or store that is checked: some lane may make its access.
+    pub any_allowed: Signal<Out, Bit>,
     /// The access goes to the scratchpad, not to the shared memory.
     pub scratchpad: Signal<Out, Bit>,
     /// Cause of the fault; undefined if no lane faults.
@@ -107,6 +113,9 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             conditions: Signal::default(),
             faulting: Signal::default(),
             staying: Signal::default(),
+            any_faulting: Signal::default(),
+            mixed: Signal::default(),
+            any_allowed: Signal::default(),
             scratchpad: Signal::default(),
             cause: Signal::default(),
             misaligned: Pack::new(LANES),
@@ -182,6 +191,13 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             & (self.private_w.q.val() | self.inside_w.q.val())
             & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private_w.q.val();
+        self.any_allowed.next = self.allowed.val().any();
+        self.any_faulting.next = self.crooked.val().any()
+            | self.fault.val()
+            | (self.access.val() & (self.active.val() & !self.allowed.val()).any());
+        self.mixed.next = self.access.val()
+            & self.scratching.val().any()
+            & (self.allowed.val() & !self.private_w.q.val()).any();
         self.scratchpad.next = self.scratching.val().any();
         if self.access.val() {
             if self.crooked.val().any() {
@@ -305,6 +321,11 @@ mod tests {
                 "{address:x?} active {active:x} size {size}"
             );
             assert_eq!(u64::from(unit.staying.val()), staying, "{address:x?} active {active:x} size {size}");
+            assert_eq!(
+                (unit.any_faulting.val(), unit.mixed.val()),
+                (faulting != 0, private != 0 && shared != 0)
+            );
+            assert_eq!(unit.any_allowed.val(), private | shared != 0);
             assert_eq!(unit.scratchpad.val(), private != 0);
             let cause = if misaligned == 0 { 5 } else { 4 } + if store { 2 } else { 0 };
             assert_eq!(unit.cause.val().to_u64(), cause);
@@ -321,7 +342,8 @@ mod tests {
             // At EXIT nothing is checked.
             unit.exit.next = true;
             settle(&mut unit);
-            assert!(!unit.faulting.val().any() && !unit.staying.val().any() && !unit.scratchpad.val());
+            assert!(!unit.faulting.val().any() && !unit.staying.val().any());
+            assert!(!unit.any_faulting.val() && !unit.mixed.val() && !unit.scratchpad.val());
             unit.exit.next = false;
         }
     }
@@ -350,6 +372,7 @@ mod tests {
             unit.target_misaligned.next = target;
             settle(&mut unit);
             assert_eq!(u64::from(unit.faulting.val()), faulting);
+            assert_eq!(unit.any_faulting.val(), faulting != 0);
             assert_eq!(unit.cause.val().to_u64(), 0);
             assert_eq!(u64::from(unit.conditions.val()), 0b1010);
         }

@@ -82,7 +82,7 @@ pub struct Lane {
     pub store_data: Signal<Out, Bits<32>>,
     /// Stage W: the branch condition holds.
     pub taken: Signal<Out, Bit>,
-    /// Stage W: the lane writes the instruction's destination register.
+    /// Stage W: the lane writes the instruction's destination register, or the verdict if it faults.
     pub write: Signal<In, Bit>,
     /// Stage W: register file address of the destination.
     pub write_address: Signal<In, Bits<9>>,
@@ -94,7 +94,7 @@ pub struct Lane {
     pub link: Signal<In, Bit>,
     /// Stage W: return address.
     pub link_value: Signal<In, Bits<32>>,
-    /// Stage W: the lane faults; it writes `verdict` to `a0` and goes to EXIT.
+    /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write` goes to EXIT.
     pub fault: Signal<In, Bit>,
     /// Stage W: register file address of `a0`.
     pub fault_address: Signal<In, Bits<9>>,
@@ -348,7 +348,7 @@ impl Logic for Lane {
         self.result.next = self.result_w.q.val();
         self.store_data.next = self.store_data_w.q.val();
         self.taken.next = self.taken_w.q.val();
-        self.register_write.next = self.write.val() | self.fault.val() | self.late.val();
+        self.register_write.next = self.write.val() | self.late.val();
         self.register_address.next = self.write_address.val();
         if self.fault.val() {
             self.register_address.next = self.fault_address.val();

@@ -124,7 +124,7 @@ pub struct WriteStage<const LANES: usize> {
     pub divide: Signal<Out, Bit>,
     /// Its `funct3`.
     pub funct3: Signal<Out, Bits<3>>,
-    /// To the lanes: lanes that write the destination register.
+    /// To the lanes: lanes that write a register, the destination or that of the verdict.
     pub write_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: destination register.
     pub rd: Signal<Out, Bits<5>>,
@@ -132,7 +132,7 @@ pub struct WriteStage<const LANES: usize> {
     pub link: Signal<Out, Bit>,
     /// To the lanes: return address.
     pub link_value: Signal<Out, Bits<32>>,
-    /// To the lanes: lanes that fault.
+    /// To the lanes: lanes that fault when the instruction goes, which `write_lanes` says.
     pub fault_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: their verdict, 0xc000_0000 | cause.
     pub verdict: Signal<Out, Bits<32>>,
@@ -542,8 +542,14 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.faulting.next = self.active_w.q.val() & self.load_error_lanes.val();
             self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
         }
-        self.any_fault.next = self.valid_w.q.val() & self.faulting.val().any();
-        self.split.next = self.valid_w.q.val() & (self.any_fault.val() | self.staying.val().any());
+        // What holds the pipeline up must be known soon, so it does not wait for the lanes. The lanes of an instruction whose loads failed
+        // fault or stay.
+        self.any_fault.next = self.valid_w.q.val() & self.check.any_faulting.val();
+        if self.load_failed.val() {
+            self.any_fault.next =
+                self.valid_w.q.val() & (self.active_w.q.val() & self.load_error_lanes.val()).any();
+        }
+        self.split.next = self.valid_w.q.val() & (self.check.any_faulting.val() | self.check.mixed.val());
         self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
         self.executed.next = self.active_w.q.val() & !self.staying.val();
 
@@ -582,8 +588,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
         // any more and add lanes to those that are recorded.
         self.held_back.next = self.any_fault.val() & self.warp_late.val() & !self.request_taken.q.val();
-        self.memory.next =
-            self.valid_w.q.val() & (self.load_w.q.val() | self.store_w.q.val()) & self.sound.val().any();
+        self.memory.next = self.valid_w.q.val()
+            & (self.load_w.q.val() | self.store_w.q.val())
+            & !self.fault_w.q.val()
+            & (self.exit_w.q.val() | self.check.any_allowed.val());
         self.needs_port.next =
             (self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val()) | self.any_fault.val();
         self.wants_port.next =
@@ -667,14 +675,14 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.access.val() | self.fault_w.q.val() {
             self.target.next = self.pc_w.q.val();
         }
-        self.write_lanes.next = bits::<LANES>(0);
-        self.fault_lanes.next = bits::<LANES>(0);
+        self.fault_lanes.next = self.faulting.val();
         self.stay_lanes.next = self.staying.val();
+        self.write_lanes.next = bits::<LANES>(0);
         self.path_lanes.next = bits::<LANES>(0);
         if self.fire.val() {
-            self.fault_lanes.next = self.faulting.val();
+            self.write_lanes.next = self.faulting.val();
             if self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val() {
-                self.write_lanes.next = self.sound.val();
+                self.write_lanes.next = self.faulting.val() | self.sound.val();
             }
             if self.selects.val() {
                 self.path_lanes.next = self.active_w.q.val();
