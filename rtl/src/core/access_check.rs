@@ -243,7 +243,7 @@ mod tests {
     /// Takes an instruction from stage X to stage W.
     fn settle<const LANES: usize>(unit: &mut AccessCheck<LANES>) {
         unit.advance.next = true;
-        for clk in [true, false] {
+        for clk in [false, true, false] {
             unit.clock.next = Clock { clk };
             assert!(simulate(unit, 20));
         }

@@ -84,7 +84,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub context_alive: Signal<In, Bits<LANES>>,
     /// Key of the best path on which lanes wait (see `Lane::path_key`); all ones if none wait.
     pub context_waiting: Signal<In, Bits<36>>,
-    /// To the instruction cache: look up (stage C).
+    /// To the instruction cache: look up (stage C), if the stages move on. What is in the boot region does not come from there, but that is known too late.
     pub lookup_enable: Signal<Out, Bit>,
     /// To the instruction cache: slot of the lookup.
     pub lookup_slot: Signal<Out, Bits<5>>,
@@ -370,7 +370,9 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // Instructions behind one that did not go on in sequence are dropped. Those that are still to be issued are held back by the
         // scheduler from the next cycle on.
         self.hold.next = self.replay_valid.val() | self.control_valid.val();
-        self.drop_issued.next = (self.hold.val() & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
+        // A warp that is issued in this cycle has its instruction fetched again, unless that must wait.
+        self.drop_issued.next = ((self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
+            & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.scheduler.issue_slot.val() == self.write_slot.val()));
         self.drop_context.next = (self.hold.val() & (self.context_held_slot.q.val() == self.hold_slot.val()))
             | (self.flush_valid.val() & (self.context_held_slot.q.val() == self.write_slot.val()));
@@ -430,8 +432,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.context_valid.d.next = self.scheduler.issue_valid.val() & !self.drop_issued.val();
             self.context_held_slot.d.next = self.scheduler.issue_slot.val();
             self.context_fresh.d.next = self.scheduler.issue_fresh.val();
-            self.context_initial.d.next =
-                self.initial.q.val().get_bit(self.scheduler.issue_slot.val().index());
+            self.context_initial.d.next = (self.initial.q.val() & self.scheduler.issue_one_hot.val()).any();
             self.context_reason.d.next = self.drop_reason.val();
             if !self.scheduler.issue_valid.val() {
                 self.context_reason.d.next = self.scheduler.idle_reason.val();
@@ -458,7 +459,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.best_waiting.next = bits::<36>(0xf_ffff_ffff_u64);
         }
         self.boot.next = self.pc.val().get_bits::<24>(6) == bits::<24>(0xff_ffff);
-        self.lookup_enable.next = self.context_valid.q.val() & !self.boot.val() & self.advance.val();
+        self.lookup_enable.next = self.context_valid.q.val();
         self.lookup_slot.next = self.context_held_slot.q.val();
         self.lookup_word.next = self.pc.val();
         self.moves.next = self.context_valid.q.val() & !self.drop_context.val() & self.advance.val();

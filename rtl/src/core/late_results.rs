@@ -234,7 +234,7 @@ mod tests {
             }
             assert_eq!(uut.write_valid.val(), before.is_some());
             if let Some((i, ends, error)) = before {
-                assert_eq!(u64::from(uut.write_lanes.val()), 1 << i);
+                assert_eq!(u64::from(uut.write_lanes.val()), 1u64 << i);
                 assert_eq!(u64::from(uut.write_slot.val()), 10 + i as u64);
                 assert_eq!(u64::from(uut.write_rd.val()), 20 + i as u64);
                 assert_eq!(uut.write_last.val(), ends);

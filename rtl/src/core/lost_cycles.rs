@@ -107,6 +107,8 @@ mod tests {
             (true, false, Scoreboard),
             (true, false, None),
             (true, false, Memory),
+            // The last one counts with the next edge.
+            (false, true, None),
         ];
         for (occupied, advance, reason) in cycles {
             unit.occupied.next = occupied;

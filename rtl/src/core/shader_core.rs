@@ -500,7 +500,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.cache.lookup_enable.next = self.front_end.lookup_enable.val();
         self.cache.lookup_slot.next = self.front_end.lookup_slot.val();
         self.cache.lookup_word.next = self.front_end.lookup_word.val();
-        self.cache.wanted.next = self.front_end.decode_valid.val();
+        self.cache.wanted.next = self.front_end.decode_valid.val() & !self.front_end.decode_boot.val();
         self.cache.flush.next = self.invalidate.val();
         self.cache.response_valid.next = self.response_valid.val() & self.response_tag.val().get_bit(6);
         self.cache.response_data.next = self.response_data.val();

@@ -285,7 +285,10 @@ pub struct WriteStage<const LANES: usize> {
     all_ended: Signal<Local, Bit>,
     together: Signal<Local, Bit>,
     direct_pc: Signal<Local, Bits<30>>,
-    direct_key: Signal<Local, Bits<36>>,
+    onward_key: Signal<Local, Bits<36>>,
+    branch_key: Signal<Local, Bits<36>>,
+    /// The warp's path goes before that on which lanes wait.
+    preferred: Signal<Local, Bit>,
     direct: Signal<Local, Bit>,
     selects: Signal<Local, Bit>,
     memory: Signal<Local, Bit>,
@@ -454,7 +457,9 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             all_ended: Signal::default(),
             together: Signal::default(),
             direct_pc: Signal::default(),
-            direct_key: Signal::default(),
+            onward_key: Signal::default(),
+            branch_key: Signal::default(),
+            preferred: Signal::default(),
             direct: Signal::default(),
             selects: Signal::default(),
             memory: Signal::default(),
@@ -575,12 +580,18 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.branch_w.q.val() & self.branching.val().any() {
             self.direct_pc.next = self.target_w.q.val().get_bits::<30>(2);
         }
-        self.direct_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
-            | bit_cast::<36, 30>(self.direct_pc.val());
+        // Whether waiting lanes are passed by is known of both ways before it is known which one the warp goes.
+        self.onward_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+            | bit_cast::<36, 30>(self.next_pc.val());
+        self.branch_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+            | bit_cast::<36, 30>(self.target_w.q.val().get_bits::<30>(2));
+        self.preferred.next = self.onward_key.val() < self.waiting_w.q.val();
+        if self.branch_w.q.val() & self.branching.val().any() {
+            self.preferred.next = self.branch_key.val() < self.waiting_w.q.val();
+        }
         self.direct.next = self.together.val()
             & !self.split.val()
-            & ((self.active_w.q.val() == self.alive_w.q.val())
-                | (self.direct_key.val() < self.waiting_w.q.val()));
+            & ((self.active_w.q.val() == self.alive_w.q.val()) | self.preferred.val());
         self.selects.next = self.valid_w.q.val()
             & (self.split.val() | (self.control_w.q.val() & !self.direct.val()))
             & !self.all_ended.val();

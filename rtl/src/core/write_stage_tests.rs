@@ -12,9 +12,9 @@ fn a_record_has_all_lanes_that_fault() {
     let mut random = crate::testing::random();
     let mut uut = WriteStage::<4>::default();
     reset!(uut);
-    uut.decode_active.next = bits(15);
-    uut.decode_alive.next = bits(15);
-    uut.decode_packet.next = bits(100);
+    uut.read_active.next = bits(15);
+    uut.read_alive.next = bits(15);
+    uut.read_packet.next = bits(100);
     tick!(uut);
     uut.execute_valid.next = true;
     uut.execute_control.next = true;
