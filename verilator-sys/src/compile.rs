@@ -30,8 +30,11 @@ const VERILATOR_FLAGS: &[&str] = &[
 const SHARING_FLAGS: &[&str] = &["-fno-table"];
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
-/// For the code that runs every cycle.
+/// For the code that runs every cycle, with those for the machine.
 const FAST_FLAGS: &str = "-O2";
+/// For code that uses all of the processor that it is compiled on: the first that the compiler accepts. Loops over 32 lanes are faster
+/// with the widest vectors, which compilers avoid otherwise.
+const MACHINE_FLAGS: [&str; 3] = ["-march=native -mprefer-vector-width=512", "-march=native", "-mcpu=native"];
 /// For constructors and waveform set-up: run once, but about as large as the rest, so optimising them would double
 /// the time of a build.
 const SLOW_FLAGS: &str = "-O0";
@@ -45,6 +48,10 @@ const RUNTIME: &str = "runtime.a";
 pub(crate) struct Tools {
     verilator: String,
     compiler: String,
+    /// Those of [`MACHINE_FLAGS`] that the compiler accepts; none if it accepts none.
+    machine_flags: &'static str,
+    /// The macros that the compiler defines with them: they tell which instructions it uses.
+    machine: String,
 }
 
 impl Tools {
@@ -59,7 +66,8 @@ impl Tools {
         }
         let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);
         run(Command::new("make").arg("--version"), "make")?;
-        Ok(Self { verilator, compiler })
+        let (machine_flags, machine) = machine(&options.compiler)?;
+        Ok(Self { verilator, compiler, machine_flags, machine })
     }
 
     /// Name of the cache entry of a model.
@@ -67,6 +75,8 @@ impl Tools {
         let wrapper = WRAPPER_VERSION.to_string();
         let mut parts = vec![wrapper.as_str(), &self.verilator, &self.compiler, &options.top, verilog];
         parts.extend([CXX_FLAGS, FAST_FLAGS, SLOW_FLAGS, RUNTIME_FLAGS]);
+        // A model from another machine may have instructions that this one does not know.
+        parts.extend([self.machine_flags, &self.machine]);
         parts.push(if options.trace { "trace" } else { "no trace" });
         for list in [&options.verilator_flags, &options.cxx_flags] {
             parts.push("list");
@@ -109,7 +119,7 @@ pub(crate) fn build(
     let wrapper = objects.join("hermes_wrapper.cpp");
     fs::write(&wrapper, wrapper::generate(&ports, options.trace)).map_err(Error::io(&wrapper))?;
 
-    compile_model(&objects, options, step)?;
+    compile_model(&objects, options, tools, step)?;
     let runtime = runtime_library(&objects, options, tools, cache, step)?;
     step(BuildStep::Linking);
     link(&objects, &runtime, options)
@@ -165,6 +175,7 @@ fn read_ports(objects: &Path, options: &ModelOptions) -> Result<Vec<HeaderPort>,
 fn compile_model(
     objects: &Path,
     options: &ModelOptions,
+    tools: &Tools,
     step: &mut dyn FnMut(BuildStep),
 ) -> Result<(), Error> {
     let total = count_sources(objects);
@@ -175,7 +186,7 @@ fn compile_model(
             step(BuildStep::Compiling { done, total: total.max(done) });
         }
     };
-    let mut command = make(objects, options);
+    let mut command = make(objects, options, tools);
     // One file at a time compiles in parallel, but costs more in all: not worth it for small designs.
     if total > 12 {
         command.arg("VM_PARALLEL_BUILDS=1");
@@ -212,7 +223,7 @@ fn runtime_library(
         return Ok(cache.path(&name));
     }
     let files: Vec<String> = runtime_sources(&classes).map(|source| format!("{source}.o")).collect();
-    let mut command = make(objects, options);
+    let mut command = make(objects, options, tools);
     command.args(["-f", &format!("{CLASS}.mk")]).args(&files);
     run_make(command, options, &mut |_| {})?;
     let output = output(Command::new("ar").current_dir(objects).args(["-rcs", RUNTIME]).args(&files), "ar")?;
@@ -228,7 +239,7 @@ fn runtime_sources(classes: &str) -> impl Iterator<Item = &str> {
         .map(|line| line.trim_end_matches('\\').trim())
 }
 
-fn make(objects: &Path, options: &ModelOptions) -> Command {
+fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
     let mut command = Command::new("make");
     command.current_dir(objects).env_remove("MAKEFLAGS").env_remove("MFLAGS");
     command.arg(format!("-j{}", options.jobs.max(1)));
@@ -236,7 +247,9 @@ fn make(objects: &Path, options: &ModelOptions) -> Command {
     // Empty: a compiler cache in front of the compiler would only repeat this one.
     command.arg("OBJCACHE=");
     command.arg(format!("OPT={CXX_FLAGS} {}", options.cxx_flags.join(" ")));
-    command.arg(format!("OPT_FAST={FAST_FLAGS}")).arg(format!("OPT_SLOW={SLOW_FLAGS}"));
+    command
+        .arg(format!("OPT_FAST={FAST_FLAGS} {}", tools.machine_flags))
+        .arg(format!("OPT_SLOW={SLOW_FLAGS}"));
     command.arg(format!("OPT_GLOBAL={RUNTIME_FLAGS}"));
     command
 }
@@ -309,6 +322,19 @@ fn run(command: &mut Command, program: &str) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// The flags for this machine that `compiler` accepts, and the macros that it defines with them.
+fn machine(compiler: &str) -> Result<(&'static str, String), Error> {
+    for flags in MACHINE_FLAGS {
+        let mut command = Command::new(compiler);
+        command.args(flags.split(' ')).args(["-x", "c++", "-E", "-dM", "-"]);
+        let output = output(&mut command, compiler)?;
+        if output.status.success() {
+            return Ok((flags, String::from_utf8_lossy(&output.stdout).into_owned()));
+        }
+    }
+    Ok(("", String::new()))
+}
+
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_string()
 }
@@ -316,6 +342,38 @@ fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A compiler that answers with its arguments, unless they contain one that it does not know.
+    fn compiler(folder: &Path, unknown: &str) -> String {
+        let path = folder.join("compiler");
+        fs::write(&path, format!("#!/bin/sh\ncase \"$*\" in *{unknown}*) exit 1;; esac\necho \"$*\"\n"))
+            .unwrap();
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        path.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn flags_for_the_machine_are_those_that_the_compiler_accepts() {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = [("nothing", 0), ("-mprefer", 1), ("-march", 2)];
+        for (unknown, place) in expected {
+            let (flags, macros) = machine(&compiler(folder.path(), unknown)).unwrap();
+            assert_eq!((flags, macros.trim()), (MACHINE_FLAGS[place], &*format!("{flags} -x c++ -E -dM -")));
+        }
+        assert_eq!(machine(&compiler(folder.path(), "-m")).unwrap(), ("", String::new()));
+    }
+
+    #[test]
+    fn a_model_belongs_to_the_machine_it_was_built_on() {
+        let options = ModelOptions::new("top");
+        let key = |machine_flags, machine: &str| {
+            let (verilator, compiler) = ("Verilator 5".to_string(), "clang".to_string());
+            Tools { verilator, compiler, machine_flags, machine: machine.into() }.model_key("", &options)
+        };
+        assert_eq!(key("-march=native", "avx2"), key("-march=native", "avx2"));
+        assert_ne!(key("-march=native", "avx2"), key("-march=native", "avx512f"));
+        assert_ne!(key("-march=native", ""), key("", ""));
+    }
 
     #[test]
     fn run_time_files_are_read_from_the_makefile() {

@@ -23,6 +23,9 @@
 //! # }
 //! ```
 //!
+//! A model is compiled for the processor of the machine: another machine that shares the cache builds its own, unless its compiler would
+//! use the same instructions.
+//!
 //! Timing of one cycle: set the inputs, [`Model::fall`] (clock low: combinational outputs settle), read the outputs,
 //! [`Model::rise`] (the edge at which registers take their inputs). [`Model::tick`] is both.
 //!
