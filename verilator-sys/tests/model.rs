@@ -311,27 +311,27 @@ fn instances_share_their_code() {
     }
 }
 
-/// A shared module with eight lanes, whose C++ is loops over arrays, is the same as the module as Verilator writes it.
+/// A shared module with 32 lanes, whose C++ is loops over arrays, is the same as the module as Verilator writes it.
 #[test]
 fn lanes_in_loops_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    let lanes: String = (0..8)
+    let lanes: String = (0..32)
         .map(|i| {
             let (low, high) = (16 * i, 16 * i + 15);
             format!(
-                "lane lane_{i} (.clk(clk), .number(3'd{i}), .enable(mask[{i}]), .address(address), .d(d[{high}:{low}]), \
+                "lane lane_{i} (.clk(clk), .number(5'd{i}), .enable(mask[{i}]), .address(address), .d(d[{high}:{low}]), \
                  .q(q[{high}:{low}]), .odd(odd[{i}]));\n"
             )
         })
         .collect();
     let text = format!(
-        "module lane(input wire clk, input wire [2:0] number, input wire enable, input wire [1:0] address,
+        "module lane(input wire clk, input wire [4:0] number, input wire enable, input wire [1:0] address,
                      input wire [15:0] d, output reg [15:0] q, output wire odd);
            reg [15:0] words [0:3];
            reg [15:0] last;
            reg [15:0] mixed;
            always @* begin
-             mixed = d + {{13'd0, number}};
+             mixed = d + {{11'd0, number}};
              if (last[0]) mixed = mixed ^ 16'h5aa5;
              else if (enable) mixed = {{mixed[7:0], mixed[15:8]}};
            end
@@ -342,14 +342,14 @@ fn lanes_in_loops_are_the_same() {
            end
            assign odd = ^last;
          endmodule
-         module core(input wire clk, input wire [7:0] mask, input wire [1:0] address, input wire [127:0] d,
-                     output wire [127:0] q, output wire [7:0] odd);
+         module core(input wire clk, input wire [31:0] mask, input wire [1:0] address, input wire [511:0] d,
+                     output wire [511:0] q, output wire [31:0] odd);
            {lanes}
          endmodule
-         module cores(input wire clk, input wire [7:0] mask, input wire [1:0] address, input wire [127:0] d,
-                      output wire [127:0] q, output wire [7:0] odd);
-           wire [127:0] between;
-           wire [7:0] flags;
+         module cores(input wire clk, input wire [31:0] mask, input wire [1:0] address, input wire [511:0] d,
+                      output wire [511:0] q, output wire [31:0] odd);
+           wire [511:0] between;
+           wire [31:0] flags;
            core first(.clk(clk), .mask(mask), .address(address), .d(d), .q(between), .odd(flags));
            core second(.clk(clk), .mask(flags), .address(address), .d(between), .q(q), .odd(odd));
          endmodule"
@@ -367,18 +367,19 @@ fn lanes_in_loops_are_the_same() {
     let mut random = || generator.next_u32();
     let mut seen = std::collections::HashSet::new();
     for cycle in 0..1000 {
-        let (mask, address, d) = (random() & 0xff, random() & 3, [random(), random(), random(), random()]);
+        let (mask, address) = (random(), random() & 3);
+        let d: [u32; 16] = std::array::from_fn(|_| random());
         let outputs = models.each_mut().map(|model| {
-            for (name, width, value) in [("mask", 8, mask), ("address", 2, address)] {
+            for (name, width, value) in [("mask", 32, mask), ("address", 2, address)] {
                 let port = model.input(name, width).unwrap();
                 model.set_u64(port, value.into());
             }
-            let port = model.input("d", 128).unwrap();
+            let port = model.input("d", 512).unwrap();
             model.set_words(port, &d);
             let clk = model.input("clk", 1).unwrap();
             model.tick(clk).unwrap();
             model.fall(clk).unwrap();
-            let (q, odd) = (model.output("q", 128).unwrap(), model.output("odd", 8).unwrap());
+            let (q, odd) = (model.output("q", 512).unwrap(), model.output("odd", 32).unwrap());
             (model.get_words(q).to_vec(), model.get_u64(odd))
         });
         assert_eq!(outputs[0], outputs[1], "cycle {cycle}");

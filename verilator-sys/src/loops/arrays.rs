@@ -1,6 +1,6 @@
 //! Variables whose names differ in one number, as elements of an array.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Fewer variables stay as they are.
 const LEAST: usize = 4;
@@ -18,29 +18,38 @@ pub(super) struct Arrays {
     elements: HashMap<String, Element>,
     /// Type and length of each.
     arrays: BTreeMap<String, (String, usize)>,
+    /// Arrays of memories whose words of one address lie side by side: the address comes before the index.
+    by_address: BTreeSet<String>,
+    /// All variables of 32 bits, in arrays or not.
+    words: HashSet<String>,
 }
 
 impl Arrays {
-    /// Makes arrays of `variables`, given as type and name: those of one type whose numbers go from 0 on without a gap.
+    /// Makes arrays of `variables`, given as type and name: those of one type, whose numbers may have
+    /// gaps: Verilator splits functions anywhere, and then a local of one lane may be a member of another.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut families: BTreeMap<String, BTreeMap<usize, (&str, &str)>> = BTreeMap::new();
+        let mut arrays = Self::default();
         for (kind, name) in variables {
+            if kind == "IData" {
+                arrays.words.insert(name.to_string());
+            }
             if let Some((array, index)) = family(name) {
                 families.entry(array).or_default().insert(index, (kind, name));
             }
         }
-        let mut arrays = Self::default();
         for (array, members) in families {
             let count = members.len();
             let kind = members.values().next().map_or("", |(kind, _)| kind);
-            let complete = members.keys().copied().eq(0..count) && members.values().all(|(k, _)| *k == kind);
-            if count < LEAST || !complete {
+            let length = members.keys().last().map_or(0, |last| last + 1);
+            let same = members.values().all(|(k, _)| *k == kind);
+            if count < LEAST || 2 * count < length || !same {
                 continue;
             }
             for (index, (_, name)) in members {
                 arrays.elements.insert(name.to_string(), Element { array: array.clone(), index });
             }
-            arrays.arrays.insert(array, (kind.to_string(), count));
+            arrays.arrays.insert(array, (kind.to_string(), length));
         }
         arrays
     }
@@ -62,15 +71,50 @@ impl Arrays {
         self.elements.get(name)
     }
 
+    /// Whether the variable `name` has 32 bits.
+    pub fn is_word(&self, name: &str) -> bool {
+        self.words.contains(name)
+    }
+
+    /// Puts the words of one address side by side in the arrays of memories, except those of which `whole` says that an element is
+    /// used without an address. The lanes mostly access theirs at the same address: then that is a row, not a word in each of many
+    /// distant lines of the processor's cache.
+    pub fn order_by_address(&mut self, whole: impl Fn(&str) -> bool) {
+        let kept: BTreeSet<&String> =
+            self.elements.iter().filter(|(name, _)| whole(name)).map(|(_, element)| &element.array).collect();
+        let memories =
+            self.arrays.iter().filter(|(array, (kind, _))| memory(kind).is_some() && !kept.contains(array));
+        self.by_address = memories.map(|(array, _)| array.clone()).collect();
+    }
+
+    /// Whether the address comes before the index in `array`.
+    pub fn is_by_address(&self, array: &str) -> bool {
+        self.by_address.contains(array)
+    }
+
     /// The declaration of `array`.
     pub fn declaration(&self, array: &str) -> String {
         let (kind, length) = &self.arrays[array];
-        format!("{kind} {array}[{length}];")
+        match memory(kind).filter(|_| self.is_by_address(array)) {
+            Some((word, depth)) => format!("{word} {array}[{depth}][{length}];"),
+            None => format!("{kind} {array}[{length}];"),
+        }
     }
 
     /// The declarations of all arrays.
     pub fn declarations(&self) -> impl Iterator<Item = String> + '_ {
         self.arrays.keys().map(|array| self.declaration(array))
+    }
+}
+
+/// Type of the words, and their number, of a memory whose words are numbers.
+fn memory(kind: &str) -> Option<(&str, &str)> {
+    let parts: Vec<&str> = kind.split_whitespace().collect();
+    match parts[..] {
+        ["VlUnpacked", "<", word @ ("CData" | "SData" | "IData" | "QData"), ",", depth, ">"] => {
+            Some((word, depth))
+        }
+        _ => None,
     }
 }
 
@@ -108,10 +152,24 @@ mod tests {
         };
         assert!(!five(["CData"; 5], [0, 1, 2, 3, 4]));
         assert!(five(["CData", "CData", "IData", "CData", "CData"], [0, 1, 2, 3, 4]), "two types");
-        assert!(five(["CData"; 5], [0, 1, 2, 3, 5]), "a gap");
-        assert!(five(["CData"; 5], [1, 2, 3, 4, 5]), "not from 0");
+        assert!(!five(["CData"; 5], [2, 3, 4, 6, 8]), "gaps");
+        assert!(five(["CData"; 5], [2, 3, 4, 7, 10]), "mostly gaps");
         assert!(Arrays::of([("CData", "x_0"), ("CData", "x_1")]).is_empty(), "two only");
         assert!(Arrays::of((0..5).map(|_| ("CData", "h01_x"))).is_empty(), "no number");
+    }
+
+    #[test]
+    fn memories_are_ordered_by_address_where_each_use_has_one() {
+        let names: Vec<String> = (0..8).map(|i| format!("{}_{}", ["x", "y"][i / 4], i % 4)).collect();
+        let mut arrays = Arrays::of(names.iter().map(|name| ("VlUnpacked < IData , 16 >", name.as_str())));
+        arrays.order_by_address(|name| name == "y_3");
+        assert!(arrays.is_by_address("x_N") && !arrays.is_by_address("y_N"));
+        let declarations: Vec<String> = arrays.declarations().collect();
+        assert_eq!(declarations, ["IData x_N[16][4];", "VlUnpacked < IData , 16 > y_N[4];"]);
+        let rows = "VlUnpacked < VlWide < 4 > , 16 >";
+        let mut arrays = Arrays::of(names.iter().map(|name| (rows, name.as_str())));
+        arrays.order_by_address(|_| false);
+        assert!(!arrays.is_by_address("x_N"), "words that are no numbers");
     }
 
     #[test]

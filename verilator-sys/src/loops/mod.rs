@@ -2,9 +2,13 @@
 //!
 //! Verilator writes the statements of every instance of a module one after the other, each with variables of its own. Thirty-two
 //! lanes are a quarter of a million bytes of code, which the processor fetches once a simulated cycle from beyond its first cache;
-//! as loops over arrays they are a fraction of that. The statements and their order stay the same.
+//! as loops over arrays they are a fraction of that. Loops whose repetitions do not depend on each other are written so that the compiler
+//! makes vectors of them ([`independent`]); in all others the statements and their order stay the same.
 
+mod align;
 mod arrays;
+mod columns;
+mod independent;
 mod repeats;
 mod tokens;
 
@@ -13,7 +17,7 @@ use std::fs;
 use std::path::Path;
 
 use self::arrays::{Arrays, Element};
-use self::repeats::Names;
+use self::columns::Names;
 use self::tokens::{is_word, statements, tokens, Statement};
 use crate::error::Error;
 use crate::options::ModelOptions;
@@ -25,12 +29,16 @@ const TYPES: [&str; 6] = ["CData", "SData", "IData", "QData", "VlWide", "VlUnpac
 
 /// Writes the classes of the shared modules in `objects` with loops.
 pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(), Error> {
+    if options.shared.is_empty() {
+        return Ok(());
+    }
+    let mut files = sources(objects)?;
     for module in &options.shared {
         let class = format!("{CLASS}_{}", module.name);
         let header = objects.join(format!("{class}.h"));
         // A module that is nowhere instantiated has no class.
         let Ok(text) = fs::read_to_string(&header) else { continue };
-        let (own, others): (Vec<_>, Vec<_>) = sources(objects)?.into_iter().partition(|(path, _)| {
+        let (mut own, others): (Vec<_>, Vec<_>) = files.iter_mut().partition(|(path, _)| {
             let name = file_name(path);
             name == format!("{class}.cpp") || name.starts_with(&format!("{class}__"))
         });
@@ -42,12 +50,28 @@ pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(
         if members.is_empty() {
             continue;
         }
+        let whole: HashSet<&str> = own.iter().flat_map(|(_, text)| without_address(text)).collect();
+        members.order_by_address(|name| whole.contains(name));
         fs::write(&header, header_with(&text, &members)).map_err(Error::io(&header))?;
-        for (path, text) in &own {
-            fs::write(path, source_with(text, &members)).map_err(Error::io(path))?;
+        for (path, text) in &mut own {
+            *text = source_with(text, &members);
+            fs::write(&*path, text).map_err(Error::io(&*path))?;
         }
     }
     Ok(())
+}
+
+/// The names in `text` that no opening bracket of an address follows.
+fn without_address(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || loop {
+        rest = &rest[rest.find(is_word)?..];
+        let (name, after) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+        rest = after;
+        if !after.trim_start().starts_with('[') {
+            return Some(name);
+        }
+    })
 }
 
 /// Type and name of the variable that `tokens` declare.
@@ -61,6 +85,7 @@ fn variable<'a>(tokens: &[&'a str]) -> Option<(String, &'a str)> {
 fn header_with(text: &str, members: &Arrays) -> String {
     let mut declared = HashSet::new();
     let mut output = String::with_capacity(text.len());
+    output.push_str(independent::DEFINITION);
     for line in text.lines() {
         let element = variable(&tokens(line)).and_then(|(_, name)| members.element(name));
         match element {
@@ -101,7 +126,9 @@ fn body_with(text: &str, members: &Arrays) -> String {
     let is_element = |s: &Statement| {
         variable(&tokens[s.begin..s.end]).is_some_and(|(_, name)| locals.element(name).is_some())
     };
-    let rest: Vec<Statement> = found.into_iter().filter(|s| !is_element(s)).collect();
+    let rest = found.iter().filter(|s| !is_element(s)).flat_map(|s| &tokens[s.begin..s.end]);
+    let tokens: Vec<&str> = rest.copied().collect();
+    let rest = statements(&tokens).expect("statements without some of them");
     let mut output: String = locals.declarations().map(|declaration| declaration + "\n").collect();
     repeats::write(&mut output, &tokens, &rest, &Names { members, locals: &locals });
     output
@@ -109,19 +136,48 @@ fn body_with(text: &str, members: &Arrays) -> String {
 
 /// `text` with arrays in the place of variables.
 fn with_elements(text: &str, members: &Arrays) -> String {
-    let mut parts = text.split("->");
-    let mut output = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let (name, rest) = part.split_at(part.find(|c| !is_word(c)).unwrap_or(part.len()));
-        output.push_str("->");
+    let mut output = elements(text, members);
+    output.push('\n');
+    output
+}
+
+fn elements(text: &str, members: &Arrays) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(arrow) = rest.find("->") {
+        let (before, after) = rest.split_at(arrow + "->".len());
+        let (name, after) = after.split_at(after.find(|c| !is_word(c)).unwrap_or(after.len()));
+        output.push_str(before);
+        rest = after;
         match members.element(name) {
+            Some(Element { array, index }) if members.is_by_address(array) => {
+                let (address, behind) = bracketed(after);
+                output.push_str(&format!("{array}[{}][{index}]", elements(address, members)));
+                rest = behind;
+            }
             Some(Element { array, index }) => output.push_str(&format!("{array}[{index}]")),
             None => output.push_str(name),
         }
-        output.push_str(rest);
     }
-    output.push('\n');
+    output.push_str(rest);
     output
+}
+
+/// What is in the brackets with which `text` begins, and what follows them.
+fn bracketed(text: &str) -> (&str, &str) {
+    let begin = text.find('[').map_or(text.len(), |at| at + 1);
+    let mut depth = 1;
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < begin) {
+        depth += match c {
+            '[' => 1,
+            ']' => -1,
+            _ => 0,
+        };
+        if depth == 0 {
+            return (&text[begin..at], &text[at + 1..]);
+        }
+    }
+    (&text[begin..], "")
 }
 
 #[cfg(test)]
@@ -167,6 +223,56 @@ mod tests {
                         part_N[0 + 1 * repetition] = 0 ; \
                         vlSelf -> __PVT__lane_N_x[0 + 1 * repetition] = part_N[0 + 1 * repetition] ; } }";
         assert!(plain(&source).ends_with(expected), "{source}");
+    }
+
+    /// Declarations of variables that are in arrays do not come into a loop with the statements around them.
+    #[test]
+    fn declarations_are_in_no_loop() {
+        let lines = "    SData part_#;\n    part_# = 0;\n    SData other_#;\n    other_# = 0;\n";
+        let [_, source] = rewritten("core", HEADER, &source(lines), "x = 1;");
+        let expected = "{ SData other_N[4]; SData part_N[4]; for (unsigned repetition = 0; repetition < 4; ++repetition) { \
+                        part_N[0 + 1 * repetition] = 0 ; other_N[0 + 1 * repetition] = 0 ; } }";
+        assert!(plain(&source).ends_with(expected), "{source}");
+    }
+
+    #[test]
+    fn memories_are_ordered_by_address() {
+        let header = HEADER.replace("IData/*31:0*/", "VlUnpacked<IData, 16>");
+        let text = source("    vlSelf->__PVT__lane_#_x[vlSelf->y[2]] = 1U;\n");
+        let [header, rolled] = rewritten("core", &header, &text, "x = 1;");
+        assert!(header.contains("IData __PVT__lane_N_x[16][4];"), "{header}");
+        assert!(
+            plain(&rolled).contains("__PVT__lane_N_x [ vlSelf -> y [ 2 ] ][0 + 1 * repetition] = 1U ;"),
+            "{rolled}"
+        );
+        let members = {
+            let names: Vec<String> = (0..4).map(|i| format!("x_{i}")).collect();
+            let mut members =
+                Arrays::of(names.iter().map(|name| ("VlUnpacked < IData , 16 >", name.as_str())));
+            members.order_by_address(|_| false);
+            members
+        };
+        let text = "vlSelf->x_2\n [vlSelf->x_1[3U]] = vlSelf->y;";
+        assert_eq!(with_elements(text, &members), "vlSelf->x_N[vlSelf->x_N[3U][1]][2] = vlSelf->y;\n");
+        assert_eq!(without_address("a->b[c] = d [e];").collect::<Vec<_>>(), ["a", "c", "e"]);
+    }
+
+    /// A module's variables are looked for in what the files of the modules before it have become.
+    #[test]
+    fn several_modules_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("Vmodel_core.h"), HEADER).unwrap();
+        fs::write(path("Vmodel_core__0.cpp"), source("    vlSelf->__PVT__lane_#_x = 0U;\n")).unwrap();
+        fs::write(path("Vmodel_bank.h"), HEADER.replace("core", "bank")).unwrap();
+        let mut options = ModelOptions::new("hermes");
+        options.shared =
+            ["core", "bank"].map(|name| SharedModule { name: name.into(), inputs: Vec::new() }).into();
+        of_repetitions(folder.path(), &options).unwrap();
+        for name in ["Vmodel_core.h", "Vmodel_bank.h"] {
+            let header = fs::read_to_string(path(name)).unwrap();
+            assert!(header.contains("IData __PVT__lane_N_x[4];"), "{name}: {header}");
+        }
     }
 
     #[test]

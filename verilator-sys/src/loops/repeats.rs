@@ -1,117 +1,66 @@
 //! Statements that repeat each other, written once in a loop.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
-use super::arrays::Arrays;
+use super::columns::{classify, column, write_tokens, Column, Names, Token};
 use super::tokens::{Parts, Statement};
+use super::{align, independent};
 
 /// Fewer repetitions stay as they are.
 const LEAST: usize = 4;
 /// Most statements of one repetition.
 const LONGEST: usize = 100;
-/// The counter of the loops.
-const COUNTER: &str = "repetition";
-
-/// Which variables are elements of arrays: members of the class behind `->`, others by themselves.
-pub(super) struct Names<'a> {
-    pub members: &'a Arrays,
-    pub locals: &'a Arrays,
-}
-
-/// What a token is, with regard to the same token of another repetition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Token<'a> {
-    /// Must be the same.
-    Fixed(&'a str),
-    /// A number, with its type.
-    Number(u64, &'a str),
-    /// An element of an array.
-    Element(&'a str, usize),
-}
-
-/// A token of all repetitions: of number `i`, it is `first + i * step`.
-#[derive(Clone, Debug)]
-enum Column<'a> {
-    Fixed(&'a str),
-    Number {
-        first: u64,
-        step: i64,
-        kind: &'a str,
-    },
-    /// A number with one bit, whose place changes.
-    Bit {
-        first: u64,
-        step: i64,
-        kind: &'a str,
-    },
-    Element {
-        array: &'a str,
-        first: u64,
-        step: i64,
-    },
-}
 
 /// Repetitions that were found.
-struct Repeats<'a> {
-    /// Statements of one.
-    statements: usize,
-    count: usize,
-    columns: Vec<Column<'a>>,
+pub(super) struct Repeats<'a> {
+    /// Statements of one; the places of tokens are those in `columns`, from `begin` on.
+    pub statements: &'a [Statement],
+    pub begin: usize,
+    pub count: usize,
+    pub columns: Vec<Column<'a>>,
 }
 
 /// Writes `statements` of `tokens`, with loops for those that repeat each other.
 pub(super) fn write(output: &mut String, tokens: &[&str], statements: &[Statement], names: &Names) {
     let tokens = classify(tokens, names);
-    Writer { tokens: &tokens }.block(output, statements);
-}
-
-fn classify<'a>(tokens: &[&'a str], names: &Names<'a>) -> Vec<Token<'a>> {
-    let behind_arrow = |at: usize| at > 0 && tokens[at - 1] == "->";
-    let one = |(at, token): (usize, &&'a str)| {
-        let arrays = if behind_arrow(at) { names.members } else { names.locals };
-        if let Some(element) = arrays.element(token) {
-            Token::Element(&element.array, element.index)
-        } else if let Some((value, kind)) = number(token) {
-            Token::Number(value, kind)
-        } else {
-            Token::Fixed(token)
-        }
-    };
-    tokens.iter().enumerate().map(one).collect()
-}
-
-/// Value and suffix of an integer.
-fn number(token: &str) -> Option<(u64, &str)> {
-    let digits = token.trim_end_matches(['U', 'L']);
-    let kind = &token[digits.len()..];
-    let value = match digits.strip_prefix("0x") {
-        Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
-        None => digits.parse(),
-    };
-    Some((value.ok()?, kind))
+    Writer { tokens: &tokens, names }.block(output, statements);
 }
 
 struct Writer<'a> {
     tokens: &'a [Token<'a>],
+    names: &'a Names<'a>,
 }
 
 impl<'a> Writer<'a> {
-    fn block(&self, output: &mut String, statements: &[Statement]) {
+    fn block(&self, output: &mut String, statements: &'a [Statement]) {
         let shapes = self.shapes(statements);
         let mut at = 0;
         while at < statements.len() {
-            if let Some(repeats) = self.repeats(&statements[at..], &shapes[at..]) {
-                at += repeats.statements * repeats.count;
-                repeats.write(output);
-            } else {
+            let Some(repeats) = self.repeats(&statements[at..], &shapes[at..]) else {
                 self.statement(output, &statements[at]);
                 at += 1;
-            }
+                continue;
+            };
+            // A repetition may begin before `at`, at the end of another function: then these are the end of one and the beginning of
+            // the next, and depend on each other.
+            let shifted = || {
+                let mut later = (1..repeats.statements.len()).filter_map(|by| {
+                    let repeats = self.repeats(&statements[at + by..], &shapes[at + by..])?;
+                    independent::is_independent(&repeats).then_some((by, repeats))
+                });
+                later.find(|(_, later)| {
+                    later.statements.len() == repeats.statements.len() && later.count + 1 >= repeats.count
+                })
+            };
+            let (by, repeats) =
+                if independent::is_independent(&repeats) { None } else { shifted() }.unwrap_or((0, repeats));
+            statements[at..at + by].iter().for_each(|statement| self.statement(output, statement));
+            at += by + repeats.statements.len() * repeats.count;
+            independent::write(output, &repeats);
         }
     }
 
-    fn statement(&self, output: &mut String, statement: &Statement) {
+    fn statement(&self, output: &mut String, statement: &'a Statement) {
         let Parts::If { condition_end, then, otherwise } = &statement.parts else {
             write_tokens(output, &self.tokens[statement.begin..statement.end]);
             return;
@@ -130,13 +79,8 @@ impl<'a> Writer<'a> {
     /// A number for each statement, which those share that differ in numbers and indices only.
     fn shapes(&self, statements: &[Statement]) -> Vec<usize> {
         let mut known: HashMap<Vec<Token>, usize> = HashMap::new();
-        let shape = |token: &Token<'a>| match token {
-            Token::Number(_, kind) => Token::Number(0, kind),
-            Token::Element(array, _) => Token::Element(array, 0),
-            Token::Fixed(_) => token.clone(),
-        };
         let mut number = |statement: &Statement| {
-            let shape = self.tokens[statement.begin..statement.end].iter().map(shape).collect();
+            let shape = self.tokens[statement.begin..statement.end].iter().map(Token::shape).collect();
             let next = known.len();
             *known.entry(shape).or_insert(next)
         };
@@ -144,123 +88,87 @@ impl<'a> Writer<'a> {
     }
 
     /// The repetitions with which `statements` begin: those that cover most of them.
-    fn repeats(&self, statements: &[Statement], shapes: &[usize]) -> Option<Repeats<'a>> {
+    fn repeats(&self, statements: &'a [Statement], shapes: &[usize]) -> Option<Repeats<'a>> {
         let mut best: Option<Repeats> = None;
         for length in 1..=LONGEST.min(statements.len() / LEAST) {
-            let first = &shapes[..length];
-            let count = shapes.chunks_exact(length).take_while(|chunk| *chunk == first).count();
-            let covered = best.as_ref().map_or(0, |b| b.statements * b.count);
-            if count < LEAST || count * length <= covered {
-                continue;
-            }
-            let columns = |count: usize| {
-                let repetition = |i: usize| {
-                    &self.tokens[statements[i * length].begin..statements[(i + 1) * length - 1].end]
-                };
-                let repetitions: Vec<_> = (0..count).map(repetition).collect();
-                (0..repetitions[0].len()).map(|at| column(&repetitions, at)).collect::<Vec<_>>()
-            };
-            // As many as go on evenly in all tokens; with fewer, a token may turn out to go on in another way.
-            let even = columns(count).iter().map(|(_, count)| *count).min().unwrap_or(0).min(count);
-            if even < LEAST || even * length <= covered {
-                continue;
-            }
-            let columns = columns(even).into_iter().map(|(column, _)| column).collect();
-            best = Some(Repeats { statements: length, count: even, columns });
+            let covered = best.as_ref().map_or(0, |b| b.statements.len() * b.count);
+            let found = self.of_length(length, statements, shapes, covered);
+            best = found.or(best);
         }
         best
     }
-}
 
-/// How token `at` goes on from one of `repetitions` to the next, and for how many of them.
-fn column<'a>(repetitions: &[&[Token<'a>]], at: usize) -> (Column<'a>, usize) {
-    let value = |token: &Token| match token {
-        Token::Number(value, _) => *value,
-        Token::Element(_, index) => *index as u64,
-        Token::Fixed(_) => 0,
-    };
-    let values: Vec<u64> = repetitions.iter().map(|tokens| value(&tokens[at])).collect();
-    let (step, count) = even(&values);
-    let first = values[0];
-    match repetitions[0][at] {
-        Token::Fixed(token) => (Column::Fixed(token), count),
-        Token::Element(array, _) => (Column::Element { array, first, step }, count),
-        Token::Number(_, kind) => {
-            let bits = values.iter().take_while(|v| v.is_power_of_two());
-            let bits: Vec<u64> = bits.map(|v| u64::from(v.trailing_zeros())).collect();
-            let (bit_step, bit_count) = even(&bits);
-            if bit_count > count {
-                (Column::Bit { first: bits[0], step: bit_step, kind }, bit_count)
-            } else {
-                (Column::Number { first, step, kind }, count)
-            }
-        }
-    }
-}
-
-/// The difference of the first two `values`, and how many values go on with it.
-fn even(values: &[u64]) -> (i64, usize) {
-    let [first, second, ..] = values else { return (0, values.len()) };
-    let step = second.wrapping_sub(*first);
-    let count = 1 + values.windows(2).take_while(|pair| pair[1].wrapping_sub(pair[0]) == step).count();
-    (step as i64, count)
-}
-
-impl Repeats<'_> {
-    fn write(&self, output: &mut String) {
-        let _ = writeln!(output, "for (unsigned {COUNTER} = 0; {COUNTER} < {}; ++{COUNTER}) {{", self.count);
-        for column in &self.columns {
-            match column {
-                Column::Fixed(token) => output.push_str(token),
-                Column::Number { first, step: 0, kind } => {
-                    let _ = write!(output, "{first}{kind}");
-                }
-                Column::Number { first, step, kind } => {
-                    let _ = write!(output, "({})", index(*first, *step, kind));
-                }
-                Column::Bit { first, step, kind } => {
-                    let _ = write!(output, "(1{kind} << ({}))", index(*first, *step, ""));
-                }
-                Column::Element { array, first, step: 0 } => {
-                    let _ = write!(output, "{array}[{first}]");
-                }
-                Column::Element { array, first, step } => {
-                    let _ = write!(output, "{array}[{}]", index(*first, *step, ""));
-                }
-            }
-            output.push(' ');
-        }
-        output.push_str("\n}\n");
-    }
-}
-
-/// `first + counter * step`.
-fn index(first: u64, step: i64, kind: &str) -> String {
-    let (sign, step) = (if step < 0 { '-' } else { '+' }, step.unsigned_abs());
-    format!("{first}{kind} {sign} {step}{kind} * {COUNTER}")
-}
-
-fn write_tokens(output: &mut String, tokens: &[Token]) {
-    for token in tokens {
-        let _ = match token {
-            Token::Fixed(token) => write!(output, "{token} "),
-            Token::Number(value, kind) => write!(output, "{value}{kind} "),
-            Token::Element(array, index) => write!(output, "{array}[{index}] "),
+    /// The repetitions of `length` statements, if they cover more than `covered`.
+    fn of_length(
+        &self,
+        length: usize,
+        statements: &'a [Statement],
+        shapes: &[usize],
+        covered: usize,
+    ) -> Option<Repeats<'a>> {
+        // The first one may be simplified: the others are like the second.
+        let alike = |from: usize| {
+            let mut chunks = shapes[from..].chunks_exact(length);
+            let model = chunks.next();
+            model.map_or(0, |model| 1 + chunks.take_while(|chunk| *chunk == model).count())
         };
+        let first_is_alike = shapes[..length] == shapes[length..2 * length];
+        let count = if first_is_alike { alike(0) } else { 1 + alike(length) };
+        // One more may be simplified at the end.
+        if count + 1 < LEAST || (count + 1) * length <= covered {
+            return None;
+        }
+        let slice = |i: usize| {
+            let statements = &statements[i * length..(i + 1) * length];
+            &self.tokens[statements[0].begin..statements[length - 1].end]
+        };
+        let is_word = |tokens: &[Token], at: usize| self.is_word(tokens, at);
+        let aligned = if first_is_alike { None } else { Some(align::like(slice(0), slice(1), &is_word)?) };
+        let more = (count + 1) * length <= statements.len();
+        let last = more.then(|| align::like(slice(count), slice(count - 1), &is_word)).flatten();
+        let mut repetitions: Vec<&[Token]> = (0..count).map(slice).collect();
+        if let Some(aligned) = &aligned {
+            repetitions[0] = aligned;
+        }
+        repetitions.extend(last.as_deref());
+        let columns = |count: usize| {
+            let repetitions = &repetitions[..count];
+            (0..repetitions[0].len()).map(|at| column(repetitions, at)).collect::<Vec<_>>()
+        };
+        // As many as go on evenly in all tokens; with fewer, a token may turn out to go on in another way.
+        let count = repetitions.len();
+        let even = columns(count).iter().map(|(_, count)| *count).min().unwrap_or(0).min(count);
+        if even < LEAST || even * length <= covered {
+            return None;
+        }
+        let columns = columns(even).into_iter().map(|(column, _)| column).collect();
+        let statements = &statements[length..2 * length];
+        Some(Repeats { statements, begin: statements[0].begin, count: even, columns })
     }
-    output.push('\n');
+
+    /// Whether the token at `at` names a variable of 32 bits.
+    fn is_word(&self, tokens: &[Token], at: usize) -> bool {
+        let arrays = if at > 0 && tokens[at - 1] == Token::Fixed("->") {
+            self.names.members
+        } else {
+            self.names.locals
+        };
+        matches!(tokens[at], Token::Fixed(name) if arrays.is_word(name))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::arrays::Arrays;
     use super::super::tokens::{statements, tokens};
     use super::*;
 
     fn written(text: &str) -> String {
         let names: Vec<String> =
-            (0..8).flat_map(|i| [format!("a_{i}"), format!("b_{i}_x"), format!("c_{i}")]).collect();
+            (0..32).flat_map(|i| [format!("a_{i}"), format!("b_{i}_x"), format!("c_{i}")]).collect();
         let members = Arrays::of(names.iter().map(|name| ("IData", name.as_str())));
-        let locals = Arrays::of(names.iter().filter(|n| n.starts_with('c')).map(|n| ("IData", n.as_str())));
+        let locals = names.iter().map(String::as_str).filter(|name| name.starts_with('c')).chain(["m"]);
+        let locals = Arrays::of(locals.map(|name| ("IData", name)));
         let tokens = tokens(text);
         let mut output = String::new();
         let names = Names { members: &members, locals: &locals };
@@ -275,7 +183,7 @@ mod tests {
     #[test]
     fn statements_that_repeat_each_other_are_a_loop() {
         let text = repeated(0..8, |i| format!("s->a_{i} = (s->b_{i}_x >> {i}U); c_{i} = 3U;"));
-        let head = "for (unsigned repetition = 0; repetition < 8; ++repetition) {";
+        let head = "HERMES_INDEPENDENT for (unsigned repetition = 0; repetition < 8; ++repetition) {";
         let index = "[0 + 1 * repetition]";
         let body =
             format!("s -> a_N{index} = ( s -> b_N_x{index} >> (0U + 1U * repetition) ) ; c_N{index} = 3U ;");
@@ -302,9 +210,33 @@ mod tests {
     fn blocks_of_conditions_are_looked_into() {
         let inner = repeated(0..8, |i| format!("c_{i} = 0U;"));
         let text = written(&format!("if (s->a_1) {{ {inner} }} else {{ x = 1U; }}"));
-        let expected = "if ( s -> a_N[1] ) { for (unsigned repetition = 0; repetition < 8; ++repetition) { \
+        let expected = "if ( s -> a_N[1] ) { HERMES_INDEPENDENT for (unsigned repetition = 0; repetition < 8; ++repetition) { \
                         c_N[0 + 1 * repetition] = 0U ; } } else { x = 1U ; }";
         assert_eq!(text, expected);
+    }
+
+    /// Verilator leaves a shift by 0 out, and a mask of one bit.
+    #[test]
+    fn simplified_repetitions_are_in_the_loop() {
+        let one = |i| match i {
+            0 => "s->a_0 = (1U & m);".to_string(),
+            31 => "s->a_31 = (m >> 31U);".to_string(),
+            i => format!("s->a_{i} = (1U & (m >> {i}U));"),
+        };
+        let body = "s -> a_N[0 + 1 * repetition] = ( 1U & ( m >> (0U + 1U * repetition) ) ) ;";
+        let head = "HERMES_INDEPENDENT for (unsigned repetition = 0; repetition < 32; ++repetition) {";
+        assert_eq!(written(&repeated(0..32, one)), format!("{head} {body} }}"));
+        let back = body.replace("0U + 1U *", "31U - 1U *").replace("0 + 1 *", "31 - 1 *");
+        assert_eq!(written(&repeated((0..32).rev(), one)), format!("{head} {back} }}"));
+    }
+
+    /// The first statements end a repetition of which the rest is in another function.
+    #[test]
+    fn loops_begin_where_repetitions_do() {
+        let text = repeated(0..10, |i| format!("s->a_{i} = 0U; if (x) {{ s->a_{i} = s->b_{i}_x; }}"));
+        let text = text.strip_prefix("s->a_0 = 0U; ").unwrap();
+        let begin = "if ( x ) { s -> a_N[0] = s -> b_N_x[0] ; } HERMES_INDEPENDENT for (unsigned repetition = 0; repetition < 9;";
+        assert!(written(text).starts_with(begin), "{}", written(text));
     }
 
     /// Members and locals may have the same name.
