@@ -143,5 +143,13 @@ mod tests {
         assert_eq!(retire(3, true), 3);
         assert_eq!(retire(3, false), 4);
         assert_eq!(retire(5, false), 4);
+        // And one in stage R.
+        unit.read_valid.next = true;
+        for (slot, boot, more) in [(3, false, 1), (3, true, 0), (4, false, 0)] {
+            unit.read_slot.next = u64::into(slot);
+            unit.read_boot.next = boot;
+            assert!(simulate(&mut unit, 10));
+            assert_eq!(unit.instructions.val().index(), 4 + more);
+        }
     }
 }

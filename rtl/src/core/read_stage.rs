@@ -22,7 +22,7 @@ pub struct ReadStage<const LANES: usize> {
     pub flush_slot: Signal<In, Bits<5>>,
     /// Stage D: slot of its instruction.
     pub decode_slot: Signal<In, Bits<5>>,
-    /// Stage D: its call depth there.
+    /// Stage D: its call depth.
     pub decode_depth: Signal<In, Bits<6>>,
     /// Stage D: lanes that run it.
     pub decode_active: Signal<In, Bits<LANES>>,
@@ -92,7 +92,7 @@ pub struct ReadStage<const LANES: usize> {
     pub read_pc: Signal<In, Bits<30>>,
     /// Slot of the instruction in stage R.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its call depth there.
+    /// Its call depth.
     pub depth: Signal<Out, Bits<6>>,
     /// Lanes that run it.
     pub active: Signal<Out, Bits<LANES>>,
@@ -312,5 +312,69 @@ impl<const LANES: usize> Logic for ReadStage<LANES> {
             self.next_x.d.next = self.read_next.val();
             self.pc_x.d.next = self.read_pc.val();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{reset, settle, tick};
+    use rand::Rng;
+
+    /// Instructions with a number each, in every field that has room for it: they keep to their order, stand while the stages do, and those of a
+    /// flushed warp are gone.
+    #[test]
+    fn instructions_pass_in_order_unless_they_are_flushed() {
+        let mut random = crate::testing::random();
+        let mut uut = ReadStage::<4>::default();
+        reset!(uut);
+        let number = |i: u64| (i % 32, i % 64, i % 16, i);
+        let (mut read, mut execute) = (None, None);
+        let (mut in_decode, mut slot) = (1u64, 0);
+        let (mut passed, mut flushed) = (0, 0);
+        for _ in 0..2_000 {
+            let advance = random.gen_bool(0.7);
+            let flush = (advance && random.gen_bool(0.2)).then(|| random.gen_range(0..32u64));
+            uut.advance.next = advance;
+            uut.flush_valid.next = flush.is_some();
+            uut.flush_slot.next = bits(flush.unwrap_or(0));
+            let (decode_slot, depth, active, packet) = number(in_decode);
+            uut.decode_slot.next = bits(decode_slot);
+            uut.decode_depth.next = bits(depth);
+            uut.decode_active.next = bits(active);
+            uut.decode_alive.next = bits(15 - active);
+            uut.decode_waiting.next = bits(packet << 2);
+            uut.decode_packet.next = bits(packet);
+            uut.read_valid.next = read.is_some();
+            uut.read_pc.next = bits(read.unwrap_or(0));
+            uut.read_immediate.next = bits(read.unwrap_or(0) + 1);
+            uut.read_rd.next = bits(read.unwrap_or(0) % 32);
+            uut.read_load.next = read.unwrap_or(0) % 2 == 1;
+            settle(&mut uut);
+            if read.is_some() {
+                assert_eq!(u64::from(uut.slot.val()), slot);
+            }
+            assert_eq!(uut.execute_valid.val(), execute.is_some());
+            if let Some(i) = execute {
+                assert_eq!(
+                    (u64::from(uut.execute_pc.val()), u64::from(uut.execute_immediate.val())),
+                    (i, i + 1)
+                );
+                assert_eq!((u64::from(uut.execute_rd.val()), uut.execute_load.val()), (i % 32, i % 2 == 1));
+                passed += u32::from(advance);
+            }
+            tick!(uut);
+            if advance {
+                flushed += u32::from(read.is_some() && flush == Some(slot));
+                execute = read.filter(|_| flush != Some(slot));
+                (read, slot) = (random.gen_bool(0.8).then_some(in_decode), decode_slot);
+                settle(&mut uut);
+                assert_eq!((u64::from(uut.depth.val()), u64::from(uut.active.val())), (depth, active));
+                assert_eq!((u64::from(uut.alive.val()), u64::from(uut.packet.val())), (15 - active, packet));
+                assert_eq!(u64::from(uut.waiting.val()), packet << 2);
+                in_decode += 1;
+            }
+        }
+        assert!(passed > 500 && flushed > 5, "{passed} {flushed}");
     }
 }

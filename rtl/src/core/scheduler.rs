@@ -362,7 +362,7 @@ mod tests {
                 started += 1;
             }
 
-            // Stage D holds a warp that is otherwise ready.
+            // Stage D had an instruction of a warp that is otherwise ready.
             let hold = choose(&mut rng, &warps, |w| w == Warp::Ready);
             let why = rng.gen_range(0..3);
             unit.hold_slot.next = (hold.unwrap_or(0) as u64).into();
@@ -410,7 +410,10 @@ mod tests {
                     }
                 }
             }
+            // What a warp waits for may come just as it starts to wait.
+            let at_once = hold.filter(|_| why == 1 && rng.gen_bool(0.3));
             let woken = choose(&mut rng, &warps, |w| w == Warp::Waiting).filter(|&s| flush != Some(s));
+            let woken = at_once.or(woken);
             let by = rng.gen_range(0..3);
             unit.late_valid.next = woken.is_some() && by == 0;
             unit.stored_valid.next = woken.is_some() && by == 1;
@@ -421,7 +424,8 @@ mod tests {
             unit.divided_valid.next = rng.gen_bool(0.02);
             for (slot, warp) in warps.iter().enumerate() {
                 let wakes = woken == Some(slot) || unit.divided_valid.next;
-                if *warp == Warp::Waiting && wakes && flush != Some(slot) {
+                let waits = *warp == Warp::Waiting || (hold == Some(slot) && why == 1);
+                if waits && wakes && flush != Some(slot) {
                     next[slot] = Warp::Ready;
                 }
             }
