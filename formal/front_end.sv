@@ -1,15 +1,15 @@
 // The instructions of a warp retire in the order of its program: each behind the one before, or where the path leads that stage W
 // or path selection chose, with the lanes and the call depth of that path; what was issued too early leaves no trace.
 //
-// Of all warp slots one is followed, whichever; of the RAMs the word of its warp (see tracked_ram.sv). Stages D, X and W are what
-// the core makes of them: an instruction in stage D goes on unless it is fetched again, none overtakes another, and a flush
-// takes the younger ones of its warp out.
+// Of all warp slots one is followed, whichever; of the RAMs the word of its warp (see tracked_ram.sv). Stages D, R, X and W are
+// what the core makes of them: an instruction in stage D goes on unless it is fetched again, which the front end hears a cycle
+// later; none overtakes another, and a flush takes the younger ones of its warp out.
 module front_end_formal (
     input wire        clk,
     input wire        rst,
     input wire        advance,
     input wire        start_valid, input wire [4:0] start_slot, input wire [31:0] start_packet, input wire [5:0] start_count,
-    input wire        miss_valid, input wire wait_valid, input wire control_valid, input wire replay_valid,
+    input wire        misses, input wire waits, input wire controls, input wire replays,
     input wire        filled,
     input wire        flush_valid, input wire ended_valid, input wire direct,
     input wire        path_valid, input wire [4:0] path_slot,
@@ -22,26 +22,30 @@ module front_end_formal (
     input wire [1:0]  context_alive, input wire [35:0] context_waiting,
     input wire        finish_ready
 );
-    // Stages X and W.
-    reg         x_valid, w_valid, x_control, w_control;
-    reg  [4:0]  x_slot, w_slot;
-    reg  [29:0] x_pc, w_pc;
+    // Stages R, X and W.
+    reg         r_valid, x_valid, w_valid, r_control, x_control, w_control;
+    reg  [4:0]  r_slot, x_slot, w_slot;
+    reg  [29:0] r_pc, x_pc, w_pc;
+    // What stage D said a cycle ago.
+    reg         miss_valid, wait_valid, control_valid, replay_valid;
+    reg  [4:0]  hold_slot;
+    reg  [29:0] hold_pc;
     wire        fire = w_valid && advance;
     wire        resume_valid = fire && ((w_control && direct) || ended_valid);
     wire        context_write = path_valid || (fire && w_control && direct);
     wire [4:0]  context_slot = path_valid ? path_slot : w_slot;
 
-    wire        lookup_enable, decode_valid, decode_boot, finish_valid;
-    wire [4:0]  lookup_slot, decode_slot, finish_slot;
-    wire [29:0] lookup_word, decode_pc;
+    wire        lookup_enable, fetched_boot, decode_valid, decode_boot, finish_valid;
+    wire [4:0]  lookup_slot, fetched_slot, decode_slot, finish_slot;
+    wire [29:0] lookup_word, fetched_pc, decode_pc;
     wire [5:0]  decode_depth;
     wire [1:0]  decode_active, decode_alive;
     wire [35:0] decode_waiting;
     wire [31:0] decode_packet;
     front_end dut (
         .clk(clk), .rst(rst), .advance(advance), .start_valid(start_valid), .start_slot(start_slot),
-        .start_packet(start_packet), .start_count(start_count), .miss_valid(miss_valid), .wait_valid(wait_valid),
-        .control_valid(control_valid), .replay_valid(replay_valid), .filled(filled), .write_slot(w_slot),
+        .start_packet(start_packet), .start_count(start_count), .hold_slot(hold_slot), .hold_pc(hold_pc),
+        .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .replay_valid(replay_valid), .filled(filled), .write_slot(w_slot),
         .resume_valid(resume_valid), .flush_valid(flush_valid), .ended_valid(ended_valid), .path_valid(path_valid),
         .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot), .scratchpad_stored(scratchpad_stored),
         .scratchpad_slot(scratchpad_slot), .stored_valid(stored_valid), .stored_slot(stored_slot),
@@ -49,6 +53,7 @@ module front_end_formal (
         .context_slot(context_slot), .context_pc(context_pc), .context_depth(context_depth),
         .context_active(context_active), .context_alive(context_alive), .context_waiting(context_waiting),
         .lookup_enable(lookup_enable), .lookup_slot(lookup_slot), .lookup_word(lookup_word),
+        .fetched_slot(fetched_slot), .fetched_pc(fetched_pc), .fetched_boot(fetched_boot),
         .decode_valid(decode_valid), .decode_slot(decode_slot), .decode_pc(decode_pc), .decode_boot(decode_boot),
         .decode_depth(decode_depth), .decode_active(decode_active), .decode_alive(decode_alive),
         .decode_waiting(decode_waiting), .decode_packet(decode_packet), .finish_valid(finish_valid),
@@ -91,6 +96,13 @@ module front_end_formal (
     (* hierconn *) wire [4:0] \dut.context_held_slot ;
     (* hierconn *) wire \dut.context_fresh ;
     (* hierconn *) wire \dut.context_initial ;
+    (* hierconn *) wire \dut.fetched_valid ;
+    (* hierconn *) wire [5:0] \dut.fetched_depth ;
+    (* hierconn *) wire [1:0] \dut.fetched_active ;
+    (* hierconn *) wire [1:0] \dut.fetched_alive ;
+    (* hierconn *) wire [35:0] \dut.fetched_waiting ;
+    (* hierconn *) wire [31:0] \dut.fetched_packet ;
+    (* hierconn *) wire \dut.decode_valid_2 ;
     (* hierconn *) wire [31:0] \dut.scheduler.occupied_slots ;
     (* hierconn *) wire [31:0] \dut.scheduler.fresh ;
     (* hierconn *) wire [31:0] \dut.scheduler.resolving ;
@@ -98,14 +110,22 @@ module front_end_formal (
 
     `include "start.vh"
 
-    // The followed warp: where its instructions are, and whether its path is being chosen.
+    // The followed warp: what stage D said of it a cycle ago, where its instructions are, and whether its path is being chosen. What is
+    // dropped in this cycle for that outcome is in no stage any more.
     wire starts = start_valid && start_slot == warp;
-    wire in_c = \dut.context_valid && \dut.context_held_slot == warp;
+    wire held = (replay_valid || control_valid) && hold_slot == warp;
+    wire was_in_c = \dut.context_valid && \dut.context_held_slot == warp;
+    wire was_in_i = \dut.fetched_valid && fetched_slot == warp;
+    wire was_in_d = \dut.decode_valid_2 && decode_slot == warp;
+    wire in_c = was_in_c && !held;
+    wire in_i = was_in_i && !held;
     wire in_d = decode_valid && decode_slot == warp;
+    wire in_r = r_valid && r_slot == warp;
     wire in_x = x_valid && x_slot == warp;
     wire in_w = w_valid && w_slot == warp;
     wire chosen = path_valid && path_slot == warp;
     wire flushed = flush_valid && w_slot == decode_slot;
+    reg  dropped;
     reg  present, over, choosing;
     // The PC of the instruction that retires next, while it is known, and its context.
     reg         known, untouched;
@@ -114,16 +134,17 @@ module front_end_formal (
     reg  [45:0] context;
     wire [1:0]  all = 2'd3 >> (2'd2 - start_count[1:0]);
     localparam [29:0] BOOT = 30'h3fffffc0;
-    // The last lookup.
-    reg         looked_up;
-    reg  [34:0] lookup;
+    // The last lookup, that of stage I, and the one before, that of stage D.
+    reg         looked_up, looked_up_d;
+    reg  [34:0] lookup, lookup_d;
     always @* begin
         assume (start_count == 1 || start_count == 2);
         assume (!starts || !present);
-        // Stage D: it moves on with the stages in front and says what becomes of its instruction, unless that is flushed.
-        assume (!(replay_valid || control_valid) || (decode_valid && advance && !flushed));
-        assume (!(miss_valid || wait_valid) || replay_valid);
-        assume (!(replay_valid && control_valid) && !(miss_valid && wait_valid));
+        // Stage D: it moves on with the stages in front and says what becomes of its instruction, unless that is flushed. A flush
+        // may come a cycle later, when the front end hears of it.
+        assume (!(replays || controls) || (decode_valid && advance && !flushed));
+        assume (!(misses || waits) || replays);
+        assume (!(replays && controls) && !(misses && waits));
         // Stage W: it alone holds the stages up. An instruction on which the path depends goes on, ends the warp, or has a path chosen;
         // of any other only faults and accesses that are split have one chosen.
         assume (advance || w_valid);
@@ -134,13 +155,19 @@ module front_end_formal (
         assume (!chosen || choosing);
     end
     always @(posedge clk) begin
+        {miss_valid, wait_valid, control_valid, replay_valid} <= {misses, waits, controls, replays};
+        {hold_slot, hold_pc} <= {decode_slot, decode_pc};
+        dropped <= held || (flush_valid && in_w);
         if (advance) begin
-            x_valid <= decode_valid && !flushed && !replay_valid;
-            {x_slot, x_pc, x_control} <= {decode_slot, decode_pc, control_valid};
+            r_valid <= decode_valid && !flushed && !replays;
+            {r_slot, r_pc, r_control} <= {decode_slot, decode_pc, controls};
+            x_valid <= r_valid && !(flush_valid && w_slot == r_slot);
+            {x_slot, x_pc, x_control} <= {r_slot, r_pc, r_control};
             w_valid <= x_valid && !(flush_valid && w_slot == x_slot);
             {w_slot, w_pc, w_control} <= {x_slot, x_pc, x_control};
             looked_up <= lookup_enable;
             lookup <= {lookup_slot, lookup_word};
+            {looked_up_d, lookup_d} <= {looked_up, lookup};
         end
         if (fire && in_w) begin
             expected <= w_control ? context_pc : w_pc + 1;
@@ -159,37 +186,59 @@ module front_end_formal (
             start <= {start_count, start_packet};
             context <= {6'd0, all, all, 36'hfffffffff};
         end
-        if (rst) {present, over, choosing, known, x_valid, w_valid} <= 0;
+        if (rst) begin
+            {present, over, choosing, known, r_valid, x_valid, w_valid, dropped} <= 0;
+            {miss_valid, wait_valid, control_valid, replay_valid} <= 0;
+        end
     end
 
-    // The PCs behind the instructions in stages W, X and D, and the one in stage C or of the next one to issue.
+    // The PCs behind the instructions in stages W to I, and the one in stage C or of the next one to issue.
     wire [29:0] behind_w = expected + in_w;
     wire [29:0] behind_x = behind_w + in_x;
-    wire [29:0] behind_d = behind_x + in_d;
-    wire [29:0] kept = \dut.counters.jumped [warp] ? \dut.counters.jump.word
+    wire [29:0] behind_r = behind_x + in_r;
+    wire [29:0] behind_d = behind_r + in_d;
+    wire [29:0] behind_i = behind_d + in_i;
+    wire [29:0] kept = held ? hold_pc : \dut.counters.jumped [warp] ? \dut.counters.jump.word
         : \dut.counters.replayed [warp] ? \dut.counters.replay.word : \dut.counters.sequential.word ;
     wire        fresh = in_c ? \dut.context_fresh : \dut.scheduler.fresh [warp];
     wire        occupied = \dut.scheduler.occupied_slots [warp];
     wire        leaving = finish_valid && finish_slot == warp;
-    wire        resolving = \dut.scheduler.resolving [warp];
+    // The path depends on an instruction, as the scheduler knows or is just told.
+    wire        resolving = \dut.scheduler.resolving [warp] || (held && control_valid);
 
     always @(posedge clk) if (started && !rst) begin
         if (fire && in_w) retires_in_order: assert (known && w_pc == expected && present && !over);
         if (in_d) context_of_the_path: assert (
             {decode_depth, decode_active, decode_alive, decode_waiting} == context && decode_packet == start[31:0]);
-        if (in_d && !decode_boot) fetched_at_its_pc: assert (looked_up && lookup == {decode_slot, decode_pc});
+        if (in_d) fetched_at_its_pc: assert (decode_boot == (decode_pc[29:6] == BOOT[29:6]) && looked_up_d == !decode_boot
+            && (decode_boot || lookup_d == {decode_slot, decode_pc}));
+        if (in_i) answered_at_its_pc: assert (fetched_boot == (fetched_pc[29:6] == BOOT[29:6]) && looked_up == !fetched_boot
+            && (fetched_boot || lookup == {fetched_slot, fetched_pc}));
+        // What is younger than an instruction that did not go on in sequence is gone, whether the stages moved on or not.
+        if (held) not_decoded: assert (!in_d);
+        if (dropped) dropped_at_once: assert (!was_in_c && !was_in_i && !was_in_d);
 
         // What the induction needs to know of the state.
         state_present: assert (present == (occupied || leaving) && !(occupied && leaving)
             && \dut.scheduler.ended [warp] == (occupied && over) && (!leaving || over));
-        if (in_c || in_d || in_x || in_w) state_inside: assert (occupied && !over && known && !choosing);
-        state_resolving: assert (resolving == ((in_x && x_control) || (in_w && w_control) || choosing)
-            && (!resolving || (occupied && !over && !in_c && !in_d)) && !(in_w && w_control && in_x));
+        if (in_c || in_i || in_d || in_r || in_x || in_w || held) state_inside: assert (
+            occupied && !over && known && !choosing);
+        // The outcome of stage D is that of an instruction that left the stage, or of one in stage R on which the path depends.
+        if (held) state_held: assert (!\dut.scheduler.resolving [warp] && in_r == control_valid && replay_valid != control_valid
+            && (!control_valid || r_control) && hold_pc == (control_valid ? r_pc : behind_r));
+        state_resolving: assert (resolving
+            == ((in_r && r_control) || (in_x && x_control) || (in_w && w_control) || choosing)
+            && (!resolving || (occupied && !over && !in_c && !in_i && !in_d))
+            && !(in_w && w_control && (in_x || in_r)) && !(in_x && x_control && in_r));
         if (in_w) state_w: assert (w_pc == expected);
         if (in_x) state_x: assert (x_pc == behind_w);
-        if (in_d) state_d: assert (decode_pc == behind_x);
-        if (occupied && !over && !resolving) state_pc: assert (known && (fresh ? BOOT : kept) == behind_d);
-        if (occupied && fresh) state_fresh: assert (!in_d && !in_x && !in_w && !resolving && !over && untouched);
+        if (in_r) state_r: assert (r_pc == behind_x);
+        if (in_d) state_d: assert (decode_pc == behind_r);
+        if (in_i) state_i: assert (fetched_pc == behind_d && context == {\dut.fetched_depth , \dut.fetched_active ,
+            \dut.fetched_alive , \dut.fetched_waiting } && \dut.fetched_packet == start[31:0]);
+        if (occupied && !over && !resolving) state_pc: assert (known && (fresh ? BOOT : kept) == behind_i);
+        if (occupied && fresh) state_fresh: assert (
+            !in_i && !in_d && !in_r && !in_x && !in_w && !held && !resolving && !over && untouched);
         if (occupied && in_c) state_issued: assert (!\dut.scheduler.fresh [warp]);
         if (in_c) state_c: assert (\dut.start_read_data == start && \dut.context_initial == untouched && (untouched
             || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));
@@ -197,9 +246,12 @@ module front_end_formal (
             ? context == {6'd0, {2{2'd3 >> (2'd2 - start[33:32])}}, 36'hfffffffff} && (start[37:32] == 1 || start[37:32] == 2)
             : {\dut.depth.word , \dut.active.word , \dut.alive.word , \dut.waiting.word } == context));
 
-        // An instruction is fetched again with younger ones behind it; a flush takes younger ones out of all stages.
-        fetched_again: cover (replay_valid && in_d && in_c && in_x);
-        flushed_everywhere: cover (flush_valid && in_w && in_x && in_d && in_c);
+        // An instruction is fetched again with younger ones behind it; a flush takes younger ones out of all stages, and comes with an
+        // outcome of stage D; younger ones are dropped while the stages stand still.
+        fetched_again: cover (replay_valid && held && was_in_d && was_in_i && was_in_c && in_x);
+        flushed_everywhere: cover (flush_valid && in_w && in_x && in_r && in_d && in_i && in_c);
+        flushed_with_an_outcome: cover (flush_valid && in_w && held && replay_valid && was_in_d);
+        dropped_at_a_stand: cover (held && !advance && was_in_d && was_in_i && was_in_c);
         third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x);
     end
 endmodule

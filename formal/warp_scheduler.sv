@@ -53,7 +53,7 @@ module warp_scheduler_formal (
     wire woken = (late_valid && late_slot == warp) || (stored_valid && stored_slot == warp)
         || (scratchpad_stored && scratchpad_slot == warp) || divided_valid;
     wire may_issue = present && !unresolved && !missing && !asleep && !over;
-    reg was_over, was_storing, was_finish;
+    reg was_over, was_storing, was_finish, was_woken, was_told;
     reg [4:0] was_slot;
     // Who issued since the followed warp could.
     reg [31:0] others;
@@ -73,8 +73,9 @@ module warp_scheduler_formal (
         else if (miss_valid && held) missing <= 1;
         else if (filled) missing <= 0;
         if (flushed) asleep <= 0;
-        else if (wait_valid && held) asleep <= 1;
         else if (woken) asleep <= 0;
+        else if (wait_valid && held) asleep <= 1;
+        {was_woken, was_told} <= {woken, wait_valid && held && !flushed};
         if (ended_valid && written) over <= 1;
         // The finish on offer belongs to the warp no more: its slot may be given away as soon as it is taken.
         if (over && present && !stores_busy[warp] && \dut.left [warp]) {present, over, leaving} <= 3'b001;
@@ -85,7 +86,7 @@ module warp_scheduler_formal (
         was_slot <= finish_slot;
         if (rst) begin
             {present, first, unresolved, missing, asleep, over, leaving} <= 0;
-            was_finish <= 0;
+            {was_finish, was_woken} <= 0;
             others <= 0;
         end
     end
@@ -99,6 +100,8 @@ module warp_scheduler_formal (
         if (issue_valid && issue_slot == warp) issues_only_when_it_may: assert (may_issue);
         if (issue_valid && issue_slot == warp) fresh_is_the_first: assert (issue_fresh == first);
         if (may_issue) somebody_issues: assert (issue_valid);
+        // A wake-up counts even in the cycle in which stage D says that the instruction waits.
+        if (was_woken) no_wake_up_lost: assert (!\dut.waiting [warp]);
         // While one can issue nobody else issues twice.
         if (may_issue && issue_valid && issue_slot != warp) no_starvation: assert (!others[issue_slot]);
         // A warp is told as finished once, after all its threads ended, when its stores were done.
@@ -116,6 +119,7 @@ module warp_scheduler_formal (
         state_others: assert ((others & before) == 0);
 
         finishes: cover (finished && was_finish && warp == 3);
+        woken_at_once: cover (issued && was_woken && was_told && warp == 5);
         waits_for_two: cover (others == 32'h82 && issued && warp == 9);
     end
 endmodule
