@@ -252,6 +252,6 @@ module front_end_formal (
         flushed_everywhere: cover (flush_valid && in_w && in_x && in_r && in_d && in_i && in_c);
         flushed_with_an_outcome: cover (flush_valid && in_w && held && replay_valid && was_in_d);
         dropped_at_a_stand: cover (held && !advance && was_in_d && was_in_i && was_in_c);
-        third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x);
+        third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x && warp == 3);
     end
 endmodule
