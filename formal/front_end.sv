@@ -125,7 +125,8 @@ module front_end_formal (
     wire in_w = w_valid && w_slot == warp;
     wire chosen = path_valid && path_slot == warp;
     wire flushed = flush_valid && w_slot == decode_slot;
-    reg  dropped;
+    // Instructions of it were dropped in the last cycle; its instruction was fetched again, and need not wait.
+    reg  dropped, again;
     reg  present, over, choosing;
     // The PC of the instruction that retires next, while it is known, and its context.
     reg         known, untouched;
@@ -158,6 +159,7 @@ module front_end_formal (
         {miss_valid, wait_valid, control_valid, replay_valid} <= {misses, waits, controls, replays};
         {hold_slot, hold_pc} <= {decode_slot, decode_pc};
         dropped <= held || (flush_valid && in_w);
+        again <= held && replay_valid && !miss_valid && !wait_valid && !(flush_valid && in_w);
         if (advance) begin
             r_valid <= decode_valid && !flushed && !replays;
             {r_slot, r_pc, r_control} <= {decode_slot, decode_pc, controls};
@@ -187,7 +189,7 @@ module front_end_formal (
             context <= {6'd0, all, all, 36'hfffffffff};
         end
         if (rst) begin
-            {present, over, choosing, known, r_valid, x_valid, w_valid, dropped} <= 0;
+            {present, over, choosing, known, r_valid, x_valid, w_valid, dropped, again} <= 0;
             {miss_valid, wait_valid, control_valid, replay_valid} <= 0;
         end
     end
@@ -210,13 +212,14 @@ module front_end_formal (
         if (fire && in_w) retires_in_order: assert (known && w_pc == expected && present && !over);
         if (in_d) context_of_the_path: assert (
             {decode_depth, decode_active, decode_alive, decode_waiting} == context && decode_packet == start[31:0]);
-        if (in_d) fetched_at_its_pc: assert (decode_boot == (decode_pc[29:6] == BOOT[29:6]) && looked_up_d == !decode_boot
-            && (decode_boot || lookup_d == {decode_slot, decode_pc}));
-        if (in_i) answered_at_its_pc: assert (fetched_boot == (fetched_pc[29:6] == BOOT[29:6]) && looked_up == !fetched_boot
-            && (fetched_boot || lookup == {fetched_slot, fetched_pc}));
-        // What is younger than an instruction that did not go on in sequence is gone, whether the stages moved on or not.
+        if (in_d) fetched_at_its_pc: assert (
+            decode_boot == (decode_pc[29:6] == BOOT[29:6]) && looked_up_d && lookup_d == {decode_slot, decode_pc});
+        if (in_i) answered_at_its_pc: assert (
+            fetched_boot == (fetched_pc[29:6] == BOOT[29:6]) && looked_up && lookup == {fetched_slot, fetched_pc});
+        // What is younger than an instruction that did not go on in sequence is gone, whether the stages moved on or not; what issued in
+        // that cycle stays if it is that instruction again.
         if (held) not_decoded: assert (!in_d);
-        if (dropped) dropped_at_once: assert (!was_in_c && !was_in_i && !was_in_d);
+        if (dropped) dropped_at_once: assert (!(was_in_c && !again) && !was_in_i && !was_in_d);
 
         // What the induction needs to know of the state.
         state_present: assert (present == (occupied || leaving) && !(occupied && leaving)
@@ -247,10 +250,12 @@ module front_end_formal (
             : {\dut.depth.word , \dut.active.word , \dut.alive.word , \dut.waiting.word } == context));
 
         // An instruction is fetched again with younger ones behind it; a flush takes younger ones out of all stages, and comes with an
-        // outcome of stage D; younger ones are dropped while the stages stand still.
+        // outcome of stage D; younger ones are dropped while the stages stand still. It may issue in the
+        // cycle in which the front end hears that it is fetched again.
         fetched_again: cover (replay_valid && held && was_in_d && was_in_i && was_in_c && in_x);
         flushed_everywhere: cover (flush_valid && in_w && in_x && in_r && in_d && in_i && in_c);
         flushed_with_an_outcome: cover (flush_valid && in_w && held && replay_valid && was_in_d);
+        again_at_once: cover (again && was_in_c && in_w);
         dropped_at_a_stand: cover (held && !advance && was_in_d && was_in_i && was_in_c);
         third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x && warp == 3);
     end
