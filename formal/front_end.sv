@@ -229,6 +229,7 @@ module front_end_formal (
         // The outcome of stage D is that of an instruction that left the stage, or of one in stage R on which the path depends.
         if (held) state_held: assert (!\dut.scheduler.resolving [warp] && in_r == control_valid && replay_valid != control_valid
             && (!control_valid || r_control) && hold_pc == (control_valid ? r_pc : behind_r));
+        state_outcome: assert (!(miss_valid || wait_valid) || replay_valid);
         state_resolving: assert (resolving
             == ((in_r && r_control) || (in_x && x_control) || (in_w && w_control) || choosing)
             && (!resolving || (occupied && !over && !in_c && !in_i && !in_d))
