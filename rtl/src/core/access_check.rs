@@ -340,6 +340,7 @@ mod tests {
             unit.refused.next = bits(0);
 
             // At EXIT nothing is checked.
+            unit.execute_access.next = false;
             unit.exit.next = true;
             settle(&mut unit);
             assert!(!unit.faulting.val().any() && !unit.staying.val().any());
