@@ -334,7 +334,7 @@ mod tests {
         let (mut passed, mut flushed) = (0, 0);
         for _ in 0..2_000 {
             let advance = random.gen_bool(0.7);
-            let flush = (advance && random.gen_bool(0.2)).then(|| random.gen_range(0..32u64));
+            let flush = (advance && random.gen_bool(0.2)).then(|| (slot + random.gen_range(0..2u64)) % 32);
             uut.advance.next = advance;
             uut.flush_valid.next = flush.is_some();
             uut.flush_slot.next = bits(flush.unwrap_or(0));
@@ -375,6 +375,6 @@ mod tests {
                 in_decode += 1;
             }
         }
-        assert!(passed > 500 && flushed > 5, "{passed} {flushed}");
+        assert!(passed > 500 && flushed > 50, "{passed} {flushed}");
     }
 }
