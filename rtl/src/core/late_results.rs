@@ -228,8 +228,8 @@ mod tests {
             let first = valid.iter().position(|valid| *valid).filter(|_| !waits);
             held += u32::from(waits && valid.contains(&true));
             second += u32::from(first > Some(0));
-            for i in 0..LATE_SOURCES {
-                let taken = uut.result_ready[i].val() && valid[i];
+            for (i, valid) in valid.into_iter().enumerate() {
+                let taken = uut.result_ready[i].val() && valid;
                 assert_eq!((taken, uut.result_taken[i].val()), (first == Some(i), first == Some(i)));
             }
             assert_eq!(uut.write_valid.val(), before.is_some());
