@@ -237,16 +237,13 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
 mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
+    use crate::memory::testing::tick;
     use rand::Rng;
-    use rust_hdl::prelude::simulate;
 
     /// Takes an instruction from stage X to stage W.
-    fn settle<const LANES: usize>(unit: &mut AccessCheck<LANES>) {
+    fn pass<const LANES: usize>(unit: &mut AccessCheck<LANES>) {
         unit.advance.next = true;
-        for clk in [false, true, false] {
-            unit.clock.next = Clock { clk };
-            assert!(simulate(unit, 20));
-        }
+        tick!(*unit);
     }
 
     /// What a lane does alone, in the order of the sets that go first.
@@ -314,7 +311,7 @@ mod tests {
             for (port, &value) in unit.address.iter_mut().zip(&address) {
                 port.next = u64::from(value).into();
             }
-            settle(&mut unit);
+            pass(&mut unit);
             assert_eq!(
                 u64::from(unit.faulting.val()),
                 faulting,
@@ -332,7 +329,7 @@ mod tests {
 
             // Lanes that are refused fault where they would have made their access.
             unit.refused.next = bits(0xff);
-            settle(&mut unit);
+            pass(&mut unit);
             let refused = if misaligned == 0 { active } else { misaligned };
             assert_eq!(u64::from(unit.faulting.val()), refused);
             assert_eq!(u64::from(unit.staying.val()), active & !refused);
@@ -342,7 +339,7 @@ mod tests {
             // At EXIT nothing is checked.
             unit.execute_access.next = false;
             unit.exit.next = true;
-            settle(&mut unit);
+            pass(&mut unit);
             assert!(!unit.faulting.val().any() && !unit.staying.val().any());
             assert!(!unit.any_faulting.val() && !unit.mixed.val() && !unit.scratchpad.val());
             unit.exit.next = false;
@@ -371,7 +368,7 @@ mod tests {
             unit.branch.next = branch;
             unit.jump.next = jump;
             unit.target_misaligned.next = target;
-            settle(&mut unit);
+            pass(&mut unit);
             assert_eq!(u64::from(unit.faulting.val()), faulting);
             assert_eq!(unit.any_faulting.val(), faulting != 0);
             assert_eq!(unit.cause.val().to_u64(), 0);
