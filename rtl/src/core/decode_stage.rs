@@ -93,11 +93,7 @@ pub struct DecodeStage {
     pub stack_base: Signal<In, Bits<32>>,
     /// STACK_BYTES_LOG2 register.
     pub stack_bytes_log2: Signal<In, Bits<5>>,
-    /// Slot of the instruction that was in stage D a cycle ago.
-    pub hold_slot: Signal<Out, Bits<5>>,
-    /// Its PC, bits 31:2.
-    pub hold_pc: Signal<Out, Bits<30>>,
-    /// It missed in the cache.
+    /// The instruction that was in stage D a cycle ago, and whose slot and PC are those of stage R, missed in the cache.
     pub miss_valid: Signal<Out, Bit>,
     /// It is blocked until an operation of its warp completes.
     pub wait_valid: Signal<Out, Bit>,
@@ -206,8 +202,6 @@ pub struct DecodeStage {
     error_d: Register<Bit>,
     exit_d: Register<Bit>,
     end_of_boot_d: Register<Bit>,
-    hold_slot_q: Register<Bits<5>>,
-    hold_pc_q: Register<Bits<30>>,
     miss_q: Register<Bit>,
     wait_q: Register<Bit>,
     replay_q: Register<Bit>,
@@ -303,8 +297,6 @@ impl DecodeStage {
             argument: Signal::default(),
             stack_base: Signal::default(),
             stack_bytes_log2: Signal::default(),
-            hold_slot: Signal::default(),
-            hold_pc: Signal::default(),
             miss_valid: Signal::default(),
             wait_valid: Signal::default(),
             replay_valid: Signal::default(),
@@ -363,8 +355,6 @@ impl DecodeStage {
             error_d: Register::default(),
             exit_d: Register::default(),
             end_of_boot_d: Register::default(),
-            hold_slot_q: Register::default(),
-            hold_pc_q: Register::default(),
             miss_q: Register::default(),
             wait_q: Register::default(),
             replay_q: Register::default(),
@@ -429,8 +419,6 @@ impl Logic for DecodeStage {
             error_d,
             exit_d,
             end_of_boot_d,
-            hold_slot_q,
-            hold_pc_q,
             miss_q,
             wait_q,
             replay_q,
@@ -565,15 +553,12 @@ impl Logic for DecodeStage {
         self.stops.next = self.here.val() & self.stopped.val();
         self.leaves.next = self.here.val() & !self.stopped.val();
 
-        // The front end hears of it a cycle later, and once, whether the stages move on or not.
-        self.hold_slot_q.d.next = self.slot.val();
-        self.hold_pc_q.d.next = self.pc.val();
+        // The front end hears of it a cycle later, and once, whether the stages move on or not. Stage D moved on when it said this, so stage
+        // R has slot and PC then.
         self.miss_q.d.next = self.misses.val();
         self.wait_q.d.next = self.here.val() & !self.missed.val() & self.waits.val();
         self.replay_q.d.next = self.stops.val();
         self.hold_q.d.next = self.leaves.val() & self.control.val();
-        self.hold_slot.next = self.hold_slot_q.q.val();
-        self.hold_pc.next = self.hold_pc_q.q.val();
         self.miss_valid.next = self.miss_q.q.val();
         self.wait_valid.next = self.wait_q.q.val();
         self.replay_valid.next = self.replay_q.q.val();

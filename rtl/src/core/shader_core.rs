@@ -463,8 +463,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.start_slot.next = self.start_slot.val();
         self.front_end.start_packet.next = self.start_packet.val();
         self.front_end.start_count.next = self.start_count.val();
-        self.front_end.hold_slot.next = self.decode.hold_slot.val();
-        self.front_end.hold_pc.next = self.decode.hold_pc.val();
+        self.front_end.hold_slot.next = self.read.slot.val();
+        self.front_end.hold_pc.next = self.decode.read_pc.val();
         self.front_end.miss_valid.next = self.decode.miss_valid.val();
         self.front_end.wait_valid.next = self.decode.wait_valid.val();
         self.front_end.control_valid.next = self.decode.control_valid.val();
