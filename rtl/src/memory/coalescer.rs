@@ -3,16 +3,17 @@
 use super::QueuePointers;
 use crate::prelude::*;
 
-/// Queues up to four memory operations of warps and serves the lanes of the oldest line by line.
+/// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///
 /// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It gets an entry of the queue.
 /// 2. From the next cycle on, when it is the oldest, `load_valid` or `store_valid` offers the line of its lowest lane not yet served, with
 ///    `served`: every lane that wants this line. At the edge at which the offer meets its `ready` these lanes are done.
 /// 3. `last` marks the line that serves the last lanes: with it the operation leaves the queue, and the next one is offered in the next cycle.
-/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store path merges. While
-///    `held_valid` is high it stays, even if the operation left the queue.
+/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store path merges. While `held_valid` is high it
+///    stays, even if the operation left the queue.
+/// 5. `request_ready` is a register, and so counts an operation that leaves a cycle later. It is low in the first cycle after reset.
 ///
-/// So an operation that touches `n` lines takes `n` cycles, and the core goes on meanwhile unless it has more than three others to offer.
+/// So an operation that touches `n` lines takes `n` cycles, and the core goes on meanwhile unless it has more than six others to offer.
 /// `request_mask` must not be empty.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Coalescer<const LANES: usize> {
@@ -23,7 +24,7 @@ pub struct Coalescer<const LANES: usize> {
 
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// The operation is accepted at this edge if it is offered; depends on registers and `held_valid` only.
+    /// The operation is accepted at this edge if it is offered; a register.
     pub request_ready: Signal<Out, Bit>,
     /// Warp slot of the operation.
     pub request_slot: Signal<In, Bits<5>>,
@@ -55,12 +56,12 @@ pub struct Coalescer<const LANES: usize> {
     /// Warp slot of the operation offered.
     pub slot: Signal<Out, Bits<5>>,
     /// Its entry of the queue.
-    pub entry: Signal<Out, Bits<2>>,
+    pub entry: Signal<Out, Bits<3>>,
 
-    /// The store path still reads its entry after this cycle.
+    /// The store path reads its entry.
     pub held_valid: Signal<In, Bit>,
     /// That entry.
-    pub held_entry: Signal<In, Bits<2>>,
+    pub held_entry: Signal<In, Bits<3>>,
     /// Size of its operation.
     pub size: Signal<Out, Bits<2>>,
     /// Byte address of each lane; its place in the line counts.
@@ -68,20 +69,22 @@ pub struct Coalescer<const LANES: usize> {
     /// Store data of each lane.
     pub data: Vec<Signal<Out, Bits<32>>>,
 
-    queue: QueuePointers<2>,
-    entry_store: RamAsync<Bit, 2>,
-    entry_slot: RamAsync<Bits<5>, 2>,
-    entry_mask: RamAsync<Bits<LANES>, 2>,
-    entry_size: RamAsync<Bits<2>, 2>,
+    queue: QueuePointers<3>,
+    entry_store: RamAsync<Bit, 3>,
+    entry_slot: RamAsync<Bits<5>, 3>,
+    entry_mask: RamAsync<Bits<LANES>, 3>,
+    entry_size: RamAsync<Bits<2>, 3>,
     /// Addresses, of which the line counts: those of the oldest operation can be read.
-    entry_line: LaneRam<32, 2>,
+    entry_line: LaneRam<32, 3>,
     /// Addresses, of which the place in the line counts: those of the entry that the store path merges.
-    entry_address: LaneRam<32, 2>,
-    entry_data: LaneRam<32, 2>,
+    entry_address: LaneRam<32, 3>,
+    entry_data: LaneRam<32, 3>,
     /// Lanes of the oldest operation that are served.
     done: Register<Bits<LANES>>,
 
-    room: Signal<Local, Bit>,
+    /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held.
+    room: Register<Bit>,
+    used: Signal<Local, Bits<3>>,
     accept: Signal<Local, Bit>,
     busy: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
@@ -130,7 +133,8 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
             entry_address: LaneRam::new(LANES),
             entry_data: LaneRam::new(LANES),
             done: Register::default(),
-            room: Signal::default(),
+            room: Register::default(),
+            used: Signal::default(),
             accept: Signal::default(),
             busy: Signal::default(),
             store: Signal::default(),
@@ -148,7 +152,7 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
 impl<const LANES: usize> Logic for Coalescer<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, done);
+        dff_setup!(self, clock, done, room);
         clock!(self, clock, queue);
         self.entry_store.clock.next = self.clock.val();
         self.entry_slot.clock.next = self.clock.val();
@@ -159,10 +163,13 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.entry_data.clock.next = self.clock.val();
 
         // Operations that come
-        self.room.next = !self.queue.full.val()
-            && (!self.held_valid.val() || (self.held_entry.val() != self.queue.write_address.val()));
-        self.request_ready.next = self.room.val();
-        self.accept.next = self.request_valid.val() && self.room.val();
+        self.used.next = self.queue.write_address.val() - self.queue.read_address.val();
+        self.room.d.next = (self.used.val() < bits::<3>(6))
+            && (!self.held_valid.val()
+                || ((self.held_entry.val() != self.queue.write_address.val())
+                    && (self.held_entry.val() != (self.queue.write_address.val() + 1))));
+        self.request_ready.next = self.room.q.val();
+        self.accept.next = self.request_valid.val() && self.room.q.val();
         self.queue.push.next = self.accept.val();
         self.entry_store.write_enable.next = self.accept.val();
         self.entry_store.write_address.next = self.queue.write_address.val();
@@ -265,6 +272,8 @@ mod tests {
         // The entry that the store path holds, and what must stand there.
         let mut held: Option<Operation> = None;
         let (mut offered, mut lines, mut full) = (0u32, 0, 0);
+        // Operations in the queue a cycle ago, and whether an entry was held.
+        let mut before = None;
         for _ in 0..if LANES == 32 { 700 } else { 2500 } {
             // Lines: all lanes the same, all different, or a few.
             let range = [1, 3, 1 << 20][offered as usize % 3];
@@ -294,8 +303,14 @@ mod tests {
             }
             if !uut.held_valid.val() {
                 held = None;
-                assert_eq!(uut.request_ready.val(), queue.len() < 4);
             }
+            match before {
+                Some((level, _)) if level > 5 => assert!(!uut.request_ready.val()),
+                Some((_, false)) => assert!(uut.request_ready.val()),
+                _ => (),
+            }
+            assert!(queue.len() < 8);
+            before = Some((queue.len(), uut.held_valid.val()));
             full += u32::from(!uut.request_ready.val());
             let takes = uut.request_valid.val() && uut.request_ready.val();
             let loads = queue.front().is_some_and(|op| !op.2);

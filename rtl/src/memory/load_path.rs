@@ -3,8 +3,8 @@
 use super::{QueuePointers, QueueRam, WordSelect};
 use crate::prelude::*;
 
-/// Words that are picked out of a line at once.
-const WORDS: usize = 16;
+/// Words that are picked out of a line at once: lanes of a packet kernel that read from one line mostly want the same word.
+const WORDS: usize = 4;
 
 /// Requests the lines of coalesced loads and picks every lane's word out of the responses.
 ///
@@ -16,9 +16,9 @@ const WORDS: usize = 16;
 /// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
 ///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge.
 ///    Results are offered in these cycles.
-/// 4. Up to sixteen words are picked out of a line at once: of 32 lanes, those whose numbers differ by 16 share the means. Of such lanes the
+/// 4. Up to four words are picked out of a line at once: lanes whose numbers differ by a multiple of four share the means. Of such lanes the
 ///    lowest that waits for its value leads, and those that want the same word go along; the others follow with the next results of the line.
-///    So one line a cycle is sustained with up to sixteen lanes, and where no two such lanes want different words of a line.
+///    So one line a cycle is sustained with up to four lanes, and where no two such lanes want different words of a line.
 /// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadPath<const LANES: usize> {
@@ -78,8 +78,8 @@ pub struct LoadPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of the line for the lanes of the mask, of up to sixteen lanes the one with the same number, of 32 lanes also the one whose
-    /// number is higher by 16; 0 if none of them is in the mask, and while `result_valid` is low.
+    /// Word of the line for the lanes of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of
+    /// four; 0 if none of them is in the mask, and while `result_valid` or `result_ready` is low.
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.
     pub result_address: Vec<Signal<Out, Bits<32>>>,
@@ -319,7 +319,7 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.result_size.next = self.held_size.q.val();
         self.result_signed.next = self.held_signed.q.val();
         for g in 0..self._groups {
-            self.select[g].enable.next = self.leads[g].val();
+            self.select[g].enable.next = self.leads[g].val() && self.result_ready.val();
             self.select[g].line.next = self.answer_data.val();
             self.select[g].index.next = self.index[g].val();
             self.result_word[g].next = self.select[g].word.val();

@@ -9,12 +9,12 @@ use crate::prelude::*;
 ///    offered only after `stored_valid` of all its stores, and its store after `result_last` of all its loads, because
 ///    reads and writes may overtake each other in memory. Loads complete in the order of acceptance, and so do stores. The
 ///    mask is never empty and addresses are multiples of the size.
-/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested; of a store,
-///    every other cycle if lanes of both halves of 32 write to it (see [`StorePath`]). Up to four operations
-///    wait for this, so that an operation of many lines does not hold up the core before it offers more than three others.
+/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested; a line of a
+///    store takes a cycle for each four lanes in a row of which one writes to it (see [`StorePath`]). Up to seven operations
+///    wait for this, so that an operation of many lines does not hold up the core before it offers more than six others.
 /// 3. Where several lanes store to the same byte, the highest lane wins.
 /// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line), its values on
-///    `result_valid` one cycle after the answer was accepted. A store line of up to sixteen lanes in a row appears on `write_valid` three cycles after its operation was
+///    `result_valid` one cycle after the answer was accepted. A store line of up to four lanes in a row appears on `write_valid` three cycles after its operation was
 ///    accepted; `stored_valid` follows `written_valid` of its last line by one cycle.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
@@ -91,8 +91,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word for each lane of the mask: of up to sixteen lanes the one with the same number, of 32 lanes also the one whose number is higher
-    /// by 16; 0 if none of them is in the mask, and while `result_valid` is low.
+    /// Word for each lane of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of four; 0 if none
+    /// of them is in the mask, and while `result_valid` or `result_ready` is low.
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.
     pub result_address: Vec<Signal<Out, Bits<32>>>,

@@ -3,16 +3,16 @@
 use super::{QueuePointers, StoreAlign, StoreMerge};
 use crate::prelude::*;
 
-/// Lanes that are merged in a cycle: as many as a line has words. Merging more would double the unit, for stores of bytes and half
-/// words side by side.
-const GROUP: usize = 16;
+/// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the line, and lanes of a packet kernel seldom write
+/// to one line.
+const GROUP: usize = 4;
 
 /// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
-///    from `size`, `address` and `data` of `held_entry`, which must stand from then on while `held_valid` is high and in the cycle in which it
-///    falls; in the cycle after that `write_valid` offers it.
-/// 2. Sixteen lanes in a row (0 to 15, 16 to 31) are merged in a cycle. So a line takes one cycle, or two where lanes of both groups write
+///    from `size`, `address` and `data` of `held_entry`, which must stand while `held_valid` is high; in the cycle after that `write_valid`
+///    offers it.
+/// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle for each such group of which a lane writes
 ///    to it. Where several lanes write the same byte, the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
 ///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
@@ -38,17 +38,17 @@ pub struct StorePath<const LANES: usize> {
     /// Warp slot of the operation.
     pub slot: Signal<In, Bits<5>>,
     /// Entry of the operation in the coalescer.
-    pub entry: Signal<In, Bits<2>>,
+    pub entry: Signal<In, Bits<3>>,
     /// Of `held_entry`: 0 = byte, 1 = half word, 2 = word.
     pub size: Signal<In, Bits<2>>,
     /// Of `held_entry`: byte address of each lane; its place in the line counts.
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Of `held_entry`: register of each lane.
     pub data: Vec<Signal<In, Bits<32>>>,
-    /// `size`, `address` and `data` must not change with this cycle; depends on registers only.
+    /// A line is merged: `size`, `address` and `data` must not change with this cycle; a register.
     pub held_valid: Signal<Out, Bit>,
     /// Entry of the operation that they belong to.
-    pub held_entry: Signal<Out, Bits<2>>,
+    pub held_entry: Signal<Out, Bits<3>>,
 
     /// A write is requested.
     pub write_valid: Signal<Out, Bit>,
@@ -76,7 +76,7 @@ pub struct StorePath<const LANES: usize> {
     merge_line: Register<Bits<26>>,
     /// Lanes that are still to be merged.
     merge_lanes: Register<Bits<LANES>>,
-    merge_entry: Register<Bits<2>>,
+    merge_entry: Register<Bits<3>>,
     merge_tag: Register<Bits<5>>,
     /// The line has the data of a group.
     merge_begun: Register<Bit>,
@@ -98,8 +98,10 @@ pub struct StorePath<const LANES: usize> {
     take: Signal<Local, Bit>,
     space: Signal<Local, Bit>,
     complete: Signal<Local, Bit>,
-    /// The upper group is merged now; one element if there are two.
-    upper: Vec<Signal<Local, Bit>>,
+    wanted: Signal<Local, Bit>,
+    earlier: Signal<Local, Bit>,
+    /// The group that is merged now: the lowest that has lanes left.
+    chosen: Vec<Signal<Local, Bit>>,
     rest: Signal<Local, Bits<LANES>>,
     finishes: Signal<Local, Bit>,
     writes: Vec<Signal<Local, Bit>>,
@@ -108,13 +110,13 @@ pub struct StorePath<const LANES: usize> {
     arriving: Signal<Local, Bits<32>>,
     leaving: Signal<Local, Bits<32>>,
     _group: usize,
-    _second: usize,
+    _groups: usize,
 }
 
 impl<const LANES: usize> Default for StorePath<LANES> {
     fn default() -> Self {
         let group = LANES.min(GROUP);
-        let second = usize::from(LANES > GROUP);
+        let groups = LANES / group;
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -161,7 +163,9 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             take: Signal::default(),
             space: Signal::default(),
             complete: Signal::default(),
-            upper: vec![Signal::default(); second],
+            wanted: Signal::default(),
+            earlier: Signal::default(),
+            chosen: vec![Signal::default(); groups],
             rest: Signal::default(),
             finishes: Signal::default(),
             writes: vec![Signal::default(); group],
@@ -170,7 +174,7 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             arriving: Signal::default(),
             leaving: Signal::default(),
             _group: group,
-            _second: second,
+            _groups: groups,
         }
     }
 }
@@ -185,10 +189,12 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.waiting_slot.clock.next = self.clock.val();
         self.waiting_last.clock.next = self.clock.val();
 
-        // The group that is merged now, and what its lanes store: the upper one once the lower one has nothing left.
+        // The group that is merged now, and what its lanes store
+        self.wanted.next = false;
+        self.earlier.next = false;
         self.rest.next = bits::<LANES>(0);
-        for k in 0..self._second {
-            self.upper[k].next = true;
+        for g in 0..self._groups {
+            self.chosen[g].next = false;
         }
         for s in 0..self._group {
             self.writes[s].next = false;
@@ -196,27 +202,24 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
             self.group_data[s].next = bits::<32>(0);
         }
         if self.merging.q.val() {
-            for s in 0..self._group {
-                self.writes[s].next = self.merge_lanes.q.val().get_bit(s);
-                self.group_offset[s].next = self.address[s].val().get_bits::<6>(0);
-                self.group_data[s].next = self.data[s].val();
-            }
-            for k in 0..self._second {
+            self.rest.next = self.merge_lanes.q.val();
+            for g in 0..self._groups {
+                self.wanted.next = false;
                 for s in 0..self._group {
-                    if self.merge_lanes.q.val().get_bit(s) {
-                        self.upper[k].next = false;
+                    if self.merge_lanes.q.val().get_bit(g * self._group + s) {
+                        self.wanted.next = true;
                     }
                 }
+                self.chosen[g].next = self.wanted.val() && !self.earlier.val();
+                self.earlier.next = self.earlier.val() || self.wanted.val();
                 for s in 0..self._group {
-                    if self.upper[k].val() {
-                        self.writes[s].next = self.merge_lanes.q.val().get_bit(GROUP + s);
-                        self.group_offset[s].next = self.address[GROUP + s].val().get_bits::<6>(0);
-                        self.group_data[s].next = self.data[GROUP + s].val();
-                    } else {
-                        self.rest.next = self
-                            .rest
-                            .val()
-                            .replace_bit(GROUP + s, self.merge_lanes.q.val().get_bit(GROUP + s));
+                    if self.chosen[g].val() {
+                        self.writes[s].next = self.merge_lanes.q.val().get_bit(g * self._group + s);
+                        self.group_offset[s].next = self.group_offset[s].val()
+                            | self.address[g * self._group + s].val().get_bits::<6>(0);
+                        self.group_data[s].next =
+                            self.group_data[s].val() | self.data[g * self._group + s].val();
+                        self.rest.next = self.rest.val().replace_bit(g * self._group + s, false);
                     }
                 }
             }
@@ -229,7 +232,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
             && !self.waiting.full.val();
         self.take.next = self.line_valid.val() && self.space.val();
         self.line_ready.next = self.space.val();
-        self.held_valid.next = self.merging.q.val() && (self.out_valid.q.val() || !self.finishes.val());
+        self.held_valid.next = self.merging.q.val();
         self.held_entry.next = self.merge_entry.q.val();
         // The first group also clears what nobody writes.
         self.out_data.write_enable.next = self.merging.q.val() && self.move_on.val();
@@ -333,10 +336,10 @@ mod tests {
         tick!(uut);
         uut.line_valid.next = false;
         settle(&mut uut);
-        assert!(!uut.write_valid.val() && !uut.held_valid.val());
+        assert!(!uut.write_valid.val() && uut.held_valid.val());
         assert_eq!(uut.held_entry.val().to_u32(), 2);
         tick!(uut);
-        assert!(uut.write_valid.val());
+        assert!(uut.write_valid.val() && !uut.held_valid.val());
         assert_eq!(uut.write_line.val().to_u32(), 77);
         let mut line = [0; 64];
         line[6..8].copy_from_slice(&[0x34, 0x12]);
@@ -358,7 +361,7 @@ mod tests {
         assert!(!uut.stored_valid.val());
     }
 
-    /// A line of sixteen lanes takes one cycle, one that lanes of both groups write two; the highest lane wins.
+    /// A line takes a cycle for each group of lanes that writes to it; the highest lane wins.
     #[test]
     fn groups_of_lanes_are_merged_one_after_the_other() {
         let mut uut = StorePath::<32>::default();
@@ -375,10 +378,10 @@ mod tests {
         let mut mixed = upper;
         mixed[0] = 100;
         let cases = [
-            (0xffff, 1, std::array::from_fn(|i| 100 + i as u32)),
-            (0xffff_0000, 1, upper),
-            (0xfffe_0001, 2, mixed),
-            (u32::MAX, 2, upper),
+            (0xffff, 4, std::array::from_fn(|i| 100 + i as u32)),
+            (0xffff_0000, 4, upper),
+            (0xfffe_0001, 5, mixed),
+            (u32::MAX, 8, upper),
         ];
         for (lanes, cycles, expected) in cases {
             uut.line_valid.next = true;
