@@ -119,6 +119,10 @@ pub struct InstructionCache {
     turn: Register<Bits<2>>,
     hold_count: Register<Bits<8>>,
     flush_waits: Register<Bit>,
+    /// A miss that matters was taken note of.
+    miss: Register<Bit>,
+    /// The fill machine has its slot, line and way.
+    prepared: Register<Bit>,
     /// A miss was forgotten.
     retry: Register<Bit>,
     wake: Register<Bit>,
@@ -127,7 +131,6 @@ pub struct InstructionCache {
     hits: Vec<Signal<Local, Bit>>,
     is_hit: Signal<Local, Bit>,
     is_error: Signal<Local, Bit>,
-    miss: Signal<Local, Bit>,
     lookup: Signal<Local, Bit>,
     choice: Signal<Local, Bits<2>>,
     word_write: Signal<Local, Bit>,
@@ -197,13 +200,14 @@ impl InstructionCache {
             turn: Register::default(),
             hold_count: Register::default(),
             flush_waits: Register::default(),
+            miss: Register::default(),
+            prepared: Register::default(),
             retry: Register::default(),
             wake: Register::default(),
             drop_all: Signal::default(),
             hits: vec![Signal::default(); ways],
             is_hit: Signal::default(),
             is_error: Signal::default(),
-            miss: Signal::default(),
             lookup: Signal::default(),
             choice: Signal::default(),
             word_write: Signal::default(),
@@ -225,7 +229,7 @@ impl Logic for InstructionCache {
     fn update(&mut self) {
         dff_setup!(self, clock, looked_up, looked_slot, looked_line, blocked, state, owner, fill_line);
         dff_setup!(self, clock, fill_error, buffer, count, clear_index, hold_count, flush_waits, retry, wake);
-        dff_setup!(self, clock, fill_way, turn, missed, missed_slot, missed_line, missed_way);
+        dff_setup!(self, clock, fill_way, turn, missed, missed_slot, missed_line, missed_way, miss, prepared);
 
         // A flush that comes while the fill machine cannot start to drop lines waits.
         self.drop_all.next = self.flush.val() || self.flush_waits.q.val();
@@ -262,7 +266,9 @@ impl Logic for InstructionCache {
             self.missed_line.d.next = self.looked_line.q.val();
             self.missed_way.d.next = self.choice.val();
         }
-        self.miss.next = self.missed.q.val() && self.wanted.val() && !self.stall.val();
+        // The fill machine hears of it a cycle later; an idle one has what it needs by then.
+        self.miss.d.next = self.missed.q.val() && self.wanted.val() && !self.stall.val();
+        self.prepared.d.next = false;
         self.hit_valid.next = self.looked_up.q.val();
         self.hit.next = self.is_hit.val();
         self.error.next = self.is_error.val();
@@ -280,7 +286,7 @@ impl Logic for InstructionCache {
         self.tag_address.next = self.fill_line.q.val().get_bits::<16>(0);
         self.tag_data.next = bits::<28>(0);
         self.wake.d.next = false;
-        if self.miss.val() {
+        if self.miss.q.val() {
             self.retry.d.next = true;
         }
         match self.state.q.val() {
@@ -298,18 +304,25 @@ impl Logic for InstructionCache {
             FillState::Idle => {
                 self.wake.d.next = self.retry.q.val();
                 self.retry.d.next = false;
-                if self.drop_all.val() {
-                    self.retry.d.next = self.miss.val();
-                    self.clear_index.d.next = bits::<12>(0);
-                    self.flush_waits.d.next = false;
-                    self.state.d.next = FillState::Clear;
-                } else if self.miss.val() {
-                    self.fetch_miss.next = true;
+                if !self.miss.q.val() {
+                    self.prepared.d.next = true;
                     self.owner.d.next = self.missed_slot.q.val();
                     self.fill_line.d.next = self.missed_line.q.val();
                     self.fill_way.d.next = self.missed_way.q.val();
-                    self.turn.d.next = self.turn.q.val() + bits::<2>(1);
-                    self.state.d.next = FillState::Request;
+                }
+                if self.drop_all.val() {
+                    self.retry.d.next = self.miss.q.val();
+                    self.clear_index.d.next = bits::<12>(0);
+                    self.flush_waits.d.next = false;
+                    self.state.d.next = FillState::Clear;
+                } else if self.miss.q.val() {
+                    if self.prepared.q.val() {
+                        self.fetch_miss.next = true;
+                        self.turn.d.next = self.turn.q.val() + bits::<2>(1);
+                        self.state.d.next = FillState::Request;
+                    } else {
+                        self.retry.d.next = true;
+                    }
                 }
             }
             FillState::Request => {
