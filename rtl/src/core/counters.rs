@@ -2,8 +2,8 @@
 
 use crate::prelude::*;
 
-/// Nine 32-bit counters, modulo 2^32, for the CORE_ registers. An event counts in the cycle after it, a retirement one cycle later:
-/// which lanes retire is known late in stage W, so that their number is added from a register.
+/// Nine 32-bit counters, modulo 2^32, for the CORE_ registers. An event counts two cycles after it: most are known late in a cycle, so that they
+/// are registered before they count.
 #[derive(LogicBlock, Default)]
 pub struct CoreCounters {
     /// Rising-edge clock.
@@ -46,6 +46,12 @@ pub struct CoreCounters {
     pub line_reads: Signal<Out, Bits<32>>,
     /// Data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
+    occupied_q: Register<Bit>,
+    issued_q: Register<Bit>,
+    fetch_miss_q: Register<Bit>,
+    data_hit_q: Register<Bit>,
+    line_read_q: Register<Bit>,
+    line_write_q: Register<Bit>,
     retire_q: Register<Bit>,
     retire_lanes_q: Register<Bits<6>>,
     retire_diverged_q: Register<Bit>,
@@ -66,6 +72,12 @@ impl Logic for CoreCounters {
         dff_setup!(
             self,
             clock,
+            occupied_q,
+            issued_q,
+            fetch_miss_q,
+            data_hit_q,
+            line_read_q,
+            line_write_q,
             retire_q,
             retire_lanes_q,
             retire_diverged_q,
@@ -79,6 +91,12 @@ impl Logic for CoreCounters {
             line_reads_q,
             line_writes_q
         );
+        self.occupied_q.d.next = self.occupied.val();
+        self.issued_q.d.next = self.issued.val();
+        self.fetch_miss_q.d.next = self.fetch_miss.val();
+        self.data_hit_q.d.next = self.data_hit.val();
+        self.line_read_q.d.next = self.line_read.val();
+        self.line_write_q.d.next = self.line_write.val();
         self.retire_q.d.next = self.retire.val();
         self.retire_lanes_q.d.next = self.retire_lanes.val();
         self.retire_diverged_q.d.next = self.retire_diverged.val();
@@ -90,22 +108,22 @@ impl Logic for CoreCounters {
                 self.divergent_q.d.next = self.divergent_q.q.val() + bits::<32>(1);
             }
         }
-        if self.occupied.val() {
+        if self.occupied_q.q.val() {
             self.active_cycles_q.d.next = self.active_cycles_q.q.val() + bits::<32>(1);
-            if !self.issued.val() {
+            if !self.issued_q.q.val() {
                 self.stall_cycles_q.d.next = self.stall_cycles_q.q.val() + bits::<32>(1);
             }
         }
-        if self.fetch_miss.val() {
+        if self.fetch_miss_q.q.val() {
             self.fetch_misses_q.d.next = self.fetch_misses_q.q.val() + bits::<32>(1);
         }
-        if self.data_hit.val() {
+        if self.data_hit_q.q.val() {
             self.data_hits_q.d.next = self.data_hits_q.q.val() + bits::<32>(1);
         }
-        if self.line_read.val() {
+        if self.line_read_q.q.val() {
             self.line_reads_q.d.next = self.line_reads_q.q.val() + bits::<32>(1);
         }
-        if self.line_write.val() {
+        if self.line_write_q.q.val() {
             self.line_writes_q.d.next = self.line_writes_q.q.val() + bits::<32>(1);
         }
         self.instructions.next = self.instructions_q.q.val();
@@ -141,7 +159,9 @@ mod tests {
             unit.clock.next = Clock { clk: false };
             assert!(simulate(&mut unit, 10));
         }
-        // The last of the six retirements is in the cycle before last.
+        unit.occupied.next = false;
+        unit.clock.next = Clock { clk: true };
+        assert!(simulate(&mut unit, 10));
         assert_eq!(unit.instructions.val().index(), 6);
         assert_eq!(unit.lane_instructions.val().index(), 1 + 2 + 3 + 4 + 5 + 6);
         assert_eq!(unit.active_cycles.val().index(), 12);
