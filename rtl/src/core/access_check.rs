@@ -27,10 +27,14 @@ pub struct AccessCheck<const LANES: usize> {
     pub execute_jump_register: Signal<In, Bit>,
     /// Address of each lane (load, store, `jalr`).
     pub address: Vec<Signal<In, Bits<32>>>,
-    /// Windows for this kind of access: first line.
-    pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// The line after it: its first line if it has none; bit 26 is set if it ends with the address space.
-    pub window_end: Vec<Signal<In, Bits<27>>>,
+    /// Operand of each lane to which the immediate is added for the address.
+    pub operand: Vec<Signal<In, Bits<32>>>,
+    /// That sum is 2^32 or more.
+    pub carry: Vec<Signal<In, Bit>>,
+    /// Windows for this kind of access: distances as of [`AccessWindow`](super::AccessWindow).
+    pub from_base: Vec<Signal<In, Bits<33>>>,
+    /// The same for the ends of the windows.
+    pub from_end: Vec<Signal<In, Bits<33>>>,
 
     // Stage W
     /// Lanes that execute the instruction.
@@ -62,8 +66,10 @@ pub struct AccessCheck<const LANES: usize> {
     pub faulting: Signal<Out, Bits<LANES>>,
     /// Lanes that execute the instruction again.
     pub staying: Signal<Out, Bits<LANES>>,
-    /// Some lane faults. This and the next two are known sooner than the lanes.
+    /// Some lane faults.
     pub any_faulting: Signal<Out, Bit>,
+    /// Some lane faults, or the instruction is a branch to a misaligned target. This and the next two are known sooner than the lanes.
+    pub may_fault: Signal<Out, Bit>,
     /// Some lanes access the scratchpad and some the shared memory.
     pub mixed: Signal<Out, Bit>,
     /// Of a load or store that is checked: some lane may make its access.
@@ -108,12 +114,15 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             refused: Signal::default(),
             address: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
-            window_base: vec![Signal::default(); WINDOWS],
-            window_end: vec![Signal::default(); WINDOWS],
+            operand: vec![Signal::default(); LANES],
+            carry: vec![Signal::default(); LANES],
+            from_base: vec![Signal::default(); WINDOWS],
+            from_end: vec![Signal::default(); WINDOWS],
             conditions: Signal::default(),
             faulting: Signal::default(),
             staying: Signal::default(),
             any_faulting: Signal::default(),
+            may_fault: Signal::default(),
             mixed: Signal::default(),
             any_allowed: Signal::default(),
             scratchpad: Signal::default(),
@@ -157,10 +166,12 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.taking.x[i].next = self.taken[i].val();
             self.misaligned.x[i].next = (self.address[i].val().get_bits::<2>(0) & self.zeros.val()).any();
             self.region[i].enable.next = self.execute_access.val();
-            self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
+            self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
+            self.region[i].operand.next = self.operand[i].val();
+            self.region[i].carry.next = self.carry[i].val();
             for w in 0..WINDOWS {
-                self.region[i].window_base[w].next = self.window_base[w].val();
-                self.region[i].window_end[w].next = self.window_end[w].val();
+                self.region[i].from_base[w].next = self.from_base[w].val();
+                self.region[i].from_end[w].next = self.from_end[w].val();
             }
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
@@ -192,9 +203,12 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private_w.q.val();
         self.any_allowed.next = self.allowed.val().any();
-        self.any_faulting.next = self.crooked.val().any()
+        self.may_fault.next = (self.active.val() & self.misaligned_w.q.val()).any()
+            | (self.target_misaligned.val() & (self.branch.val() | self.jump.val()))
             | self.fault.val()
             | (self.access.val() & (self.active.val() & !self.allowed.val()).any());
+        self.any_faulting.next =
+            self.may_fault.val() & (!self.branch.val() | self.crooked.val().any() | self.fault.val());
         self.mixed.next = self.access.val()
             & self.scratching.val().any()
             & (self.allowed.val() & !self.private_w.q.val()).any();
@@ -237,6 +251,7 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
 mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
+    use crate::core::access_window::distance;
     use crate::memory::testing::tick;
     use rand::Rng;
 
@@ -260,11 +275,12 @@ mod tests {
         let mut random = crate::testing::random();
         let mut unit = AccessCheck::<8>::default();
         unit.connect_all();
-        unit.window_base[0].next = bits(0x100);
-        unit.window_end[0].next = bits(0x200);
-        unit.window_base[1].next = bits(0x400);
-        unit.window_end[1].next = bits(0x401);
         for _ in 0..2_000 {
+            let immediate = random.gen_range(-0x800..0x800) as u32;
+            for (i, (base, end)) in [(0x100, 0x200), (0x400, 0x401)].into_iter().enumerate() {
+                unit.from_base[i].next = distance(immediate, base);
+                unit.from_end[i].next = distance(immediate, end);
+            }
             let size = random.gen_range(0..3u64);
             let active: u64 = random.gen_range(1..256);
             let store: bool = random.gen();
@@ -308,8 +324,11 @@ mod tests {
             unit.store.next = store;
             unit.execute_access.next = true;
             unit.execute_size.next = bits(size);
-            for (port, &value) in unit.address.iter_mut().zip(&address) {
-                port.next = u64::from(value).into();
+            for (i, &value) in address.iter().enumerate() {
+                let operand = value.wrapping_sub(immediate);
+                unit.address[i].next = u64::from(value).into();
+                unit.operand[i].next = u64::from(operand).into();
+                unit.carry[i].next = operand.checked_add(immediate).is_none();
             }
             pass(&mut unit);
             assert_eq!(
@@ -319,8 +338,8 @@ mod tests {
             );
             assert_eq!(u64::from(unit.staying.val()), staying, "{address:x?} active {active:x} size {size}");
             assert_eq!(
-                (unit.any_faulting.val(), unit.mixed.val()),
-                (faulting != 0, private != 0 && shared != 0)
+                (unit.any_faulting.val(), unit.may_fault.val(), unit.mixed.val()),
+                (faulting != 0, faulting != 0, private != 0 && shared != 0)
             );
             assert_eq!(unit.any_allowed.val(), private | shared != 0);
             assert_eq!(unit.scratchpad.val(), private != 0);
@@ -371,6 +390,7 @@ mod tests {
             pass(&mut unit);
             assert_eq!(u64::from(unit.faulting.val()), faulting);
             assert_eq!(unit.any_faulting.val(), faulting != 0);
+            assert_eq!(unit.may_fault.val(), faulting != 0 || (branch && target));
             assert_eq!(unit.cause.val().to_u64(), 0);
             assert_eq!(u64::from(unit.conditions.val()), 0b1010);
         }

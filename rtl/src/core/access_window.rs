@@ -5,19 +5,27 @@ use crate::prelude::*;
 /// Windows for loads and as many for stores.
 pub const WINDOWS: usize = 2;
 
-/// The bounds of one read window or of one write window, as line addresses.
+/// The bounds of one read window or of one write window, as distances from the immediate of the instruction.
 ///
-/// A window that reaches beyond the address space ends with it. Its end is the line after it, so that a window of size 0 ends where it begins and
-/// has no line: each of a lane's checks is the sign of a difference (see [`AddressRegion`](super::AddressRegion)). The outputs answer `store` combinationally; a
-/// change of a register shows in the next cycle: each core keeps a copy of the registers, so that no path leads from them through its check.
+/// The address of a lane is the sum of its operand and the immediate; to compare the sum takes as long as to find it. So stage R takes each bound from the
+/// immediate, once for all lanes, and in stage X the lanes add their operands to this distance while they find their addresses; see
+/// [`AddressRegion`](super::AddressRegion).
+///
+/// A window that reaches beyond the address space ends with it. Its end is the byte after it, so that a window of size 0 ends where it begins and
+/// has no byte. `store` and `immediate` are those of stage R, the distances those of stage X, from the edge with `advance` on. A change of a
+/// register counts from the next cycle on: each core keeps a copy of the registers, so that no path leads from them through its check.
 #[derive(LogicBlock, Default)]
 pub struct AccessWindow {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// The window for stores is wanted, else that for loads.
+    /// Stages R and X move on at this edge.
+    pub advance: Signal<In, Bit>,
+    /// Stage R: the window for stores is wanted, else that for loads.
     pub store: Signal<In, Bit>,
+    /// Stage R: the immediate.
+    pub immediate: Signal<In, Bits<32>>,
     /// READ_WINDOW_BASE register, bits 31:6.
     pub read_base: Signal<In, Bits<26>>,
     /// READ_WINDOW_SIZE register, bits 31:6.
@@ -26,68 +34,94 @@ pub struct AccessWindow {
     pub write_base: Signal<In, Bits<26>>,
     /// WRITE_WINDOW_SIZE register, bits 31:6.
     pub write_size: Signal<In, Bits<26>>,
-    /// First line of the window.
-    pub base: Signal<Out, Bits<26>>,
-    /// Line after the window; bit 26 is set if it ends with the address space.
-    pub end: Signal<Out, Bits<27>>,
+    /// Stage X: the immediate less the first byte of the window, both unsigned: bit 32 is the sign.
+    pub from_base: Signal<Out, Bits<33>>,
+    /// Stage X: the immediate less the byte after the window.
+    pub from_end: Signal<Out, Bits<33>>,
     read_first: Register<Bits<26>>,
     read_end: Register<Bits<27>>,
     write_first: Register<Bits<26>>,
     write_end: Register<Bits<27>>,
+    from_base_x: Register<Bits<33>>,
+    from_end_x: Register<Bits<33>>,
+    first: Signal<Local, Bits<26>>,
+    end: Signal<Local, Bits<27>>,
 }
 
 impl Logic for AccessWindow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_first, read_end, write_first, write_end);
+        dff_setup!(self, clock, read_first, read_end, write_first, write_end, from_base_x, from_end_x);
         self.read_first.d.next = self.read_base.val();
         self.write_first.d.next = self.write_base.val();
         self.read_end.d.next =
             bit_cast::<27, 26>(self.read_base.val()) + bit_cast::<27, 26>(self.read_size.val());
         self.write_end.d.next =
             bit_cast::<27, 26>(self.write_base.val()) + bit_cast::<27, 26>(self.write_size.val());
+        self.first.next = self.read_first.q.val();
+        self.end.next = self.read_end.q.val();
         if self.store.val() {
-            self.base.next = self.write_first.q.val();
+            self.first.next = self.write_first.q.val();
             self.end.next = self.write_end.q.val();
-        } else {
-            self.base.next = self.read_first.q.val();
-            self.end.next = self.read_end.q.val();
         }
+        // The end of the address space
+        if self.end.val().get_bit(26) {
+            self.end.next = bits::<27>(0x400_0000);
+        }
+        if self.advance.val() {
+            self.from_base_x.d.next = bit_cast::<33, 32>(self.immediate.val())
+                - (bit_cast::<33, 26>(self.first.val()) << bits::<6>(6));
+            self.from_end_x.d.next = bit_cast::<33, 32>(self.immediate.val())
+                - (bit_cast::<33, 27>(self.end.val()) << bits::<6>(6));
+        }
+        self.from_base.next = self.from_base_x.q.val();
+        self.from_end.next = self.from_end_x.q.val();
     }
+}
+
+/// A bound of a window, a line address up to 2^26, as [`AccessWindow`] gives it for `immediate`.
+#[cfg(test)]
+pub(crate) fn distance(immediate: u32, line: u64) -> Bits<33> {
+    bits(u64::from(immediate).wrapping_sub(line << 6) & 0x1_ffff_ffff)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use crate::memory::testing::tick;
 
     #[test]
     fn bounds_of_windows() {
         let mut unit = AccessWindow::default();
         unit.connect_all();
         for (base, size, end) in [
-            (5, 10, Some(15)),
-            (5, 1, Some(6)),
-            (0, 0x3ff_ffff, Some(0x3ff_ffff)),
-            (0x3ff_ffff, 1, None),
-            (0x3ff_ffff, 0x3ff_ffff, None),
-            (7, 0, Some(7)),
+            (5, 10, 15),
+            (5, 1, 6),
+            (0, 0x3ff_ffff, 0x3ff_ffff),
+            (0x3ff_ffff, 1, 0x400_0000),
+            (0x3ff_ffff, 0x3ff_ffff, 0x400_0000),
+            (7, 0, 7),
         ] {
-            for store in [false, true] {
+            for (store, immediate) in [(false, 0), (true, 0x7ff), (false, -1), (true, -0x800)] {
+                let immediate = immediate as u32;
                 let (ours, other) = ((base, size), (1, 1));
                 let (read, write) = if store { (other, ours) } else { (ours, other) };
                 unit.store.next = store;
+                unit.immediate.next = bits(immediate.into());
                 unit.read_base.next = u64::into(read.0);
                 unit.read_size.next = u64::into(read.1);
                 unit.write_base.next = u64::into(write.0);
                 unit.write_size.next = u64::into(write.1);
-                unit.clock.next = Clock { clk: true };
-                assert!(simulate(&mut unit, 10));
-                unit.clock.next = Clock { clk: false };
-                assert!(simulate(&mut unit, 10));
-                assert_eq!(u64::from(unit.base.val()), base);
-                let bounded = !unit.end.val().get_bit(26);
-                assert_eq!(bounded.then(|| u64::from(unit.end.val())), end);
+                unit.advance.next = true;
+                tick!(unit);
+                tick!(unit);
+                assert_eq!(unit.from_base.val(), distance(immediate, base));
+                assert_eq!(unit.from_end.val(), distance(immediate, end));
+                // They stand while the stages stand.
+                unit.advance.next = false;
+                unit.immediate.next = bits(1);
+                tick!(unit);
+                assert_eq!(unit.from_base.val(), distance(immediate, base));
             }
         }
     }

@@ -4,29 +4,37 @@ use super::WINDOWS;
 use crate::config::SCRATCHPAD_ADDRESS;
 use crate::prelude::*;
 
-/// Tells whether a line belongs to the scratchpad and whether it is in one of the windows of [`AccessWindow`](super::AccessWindow).
+/// Tells whether an address belongs to the scratchpad and whether it is in one of the windows of [`AccessWindow`](super::AccessWindow).
 ///
-/// Combinational; both outputs are low while `enable` is low. The bounds are checked by the signs of differences: as `<` or `>=`, synthesis
-/// may add a comparison for equality to each. With 28 bits that to the end covers what bit 26 of it says, too.
+/// Combinational; both outputs are low while `enable` is low. The address is the sum of an operand and an immediate, modulo 2^32. It is not compared with
+/// a bound, which would wait for the sum: the operand is added to the distance from the bound to the immediate instead. With `carry` the sum's carry,
+/// `borrow` the sign of the distance and `passes` the carry of operand and distance, the address is not below the bound if two of `passes`, not `carry`
+/// and not `borrow` hold.
 #[derive(LogicBlock)]
 pub struct AddressRegion {
-    /// The line is wanted.
+    /// The address is wanted.
     pub enable: Signal<In, Bit>,
-    /// Line address: bits 31:6.
-    pub line: Signal<In, Bits<26>>,
-    /// First line of the window.
-    pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Line after the window: its first line if it has none; bit 26 is set if it ends with the address space.
-    pub window_end: Vec<Signal<In, Bits<27>>>,
-    /// The line belongs to the scratchpad.
+    /// The address, bits 31:14.
+    pub block: Signal<In, Bits<18>>,
+    /// The operand.
+    pub operand: Signal<In, Bits<32>>,
+    /// The sum of operand and immediate, unsigned, is 2^32 or more.
+    pub carry: Signal<In, Bit>,
+    /// The immediate, unsigned, less the first byte of the window; bit 32 is the sign.
+    pub from_base: Vec<Signal<In, Bits<33>>>,
+    /// The same for the byte after the window.
+    pub from_end: Vec<Signal<In, Bits<33>>>,
+    /// The address belongs to the scratchpad.
     pub scratchpad: Signal<Out, Bit>,
-    /// The line is in a window.
+    /// The address is in a window.
     pub window: Signal<Out, Bit>,
     scratchpad_block: Constant<Bits<18>>,
-    base: Signal<Local, Bits<26>>,
-    end: Signal<Local, Bits<27>>,
-    from_base: Signal<Local, Bits<27>>,
-    from_end: Signal<Local, Bits<28>>,
+    base: Signal<Local, Bits<33>>,
+    end: Signal<Local, Bits<33>>,
+    passes_base: Signal<Local, Bit>,
+    passes_end: Signal<Local, Bit>,
+    from: Signal<Local, Bit>,
+    beyond: Signal<Local, Bit>,
     inside: Signal<Local, Bit>,
 }
 
@@ -34,16 +42,20 @@ impl Default for AddressRegion {
     fn default() -> Self {
         Self {
             enable: Signal::default(),
-            line: Signal::default(),
-            window_base: vec![Signal::default(); WINDOWS],
-            window_end: vec![Signal::default(); WINDOWS],
+            block: Signal::default(),
+            operand: Signal::default(),
+            carry: Signal::default(),
+            from_base: vec![Signal::default(); WINDOWS],
+            from_end: vec![Signal::default(); WINDOWS],
             scratchpad: Signal::default(),
             window: Signal::default(),
             scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
             base: Signal::default(),
             end: Signal::default(),
-            from_base: Signal::default(),
-            from_end: Signal::default(),
+            passes_base: Signal::default(),
+            passes_end: Signal::default(),
+            from: Signal::default(),
+            beyond: Signal::default(),
             inside: Signal::default(),
         }
     }
@@ -53,21 +65,31 @@ impl Logic for AddressRegion {
     #[hdl_gen]
     fn update(&mut self) {
         self.scratchpad.next = false;
-        self.base.next = bits::<26>(0);
-        self.end.next = bits::<27>(0);
-        self.from_base.next = bits::<27>(0);
-        self.from_end.next = bits::<28>(0);
+        self.base.next = bits::<33>(0);
+        self.end.next = bits::<33>(0);
+        self.passes_base.next = false;
+        self.passes_end.next = false;
+        self.from.next = false;
+        self.beyond.next = false;
         self.inside.next = false;
         if self.enable.val() {
-            self.scratchpad.next = self.line.val().get_bits::<18>(8) == self.scratchpad_block.val();
+            self.scratchpad.next = self.block.val() == self.scratchpad_block.val();
             for i in 0..WINDOWS {
-                self.base.next = self.window_base[i].val();
-                self.end.next = self.window_end[i].val();
-                self.from_base.next =
-                    bit_cast::<27, 26>(self.line.val()) - bit_cast::<27, 26>(self.base.val());
-                self.from_end.next = bit_cast::<28, 26>(self.line.val()) - bit_cast::<28, 27>(self.end.val());
-                self.inside.next =
-                    self.inside.val() | (!self.from_base.val().get_bit(26) & self.from_end.val().get_bit(27));
+                self.base.next = self.from_base[i].val();
+                self.end.next = self.from_end[i].val();
+                self.passes_base.next = (bit_cast::<33, 32>(self.base.val().get_bits::<32>(0))
+                    + bit_cast::<33, 32>(self.operand.val()))
+                .get_bit(32);
+                self.passes_end.next = (bit_cast::<33, 32>(self.end.val().get_bits::<32>(0))
+                    + bit_cast::<33, 32>(self.operand.val()))
+                .get_bit(32);
+                self.from.next = (self.passes_base.val()
+                    & (!self.carry.val() | !self.base.val().get_bit(32)))
+                    | (!self.carry.val() & !self.base.val().get_bit(32));
+                self.beyond.next = (self.passes_end.val()
+                    & (!self.carry.val() | !self.end.val().get_bit(32)))
+                    | (!self.carry.val() & !self.end.val().get_bit(32));
+                self.inside.next = self.inside.val() | (self.from.val() & !self.beyond.val());
             }
         }
         self.window.next = self.inside.val();
@@ -77,45 +99,57 @@ impl Logic for AddressRegion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::access_window::distance;
     use crate::emit::equivalence::check_with;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
 
     #[test]
-    fn lines_of_windows_and_scratchpad() {
+    fn addresses_in_windows_and_scratchpad() {
         let mut random = crate::testing::random();
         let mut unit = AddressRegion::default();
         unit.connect_all();
-        unit.enable.next = true;
         const LAST: u64 = 0x3ff_ffff;
         let scratchpad = u64::from(SCRATCHPAD_ADDRESS >> 6);
         let bounds = [0, 1, 0x100, 0x101, scratchpad, LAST - 1, LAST];
-        for _ in 0..3_000 {
+        for _ in 0..5_000 {
+            let immediate = match random.gen_range(0..4) {
+                0 => 0,
+                1 => random.gen_range(-0x800..0x800),
+                _ => random.gen_range(-4..4),
+            } as u32;
             let windows: [(u64, u64); WINDOWS] = std::array::from_fn(|_| {
                 let base = bounds[random.gen_range(0..bounds.len())];
-                // Also beyond the address space.
-                let size = [0, 1, 0x100, LAST - base, LAST + 1 - base, LAST][random.gen_range(0..6)];
-                (base, base + size)
+                let size = [0, 1, 0x100, LAST - base, LAST + 1 - base][random.gen_range(0..5)];
+                (base, (base + size).min(LAST + 1))
             });
             for (i, &(base, end)) in windows.iter().enumerate() {
-                unit.window_base[i].next = bits(base);
-                unit.window_end[i].next = bits(end);
+                unit.from_base[i].next = distance(immediate, base);
+                unit.from_end[i].next = distance(immediate, end);
             }
             let near =
                 [windows[0].0, windows[0].1, windows[1].0, windows[1].1, scratchpad, scratchpad + 0x100];
-            let line = match random.gen_range(0..8) {
-                0 => random.gen::<u64>() & LAST,
-                i => near[i % near.len()].wrapping_add(random.gen_range(0..3)).wrapping_sub(1) & LAST,
+            let address = match random.gen_range(0..8) {
+                0 => random.gen::<u32>(),
+                i => ((near[i % near.len()] << 6) as u32).wrapping_add(random.gen_range(-66..66) as u32),
             };
-            unit.line.next = bits(line);
+            let operand = address.wrapping_sub(immediate);
+            unit.operand.next = bits(operand.into());
+            unit.carry.next = operand.checked_add(immediate).is_none();
+            unit.block.next = bits(u64::from(address >> 14));
             unit.enable.next = true;
             assert!(simulate(&mut unit, 10));
+            let line = u64::from(address >> 6);
             let inside = windows.iter().any(|&(base, end)| (base..end).contains(&line));
-            assert_eq!(unit.window.val(), inside, "line {line:#x} windows {windows:x?}");
+            assert_eq!(
+                unit.window.val(),
+                inside,
+                "{operand:#x} + {immediate:#x} = {address:#x} windows {windows:x?}"
+            );
             assert_eq!(
                 unit.scratchpad.val(),
                 (scratchpad..scratchpad + 0x100).contains(&line),
-                "line {line:#x}"
+                "address {address:#x}"
             );
             unit.enable.next = false;
             assert!(simulate(&mut unit, 10));
@@ -127,14 +161,13 @@ mod tests {
     fn equals_its_verilog() {
         check_with(AddressRegion::default(), 10_000, |unit, random, _| {
             // Close to the bounds, on which it depends.
-            let bound = random() & 0x3ff_ffff;
-            unit.line.next = bits((bound + random() % 4) & 0x3ff_ffff);
-            for (base, end) in unit.window_base.iter_mut().zip(&mut unit.window_end) {
-                base.next = bits((bound + random() % 3) & 0x3ff_ffff);
-                end.next = bits((bound + random() % 5) & 0x7ff_ffff);
+            let bound = random() & 0xffff_ffff;
+            unit.operand.next = bits((bound + random() % 4) & 0xffff_ffff);
+            for distance in unit.from_base.iter_mut().chain(&mut unit.from_end) {
+                distance.next = bits(bound.wrapping_add(random() % 3).wrapping_neg() & 0x1_ffff_ffff);
             }
             if random() % 4 == 0 {
-                unit.line.next = bits(u64::from(SCRATCHPAD_ADDRESS >> 6) ^ (1 << (random() % 26)));
+                unit.block.next = bits(u64::from(SCRATCHPAD_ADDRESS >> 14) ^ (1 << (random() % 18)));
             }
         });
     }

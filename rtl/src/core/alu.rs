@@ -22,6 +22,8 @@ pub struct LaneAlu {
     pub y: Signal<Out, Bits<32>>,
     /// Sum of the operands, if the operation is `Add`.
     pub address: Signal<Out, Bits<32>>,
+    /// Its carry: the sum is 2^32 or more.
+    pub carry: Signal<Out, Bit>,
     /// The branch condition holds.
     pub taken: Signal<Out, Bit>,
 
@@ -94,6 +96,7 @@ impl Logic for LaneAlu {
             + ((bit_cast::<34, 32>(self.operand.val()) << 1)
                 | bit_cast::<34, 1>(self.control.val().invert.into()));
         self.address.next = self.total.val().get_bits::<32>(1);
+        self.carry.next = self.total.val().get_bit(33);
         self.sum.next = bits::<32>(0);
         if self.control.val().add {
             self.sum.next = self.total.val().get_bits::<32>(1);

@@ -30,8 +30,8 @@ pub struct AtomicStage<const LANES: usize> {
     pub read_atomic: Signal<Out, Bit>,
     /// Stage X: atomic.
     pub execute_atomic: Signal<Out, Bit>,
-    /// Stage X: atomic, and not `lr.w`.
-    pub execute_stores: Signal<Out, Bit>,
+    /// Stage R: atomic, and not `lr.w`.
+    pub read_stores: Signal<Out, Bit>,
     /// Stage W: atomic.
     pub atomic: Signal<Out, Bit>,
     /// Stage W: atomic, and not `lr.w`.
@@ -65,7 +65,7 @@ impl<const LANES: usize> Default for AtomicStage<LANES> {
             read_window_size: vec![Signal::default(); WINDOWS],
             read_atomic: Signal::default(),
             execute_atomic: Signal::default(),
-            execute_stores: Signal::default(),
+            read_stores: Signal::default(),
             atomic: Signal::default(),
             stores: Signal::default(),
             operation: Signal::default(),
@@ -94,8 +94,8 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.refused_w.d.next = self.outside.y.val();
         }
         self.read_atomic.next = self.code_r.q.val().get_bit(6);
-        self.execute_stores.next =
-            self.code_x.q.val().get_bit(6) & (self.code_x.q.val().get_bits::<5>(1) != bits::<5>(2));
+        self.read_stores.next =
+            self.code_r.q.val().get_bit(6) & (self.code_r.q.val().get_bits::<5>(1) != bits::<5>(2));
         self.execute_atomic.next = self.code_x.q.val().get_bit(6);
         self.atomic.next = self.code_w.q.val().get_bit(6);
         self.operation.next = self.code_w.q.val().get_bits::<5>(1);
@@ -106,7 +106,9 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
         for i in 0..WINDOWS {
             self.window[i].clock.next = self.clock.val();
             self.window[i].reset.next = self.reset.val();
+            self.window[i].advance.next = true;
             self.window[i].store.next = false;
+            self.window[i].immediate.next = bits::<32>(0);
             self.window[i].read_base.next = self.read_window_base[i].val();
             self.window[i].read_size.next = self.read_window_size[i].val();
             self.window[i].write_base.next = bits::<26>(0);
@@ -114,10 +116,13 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
         }
         for i in 0..LANES {
             self.region[i].enable.next = self.code_x.q.val().get_bit(6);
-            self.region[i].line.next = self.address[i].val().get_bits::<26>(6);
+            self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
+            // These instructions have no immediate: the operand is the address.
+            self.region[i].operand.next = self.address[i].val();
+            self.region[i].carry.next = false;
             for w in 0..WINDOWS {
-                self.region[i].window_base[w].next = self.window[w].base.val();
-                self.region[i].window_end[w].next = self.window[w].end.val();
+                self.region[i].from_base[w].next = self.window[w].from_base.val();
+                self.region[i].from_end[w].next = self.window[w].from_end.val();
             }
             self.outside.x[i].next = self.region[i].scratchpad.val() | !self.region[i].window.val();
         }
@@ -164,10 +169,10 @@ mod tests {
             unit.decode_word.next = bits(word);
             unit.decode_atomic.next = atomic;
             tick(&mut unit);
-            assert_eq!(unit.read_atomic.val(), atomic);
+            assert_eq!((unit.read_atomic.val(), unit.read_stores.val()), (atomic, stores));
             unit.decode_atomic.next = !atomic;
             tick(&mut unit);
-            assert_eq!((unit.execute_atomic.val(), unit.execute_stores.val()), (atomic, stores));
+            assert_eq!(unit.execute_atomic.val(), atomic);
             tick(&mut unit);
             // It stays while the stages stand.
             unit.advance.next = false;

@@ -54,7 +54,7 @@ pub struct DivideUnit<const LANES: usize> {
     pub result_lanes: Signal<Out, Bits<LANES>>,
     /// The division is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
-    /// Result of each lane of `result_lanes`; anything for other lanes.
+    /// Result of each lane of `result_lanes`, anything for other lanes; 0 unless results are accepted.
     pub result_data: Vec<Signal<Out, Bits<32>>>,
 
     dividers: Vec<Divider>,
@@ -233,7 +233,10 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             self.dividers[g].remainder.next = self.remainder.q.val();
             self.dividers[g].step.next = self.step.val();
             self.dividers[g].wanted.next = self.done.val();
-            self.group_result[g].next = self.dividers[g].result.val();
+            self.group_result[g].next = bits::<32>(0);
+            if self.done.val() & self.result_ready.val() {
+                self.group_result[g].next = self.dividers[g].result.val();
+            }
             for p in 0..self._share {
                 self.result_data[p + g * self._share].next = self.group_result[g].val();
             }
@@ -295,7 +298,9 @@ mod tests {
                     assert_eq!(uut.result_slot.val().to_u64(), round % 32);
                     assert_eq!(uut.result_rd.val().to_u64(), 31 - round % 32);
                     for (i, (a, b)) in operands.iter().enumerate().filter(|(i, _)| served >> i & 1 == 1) {
-                        let expected = if remainder { a % b } else { a / b };
+                        // Nothing is given before it is accepted.
+                        let result = if remainder { a % b } else { a / b };
+                        let expected = if wait == round % 3 { result } else { 0 };
                         assert_eq!(uut.result_data[i].val().to_u32(), expected, "lane {i}: {a} {b}");
                     }
                     if wait == round % 3 {

@@ -76,6 +76,10 @@ pub struct Lane {
     pub offset_mask: Signal<In, Bits<32>>,
     /// Stage X: address of a load, a store or `jalr`.
     pub address: Signal<Out, Bits<32>>,
+    /// Stage X: value of `rs1`, to which the immediate is added for the address.
+    pub operand: Signal<Out, Bits<32>>,
+    /// Stage X: that sum is 2^32 or more.
+    pub carry: Signal<Out, Bit>,
     /// Stage W: arithmetic result, or the address of a load, store or `jalr`.
     pub result: Signal<Out, Bits<32>>,
     /// Stage W: value of `rs2`.
@@ -104,11 +108,9 @@ pub struct Lane {
     pub late: Signal<In, Bit>,
     /// Register file address for it.
     pub late_address: Signal<In, Bits<9>>,
-    /// The value that comes late is `quotient`, not `load_data`.
-    pub late_division: Signal<In, Bit>,
-    /// Result of a division.
+    /// Result of a division, 0 while data is loaded; written a cycle later, as `late` says.
     pub quotient: Signal<In, Bits<32>>,
-    /// Loaded data, sized and extended; written a cycle later, as `late` says.
+    /// Loaded data, sized and extended, 0 while a quotient comes; written like it.
     pub load_data: Signal<In, Bits<32>>,
     /// Value that a register write takes in this cycle.
     pub written: Signal<Out, Bits<32>>,
@@ -196,6 +198,8 @@ impl Lane {
             offset_varies: Signal::default(),
             offset_mask: Signal::default(),
             address: Signal::default(),
+            operand: Signal::default(),
+            carry: Signal::default(),
             result: Signal::default(),
             store_data: Signal::default(),
             taken: Signal::default(),
@@ -210,7 +214,6 @@ impl Lane {
             verdict: Signal::default(),
             late: Signal::default(),
             late_address: Signal::default(),
-            late_division: Signal::default(),
             quotient: Signal::default(),
             load_data: Signal::default(),
             written: Signal::default(),
@@ -315,6 +318,8 @@ impl Logic for Lane {
         self.alu.a.next = self.a.val();
         self.alu.b.next = self.b.val();
         self.address.next = self.alu.address.val();
+        self.operand.next = self.a.val();
+        self.carry.next = self.alu.carry.val();
         self.alu.control.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
         // W: each source of the value to write is 0 unless it is the one, and they are or-ed together.
@@ -366,10 +371,7 @@ impl Logic for Lane {
         if self.own_verdict.val() {
             self.register_data.next = self.register_data.val() | self.verdict.val();
         }
-        self.late_q.d.next = self.load_data.val();
-        if self.late_division.val() {
-            self.late_q.d.next = self.quotient.val();
-        }
+        self.late_q.d.next = self.load_data.val() | self.quotient.val();
         self.late_data.next = bits::<32>(0);
         if self.late.val() {
             self.late_data.next = self.late_q.q.val();

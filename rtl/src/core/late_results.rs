@@ -2,12 +2,12 @@
 
 use crate::prelude::*;
 
-/// Units that give values late, in the order in which they go: memory, the scratchpad, the division.
+/// Units that give values late, in the order in which they go: the scratchpad, which so knows soon whether it can go on, memory, the division.
 pub const LATE_SOURCES: usize = 3;
-/// Loads, and atomic operations.
-pub const FROM_MEMORY: usize = 0;
 /// Loads of the scratchpad.
-pub const FROM_SCRATCHPAD: usize = 1;
+pub const FROM_SCRATCHPAD: usize = 0;
+/// Loads, and atomic operations.
+pub const FROM_MEMORY: usize = 1;
 /// Divisions.
 pub const FROM_DIVISION: usize = 2;
 
@@ -16,8 +16,9 @@ pub const FROM_DIVISION: usize = 2;
 /// 1. `result_taken` says combinationally whose values are taken at this edge; the lanes choose by it which values they hold. A unit whose
 ///    `result_valid` and `result_ready` are high is such a one.
 /// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name, which are registers, as are all outputs that come with them.
-/// 3. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken. Else a stream of loaded lines would hold
-///    up the instructions that ask for more.
+/// 3. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
+///    stream of loaded lines would hold up the instructions that ask for more. The scratchpad never waits, so that it knows soon whether it has room; what
+///    it still has to give when stage W begins to wait is at most a few instructions'.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
     /// Rising-edge clock.
@@ -153,7 +154,8 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            self.free[i].next = !(self.port_wanted.val() & self.write_valid_q.q.val());
+            self.free[i].next =
+                (i == FROM_SCRATCHPAD) | !(self.port_wanted.val() & self.write_valid_q.q.val());
             for j in 0..LATE_SOURCES {
                 if (j < i) && self.result_valid[j].val() {
                     self.free[i].next = false;
@@ -225,8 +227,8 @@ mod tests {
             settle(&mut uut);
 
             let waits = before.is_some() && uut.port_wanted.val();
-            let first = valid.iter().position(|valid| *valid).filter(|_| !waits);
-            held += u32::from(waits && valid.contains(&true));
+            let first = valid.iter().position(|valid| *valid).filter(|i| !waits || *i == FROM_SCRATCHPAD);
+            held += u32::from(waits && first.is_none() && valid.contains(&true));
             second += u32::from(first > Some(0));
             for (i, valid) in valid.into_iter().enumerate() {
                 let taken = uut.result_ready[i].val() && valid;

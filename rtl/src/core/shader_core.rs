@@ -3,7 +3,7 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
-    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
+    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
@@ -385,7 +385,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.instruction_count.reset.next = self.reset.val();
 
         // Atomic instructions, if there are any
-        self.checked_as_store.next = self.read.execute_store.val();
+        self.checked_as_store.next = self.decode.read_store.val();
         self.exchanged.next = false;
         self.write.stores.next = false;
         self.write.refused.next = bits::<LANES>(0);
@@ -406,7 +406,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.write.stores.next = self.atomic_stage[k].stores.val();
             self.write.refused.next = self.atomic_stage[k].refused.val();
             self.checked_as_store.next =
-                self.read.execute_store.val() | self.atomic_stage[k].execute_stores.val();
+                self.decode.read_store.val() | self.atomic_stage[k].read_stores.val();
             self.hazards.read_atomic.next = self.atomic_stage[k].read_atomic.val();
             self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
             self.hazards.write_atomic.next = self.atomic_stage[k].atomic.val();
@@ -438,7 +438,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Values that come late
         self.late.port_wanted.next = self.write.wants_port.val();
-        for i in FROM_MEMORY..FROM_DIVISION {
+        for i in 0..FROM_DIVISION {
             self.late.result_valid[i].next = self.data_memory.result_valid[i].val();
             self.data_memory.result_ready[i].next = self.late.result_ready[i].val();
             self.late.result_slot[i].next = self.data_memory.result_slot[i].val();
@@ -641,13 +641,15 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         for i in 0..2 {
             self.window[i].clock.next = self.clock.val();
             self.window[i].reset.next = self.reset.val();
+            self.window[i].advance.next = self.write.advance.val();
             self.window[i].store.next = self.checked_as_store.val();
+            self.window[i].immediate.next = self.decode.read_immediate.val();
             self.window[i].read_base.next = self.read_window_base[i].val();
             self.window[i].read_size.next = self.read_window_size[i].val();
             self.window[i].write_base.next = self.write_window_base[i].val();
             self.window[i].write_size.next = self.write_window_size[i].val();
-            self.write.window_base[i].next = self.window[i].base.val();
-            self.write.window_end[i].next = self.window[i].end.val();
+            self.write.from_base[i].next = self.window[i].from_base.val();
+            self.write.from_end[i].next = self.window[i].from_end.val();
         }
 
         // R and X, and the registers and PCs of all stages
@@ -688,7 +690,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].verdict.next = self.write.verdict.val();
             self.lane[i].late.next = self.late.write_lanes.val().get_bit(i);
             self.lane[i].late_address.next = self.late_address.address.val();
-            self.lane[i].late_division.next = self.late.result_taken[FROM_DIVISION].val();
             self.lane[i].quotient.next = self.divide.result_data[i].val();
             self.lane[i].load_data.next = self.data_memory.data[i].val();
             self.data_memory.request_address[i].next = self.lane[i].result.val();
@@ -703,6 +704,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].path_read.next = self.paths.read.val();
             self.lane[i].path_read_slot.next = self.paths.read_slot.val();
             self.write.address[i].next = self.lane[i].address.val();
+            self.write.operand[i].next = self.lane[i].operand.val();
+            self.write.carry[i].next = self.lane[i].carry.val();
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
             self.paths.key[i].next = self.lane[i].path_key.val();

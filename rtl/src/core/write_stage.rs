@@ -94,14 +94,18 @@ pub struct WriteStage<const LANES: usize> {
     pub load_error_line: Signal<In, Bits<26>>,
     /// Stage X: address of each lane (load, store, `jalr`).
     pub address: Vec<Signal<In, Bits<32>>>,
+    /// Stage X: operand of each lane to which the immediate is added for the address.
+    pub operand: Vec<Signal<In, Bits<32>>>,
+    /// Stage X: that sum is 2^32 or more.
+    pub carry: Vec<Signal<In, Bit>>,
     /// From the lanes: result or address.
     pub result: Vec<Signal<In, Bits<32>>>,
     /// From the lanes: the branch condition holds.
     pub taken: Vec<Signal<In, Bit>>,
-    /// Stage X: the windows that the access may touch, first line of each.
-    pub window_base: Vec<Signal<In, Bits<26>>>,
-    /// Stage X: line after each, its first line if it has none; bit 26 is set if it ends with the address space.
-    pub window_end: Vec<Signal<In, Bits<27>>>,
+    /// Stage X: the windows that the access may touch, distances as of [`AccessWindow`](super::AccessWindow).
+    pub from_base: Vec<Signal<In, Bits<33>>>,
+    /// Stage X: the same for their ends.
+    pub from_end: Vec<Signal<In, Bits<33>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
     /// The instruction wants the register port for its result.
@@ -252,6 +256,8 @@ pub struct WriteStage<const LANES: usize> {
     waiting_w: Register<Bits<36>>,
     packet_w: Register<Bits<32>>,
     rd_w: Register<Bits<5>>,
+    /// It writes `rd_w` itself, and has one.
+    writes_w: Register<Bit>,
     funct3_w: Register<Bits<3>>,
     control_w: Register<Bit>,
     multiply_w: Register<Bit>,
@@ -269,6 +275,10 @@ pub struct WriteStage<const LANES: usize> {
     target_w: Register<Bits<32>>,
     next_w: Register<Bits<30>>,
     pc_w: Register<Bits<30>>,
+    /// The instruction may fault and was in stage W a cycle ago, too: what `warp_late_q` says is of its warp.
+    fault_seen: Register<Bit>,
+    warp_late_q: Register<Bit>,
+    faulting_q: Register<Bits<LANES>>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
     check: AccessCheck<LANES>,
@@ -282,6 +292,7 @@ pub struct WriteStage<const LANES: usize> {
     staying: Signal<Local, Bits<LANES>>,
     load_failed: Signal<Local, Bit>,
     any_fault: Signal<Local, Bit>,
+    may_fault: Signal<Local, Bit>,
     all_ended: Signal<Local, Bit>,
     together: Signal<Local, Bit>,
     direct_pc: Signal<Local, Bits<30>>,
@@ -340,8 +351,10 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             address: vec![Signal::default(); LANES],
             result: vec![Signal::default(); LANES],
             taken: vec![Signal::default(); LANES],
-            window_base: vec![Signal::default(); WINDOWS],
-            window_end: vec![Signal::default(); WINDOWS],
+            operand: vec![Signal::default(); LANES],
+            carry: vec![Signal::default(); LANES],
+            from_base: vec![Signal::default(); WINDOWS],
+            from_end: vec![Signal::default(); WINDOWS],
             late_write: Signal::default(),
             wants_port: Signal::default(),
             warp_late: Signal::default(),
@@ -424,6 +437,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             waiting_w: Register::default(),
             packet_w: Register::default(),
             rd_w: Register::default(),
+            writes_w: Register::default(),
             funct3_w: Register::default(),
             control_w: Register::default(),
             multiply_w: Register::default(),
@@ -441,6 +455,9 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             target_w: Register::default(),
             next_w: Register::default(),
             pc_w: Register::default(),
+            fault_seen: Register::default(),
+            warp_late_q: Register::default(),
+            faulting_q: Register::default(),
             request_taken: Register::default(),
             fault_taken: Register::default(),
             check: AccessCheck::default(),
@@ -454,6 +471,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             staying: Signal::default(),
             load_failed: Signal::default(),
             any_fault: Signal::default(),
+            may_fault: Signal::default(),
             all_ended: Signal::default(),
             together: Signal::default(),
             direct_pc: Signal::default(),
@@ -493,6 +511,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             waiting_w,
             packet_w,
             rd_w,
+            writes_w,
             funct3_w,
             control_w,
             multiply_w,
@@ -511,7 +530,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             next_w,
             pc_w,
             request_taken,
-            fault_taken
+            fault_taken,
+            fault_seen,
+            warp_late_q,
+            faulting_q
         );
 
         // Lanes that fault
@@ -533,11 +555,13 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.check.fault_cause.next = self.cause_w.q.val();
         for i in 0..LANES {
             self.check.address[i].next = self.address[i].val();
+            self.check.operand[i].next = self.operand[i].val();
+            self.check.carry[i].next = self.carry[i].val();
             self.check.taken[i].next = self.taken[i].val();
         }
         for i in 0..WINDOWS {
-            self.check.window_base[i].next = self.window_base[i].val();
-            self.check.window_end[i].next = self.window_end[i].val();
+            self.check.from_base[i].next = self.from_base[i].val();
+            self.check.from_end[i].next = self.from_end[i].val();
         }
         self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         self.faulting.next = self.check.faulting.val();
@@ -547,9 +571,11 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.faulting.next = self.active_w.q.val() & self.load_error_lanes.val();
             self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
         }
-        // What holds the pipeline up must be known soon, so it does not wait for the lanes. The lanes of an instruction whose loads failed
+        // What holds the pipeline up must be known soon, so it does not wait for the lanes: whatever may choose a path waits for the choice
+        // before, whatever may fault for the fault before. The lanes of an instruction whose loads failed
         // fault or stay.
         self.any_fault.next = self.valid_w.q.val() & self.check.any_faulting.val();
+        self.may_fault.next = self.valid_w.q.val() & self.check.may_fault.val();
         if self.load_failed.val() {
             self.any_fault.next =
                 self.valid_w.q.val() & (self.active_w.q.val() & self.load_error_lanes.val()).any();
@@ -598,24 +624,27 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
 
         // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
         // any more and add lanes to those that are recorded.
-        self.held_back.next = self.any_fault.val() & self.warp_late.val() & !self.request_taken.q.val();
+        self.warp_late_q.d.next = self.warp_late.val();
+        self.held_back.next = self.may_fault.val()
+            & (!self.fault_seen.q.val() | self.warp_late_q.q.val())
+            & !self.request_taken.q.val();
         self.memory.next = self.valid_w.q.val()
             & (self.load_w.q.val() | self.store_w.q.val())
             & !self.fault_w.q.val()
             & (self.exit_w.q.val() | self.check.any_allowed.val());
-        self.needs_port.next =
-            (self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val()) | self.any_fault.val();
-        self.wants_port.next =
-            self.valid_w.q.val() & self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val();
+        self.needs_port.next = self.writes_w.q.val() | self.may_fault.val();
+        self.wants_port.next = self.valid_w.q.val() & self.writes_w.q.val();
         self.blocked.next = (self.needs_port.val() & self.late_write.val())
             | (self.memory.val() & !self.request_ready.val() & !self.request_taken.q.val())
             | (self.divide_w.q.val() & !self.divide_ready.val())
-            | (self.any_fault.val() & (!self.fault_ready.val() & !self.fault_taken.q.val()))
+            | (self.may_fault.val() & (!self.fault_ready.val() & !self.fault_taken.q.val()))
             | self.held_back.val()
-            | (self.selects.val() & !self.path_ready.val())
+            | ((self.may_fault.val() | self.check.mixed.val() | self.control_w.q.val())
+                & !self.path_ready.val())
             | (self.control_w.q.val() & self.path_valid.val());
         self.fire.next = self.valid_w.q.val() & !self.blocked.val();
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
+        self.fault_seen.d.next = self.may_fault.val() & self.blocked.val();
         self.check.advance.next = self.advance.val();
         self.flush.next = self.fire.val() & self.split.val();
         self.flush_valid.next = self.flush.val();
@@ -633,7 +662,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.fault_offered.next = self.any_fault.val() & !self.fault_taken.q.val() & !self.held_back.val();
         self.fault_valid.next = self.fault_offered.val();
         self.fault_cause.next = self.check.cause.val();
-        self.encoder.lanes.next = self.faulting.val();
+        // What faults waits a cycle at least.
+        self.faulting_q.d.next = self.faulting.val();
+        self.encoder.lanes.next = self.faulting_q.q.val();
         self.encoder.packet.next = self.packet_w.q.val();
         self.encoder.value_is_address.next =
             !self.fault_w.q.val() & !self.branch_w.q.val() & !self.jump_w.q.val();
@@ -692,7 +723,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.path_lanes.next = bits::<LANES>(0);
         if self.fire.val() {
             self.write_lanes.next = self.faulting.val();
-            if self.rd_w.q.val().any() & !self.load_w.q.val() & !self.divide_w.q.val() {
+            if self.writes_w.q.val() {
                 self.write_lanes.next = self.faulting.val() | self.sound.val();
             }
             if self.selects.val() {
@@ -754,6 +785,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.waiting_w.d.next = self.waiting_x.q.val();
             self.packet_w.d.next = self.packet_x.q.val();
             self.rd_w.d.next = self.execute_rd.val();
+            self.writes_w.d.next =
+                self.execute_rd.val().any() & !self.execute_load.val() & !self.execute_divide.val();
             self.funct3_w.d.next = self.execute_funct3.val();
             self.control_w.d.next = self.execute_control.val();
             self.multiply_w.d.next = self.execute_multiply.val();

@@ -124,7 +124,8 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0 while `result_valid` is low.
+    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0 while `result_valid` or
+    /// `result_ready` is low.
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The instruction is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
@@ -356,7 +357,7 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         for i in 0..LANES {
             self.result_word[i].next = self.load_word[i].val();
         }
-        if self.complete.val() && !self.load_valid.val() {
+        if self.hands_on.val() {
             for i in 0..LANES {
                 self.result_word[i].next = self.value[i].q.val();
             }

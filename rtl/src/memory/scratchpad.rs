@@ -313,9 +313,10 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
             }
             for i in 0..LANES {
+                // Or-ed, as the shared word is 0 then: a multiplexer would cost another LUT a bit.
                 self.result_word[i].next = self.shared.val();
                 if self.held_own.q.val() {
-                    self.result_word[i].next = self.banks[i].read_data.val();
+                    self.result_word[i].next = self.shared.val() | self.banks[i].read_data.val();
                 }
             }
         }
