@@ -12,9 +12,9 @@ use crate::prelude::*;
 ///    for the order of the loads and stores of a warp slot holds.
 /// 2. Values come back from two units, in the order that [`LateResults`](super::LateResults) gives them: shared memory
 ///    ([`FROM_MEMORY`]), with loads and atomic operations, and the scratchpad ([`FROM_SCRATCHPAD`]). They are taken at the edge at which
-///    `result_valid` and `result_ready` of the unit are high, those of one unit at most; in that cycle `data` holds them. `result_ready` of one unit may depend on
-///    `result_valid` of the other.
-/// 3. `data` is 0 while nothing is taken.
+///    `result_valid` and `result_ready` of the unit are high, those of one unit at most. Their words are registered as they come, and `data` holds the
+///    values in the cycle after that. `result_ready` of one unit may depend on `result_valid` of the other.
+/// 3. `data` is 0 after a cycle in which nothing is taken.
 /// 4. With `drop`, and after an atomic operation that acquires, the data cache is empty.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
@@ -155,7 +155,12 @@ pub struct DataMemory<const LANES: usize> {
     loaded: Vec<LoadValue>,
     from_memory: Signal<Local, Bit>,
     from_scratchpad: Signal<Local, Bit>,
-    loads: Signal<Local, Bit>,
+    /// The words that were taken a cycle ago, and what is wanted of them: of the addresses, the place in the word.
+    word: LaneRegisters<32>,
+    address: LaneRegisters<32>,
+    size_q: Register<Bits<2>>,
+    sign_extend_q: Register<Bit>,
+    loads: Register<Bit>,
     size: Signal<Local, Bits<2>>,
     sign_extend: Signal<Local, Bit>,
     /// 1 with atomic instructions, else 0.
@@ -241,7 +246,11 @@ impl<const LANES: usize> DataMemory<LANES> {
             loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
             from_memory: Signal::default(),
             from_scratchpad: Signal::default(),
-            loads: Signal::default(),
+            word: LaneRegisters::new(LANES),
+            address: LaneRegisters::new(LANES),
+            size_q: Register::default(),
+            sign_extend_q: Register::default(),
+            loads: Register::default(),
             size: Signal::default(),
             sign_extend: Signal::default(),
             _atomics: atomics,
@@ -255,7 +264,10 @@ impl<const LANES: usize> DataMemory<LANES> {
 impl<const LANES: usize> Logic for DataMemory<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, loads, size_q, sign_extend_q);
         clock!(self, clock, load_store, data_cache, scratchpad);
+        self.word.clock.next = self.clock.val();
+        self.address.clock.next = self.clock.val();
 
         // Operations to the unit that makes them
         self.load_store.request_valid.next = self.request_valid.val() & !self.request_scratchpad.val();
@@ -352,13 +364,14 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.size.next = self.load_store.result_size.val();
         self.sign_extend.next = self.load_store.result_signed.val();
         for i in 0..LANES {
-            self.loaded[i].memory_offset.next = self.load_store.result_address[i].val().get_bits::<2>(0);
+            self.address.d[i].next = self.load_store.result_address[i].val();
         }
         // A word of the line stands for several lanes.
         for w in 0..self._words {
             for s in 0..self._share {
                 for _k in 0..self._no_atomics {
-                    self.loaded[w + s * self._words].memory_word.next = self.load_store.result_word[w].val();
+                    self.word.d[w + s * self._words].next = self.load_store.result_word[w].val()
+                        | self.scratchpad.result_word[w + s * self._words].val();
                 }
                 for k in 0..self._atomics {
                     self.atomic_path[k].load_word[w + s * self._words].next =
@@ -437,26 +450,35 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             for i in 0..LANES {
                 self.atomic_path[k].request_address[i].next = self.request_address[i].val();
                 self.atomic_path[k].request_data[i].next = self.request_data[i].val();
-                self.loaded[i].memory_word.next = self.atomic_path[k].result_word[i].val();
+                self.word.d[i].next =
+                    self.atomic_path[k].result_word[i].val() | self.scratchpad.result_word[i].val();
                 if !self.load_store.result_valid.val() {
-                    self.loaded[i].memory_offset.next = bits::<2>(0);
+                    self.address.d[i].next = bits::<32>(0);
                 }
             }
         }
 
         // What is taken
-        self.loads.next = self.from_memory.val() | self.from_scratchpad.val();
         if self.from_scratchpad.val() {
             self.size.next = self.scratchpad.result_size.val();
             self.sign_extend.next = self.scratchpad.result_signed.val();
+            for i in 0..LANES {
+                self.address.d[i].next = self.scratchpad.result_address[i].val();
+            }
         }
+        self.loads.d.next = self.from_memory.val() | self.from_scratchpad.val();
+        self.size_q.d.next = self.size.val();
+        self.sign_extend_q.d.next = self.sign_extend.val();
+        self.word.write_enable.next = self.from_memory.val() | self.from_scratchpad.val();
+        self.address.write_enable.next = self.from_memory.val() | self.from_scratchpad.val();
+
+        // Its values, a cycle later
         for i in 0..LANES {
-            self.loaded[i].enable.next = self.loads.val();
-            self.loaded[i].scratchpad.next = self.from_scratchpad.val();
-            self.loaded[i].scratchpad_word.next = self.scratchpad.result_word[i].val();
-            self.loaded[i].scratchpad_offset.next = self.scratchpad.result_address[i].val().get_bits::<2>(0);
-            self.loaded[i].size.next = self.size.val();
-            self.loaded[i].sign_extend.next = self.sign_extend.val();
+            self.loaded[i].enable.next = self.loads.q.val();
+            self.loaded[i].word.next = self.word.q[i].val();
+            self.loaded[i].offset.next = self.address.q[i].val().get_bits::<2>(0);
+            self.loaded[i].size.next = self.size_q.q.val();
+            self.loaded[i].sign_extend.next = self.sign_extend_q.q.val();
             self.data[i].next = self.loaded[i].data.val();
         }
     }

@@ -133,6 +133,9 @@ struct Bench {
     writes: Vec<(u64, u32, bool)>,
     offered: Option<Operation>,
     under_way: [Option<UnderWay>; SLOTS.len()],
+    /// Lanes, values and operations whose words were taken a cycle ago, and whether any were.
+    coming: Vec<(usize, u32, String)>,
+    taken: bool,
     counts: Counts,
 }
 
@@ -150,6 +153,8 @@ impl Bench {
             writes: vec![],
             offered: None,
             under_way: std::array::from_fn(|_| None),
+            coming: vec![],
+            taken: false,
             counts: Counts::default(),
         }
     }
@@ -308,11 +313,7 @@ impl Bench {
                 assert_eq!(uut.result_line.val().to_u32(), line);
                 self.counts.errors += 1;
             } else {
-                assert_eq!(
-                    uut.data[lane].val().to_u32(),
-                    under_way.values[lane],
-                    "{operation:x?}, lane {lane}"
-                );
+                self.coming.push((lane, under_way.values[lane], format!("{operation:x?}")));
             }
         }
         let (last, kind) = (under_way.missing == 0, operation.kind);
@@ -333,11 +334,12 @@ impl Bench {
 
     fn cycle(&mut self) {
         self.drive_memory();
-        self.uut.result_ready[FROM_MEMORY].next = self.rng.gen_bool(0.7);
-        self.uut.result_ready[FROM_SCRATCHPAD].next = false;
+        self.uut.result_ready[FROM_SCRATCHPAD].next = self.rng.gen_bool(0.7);
+        self.uut.result_ready[FROM_MEMORY].next = false;
         settle(&mut self.uut);
-        let free = !self.uut.result_valid[FROM_MEMORY].val() && self.rng.gen_bool(0.7);
-        self.uut.result_ready[FROM_SCRATCHPAD].next = free;
+        // Values of memory wait for those of the scratchpad, and must not show through.
+        let free = !self.uut.result_valid[FROM_SCRATCHPAD].val() && self.rng.gen_bool(0.7);
+        self.uut.result_ready[FROM_MEMORY].next = free;
         settle(&mut self.uut);
 
         let atomic = self.under_way.iter().flatten().find(|u| u.operation.kind == Kind::Add);
@@ -345,6 +347,11 @@ impl Bench {
         if let Some(atomic) = atomic {
             assert_eq!(self.uut.atomic_slot.val().to_u64(), SLOTS[atomic.operation.warp] as u64);
         }
+        // What was taken a cycle ago
+        for (lane, value, operation) in self.coming.drain(..) {
+            assert_eq!(self.uut.data[lane].val().to_u32(), value, "{operation}, lane {lane}");
+        }
+        let before = self.taken;
         let (mut loaded, mut added, mut taken) = (false, false, false);
         for source in [FROM_MEMORY, FROM_SCRATCHPAD] {
             if self.uut.result_valid[source].val() && self.uut.result_ready[source].val() {
@@ -354,7 +361,8 @@ impl Bench {
                 added |= last && kind == Kind::Add;
             }
         }
-        assert!(taken || self.uut.data.iter().all(|value| !value.val().any()), "a value that nobody takes");
+        assert!(before || self.uut.data.iter().all(|value| !value.val().any()), "a value that nobody took");
+        self.taken = taken;
         assert_eq!((self.uut.loaded_valid.val(), self.uut.atomic_done.val()), (loaded, added));
         if self.uut.stored_valid.val() {
             self.check_stored(self.uut.stored_slot.val(), false);

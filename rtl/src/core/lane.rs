@@ -108,9 +108,9 @@ pub struct Lane {
     pub late: Signal<In, Bit>,
     /// Register file address for it.
     pub late_address: Signal<In, Bits<9>>,
-    /// Result of a division, 0 while data is loaded; written a cycle later, as `late` says.
+    /// Result of a division, 0 if there is none; written a cycle later, as `late` says.
     pub quotient: Signal<In, Bits<32>>,
-    /// Loaded data, sized and extended, 0 while a quotient comes; written like it.
+    /// Loaded data, sized and extended, written now, as `late` says; 0 if it is a quotient that comes.
     pub load_data: Signal<In, Bits<32>>,
     /// Value that a register write takes in this cycle.
     pub written: Signal<Out, Bits<32>>,
@@ -371,10 +371,10 @@ impl Logic for Lane {
         if self.own_verdict.val() {
             self.register_data.next = self.register_data.val() | self.verdict.val();
         }
-        self.late_q.d.next = self.load_data.val() | self.quotient.val();
+        self.late_q.d.next = self.quotient.val();
         self.late_data.next = bits::<32>(0);
         if self.late.val() {
-            self.late_data.next = self.late_q.q.val();
+            self.late_data.next = self.late_q.q.val() | self.load_data.val();
         }
         self.register_data.next = self.register_data.val() | self.late_data.val();
         self.written.next = self.register_data.val();

@@ -178,14 +178,7 @@ units! {
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
         unit.start_valid.next = random() % 16 == 0;
     };
-    load_value: memory::LoadValue::default(), 10_000, |unit, random, _| {
-        // One of the words is 0.
-        if random() % 2 == 0 {
-            unit.memory_word.next = 0u64.into();
-        } else {
-            unit.scratchpad_word.next = 0u64.into();
-        }
-    };
+    load_value: memory::LoadValue::default();
     word_select: memory::WordSelect::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::new(4);

@@ -2,23 +2,17 @@
 
 use crate::prelude::*;
 
-/// The value of one lane's load, from the word of memory or of the scratchpad at its address: byte or half select, extension.
+/// The value of one lane's load, from the word of memory at its address: byte or half select, extension.
 ///
 /// Combinational; `data` is 0 while `enable` is low.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LoadValue {
     /// A value is wanted.
     pub enable: Signal<In, Bit>,
-    /// From memory: the word, byte 0 in bits 7:0; 0 if the scratchpad's is wanted.
-    pub memory_word: Signal<In, Bits<32>>,
-    /// From memory: byte offset in the word, a multiple of the size.
-    pub memory_offset: Signal<In, Bits<2>>,
-    /// From the scratchpad: the word; 0 if that of memory is wanted.
-    pub scratchpad_word: Signal<In, Bits<32>>,
-    /// From the scratchpad: byte offset.
-    pub scratchpad_offset: Signal<In, Bits<2>>,
-    /// The value is the scratchpad's, not that of memory.
-    pub scratchpad: Signal<In, Bit>,
+    /// The word, byte 0 in bits 7:0.
+    pub word: Signal<In, Bits<32>>,
+    /// Byte offset in the word, a multiple of the size.
+    pub offset: Signal<In, Bits<2>>,
     /// 0 = byte, 1 = half word, 2 = word.
     pub size: Signal<In, Bits<2>>,
     /// Extend bytes and half words by their sign instead of by zeros.
@@ -26,8 +20,6 @@ pub struct LoadValue {
     /// The extended value.
     pub data: Signal<Out, Bits<32>>,
 
-    word: Signal<Local, Bits<32>>,
-    offset: Signal<Local, Bits<2>>,
     first: Signal<Local, Bits<8>>,
     second: Signal<Local, Bits<8>>,
     upper: Signal<Local, Bits<16>>,
@@ -39,8 +31,6 @@ pub struct LoadValue {
 impl Logic for LoadValue {
     #[hdl_gen]
     fn update(&mut self) {
-        self.word.next = bits::<32>(0);
-        self.offset.next = bits::<2>(0);
         self.first.next = bits::<8>(0);
         self.second.next = bits::<8>(0);
         self.upper.next = bits::<16>(0);
@@ -50,11 +40,6 @@ impl Logic for LoadValue {
         self.data.next = bits::<32>(0);
         // All within the condition, so that a simulation passes it over while nothing is loaded.
         if self.enable.val() {
-            self.word.next = self.memory_word.val() | self.scratchpad_word.val();
-            self.offset.next = self.memory_offset.val();
-            if self.scratchpad.val() {
-                self.offset.next = self.scratchpad_offset.val();
-            }
             // The offset chooses the first byte for every size: that of a word is 0.
             match self.offset.val().index() {
                 0 => self.first.next = self.word.val().get_bits::<8>(0),
@@ -107,19 +92,14 @@ mod tests {
     fn every_offset_size_and_sign() {
         let mut rng = random("load_value");
         let mut uut = LoadValue::default();
-        for round in 0..50 {
+        for _ in 0..50 {
             let word: u32 = rng.gen();
-            let scratchpad = round % 2 == 1;
-            uut.scratchpad.next = scratchpad;
-            uut.memory_word.next = bits(if scratchpad { 0 } else { word.into() });
-            uut.scratchpad_word.next = bits(if scratchpad { word.into() } else { 0 });
+            uut.word.next = bits(word.into());
             for size in 0..3u64 {
                 for offset in (0..4).step_by(1 << size) {
                     for sign in [false, true] {
                         uut.enable.next = true;
-                        uut.memory_offset.next = bits(if scratchpad { rng.gen_range(0..4) } else { offset });
-                        uut.scratchpad_offset.next =
-                            bits(if scratchpad { offset } else { rng.gen_range(0..4) });
+                        uut.offset.next = bits(offset);
                         uut.size.next = bits(size);
                         uut.sign_extend.next = sign;
                         settle(&mut uut);
