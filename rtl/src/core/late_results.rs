@@ -13,8 +13,8 @@ pub const FROM_DIVISION: usize = 2;
 
 /// Lets values that come late to the register port: those of the first unit that has some, in turns with stage W.
 ///
-/// 1. `result_taken` says combinationally whose values are taken at this edge; the lanes choose by it which values they hold. A unit whose
-///    `result_valid` and `result_ready` are high is such a one.
+/// 1. Values of a unit are taken at the edge at which its `result_valid` and `result_ready` are high; of one unit at most. What the lanes get from the
+///    others in that cycle is 0.
 /// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name, which are registers, as are all outputs that come with them.
 /// 3. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
 ///    stream of loaded lines would hold up the instructions that ask for more. The scratchpad never waits, so that it knows soon whether it has room; what
@@ -47,8 +47,6 @@ pub struct LateResults<const LANES: usize> {
     pub loaded_valid: Signal<In, Bit>,
     /// From memory: an atomic operation is complete with this cycle.
     pub exchanged_valid: Signal<In, Bit>,
-    /// Values of this unit are taken at this edge; one at most.
-    pub result_taken: Vec<Signal<Out, Bit>>,
     /// Values are written at this edge.
     pub write_valid: Signal<Out, Bit>,
     /// Warp slot; anything if none are.
@@ -84,6 +82,7 @@ pub struct LateResults<const LANES: usize> {
     exchanged_q: Register<Bit>,
     /// Neither stage W nor a unit before this one has the port.
     free: Vec<Signal<Local, Bit>>,
+    result_taken: Vec<Signal<Local, Bit>>,
 }
 
 impl<const LANES: usize> Default for LateResults<LANES> {
@@ -102,7 +101,6 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             result_line: Signal::default(),
             loaded_valid: Signal::default(),
             exchanged_valid: Signal::default(),
-            result_taken: vec![Signal::default(); LATE_SOURCES],
             write_valid: Signal::default(),
             write_slot: Signal::default(),
             write_rd: Signal::default(),
@@ -126,6 +124,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             divided_q: Register::default(),
             exchanged_q: Register::default(),
             free: vec![Signal::default(); LATE_SOURCES],
+            result_taken: vec![Signal::default(); LATE_SOURCES],
         }
     }
 }
@@ -154,8 +153,10 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            self.free[i].next =
-                (i == FROM_SCRATCHPAD) | !(self.port_wanted.val() & self.write_valid_q.q.val());
+            self.free[i].next = !(self.port_wanted.val() & self.write_valid_q.q.val());
+            if (i == FROM_SCRATCHPAD) && self.result_valid[i].val() {
+                self.free[i].next = true;
+            }
             for j in 0..LATE_SOURCES {
                 if (j < i) && self.result_valid[j].val() {
                     self.free[i].next = false;
