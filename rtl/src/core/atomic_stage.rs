@@ -138,14 +138,7 @@ mod tests {
     use super::*;
     use crate::config::SCRATCHPAD_ADDRESS;
     use crate::emit::equivalence::check_with;
-    use rust_hdl::prelude::simulate;
-
-    fn tick(unit: &mut AtomicStage<4>) {
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(unit, 20));
-        unit.clock.next = Clock { clk: false };
-        assert!(simulate(unit, 20));
-    }
+    use crate::memory::testing::tick;
 
     #[test]
     fn controls_and_lanes_that_are_refused() {
@@ -168,15 +161,15 @@ mod tests {
             unit.advance.next = true;
             unit.decode_word.next = bits(word);
             unit.decode_atomic.next = atomic;
-            tick(&mut unit);
+            tick!(unit);
             assert_eq!((unit.read_atomic.val(), unit.read_stores.val()), (atomic, stores));
             unit.decode_atomic.next = !atomic;
-            tick(&mut unit);
+            tick!(unit);
             assert_eq!(unit.execute_atomic.val(), atomic);
-            tick(&mut unit);
+            tick!(unit);
             // It stays while the stages stand.
             unit.advance.next = false;
-            tick(&mut unit);
+            tick!(unit);
             assert_eq!((unit.atomic.val(), unit.stores.val(), unit.acquire.val()), (atomic, stores, acquire));
             assert_eq!(unit.operation.val().to_u32(), operation);
             assert_eq!(unit.refused.val().to_u64(), if atomic { 0b1100 } else { 0 });

@@ -141,7 +141,7 @@ impl Logic for CoreCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use crate::memory::testing::tick;
 
     #[test]
     fn events_count_once_a_cycle() {
@@ -154,14 +154,10 @@ mod tests {
             unit.issued.next = cycle % 3 == 0;
             unit.retire_diverged.next = cycle % 4 == 0;
             unit.line_read.next = cycle == 7;
-            unit.clock.next = Clock { clk: true };
-            assert!(simulate(&mut unit, 10));
-            unit.clock.next = Clock { clk: false };
-            assert!(simulate(&mut unit, 10));
+            tick!(unit);
         }
         unit.occupied.next = false;
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(&mut unit, 10));
+        tick!(unit);
         assert_eq!(unit.instructions.val().index(), 6);
         assert_eq!(unit.lane_instructions.val().index(), 1 + 2 + 3 + 4 + 5 + 6);
         assert_eq!(unit.active_cycles.val().index(), 12);

@@ -283,6 +283,7 @@ impl Logic for Hazards {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::testing::tick;
     use rust_hdl::prelude::simulate;
 
     fn settled(set: impl Fn(&mut Hazards)) -> Hazards {
@@ -290,14 +291,11 @@ mod tests {
         unit.connect_all();
         unit.reset.next = true;
         for _ in 0..2 {
-            unit.clock.next = Clock { clk: true };
-            assert!(simulate(&mut unit, 20));
-            unit.clock.next = Clock { clk: false };
-            assert!(simulate(&mut unit, 20));
+            tick!(unit);
             unit.reset.next = false;
         }
         for _ in 0..32 {
-            tick(&mut unit);
+            tick!(unit);
         }
         unit.slot.next = 3.into();
         unit.rs1.next = 1.into();
@@ -306,13 +304,6 @@ mod tests {
         set(&mut unit);
         assert!(simulate(&mut unit, 20));
         unit
-    }
-
-    fn tick(unit: &mut Hazards) {
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(unit, 20));
-        unit.clock.next = Clock { clk: false };
-        assert!(simulate(unit, 20));
     }
 
     #[test]
@@ -366,10 +357,10 @@ mod tests {
                 unit.memory_start.next = true;
             });
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
-            tick(&mut unit);
+            tick!(unit);
             unit.write_valid.next = false;
             unit.memory_start.next = false;
-            tick(&mut unit);
+            tick!(unit);
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, blocked));
             assert!(unit.write_warp_late.val());
             // The completion wakes in its own cycle, and the register is free in the next one.
@@ -379,7 +370,7 @@ mod tests {
             unit.late_rd.next = u64::into(rd);
             assert!(simulate(&mut unit, 20));
             assert_eq!((unit.blocked.val(), unit.waits.val()), (blocked, false));
-            tick(&mut unit);
+            tick!(unit);
             unit.loaded_valid.next = false;
             unit.late_valid.next = false;
             assert!(simulate(&mut unit, 20));
@@ -396,7 +387,7 @@ mod tests {
             unit.write_slot.next = 3.into();
             unit.memory_start.next = true;
         });
-        tick(&mut unit);
+        tick!(unit);
         unit.write_valid.next = false;
         unit.memory_start.next = false;
         for (load, store, fence, blocked) in [
@@ -466,7 +457,7 @@ mod tests {
                 unit.write_slot.next = 3.into();
                 unit.memory_start.next = true;
             });
-            tick(&mut unit);
+            tick!(unit);
             unit.write_valid.next = false;
             unit.memory_start.next = false;
             unit.atomic.next = true;

@@ -100,14 +100,8 @@ impl Logic for InstructionCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::testing::tick;
     use rust_hdl::prelude::simulate;
-
-    fn tick(unit: &mut InstructionCount) {
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(unit, 10));
-        unit.clock.next = Clock { clk: false };
-        assert!(simulate(unit, 10));
-    }
 
     #[test]
     fn counts_from_the_end_of_the_boot_sequence() {
@@ -116,7 +110,7 @@ mod tests {
         for slot in [3, 5] {
             unit.start_valid.next = true;
             unit.start_slot.next = u64::into(slot);
-            tick(&mut unit);
+            tick!(unit);
         }
         unit.start_valid.next = false;
         let mut retire = |slot: u64, boot: bool| {
@@ -129,7 +123,7 @@ mod tests {
             unit.slot.next = 3.into();
             assert!(simulate(&mut unit, 10));
             let before = unit.instructions.val().index();
-            tick(&mut unit);
+            tick!(unit);
             before
         };
         retire(3, true);

@@ -100,15 +100,9 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
 mod tests {
     use super::*;
     use crate::emit::equivalence::check_with;
+    use crate::memory::testing::tick;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
-
-    fn tick(unit: &mut LoadErrors<4>) {
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(unit, 20));
-        unit.clock.next = Clock { clk: false };
-        assert!(simulate(unit, 20));
-    }
 
     #[test]
     fn lanes_are_found_until_they_fault() {
@@ -116,10 +110,10 @@ mod tests {
         let mut unit = LoadErrors::<4>::default();
         unit.connect_all();
         unit.reset.next = true;
-        tick(&mut unit);
+        tick!(unit);
         unit.reset.next = false;
         for _ in 0..32 {
-            tick(&mut unit);
+            tick!(unit);
         }
         let (mut lanes, mut lines) = ([0u64; 32], [0u64; 32]);
         let mut found = 0;
@@ -144,7 +138,7 @@ mod tests {
                 assert_eq!(u64::from(unit.line.val()), lines[write_slot]);
                 found += 1;
             }
-            tick(&mut unit);
+            tick!(unit);
             if let Some((slot, errors)) = error {
                 lanes[slot] |= errors;
                 lines[slot] = line;

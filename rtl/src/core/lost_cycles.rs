@@ -88,7 +88,7 @@ impl Logic for LostCycles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rust_hdl::prelude::simulate;
+    use crate::memory::testing::tick;
 
     #[test]
     fn a_cycle_counts_for_one_reason() {
@@ -114,10 +114,7 @@ mod tests {
             unit.occupied.next = occupied;
             unit.advance.next = advance;
             unit.reason.next = reason;
-            unit.clock.next = Clock { clk: true };
-            assert!(simulate(&mut unit, 10));
-            unit.clock.next = Clock { clk: false };
-            assert!(simulate(&mut unit, 10));
+            tick!(unit);
         }
         let counts = [unit.memory, unit.fetch, unit.divergence, unit.scoreboard, unit.conflict]
             .map(|c| c.val().index());

@@ -283,16 +283,10 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::testing::tick;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
     use std::collections::VecDeque;
-
-    fn tick<const LANES: usize>(unit: &mut PathSelector<LANES>) {
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(unit, 20));
-        unit.clock.next = Clock { clk: false };
-        assert!(simulate(unit, 20));
-    }
 
     fn deepest_then_lowest<const LANES: usize>() {
         let mut rng = crate::testing::random();
@@ -313,7 +307,7 @@ mod tests {
             }
             let (read, slot) = (unit.read.val(), unit.read_slot.val().to_u64());
             assert!(!read || slot == (cycle - 1) % 32);
-            tick(&mut unit);
+            tick!(unit);
             if read {
                 // The memories of the lanes answer, and hold their answer until the next read.
                 let (_, threads) = started.back().unwrap();

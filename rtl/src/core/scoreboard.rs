@@ -109,16 +109,10 @@ impl Logic for Scoreboard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::testing::tick;
     use rand::Rng;
     use rust_hdl::prelude::simulate;
     use std::collections::BTreeSet;
-
-    fn tick(unit: &mut Scoreboard) {
-        unit.clock.next = Clock { clk: true };
-        assert!(simulate(unit, 20));
-        unit.clock.next = Clock { clk: false };
-        assert!(simulate(unit, 20));
-    }
 
     #[test]
     fn marks_are_set_and_cleared_and_wiped_by_reset() {
@@ -131,10 +125,10 @@ mod tests {
                 unit.reset.next = true;
                 unit.set_valid.next = false;
                 unit.clear_valid.next = false;
-                tick(&mut unit);
+                tick!(unit);
                 unit.reset.next = false;
                 for _ in 0..32 {
-                    tick(&mut unit);
+                    tick!(unit);
                 }
                 marks.clear();
             }
@@ -156,7 +150,7 @@ mod tests {
             unit.rd.next = asked[2].into();
             assert!(simulate(&mut unit, 20));
             assert_eq!(unit.pending.val(), asked.iter().any(|&r| marks.contains(&(slot, r))));
-            tick(&mut unit);
+            tick!(unit);
             if sets {
                 marks.insert(set);
             }
