@@ -153,6 +153,7 @@ pub struct DataMemory<const LANES: usize> {
     scratchpad: Scratchpad<LANES>,
     atomic_path: Vec<AtomicPath<LANES>>,
     loaded: Vec<LoadValue>,
+    taken: Signal<Local, Bit>,
     from_memory: Signal<Local, Bit>,
     from_scratchpad: Signal<Local, Bit>,
     /// The words that were taken a cycle ago, and what is wanted of them: of the addresses, the place in the word.
@@ -244,6 +245,7 @@ impl<const LANES: usize> DataMemory<LANES> {
             scratchpad: Scratchpad::default(),
             atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
             loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
+            taken: Signal::default(),
             from_memory: Signal::default(),
             from_scratchpad: Signal::default(),
             word: LaneRegisters::new(LANES),
@@ -466,11 +468,12 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
                 self.address.d[i].next = self.scratchpad.result_address[i].val();
             }
         }
-        self.loads.d.next = self.from_memory.val() | self.from_scratchpad.val();
+        self.taken.next = self.from_memory.val() | self.from_scratchpad.val();
+        self.loads.d.next = self.taken.val();
         self.size_q.d.next = self.size.val();
         self.sign_extend_q.d.next = self.sign_extend.val();
-        self.word.write_enable.next = self.from_memory.val() | self.from_scratchpad.val();
-        self.address.write_enable.next = self.from_memory.val() | self.from_scratchpad.val();
+        self.word.write_enable.next = self.taken.val();
+        self.address.write_enable.next = self.taken.val();
 
         // Its values, a cycle later
         for i in 0..LANES {
