@@ -1,9 +1,9 @@
 //! The arithmetic unit of a lane.
 
-use super::{AluControl, BitCount};
+use super::AluControl;
 use crate::prelude::*;
 
-/// RV32I and Zbb arithmetic and branch conditions of one lane (RISC-V unprivileged specification).
+/// RV32I and Zbb arithmetic, without the counts of bits, and branch conditions of one lane (RISC-V unprivileged specification).
 ///
 /// Combinational: `y` and `taken` answer the operands in the same cycle. One adder serves addition, subtraction and all
 /// comparisons, one rotator with a mask all shifts, rotations and extensions; so a branch needs an operation that makes
@@ -27,7 +27,6 @@ pub struct LaneAlu {
     /// The branch condition holds.
     pub taken: Signal<Out, Bit>,
 
-    counter: BitCount,
     operand: Signal<Local, Bits<32>>,
     total: Signal<Local, Bits<34>>,
     less: Signal<Local, Bit>,
@@ -40,23 +39,22 @@ pub struct LaneAlu {
     even: Signal<Local, Bits<32>>,
     odd: Signal<Local, Bits<32>>,
     edge: Signal<Local, Bits<5>>,
-    ones: Signal<Local, Bits<32>>,
+    cut: Signal<Local, Bits<5>>,
+    below: Signal<Local, Bits<32>>,
+    above: Signal<Local, Bits<32>>,
     keep: Signal<Local, Bits<32>>,
     fill: Signal<Local, Bits<32>>,
     shifted: Signal<Local, Bits<32>>,
     sum: Signal<Local, Bits<32>>,
+    picks_a: Signal<Local, Bit>,
     picked: Signal<Local, Bits<32>>,
-    flags: Signal<Local, Bits<32>>,
+    flag: Signal<Local, Bits<32>>,
 }
 
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
         self.amount.next = self.b.val().get_bits::<5>(0);
-        self.counter.enable.next = self.control.val().count;
-        self.counter.ones.next = self.control.val().ones;
-        self.counter.trailing.next = self.control.val().trailing;
-        self.counter.a.next = self.a.val();
 
         // What a shift or an extension is filled with, or the bytes that are not zero
         self.fill.next = bits::<32>(0);
@@ -119,65 +117,62 @@ impl Logic for LaneAlu {
             self.met.next = !self.logic.val().any();
         }
         self.taken.next = self.met.val() ^ self.condition.val().get_bit(0);
+        self.picks_a.next =
+            (self.control.val().minimum & self.less.val()) | (self.control.val().maximum & !self.less.val());
         self.picked.next = bits::<32>(0);
-        if (self.control.val().minimum & self.less.val()) | (self.control.val().maximum & !self.less.val()) {
-            self.picked.next = self.a.val();
-        }
         if (self.control.val().minimum & !self.less.val()) | (self.control.val().maximum & self.less.val()) {
-            self.picked.next = self.picked.val() | self.b.val();
+            self.picked.next = self.b.val();
         }
 
-        // Rotation to the right: within 16 bits, then by a half word. Reversed bytes are bytes 0 and 2 rotated by 24
-        // and bytes 1 and 3 rotated by 8. A shift is a rotation of which a part is kept.
+        // Rotation to the right: within 16 bits, then by a half word; by 0 in operations that do not rotate. Reversed bytes are bytes 0 and 2
+        // rotated by 24 and bytes 1 and 3 rotated by 8.
+        self.edge.next = self.amount.val();
+        if self.control.val().left {
+            self.edge.next = bits::<5>(0) - self.amount.val();
+        }
         self.turn.next = bits::<5>(0);
-        self.edge.next = bits::<5>(0);
-        self.within.next = bits::<32>(0);
-        self.swapped.next = bits::<32>(0);
-        self.even.next = bits::<32>(0);
-        self.odd.next = bits::<32>(0);
-        self.ones.next = bits::<32>(0);
-        self.keep.next = bits::<32>(0);
-        self.shifted.next = self.fill.val();
+        if (self.control.val().shift | self.control.val().whole) & !self.control.val().extend {
+            self.turn.next = self.edge.val();
+        }
+        self.within.next = self.a.val();
         if self.control.val().shift | self.control.val().whole {
-            self.edge.next = self.amount.val();
-            if self.control.val().left {
-                self.edge.next = bits::<5>(0) - self.amount.val();
-            }
-            if !self.control.val().extend {
-                self.turn.next = self.edge.val();
-            }
             self.within.next = (((bit_cast::<64, 32>(self.a.val()) << 32)
                 | bit_cast::<64, 32>(self.a.val()))
                 >> self.turn.val().get_bits::<4>(0))
             .get_bits::<32>(0);
-            self.swapped.next = (self.within.val() << 16) | (self.within.val() >> 16);
-            self.even.next = self.within.val();
-            if self.turn.val().get_bit(4) {
-                self.even.next = self.swapped.val();
-            }
-            self.odd.next = self.within.val();
-            if self.turn.val().get_bit(4) & !self.control.val().reverse {
-                self.odd.next = self.swapped.val();
-            }
-            self.ones.next = bits::<32>(0xffff_ffff_u64) >> self.edge.val();
-            if self.control.val().shift {
-                self.keep.next = self.ones.val();
-                if self.control.val().left {
-                    self.keep.next = !self.ones.val();
-                }
-            }
-            if self.control.val().whole | !self.edge.val().any() {
-                self.keep.next = bits::<32>(0xffff_ffff_u64);
-            }
-            self.shifted.next = (((self.even.val() & 0x00ff_00ff) | (self.odd.val() & 0xff00_ff00_u64))
-                & self.keep.val())
-                | (self.fill.val() & !self.keep.val());
+        }
+        self.swapped.next = (self.within.val() << 16) | (self.within.val() >> 16);
+        self.even.next = self.within.val();
+        if self.turn.val().get_bit(4) {
+            self.even.next = self.swapped.val();
+        }
+        self.odd.next = self.within.val();
+        if self.turn.val().get_bit(4) & !self.control.val().reverse {
+            self.odd.next = self.swapped.val();
         }
 
-        self.flags.next = bit_cast::<32, 6>(self.counter.count.val())
-            | bit_cast::<32, 1>((self.control.val().compare & self.less.val()).into());
+        // A shift is a rotation of which a part is kept: the bits below the edge, or above it if it goes to the left. Each bit is so a
+        // function of four: the rotated one, whether it is below, which of both parts is kept, and the fill. The rest keeps nothing, but for
+        // the smaller or larger operand if it is the first.
+        self.cut.next = bits::<5>(0);
+        if self.control.val().shift {
+            self.cut.next = self.edge.val();
+        }
+        self.below.next = bits::<32>(0xffff_ffff_u64) >> self.cut.val();
+        self.above.next = bits::<32>(0);
+        if (self.control.val().shift & self.control.val().left & self.amount.val().any())
+            | (!self.control.val().shift & !self.control.val().whole & !self.picks_a.val())
+        {
+            self.above.next = bits::<32>(0xffff_ffff_u64);
+        }
+        self.keep.next = self.below.val() ^ self.above.val();
+        self.shifted.next = (((self.even.val() & 0x00ff_00ff) | (self.odd.val() & 0xff00_ff00_u64))
+            & self.keep.val())
+            | (self.fill.val() & !self.keep.val());
+
+        self.flag.next = bit_cast::<32, 1>((self.control.val().compare & self.less.val()).into());
         self.y.next =
-            self.sum.val() | self.logic.val() | self.picked.val() | self.shifted.val() | self.flags.val();
+            self.sum.val() | self.logic.val() | self.picked.val() | self.shifted.val() | self.flag.val();
     }
 }
 
@@ -238,9 +233,6 @@ mod tests {
                     (AluOperation::OrNot, a | !b),
                     (AluOperation::And, a & b),
                     (AluOperation::AndNot, a & !b),
-                    (AluOperation::LeadingZeros, a.leading_zeros()),
-                    (AluOperation::TrailingZeros, a.trailing_zeros()),
-                    (AluOperation::Ones, a.count_ones()),
                 ];
                 alu.a.next = u64::from(a).into();
                 alu.b.next = u64::from(b).into();

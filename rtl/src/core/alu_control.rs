@@ -49,12 +49,6 @@ pub enum AluOperation {
     And,
     /// `a & !b`.
     AndNot,
-    /// Number of zeros above the highest one of `a`; 32 if there is none.
-    LeadingZeros,
-    /// Number of zeros below the lowest one of `a`; 32 if there is none.
-    TrailingZeros,
-    /// Number of ones of `a`.
-    Ones,
 }
 
 /// The controls of the parts of [`LaneAlu`](super::LaneAlu). A part that is not selected gives 0, and what the parts give is
@@ -93,12 +87,6 @@ pub struct AluControl {
     pub fill_part: Bit,
     /// Bytes that are not zero give 0xff.
     pub combine: Bit,
-    /// Count of bits.
-    pub count: Bit,
-    /// It counts ones, else zeros at one end.
-    pub ones: Bit,
-    /// It counts from the lowest bit on.
-    pub trailing: Bit,
 }
 
 /// The controls of an operation, decoded once for all lanes. Combinational.
@@ -129,9 +117,6 @@ impl Logic for AluDecoder {
         self.control.next.fill_word = false;
         self.control.next.fill_part = false;
         self.control.next.combine = false;
-        self.control.next.count = false;
-        self.control.next.ones = false;
-        self.control.next.trailing = false;
         match self.operation.val() {
             AluOperation::Add => {
                 self.control.next.invert = false;
@@ -211,19 +196,8 @@ impl Logic for AluDecoder {
                 self.control.next.invert = false;
                 self.control.next.both = true;
             }
-            AluOperation::AndNot => {
-                self.control.next.both = true;
-            }
-            AluOperation::LeadingZeros => {
-                self.control.next.count = true;
-            }
-            AluOperation::TrailingZeros => {
-                self.control.next.count = true;
-                self.control.next.trailing = true;
-            }
             _ => {
-                self.control.next.count = true;
-                self.control.next.ones = true;
+                self.control.next.both = true;
             }
         }
     }

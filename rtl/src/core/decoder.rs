@@ -44,7 +44,7 @@ pub struct Decoder {
     pub b_source: Signal<Out, BSource>,
     /// Immediate, sign-extended.
     pub immediate: Signal<Out, Bits<32>>,
-    /// `funct3`: branch condition, size and sign of a load or store, which multiplication or division.
+    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division or count of bits.
     pub funct3: Signal<Out, Bits<3>>,
     /// Conditional branch.
     pub branch: Signal<Out, Bit>,
@@ -58,7 +58,7 @@ pub struct Decoder {
     pub store: Signal<Out, Bit>,
     /// Multiplication: `funct3` 0 mul, 1 mulh, 2 mulhsu, 3 mulhu.
     pub multiply: Signal<Out, Bit>,
-    /// Division: `funct3` 4 div, 5 divu, 6 rem, 7 remu.
+    /// Division or count of bits: `funct3` 0 clz, 1 ctz, 2 cpop, 4 div, 5 divu, 6 rem, 7 remu.
     pub divide: Signal<Out, Bit>,
     /// `fence`, of any kind.
     pub fence: Signal<Out, Bit>,
@@ -228,18 +228,6 @@ impl Logic for Decoder {
                         self.illegal.next = false;
                     } else if self.field_funct7.val() == bits::<7>(0x30) {
                         match self.field_rs2.val().index() {
-                            0 => {
-                                self.operation.next = AluOperation::LeadingZeros;
-                                self.illegal.next = false;
-                            }
-                            1 => {
-                                self.operation.next = AluOperation::TrailingZeros;
-                                self.illegal.next = false;
-                            }
-                            2 => {
-                                self.operation.next = AluOperation::Ones;
-                                self.illegal.next = false;
-                            }
                             4 => {
                                 // sext.b; the second operand tells the number of bits to fill.
                                 self.operation.next = AluOperation::SignExtend;
@@ -251,7 +239,14 @@ impl Logic for Decoder {
                                 self.immediate.next = bits::<32>(16);
                                 self.illegal.next = false;
                             }
-                            _ => {}
+                            _ => {
+                                // clz, ctz and cpop go the way of divisions, as they are made one lane after the other.
+                                if self.field_rs2.val() < bits::<5>(3) {
+                                    self.divide_form.next = true;
+                                    self.funct3.next = self.field_rs2.val().get_bits::<3>(0);
+                                    self.illegal.next = false;
+                                }
+                            }
                         }
                     }
                 }
@@ -509,9 +504,6 @@ mod tests {
     #[test]
     fn immediate_operations() {
         for (word, operation, immediate) in [
-            (0x6003_1393, AluOperation::LeadingZeros, None),   // clz t2, t1
-            (0x6013_1393, AluOperation::TrailingZeros, None),  // ctz t2, t1
-            (0x6023_1393, AluOperation::Ones, None),           // cpop t2, t1
             (0x6043_1393, AluOperation::SignExtend, Some(24)), // sext.b t2, t1
             (0x6053_1393, AluOperation::SignExtend, Some(16)), // sext.h t2, t1
             (0x0803_43b3, AluOperation::And, Some(0xffff)),    // zext.h t2, t1
@@ -561,6 +553,20 @@ mod tests {
         }
         assert!(decode(register_form(1, 16, 0), true).fault.val());
         assert!(!decode(register_form(1, 16, 0), true).multiply.val());
+    }
+
+    #[test]
+    fn counts_of_bits_go_the_way_of_divisions() {
+        for kind in 0..4 {
+            let decoder = decode(0x6003_1393 | kind << 20, false);
+            let counts = kind < 3;
+            assert_eq!((decoder.divide.val(), decoder.fault.val()), (counts, !counts), "kind {kind}");
+            if counts {
+                assert_eq!(decoder.funct3.val().to_u32(), kind);
+                let registers = [decoder.rs1.val(), decoder.rs2.val(), decoder.rd.val()];
+                assert_eq!(registers.map(|r| r.index()), [6, 0, 7]);
+            }
+        }
     }
 
     #[test]

@@ -1,19 +1,22 @@
-//! Divisions of all lanes.
+//! Divisions and counts of bits of all lanes.
 
-use super::Divider;
+use super::{BitCount, Divider};
 use crate::prelude::*;
 
-/// Lanes that share a divider.
+/// Lanes that share a divider and a bit counter.
 const SHARE: usize = 8;
 
-/// Runs one division of a warp at a time: each eight lanes share a [`Divider`] and have it one after the other.
+/// Runs one division or count of bits of a warp at a time: each eight lanes share a [`Divider`] and a [`BitCount`] and have them one after
+/// the other.
+///
+/// A count of bits goes the same way as a division, and has the word in the place of the dividend.
 ///
 /// 1. A division is accepted at the edge at which `start_valid` and `start_ready` are high, with the operands of all lanes.
 ///    `start_ready` depends on registers only.
 /// 2. It is made in passes. A pass serves one lane of each eight, those at the lowest place among its eight where a lane is left; places
 ///    where none takes part are passed over.
-/// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was accepted, until the edge with `result_ready`
-///    high; the results stand meanwhile. `result_last` marks the last pass; `start_ready` is high again in the cycle after it.
+/// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was accepted (2 cycles for a count of bits), until
+///    the edge with `result_ready` high; the results stand meanwhile. `result_last` marks the last pass; `start_ready` is high again in the cycle after it.
 #[derive(LogicBlock)]
 pub struct DivideUnit<const LANES: usize> {
     /// Rising-edge clock.
@@ -32,11 +35,17 @@ pub struct DivideUnit<const LANES: usize> {
     pub start_rd: Signal<In, Bits<5>>,
     /// Lanes that take part; at least one.
     pub start_lanes: Signal<In, Bits<LANES>>,
+    /// Bits are counted: `start_ones` and `start_trailing` say which; `start_signed` and `start_remainder` do not count.
+    pub start_count: Signal<In, Bit>,
+    /// The ones, else the zeros at one end.
+    pub start_ones: Signal<In, Bit>,
+    /// Zeros below the lowest one, else above the highest.
+    pub start_trailing: Signal<In, Bit>,
     /// The operands are signed.
     pub start_signed: Signal<In, Bit>,
     /// The results are remainders, else quotients.
     pub start_remainder: Signal<In, Bit>,
-    /// Dividend of each lane.
+    /// Dividend of each lane, or the word whose bits are counted.
     pub start_dividend: Vec<Signal<In, Bits<32>>>,
     /// Divisor of each lane.
     pub start_divisor: Vec<Signal<In, Bits<32>>>,
@@ -58,9 +67,13 @@ pub struct DivideUnit<const LANES: usize> {
     pub result_data: Vec<Signal<Out, Bits<32>>>,
 
     dividers: Vec<Divider>,
+    counters: Vec<BitCount>,
     busy: Register<Bit>,
     slot: Register<Bits<5>>,
     rd: Register<Bits<5>>,
+    count: Register<Bit>,
+    ones: Register<Bit>,
+    trailing: Register<Bit>,
     signed: Register<Bit>,
     remainder: Register<Bit>,
     /// Lanes that have no result yet.
@@ -82,6 +95,7 @@ pub struct DivideUnit<const LANES: usize> {
     /// Places where a lane is left.
     left: Signal<Local, Bits<8>>,
     served: Signal<Local, Bits<LANES>>,
+    counted: Signal<Local, Bits<6>>,
     group_dividend: Vec<Signal<Local, Bits<32>>>,
     group_divisor: Vec<Signal<Local, Bits<32>>>,
     group_result: Vec<Signal<Local, Bits<32>>>,
@@ -104,6 +118,9 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
             start_slot: Signal::default(),
             start_rd: Signal::default(),
             start_lanes: Signal::default(),
+            start_count: Signal::default(),
+            start_ones: Signal::default(),
+            start_trailing: Signal::default(),
             start_signed: Signal::default(),
             start_remainder: Signal::default(),
             start_dividend: vec![Signal::default(); LANES],
@@ -116,9 +133,13 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
             result_last: Signal::default(),
             result_data: vec![Signal::default(); LANES],
             dividers: (0..groups).map(|_| Divider::default()).collect(),
+            counters: (0..groups).map(|_| BitCount::default()).collect(),
             busy: Register::default(),
             slot: Register::default(),
             rd: Register::default(),
+            count: Register::default(),
+            ones: Register::default(),
+            trailing: Register::default(),
             signed: Register::default(),
             remainder: Register::default(),
             pending: Register::default(),
@@ -134,6 +155,7 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
             last: Signal::default(),
             left: Signal::default(),
             served: Signal::default(),
+            counted: Signal::default(),
             group_dividend: vec![Signal::default(); groups],
             group_divisor: vec![Signal::default(); groups],
             group_result: vec![Signal::default(); groups],
@@ -146,7 +168,8 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
 impl<const LANES: usize> Logic for DivideUnit<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, slot, rd, signed, remainder, pending, place, loaded, steps);
+        dff_setup!(self, clock, busy, slot, rd, count, ones, trailing, signed, remainder);
+        dff_setup!(self, clock, pending, place, loaded, steps);
         for i in 0..LANES {
             self.dividend[i].clock.next = self.clock.val();
             self.dividend[i].reset.next = self.reset.val();
@@ -156,11 +179,13 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             self.divisor[i].d.next = self.divisor[i].q.val();
         }
 
-        // A pass: its place is chosen, the operands there are taken, the bits of the quotient found, the results accepted.
+        // A pass: its place is chosen, the operands there are taken, the bits of the quotient found, the results accepted. Counts of bits are
+        // there when the place is chosen.
         self.chosen.next = self.place.q.val().any();
-        self.load.next = self.chosen.val() & !self.loaded.q.val();
+        self.load.next = self.chosen.val() & !self.loaded.q.val() & !self.count.q.val();
         self.step.next = self.loaded.q.val() & !self.steps.q.val().get_bit(5);
-        self.done.next = self.loaded.q.val() & self.steps.q.val().get_bit(5);
+        self.done.next =
+            (self.loaded.q.val() & self.steps.q.val().get_bit(5)) | (self.chosen.val() & self.count.q.val());
         self.left.next = bits::<8>(0);
         self.served.next = bits::<LANES>(0);
         for g in 0..self._groups {
@@ -209,6 +234,9 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             self.busy.d.next = true;
             self.slot.d.next = self.start_slot.val();
             self.rd.d.next = self.start_rd.val();
+            self.count.d.next = self.start_count.val();
+            self.ones.d.next = self.start_ones.val();
+            self.trailing.d.next = self.start_trailing.val();
             self.signed.d.next = self.start_signed.val();
             self.remainder.d.next = self.start_remainder.val();
             self.pending.d.next = self.start_lanes.val();
@@ -223,6 +251,7 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
         self.result_rd.next = self.rd.q.val();
         self.result_lanes.next = self.served.val();
         self.result_last.next = self.last.val();
+        self.counted.next = bits::<6>(0);
         for g in 0..self._groups {
             self.dividers[g].clock.next = self.clock.val();
             self.dividers[g].reset.next = self.reset.val();
@@ -232,10 +261,16 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             self.dividers[g].signed.next = self.signed.q.val();
             self.dividers[g].remainder.next = self.remainder.q.val();
             self.dividers[g].step.next = self.step.val();
-            self.dividers[g].wanted.next = self.done.val();
+            self.dividers[g].wanted.next = self.done.val() & !self.count.q.val();
+            self.counters[g].enable.next = self.done.val() & self.count.q.val();
+            self.counters[g].ones.next = self.ones.q.val();
+            self.counters[g].trailing.next = self.trailing.q.val();
+            self.counters[g].a.next = self.group_dividend[g].val();
+            self.counted.next = self.counters[g].count.val();
             self.group_result[g].next = bits::<32>(0);
             if self.done.val() & self.result_ready.val() {
-                self.group_result[g].next = self.dividers[g].result.val();
+                self.group_result[g].next =
+                    self.dividers[g].result.val() | bit_cast::<32, 6>(self.counted.val());
             }
             for p in 0..self._share {
                 self.result_data[p + g * self._share].next = self.group_result[g].val();
@@ -250,7 +285,7 @@ mod tests {
     use crate::memory::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Divisions one after the other: every lane gets its quotient or remainder once, in passes of one lane of each eight.
+    /// Divisions and counts one after the other: every lane gets its result once, in passes of one lane of each eight.
     fn divides<const LANES: usize>(divisions: u64) {
         let mut rng = random("divide_unit");
         let mut uut = DivideUnit::<LANES>::default();
@@ -261,10 +296,15 @@ mod tests {
             let lanes = if round == 0 { (1u64 << LANES) - 1 } else { rng.gen_range(1..1u64 << LANES) };
             let operands: Vec<(u32, u32)> = (0..LANES).map(|_| (rng.gen(), rng.gen_range(1..1000))).collect();
             let remainder: bool = rng.gen();
+            let count: bool = round > 0 && rng.gen();
+            let (ones, trailing) = [(false, false), (false, true), (true, false)][rng.gen_range(0..3)];
             uut.start_valid.next = true;
             uut.start_slot.next = bits(round % 32);
             uut.start_rd.next = bits(31 - round % 32);
             uut.start_lanes.next = bits(lanes);
+            uut.start_count.next = count;
+            uut.start_ones.next = ones;
+            uut.start_trailing.next = trailing;
             uut.start_signed.next = false;
             uut.start_remainder.next = remainder;
             for (i, (a, b)) in operands.iter().enumerate() {
@@ -276,6 +316,7 @@ mod tests {
             uut.start_slot.next = bits((round + 1) % 32);
             uut.start_lanes.next = bits(1);
             uut.start_remainder.next = !remainder;
+            uut.start_count.next = !count;
             uut.start_dividend[0].next = bits(0);
             let mut left = lanes;
             while left != 0 {
@@ -286,7 +327,7 @@ mod tests {
                     tick!(uut);
                     cycles += 1;
                 }
-                assert_eq!(cycles, 35);
+                assert_eq!(cycles, if count { 2 } else { 35 });
                 for wait in 0..=round % 3 {
                     uut.result_ready.next = wait == round % 3;
                     settle(&mut uut);
@@ -299,7 +340,13 @@ mod tests {
                     assert_eq!(uut.result_rd.val().to_u64(), 31 - round % 32);
                     for (i, (a, b)) in operands.iter().enumerate().filter(|(i, _)| served >> i & 1 == 1) {
                         // Nothing is given before it is accepted.
-                        let result = if remainder { a % b } else { a / b };
+                        let result = match (count, ones, trailing) {
+                            (true, true, _) => a.count_ones(),
+                            (true, _, true) => a.trailing_zeros(),
+                            (true, ..) => a.leading_zeros(),
+                            _ if remainder => a % b,
+                            _ => a / b,
+                        };
                         let expected = if wait == round % 3 { result } else { 0 };
                         assert_eq!(uut.result_data[i].val().to_u32(), expected, "lane {i}: {a} {b}");
                     }
@@ -316,8 +363,8 @@ mod tests {
 
     #[test]
     fn every_lane_gets_its_result_once() {
-        divides::<1>(4);
-        divides::<4>(4);
-        divides::<16>(3);
+        divides::<1>(8);
+        divides::<4>(8);
+        divides::<16>(6);
     }
 }

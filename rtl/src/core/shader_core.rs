@@ -633,6 +633,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.divide.start_slot.next = self.write.slot.val();
         self.divide.start_rd.next = self.write.rd.val();
         self.divide.start_lanes.next = self.write.executed.val();
+        self.divide.start_count.next = !self.write.funct3.val().get_bit(2);
+        self.divide.start_ones.next = self.write.funct3.val().get_bit(1);
+        self.divide.start_trailing.next = self.write.funct3.val().get_bit(0);
         self.divide.start_signed.next = !self.write.funct3.val().get_bit(0);
         self.divide.start_remainder.next = self.write.funct3.val().get_bit(1);
         self.write.divide_ready.next = self.divide.start_ready.val();
