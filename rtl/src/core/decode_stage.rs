@@ -144,13 +144,16 @@ pub struct DecodeStage {
     pub read_b_source: Signal<Out, BSource>,
     /// Immediate.
     pub read_immediate: Signal<Out, Bits<32>>,
-    /// Where there is no register `rs1`, the first operand is an offset of the lane: this of lane 0,
-    pub read_offset_base: Signal<Out, Bits<32>>,
-    /// plus the number of the lane times two to the power of this,
-    pub read_offset_shift: Signal<Out, Bits<5>>,
-    /// if this is high, and with the bits of
-    pub read_offset_varies: Signal<Out, Bit>,
-    /// this mask.
+    /// Added to the immediate, with anything but 0 only where there is no register `rs1`.
+    pub read_base: Signal<Out, Bits<32>>,
+    /// Where there is no register `rs1`, the first operand is an offset of the lane, as of [`ThreadIndex`](super::ThreadIndex): bits of the
+    /// lane's number that count,
+    pub read_offset_lanes: Signal<Out, Bits<5>>,
+    /// last lane that does not wrap around,
+    pub read_offset_last: Signal<Out, Bits<5>>,
+    /// distance of two lanes,
+    pub read_offset_step: Signal<Out, Bits<32>>,
+    /// bits of the offset that count.
     pub read_offset_mask: Signal<Out, Bits<32>>,
     /// Multiplication.
     pub read_multiply: Signal<Out, Bit>,
@@ -213,11 +216,12 @@ pub struct DecodeStage {
     operation_q: Register<AluControl>,
     alu_decoder: AluDecoder,
     funct3_q: Register<Bits<3>>,
-    offset_varies_q: Register<Bit>,
     b_source_q: Register<BSource>,
     immediate_q: Register<Bits<32>>,
-    offset_base_q: Register<Bits<32>>,
-    offset_shift_q: Register<Bits<5>>,
+    base_q: Register<Bits<32>>,
+    offset_lanes_q: Register<Bits<5>>,
+    offset_last_q: Register<Bits<5>>,
+    offset_step_q: Register<Bits<32>>,
     offset_mask_q: Register<Bits<32>>,
     multiply_q: Register<Bit>,
     divide_q: Register<Bit>,
@@ -322,9 +326,10 @@ impl DecodeStage {
             read_funct3: Signal::default(),
             read_b_source: Signal::default(),
             read_immediate: Signal::default(),
-            read_offset_base: Signal::default(),
-            read_offset_shift: Signal::default(),
-            read_offset_varies: Signal::default(),
+            read_base: Signal::default(),
+            read_offset_lanes: Signal::default(),
+            read_offset_last: Signal::default(),
+            read_offset_step: Signal::default(),
             read_offset_mask: Signal::default(),
             read_multiply: Signal::default(),
             read_divide: Signal::default(),
@@ -366,11 +371,12 @@ impl DecodeStage {
             operation_q: Register::default(),
             alu_decoder: AluDecoder::default(),
             funct3_q: Register::default(),
-            offset_varies_q: Register::default(),
             b_source_q: Register::default(),
             immediate_q: Register::default(),
-            offset_base_q: Register::default(),
-            offset_shift_q: Register::default(),
+            base_q: Register::default(),
+            offset_lanes_q: Register::default(),
+            offset_last_q: Register::default(),
+            offset_step_q: Register::default(),
             offset_mask_q: Register::default(),
             multiply_q: Register::default(),
             divide_q: Register::default(),
@@ -429,11 +435,12 @@ impl Logic for DecodeStage {
             rd_q,
             operation_q,
             funct3_q,
-            offset_varies_q,
             b_source_q,
             immediate_q,
-            offset_base_q,
-            offset_shift_q,
+            base_q,
+            offset_lanes_q,
+            offset_last_q,
+            offset_step_q,
             offset_mask_q,
             multiply_q,
             divide_q,
@@ -573,9 +580,10 @@ impl Logic for DecodeStage {
         self.read_funct3.next = self.funct3_q.q.val();
         self.read_b_source.next = self.b_source_q.q.val();
         self.read_immediate.next = self.immediate_q.q.val();
-        self.read_offset_base.next = self.offset_base_q.q.val();
-        self.read_offset_shift.next = self.offset_shift_q.q.val();
-        self.read_offset_varies.next = self.offset_varies_q.q.val();
+        self.read_base.next = self.base_q.q.val();
+        self.read_offset_lanes.next = self.offset_lanes_q.q.val();
+        self.read_offset_last.next = self.offset_last_q.q.val();
+        self.read_offset_step.next = self.offset_step_q.q.val();
         self.read_offset_mask.next = self.offset_mask_q.q.val();
         self.read_multiply.next = self.multiply_q.q.val();
         self.read_divide.next = self.divide_q.q.val();
@@ -625,16 +633,18 @@ impl Logic for DecodeStage {
             self.funct3_q.d.next = self.decoder.funct3.val();
             self.b_source_q.d.next = self.decoder.b_source.val();
             self.immediate_q.d.next = self.decoder.immediate.val();
-            self.offset_base_q.d.next = bits::<32>(0);
+            self.base_q.d.next = bits::<32>(0);
             if self.decoder.a_is_pc.val() {
-                self.offset_base_q.d.next = self.byte_pc.val();
+                self.base_q.d.next = self.byte_pc.val();
             }
-            self.offset_shift_q.d.next = self.thread_index.shift.val();
-            self.offset_varies_q.d.next = self.decoder.csr.val();
-            self.offset_mask_q.d.next = bits::<32>(0xffff_ffff_u64);
+            self.offset_step_q.d.next = self.thread_index.step.val();
+            self.offset_lanes_q.d.next = self.thread_index.lanes.val();
+            self.offset_last_q.d.next = bits::<5>(31);
+            self.offset_mask_q.d.next = bits::<32>(0);
             if self.decoder.csr.val() {
                 self.immediate_q.d.next = self.thread_index.base.val();
-                self.offset_base_q.d.next = self.thread_index.offset_base.val();
+                self.base_q.d.next = self.thread_index.offset_base.val();
+                self.offset_last_q.d.next = self.thread_index.last.val();
                 self.offset_mask_q.d.next = self.thread_index.mask.val();
             }
             if self.decoder.divide.val() {

@@ -66,13 +66,13 @@ pub struct Lane {
     pub b_source: Signal<In, BSource>,
     /// Stage X: immediate.
     pub immediate: Signal<In, Bits<32>>,
-    /// Stage R: offset of lane 0.
-    pub offset_base: Signal<In, Bits<32>>,
-    /// Stage R: distance of two lanes, as a power of two.
-    pub offset_shift: Signal<In, Bits<5>>,
-    /// Stage R: the offset depends on the lane.
-    pub offset_varies: Signal<In, Bit>,
-    /// Stage R: bits that the offset may have.
+    /// Stage R: bits of the lane's number that count; for this and the next see [`ThreadIndex`](super::ThreadIndex).
+    pub offset_lanes: Signal<In, Bits<5>>,
+    /// Stage R: last lane that does not wrap around.
+    pub offset_last: Signal<In, Bits<5>>,
+    /// Stage R: distance of two lanes; one bit is set.
+    pub offset_step: Signal<In, Bits<32>>,
+    /// Stage R: bits of the offset that count.
     pub offset_mask: Signal<In, Bits<32>>,
     /// Stage X: address of a load, a store or `jalr`.
     pub address: Signal<Out, Bits<32>>,
@@ -153,7 +153,8 @@ pub struct Lane {
     a: Signal<Local, Bits<32>>,
     rs2: Signal<Local, Bits<32>>,
     b: Signal<Local, Bits<32>>,
-    number_used: Signal<Local, Bits<32>>,
+    steps: Signal<Local, Bits<32>>,
+    beyond: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<32>>,
     late_data: Signal<Local, Bits<32>>,
     own_result: Signal<Local, Bit>,
@@ -193,9 +194,9 @@ impl Lane {
             condition: Signal::default(),
             b_source: Signal::default(),
             immediate: Signal::default(),
-            offset_base: Signal::default(),
-            offset_shift: Signal::default(),
-            offset_varies: Signal::default(),
+            offset_lanes: Signal::default(),
+            offset_last: Signal::default(),
+            offset_step: Signal::default(),
             offset_mask: Signal::default(),
             address: Signal::default(),
             operand: Signal::default(),
@@ -244,7 +245,8 @@ impl Lane {
             a: Signal::default(),
             rs2: Signal::default(),
             b: Signal::default(),
-            number_used: Signal::default(),
+            steps: Signal::default(),
+            beyond: Signal::default(),
             offset: Signal::default(),
             late_data: Signal::default(),
             own_result: Signal::default(),
@@ -281,12 +283,27 @@ impl Logic for Lane {
         self.registers_2.read_address.next = self.rs2_address.val();
 
         // R: operands, but those of the two instructions before
-        self.number_used.next = bits::<32>(0);
-        if self.offset_varies.val() {
-            self.number_used.next = self.number.val();
+        self.beyond.next = bits::<32>(0);
+        if (self.number.val().get_bits::<5>(0) & self.offset_lanes.val()) > self.offset_last.val() {
+            self.beyond.next = !self.offset_mask.val();
         }
-        self.offset.next = (self.offset_base.val() + (self.number_used.val() << self.offset_shift.val()))
-            & self.offset_mask.val();
+        self.steps.next = bits::<32>(0);
+        if self.number.val().get_bit(0) {
+            self.steps.next = self.offset_step.val();
+        }
+        if self.number.val().get_bit(1) {
+            self.steps.next = self.steps.val() | (self.offset_step.val() << 1);
+        }
+        if self.number.val().get_bit(2) {
+            self.steps.next = self.steps.val() | (self.offset_step.val() << 2);
+        }
+        if self.number.val().get_bit(3) {
+            self.steps.next = self.steps.val() | (self.offset_step.val() << 3);
+        }
+        if self.number.val().get_bit(4) {
+            self.steps.next = self.steps.val() | (self.offset_step.val() << 4);
+        }
+        self.offset.next = (self.steps.val() & self.offset_mask.val()) | self.beyond.val();
         if self.advance.val() {
             match self.rs1_source.val() {
                 OperandSource::JustWritten => self.operand_1.d.next = self.written_q.q.val(),

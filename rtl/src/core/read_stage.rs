@@ -46,8 +46,10 @@ pub struct ReadStage<const LANES: usize> {
     pub read_funct3: Signal<In, Bits<3>>,
     /// Stage R: see `execute_b_source`.
     pub read_b_source: Signal<In, BSource>,
-    /// Stage R: see `execute_immediate`.
+    /// Stage R: part of `execute_immediate`.
     pub read_immediate: Signal<In, Bits<32>>,
+    /// Stage R: the other part.
+    pub read_base: Signal<In, Bits<32>>,
     /// Stage R: see `execute_multiply`.
     pub read_multiply: Signal<In, Bit>,
     /// Stage R: see `execute_divide`.
@@ -116,7 +118,7 @@ pub struct ReadStage<const LANES: usize> {
     pub execute_funct3: Signal<Out, Bits<3>>,
     /// Source of the second operand.
     pub execute_b_source: Signal<Out, BSource>,
-    /// Immediate.
+    /// Immediate, and what is added to it for all lanes.
     pub execute_immediate: Signal<Out, Bits<32>>,
     /// Multiplication.
     pub execute_multiply: Signal<Out, Bit>,
@@ -289,7 +291,7 @@ impl<const LANES: usize> Logic for ReadStage<LANES> {
             self.operation_x.d.next = self.read_operation.val();
             self.funct3_x.d.next = self.read_funct3.val();
             self.b_source_x.d.next = self.read_b_source.val();
-            self.immediate_x.d.next = self.read_immediate.val();
+            self.immediate_x.d.next = self.read_immediate.val() + self.read_base.val();
             self.multiply_x.d.next = self.read_multiply.val();
             self.divide_x.d.next = self.read_divide.val();
             self.aes_x.d.next = self.read_aes.val();
@@ -348,6 +350,7 @@ mod tests {
             uut.read_valid.next = read.is_some();
             uut.read_pc.next = bits(read.unwrap_or(0));
             uut.read_immediate.next = bits(read.unwrap_or(0) + 1);
+            uut.read_base.next = bits(3 * read.unwrap_or(0));
             uut.read_rd.next = bits(read.unwrap_or(0) % 32);
             uut.read_load.next = read.unwrap_or(0) % 2 == 1;
             settle(&mut uut);
@@ -358,7 +361,7 @@ mod tests {
             if let Some(i) = execute {
                 assert_eq!(
                     (u64::from(uut.execute_pc.val()), u64::from(uut.execute_immediate.val())),
-                    (i, i + 1)
+                    (i, 4 * i + 1)
                 );
                 assert_eq!((u64::from(uut.execute_rd.val()), uut.execute_load.val()), (i % 32, i % 2 == 1));
                 passed += u32::from(advance);

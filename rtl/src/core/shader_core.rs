@@ -680,9 +680,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].condition.next = self.read.execute_funct3.val();
             self.lane[i].b_source.next = self.read.execute_b_source.val();
             self.lane[i].immediate.next = self.read.execute_immediate.val();
-            self.lane[i].offset_base.next = self.decode.read_offset_base.val();
-            self.lane[i].offset_shift.next = self.decode.read_offset_shift.val();
-            self.lane[i].offset_varies.next = self.decode.read_offset_varies.val();
+            self.lane[i].offset_step.next = self.decode.read_offset_step.val();
+            self.lane[i].offset_lanes.next = self.decode.read_offset_lanes.val();
+            self.lane[i].offset_last.next = self.decode.read_offset_last.val();
             self.lane[i].offset_mask.next = self.decode.read_offset_mask.val();
             self.lane[i].write.next = self.write.write_lanes.val().get_bit(i);
             self.lane[i].write_address.next = self.rd_address.address.val();
@@ -732,6 +732,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.read.read_funct3.next = self.decode.read_funct3.val();
         self.read.read_b_source.next = self.decode.read_b_source.val();
         self.read.read_immediate.next = self.decode.read_immediate.val();
+        self.read.read_base.next = self.decode.read_base.val();
         self.read.read_multiply.next = self.decode.read_multiply.val();
         self.read.read_divide.next = self.decode.read_divide.val();
         self.read.read_aes.next = self.decode.read_aes.val();

@@ -4,8 +4,10 @@ use crate::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the lane.
 ///
-/// Lane `l` reads `base + (((offset_base + (l << shift)) mod 2^32) & mask)`; the lane does these sums itself, so
-/// that 32 lanes need no more than an adder each. EXIT takes the verdict address in the same way.
+/// Lane `l` reads `base + offset_base + offset`, modulo 2^32. Its `offset` is `(l * step) & mask`, with all bits that are not in `mask` set,
+/// which subtracts the size of the ring, if `l & lanes` is more than `last`. `step` is a power of two, so a lane needs neither an adder for it
+/// besides that of stage X nor a shifter.
+/// EXIT takes the verdict address in the same way.
 ///
 /// | CSR | value |
 /// | --- | --- |
@@ -52,18 +54,26 @@ pub struct ThreadIndex {
     pub stack_bytes_log2: Signal<In, Bits<5>>,
     /// Value that all lanes share.
     pub base: Signal<Out, Bits<32>>,
-    /// Offset of lane 0 before the mask.
+    /// Offset of lane 0, which all lanes share too.
     pub offset_base: Signal<Out, Bits<32>>,
-    /// Distance of two lanes, as a power of two.
-    pub shift: Signal<Out, Bits<5>>,
+    /// Distance of two lanes; one bit is set.
+    pub step: Signal<Out, Bits<32>>,
     /// Bits of the offset that count.
     pub mask: Signal<Out, Bits<32>>,
+    /// Bits of the lane's number that count.
+    pub lanes: Signal<Out, Bits<5>>,
+    /// The last lane that does not wrap around in the ring.
+    pub last: Signal<Out, Bits<5>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
     lanes_log2: Constant<Bits<5>>,
     ring_bytes_log2: Signal<Local, Bits<5>>,
     verdict_bytes_log2: Signal<Local, Bits<5>>,
     thread: Signal<Local, Bits<32>>,
+    places: Signal<Local, Bits<32>>,
+    left: Signal<Local, Bits<32>>,
+    until_wrap: Signal<Local, Bits<5>>,
+    shift: Signal<Local, Bits<5>>,
 }
 
 impl ThreadIndex {
@@ -86,13 +96,19 @@ impl ThreadIndex {
             stack_bytes_log2: Signal::default(),
             base: Signal::default(),
             offset_base: Signal::default(),
-            shift: Signal::default(),
+            step: Signal::default(),
             mask: Signal::default(),
+            lanes: Signal::default(),
+            last: Signal::default(),
             known: Signal::default(),
             lanes_log2: Constant::new(u64::from(lanes.trailing_zeros()).into()),
             ring_bytes_log2: Signal::default(),
             verdict_bytes_log2: Signal::default(),
             thread: Signal::default(),
+            places: Signal::default(),
+            left: Signal::default(),
+            until_wrap: Signal::default(),
+            shift: Signal::default(),
         }
     }
 }
@@ -107,6 +123,15 @@ impl Logic for ThreadIndex {
             | bit_cast::<32, 5>(self.slot.val()))
             << self.lanes_log2.val())
             + bits::<32>(1);
+        // Places of the ring behind that of lane 0
+        self.places.next = (bits::<32>(1) << self.ring_slots_log2.val()) - bits::<32>(1);
+        self.left.next = self.places.val() & !self.packet.val();
+        self.until_wrap.next = self.left.val().get_bits::<5>(0);
+        if self.left.val().get_bits::<27>(5).any() {
+            self.until_wrap.next = bits::<5>(31);
+        }
+        self.lanes.next = self.places.val().get_bits::<5>(0);
+        self.last.next = bits::<5>(31);
         self.base.next = bits::<32>(0);
         self.offset_base.next = bits::<32>(0);
         self.shift.next = bits::<5>(0);
@@ -114,9 +139,10 @@ impl Logic for ThreadIndex {
         self.known.next = true;
         if self.exit.val() {
             self.base.next = self.verdict_base.val();
-            self.offset_base.next = self.packet.val() << bits::<5>(2);
             self.shift.next = bits::<5>(2);
             self.mask.next = (bits::<32>(1) << self.verdict_bytes_log2.val()) - bits::<32>(1);
+            self.offset_base.next = (self.packet.val() << bits::<5>(2)) & self.mask.val();
+            self.last.next = self.until_wrap.val();
         } else if self.number.val() == bits::<12>(0xcc0) {
             self.offset_base.next = self.packet.val();
             self.mask.next = bits::<32>(0xffff_ffff_u64);
@@ -128,9 +154,10 @@ impl Logic for ThreadIndex {
             self.base.next = bit_cast::<32, 5>(self.core.val());
         } else if self.number.val() == bits::<12>(0xcc4) {
             self.base.next = self.ring_base.val();
-            self.offset_base.next = self.packet.val() << self.slot_bytes_log2.val();
             self.shift.next = self.slot_bytes_log2.val();
             self.mask.next = (bits::<32>(1) << self.ring_bytes_log2.val()) - bits::<32>(1);
+            self.offset_base.next = (self.packet.val() << self.slot_bytes_log2.val()) & self.mask.val();
+            self.last.next = self.until_wrap.val();
         } else if self.number.val() == bits::<12>(0xcc5) {
             self.base.next = self.argument.val();
         } else if self.number.val() == bits::<12>(0xcc6) {
@@ -149,6 +176,7 @@ impl Logic for ThreadIndex {
         } else {
             self.known.next = false;
         }
+        self.step.next = bits::<32>(1) << self.shift.val();
     }
 }
 
@@ -175,8 +203,10 @@ mod tests {
     }
 
     fn value(unit: &ThreadIndex, lane: u32) -> u32 {
-        let offset = unit.offset_base.val().to_u32().wrapping_add(lane << unit.shift.val().index());
-        unit.base.val().to_u32().wrapping_add(offset & unit.mask.val().to_u32())
+        let mask = unit.mask.val().to_u32();
+        let wraps = lane & unit.lanes.val().to_u32() > unit.last.val().to_u32();
+        let offset = lane.wrapping_mul(unit.step.val().to_u32()) & mask | if wraps { !mask } else { 0 };
+        unit.base.val().to_u32().wrapping_add(unit.offset_base.val().to_u32()).wrapping_add(offset)
     }
 
     #[test]
@@ -214,6 +244,29 @@ mod tests {
         assert!(simulate(&mut unit, 10));
         assert_eq!(value(&unit, 1), 0x8_0000 + 1023 * 4);
         assert_eq!(value(&unit, 2), 0x8_0000);
+    }
+
+    #[test]
+    fn a_ring_may_have_less_places_than_a_warp_lanes() {
+        let mut unit = unit();
+        for slots_log2 in 0..7 {
+            unit.ring_slots_log2.next = slots_log2.into();
+            for (packet, lane) in (0..70).flat_map(|packet| (0..32).map(move |lane| (packet, lane))) {
+                unit.packet.next = packet.into();
+                unit.number.next = 0xcc4.into();
+                unit.exit.next = false;
+                assert!(simulate(&mut unit, 10));
+                let place = (packet as u32 + lane) & ((1 << slots_log2) - 1);
+                assert_eq!(
+                    value(&unit, lane),
+                    0x10_0000 + place * 2048,
+                    "{packet} + {lane} of 2^{slots_log2}"
+                );
+                unit.exit.next = true;
+                assert!(simulate(&mut unit, 10));
+                assert_eq!(value(&unit, lane), 0x8_0000 + place * 4, "{packet} + {lane} of 2^{slots_log2}");
+            }
+        }
     }
 
     #[test]
