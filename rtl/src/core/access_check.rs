@@ -31,10 +31,12 @@ pub struct AccessCheck<const LANES: usize> {
     pub operand: Vec<Signal<In, Bits<32>>>,
     /// That sum is 2^32 or more.
     pub carry: Vec<Signal<In, Bit>>,
+    /// The immediate.
+    pub immediate: Signal<In, Bits<32>>,
     /// Windows for this kind of access: distances as of [`AccessWindow`](super::AccessWindow).
-    pub from_base: Vec<Signal<In, Bits<33>>>,
+    pub from_base: Vec<Signal<In, Bits<27>>>,
     /// The same for the ends of the windows.
-    pub from_end: Vec<Signal<In, Bits<33>>>,
+    pub from_end: Vec<Signal<In, Bits<27>>>,
 
     // Stage W
     /// Lanes that execute the instruction.
@@ -116,6 +118,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             taken: vec![Signal::default(); LANES],
             operand: vec![Signal::default(); LANES],
             carry: vec![Signal::default(); LANES],
+            immediate: Signal::default(),
             from_base: vec![Signal::default(); WINDOWS],
             from_end: vec![Signal::default(); WINDOWS],
             conditions: Signal::default(),
@@ -167,7 +170,10 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.misaligned.x[i].next = (self.address[i].val().get_bits::<2>(0) & self.zeros.val()).any();
             self.region[i].enable.next = self.execute_access.val();
             self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
-            self.region[i].operand.next = self.operand[i].val();
+            self.region[i].operand.next = self.operand[i].val().get_bits::<26>(6);
+            self.region[i].low_carry.next = self.address[i].val().get_bit(6)
+                ^ self.operand[i].val().get_bit(6)
+                ^ self.immediate.val().get_bit(6);
             self.region[i].carry.next = self.carry[i].val();
             for w in 0..WINDOWS {
                 self.region[i].from_base[w].next = self.from_base[w].val();
@@ -284,6 +290,7 @@ mod tests {
             let size = random.gen_range(0..3u64);
             let active: u64 = random.gen_range(1..256);
             let store: bool = random.gen();
+            unit.immediate.next = bits(immediate.into());
             let address: [u32; 8] = std::array::from_fn(|_| {
                 let base =
                     [0x4000, 0x7fff, 0x1_0000, 0x1_003f, 0x1_0040, 0x3fff, SCRATCHPAD_ADDRESS, 0xfffe_4000];

@@ -34,16 +34,17 @@ pub struct AccessWindow {
     pub write_base: Signal<In, Bits<26>>,
     /// WRITE_WINDOW_SIZE register, bits 31:6.
     pub write_size: Signal<In, Bits<26>>,
-    /// Stage X: the immediate less the first byte of the window, both unsigned: bit 32 is the sign.
-    pub from_base: Signal<Out, Bits<33>>,
-    /// Stage X: the immediate less the byte after the window.
-    pub from_end: Signal<Out, Bits<33>>,
+    /// Stage X: the immediate less the first byte of the window, both unsigned, bits 32:6: the topmost is the sign. Below them it is the
+    /// immediate.
+    pub from_base: Signal<Out, Bits<27>>,
+    /// Stage X: the immediate less the byte after the window, as above.
+    pub from_end: Signal<Out, Bits<27>>,
     read_first: Register<Bits<26>>,
     read_end: Register<Bits<27>>,
     write_first: Register<Bits<26>>,
     write_end: Register<Bits<27>>,
-    from_base_x: Register<Bits<33>>,
-    from_end_x: Register<Bits<33>>,
+    from_base_x: Register<Bits<27>>,
+    from_end_x: Register<Bits<27>>,
     first: Signal<Local, Bits<26>>,
     end: Signal<Local, Bits<27>>,
 }
@@ -69,10 +70,10 @@ impl Logic for AccessWindow {
             self.end.next = bits::<27>(0x400_0000);
         }
         if self.advance.val() {
-            self.from_base_x.d.next = bit_cast::<33, 32>(self.immediate.val())
-                - (bit_cast::<33, 26>(self.first.val()) << bits::<6>(6));
-            self.from_end_x.d.next = bit_cast::<33, 32>(self.immediate.val())
-                - (bit_cast::<33, 27>(self.end.val()) << bits::<6>(6));
+            self.from_base_x.d.next = bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6))
+                - bit_cast::<27, 26>(self.first.val());
+            self.from_end_x.d.next =
+                bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6)) - self.end.val();
         }
         self.from_base.next = self.from_base_x.q.val();
         self.from_end.next = self.from_end_x.q.val();
@@ -81,8 +82,8 @@ impl Logic for AccessWindow {
 
 /// A bound of a window, a line address up to 2^26, as [`AccessWindow`] gives it for `immediate`.
 #[cfg(test)]
-pub(crate) fn distance(immediate: u32, line: u64) -> Bits<33> {
-    bits(u64::from(immediate).wrapping_sub(line << 6) & 0x1_ffff_ffff)
+pub(crate) fn distance(immediate: u32, line: u64) -> Bits<27> {
+    bits((u64::from(immediate).wrapping_sub(line << 6) & 0x1_ffff_ffff) >> 6)
 }
 
 #[cfg(test)]

@@ -9,28 +9,33 @@ use crate::prelude::*;
 /// Combinational; both outputs are low while `enable` is low. The address is the sum of an operand and an immediate, modulo 2^32. It is not compared with
 /// a bound, which would wait for the sum: the operand is added to the distance from the bound to the immediate instead. With `carry` the sum's carry,
 /// `borrow` the sign of the distance and `passes` the carry of operand and distance, the address is not below the bound if two of `passes`, not `carry`
-/// and not `borrow` hold.
+/// and not `borrow` hold. Bounds are multiples of 64, so the low six bits of operand and distance have the carry of those of operand and immediate.
 #[derive(LogicBlock)]
 pub struct AddressRegion {
     /// The address is wanted.
     pub enable: Signal<In, Bit>,
     /// The address, bits 31:14.
     pub block: Signal<In, Bits<18>>,
-    /// The operand.
-    pub operand: Signal<In, Bits<32>>,
+    /// The operand, bits 31:6.
+    pub operand: Signal<In, Bits<26>>,
+    /// The sum of the low six bits of operand and immediate is 64 or more.
+    pub low_carry: Signal<In, Bit>,
     /// The sum of operand and immediate, unsigned, is 2^32 or more.
     pub carry: Signal<In, Bit>,
-    /// The immediate, unsigned, less the first byte of the window; bit 32 is the sign.
-    pub from_base: Vec<Signal<In, Bits<33>>>,
+    /// The immediate, unsigned, less the first byte of the window, bits 32:6; the topmost is the sign.
+    pub from_base: Vec<Signal<In, Bits<27>>>,
     /// The same for the byte after the window.
-    pub from_end: Vec<Signal<In, Bits<33>>>,
+    pub from_end: Vec<Signal<In, Bits<27>>>,
     /// The address belongs to the scratchpad.
     pub scratchpad: Signal<Out, Bit>,
     /// The address is in a window.
     pub window: Signal<Out, Bit>,
     scratchpad_block: Constant<Bits<18>>,
-    base: Signal<Local, Bits<33>>,
-    end: Signal<Local, Bits<33>>,
+    base: Signal<Local, Bits<27>>,
+    end: Signal<Local, Bits<27>>,
+    wide_operand: Signal<Local, Bits<28>>,
+    wide_base: Signal<Local, Bits<28>>,
+    wide_end: Signal<Local, Bits<28>>,
     passes_base: Signal<Local, Bit>,
     passes_end: Signal<Local, Bit>,
     from: Signal<Local, Bit>,
@@ -44,6 +49,7 @@ impl Default for AddressRegion {
             enable: Signal::default(),
             block: Signal::default(),
             operand: Signal::default(),
+            low_carry: Signal::default(),
             carry: Signal::default(),
             from_base: vec![Signal::default(); WINDOWS],
             from_end: vec![Signal::default(); WINDOWS],
@@ -52,6 +58,9 @@ impl Default for AddressRegion {
             scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
             base: Signal::default(),
             end: Signal::default(),
+            wide_operand: Signal::default(),
+            wide_base: Signal::default(),
+            wide_end: Signal::default(),
             passes_base: Signal::default(),
             passes_end: Signal::default(),
             from: Signal::default(),
@@ -65,8 +74,12 @@ impl Logic for AddressRegion {
     #[hdl_gen]
     fn update(&mut self) {
         self.scratchpad.next = false;
-        self.base.next = bits::<33>(0);
-        self.end.next = bits::<33>(0);
+        // Bit 0 of the wide numbers makes the low carry.
+        self.wide_operand.next = (bit_cast::<28, 26>(self.operand.val()) << 1) | bits::<28>(1);
+        self.base.next = bits::<27>(0);
+        self.end.next = bits::<27>(0);
+        self.wide_base.next = bits::<28>(0);
+        self.wide_end.next = bits::<28>(0);
         self.passes_base.next = false;
         self.passes_end.next = false;
         self.from.next = false;
@@ -77,18 +90,18 @@ impl Logic for AddressRegion {
             for i in 0..WINDOWS {
                 self.base.next = self.from_base[i].val();
                 self.end.next = self.from_end[i].val();
-                self.passes_base.next = (bit_cast::<33, 32>(self.base.val().get_bits::<32>(0))
-                    + bit_cast::<33, 32>(self.operand.val()))
-                .get_bit(32);
-                self.passes_end.next = (bit_cast::<33, 32>(self.end.val().get_bits::<32>(0))
-                    + bit_cast::<33, 32>(self.operand.val()))
-                .get_bit(32);
+                self.wide_base.next = (bit_cast::<28, 26>(self.base.val().get_bits::<26>(0)) << 1)
+                    | bit_cast::<28, 1>(self.low_carry.val().into());
+                self.wide_end.next = (bit_cast::<28, 26>(self.end.val().get_bits::<26>(0)) << 1)
+                    | bit_cast::<28, 1>(self.low_carry.val().into());
+                self.passes_base.next = (self.wide_operand.val() + self.wide_base.val()).get_bit(27);
+                self.passes_end.next = (self.wide_operand.val() + self.wide_end.val()).get_bit(27);
                 self.from.next = (self.passes_base.val()
-                    & (!self.carry.val() | !self.base.val().get_bit(32)))
-                    | (!self.carry.val() & !self.base.val().get_bit(32));
+                    & (!self.carry.val() | !self.base.val().get_bit(26)))
+                    | (!self.carry.val() & !self.base.val().get_bit(26));
                 self.beyond.next = (self.passes_end.val()
-                    & (!self.carry.val() | !self.end.val().get_bit(32)))
-                    | (!self.carry.val() & !self.end.val().get_bit(32));
+                    & (!self.carry.val() | !self.end.val().get_bit(26)))
+                    | (!self.carry.val() & !self.end.val().get_bit(26));
                 self.inside.next = self.inside.val() | (self.from.val() & !self.beyond.val());
             }
         }
@@ -134,7 +147,8 @@ mod tests {
                 i => ((near[i % near.len()] << 6) as u32).wrapping_add(random.gen_range(-66..66) as u32),
             };
             let operand = address.wrapping_sub(immediate);
-            unit.operand.next = bits(operand.into());
+            unit.operand.next = bits(u64::from(operand >> 6));
+            unit.low_carry.next = (operand & 63) + (immediate & 63) > 63;
             unit.carry.next = operand.checked_add(immediate).is_none();
             unit.block.next = bits(u64::from(address >> 14));
             unit.enable.next = true;
@@ -161,10 +175,10 @@ mod tests {
     fn equals_its_verilog() {
         check_with(AddressRegion::default(), 10_000, |unit, random, _| {
             // Close to the bounds, on which it depends.
-            let bound = random() & 0xffff_ffff;
-            unit.operand.next = bits((bound + random() % 4) & 0xffff_ffff);
+            let bound = random() & 0x3ff_ffff;
+            unit.operand.next = bits((bound + random() % 4) & 0x3ff_ffff);
             for distance in unit.from_base.iter_mut().chain(&mut unit.from_end) {
-                distance.next = bits(bound.wrapping_add(random() % 3).wrapping_neg() & 0x1_ffff_ffff);
+                distance.next = bits(bound.wrapping_add(random() % 3).wrapping_neg() & 0x7ff_ffff);
             }
             if random() % 4 == 0 {
                 unit.block.next = bits(u64::from(SCRATCHPAD_ADDRESS >> 14) ^ (1 << (random() % 18)));

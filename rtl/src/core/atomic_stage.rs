@@ -118,7 +118,8 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.region[i].enable.next = self.code_x.q.val().get_bit(6);
             self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
             // These instructions have no immediate: the operand is the address.
-            self.region[i].operand.next = self.address[i].val();
+            self.region[i].operand.next = self.address[i].val().get_bits::<26>(6);
+            self.region[i].low_carry.next = false;
             self.region[i].carry.next = false;
             for w in 0..WINDOWS {
                 self.region[i].from_base[w].next = self.window[w].from_base.val();

@@ -103,9 +103,9 @@ pub struct WriteStage<const LANES: usize> {
     /// From the lanes: the branch condition holds.
     pub taken: Vec<Signal<In, Bit>>,
     /// Stage X: the windows that the access may touch, distances as of [`AccessWindow`](super::AccessWindow).
-    pub from_base: Vec<Signal<In, Bits<33>>>,
+    pub from_base: Vec<Signal<In, Bits<27>>>,
     /// Stage X: the same for their ends.
-    pub from_end: Vec<Signal<In, Bits<33>>>,
+    pub from_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
     /// The instruction wants the register port for its result.
@@ -553,6 +553,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.check.target_misaligned.next = self.target_w.q.val().get_bits::<2>(0).any();
         self.check.fault.next = self.fault_w.q.val();
         self.check.fault_cause.next = self.cause_w.q.val();
+        self.check.immediate.next = self.execute_immediate.val();
         for i in 0..LANES {
             self.check.address[i].next = self.address[i].val();
             self.check.operand[i].next = self.operand[i].val();
