@@ -246,9 +246,10 @@ fn ops(features: &Features) -> impl Iterator<Item = Op> {
 }
 
 fn classes(features: &Features) -> impl Iterator<Item = Class> {
-    let (m, atomics) = (features.m, features.atomics);
+    let (m, zbb, atomics) = (features.m, features.zbb, features.atomics);
     let known = move |class: &Class| match class {
-        Class::Mul | Class::Div => m,
+        Class::Mul => m,
+        Class::Div => m || zbb,
         Class::Atomic => atomics,
         _ => true,
     };

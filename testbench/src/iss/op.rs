@@ -58,11 +58,11 @@ pub enum Format {
 /// Instructions that use the same part of a core; the rows and columns of the hazard coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
-    /// One cycle in the lane: arithmetic, logic, shifts, `lui`, `auipc`, bit manipulation, AES.
+    /// One cycle in the lane: arithmetic, logic, shifts, `lui`, `auipc`, bit manipulation but for counts, AES.
     Alu,
     /// Multiplication.
     Mul,
-    /// Division and remainder.
+    /// One lane after the other: division, remainder, count of bits.
     Div,
     /// Load.
     Load,
@@ -266,7 +266,9 @@ impl Op {
     pub const fn class(self) -> Class {
         match self {
             Self::Mul | Self::Mulh | Self::Mulhsu | Self::Mulhu => Class::Mul,
-            Self::Div | Self::Divu | Self::Rem | Self::Remu => Class::Div,
+            Self::Div | Self::Divu | Self::Rem | Self::Remu | Self::Clz | Self::Ctz | Self::Cpop => {
+                Class::Div
+            }
             Self::Lb | Self::Lh | Self::Lw | Self::Lbu | Self::Lhu => Class::Load,
             Self::Sb | Self::Sh | Self::Sw => Class::Store,
             Self::LrW

@@ -256,12 +256,9 @@ fn compare(
     if sound != 0 && got.rd != want.rd {
         return Err(Difference::new(None, "rd", register_name(want.rd), register_name(got.rd)));
     }
-    let operation = expected.instruction.map(|code| code.op);
-    let class = operation.map(Op::class);
+    let class = expected.instruction.map(|code| code.op.class());
     let must = matches!(class, Some(Class::Load | Class::Atomic));
-    let may = must
-        || matches!(class, Some(Class::Mul | Class::Div))
-        || matches!(operation, Some(Op::Clz | Op::Ctz | Op::Cpop));
+    let may = must || matches!(class, Some(Class::Mul | Class::Div));
     if sound != 0 && want.rd != 0 && (got.late && !may || !got.late && must) {
         return Err(Difference::new(None, "late", !got.late, got.late));
     }
