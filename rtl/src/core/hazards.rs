@@ -12,7 +12,7 @@ use crate::prelude::*;
 /// - it is a load and a store of its warp is not acknowledged, or the other way round, so that memory sees the accesses of a
 ///   thread in their order (the scratchpad keeps it by itself); a `fence` waits for both, and EXIT for all
 ///   values that are still to come;
-/// - it is a division and the divider is taken;
+/// - it is a division, as which counts of bits count here and in all stages, and the divider is taken;
 /// - it is an atomic instruction and its warp has a load or store under way, or the path of atomic operations is taken or another warp's, or it is a load and an atomic
 ///   operation of its warp is not complete.
 ///
