@@ -92,7 +92,7 @@ pub(super) fn classify<'a>(tokens: &[&'a str], names: &Names<'a>) -> Vec<Token<'
 }
 
 /// Value and suffix of an integer.
-fn number(token: &str) -> Option<(u64, &str)> {
+pub(super) fn number(token: &str) -> Option<(u64, &str)> {
     let digits = token.trim_end_matches(['U', 'L']);
     let kind = &token[digits.len()..];
     let value = match digits.strip_prefix("0x") {

@@ -295,7 +295,7 @@ fn assignment(columns: &[Column]) -> Option<usize> {
 }
 
 /// Whether `name` before a parenthesis does not call anything with an effect, or that must not be called without its condition.
-fn is_allowed(name: &str) -> bool {
+pub(super) fn is_allowed(name: &str) -> bool {
     name == "if"
         || ["VL_EXTENDS_", "VL_LTS_", "VL_GTS_", "VL_LTES_", "VL_GTES_", "VL_MULS_", "VL_SHIFTRS_"]
             .iter()

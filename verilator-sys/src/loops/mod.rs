@@ -2,14 +2,18 @@
 //!
 //! Verilator writes the statements of every instance of a module one after the other, each with variables of its own. Thirty-two
 //! lanes are a quarter of a million bytes of code, which the processor fetches once a simulated cycle from beyond its first cache;
-//! as loops over arrays they are a fraction of that. Loops whose repetitions do not depend on each other are written so that the compiler
-//! makes vectors of them ([`independent`]); in all others the statements and their order stay the same.
+//! as loops over arrays they are a fraction of that. Statements that do not depend on each other are brought side by side before
+//! ([`arrange`]), and loops whose repetitions do not depend on each other are written so that the compiler makes vectors of them
+//! ([`independent`]).
 
 mod align;
+mod arrange;
 mod arrays;
 mod columns;
+mod effects;
 mod independent;
 mod repeats;
+mod schedule;
 mod tokens;
 
 use std::collections::HashSet;
@@ -129,8 +133,11 @@ fn body_with(text: &str, members: &Arrays) -> String {
     let rest = found.iter().filter(|s| !is_element(s)).flat_map(|s| &tokens[s.begin..s.end]);
     let tokens: Vec<&str> = rest.copied().collect();
     let rest = statements(&tokens).expect("statements without some of them");
+    let names = Names { members, locals: &locals };
+    let tokens = arrange::arrange(&tokens, &rest, &names);
+    let rest = statements(&tokens).expect("statements in another order");
     let mut output: String = locals.declarations().map(|declaration| declaration + "\n").collect();
-    repeats::write(&mut output, &tokens, &rest, &Names { members, locals: &locals });
+    repeats::write(&mut output, &tokens, &rest, &names);
     output
 }
 
@@ -220,7 +227,8 @@ mod tests {
             "{header}"
         );
         let expected = "{ SData part_N[4]; for (unsigned repetition = 0; repetition < 4; ++repetition) { \
-                        part_N[0 + 1 * repetition] = 0 ; \
+                        part_N[0 + 1 * repetition] = 0 ; } \
+                        for (unsigned repetition = 0; repetition < 4; ++repetition) { \
                         vlSelf -> __PVT__lane_N_x[0 + 1 * repetition] = part_N[0 + 1 * repetition] ; } }";
         assert!(plain(&source).ends_with(expected), "{source}");
     }
@@ -231,7 +239,8 @@ mod tests {
         let lines = "    SData part_#;\n    part_# = 0;\n    SData other_#;\n    other_# = 0;\n";
         let [_, source] = rewritten("core", HEADER, &source(lines), "x = 1;");
         let expected = "{ SData other_N[4]; SData part_N[4]; for (unsigned repetition = 0; repetition < 4; ++repetition) { \
-                        part_N[0 + 1 * repetition] = 0 ; other_N[0 + 1 * repetition] = 0 ; } }";
+                        part_N[0 + 1 * repetition] = 0 ; } \
+                        for (unsigned repetition = 0; repetition < 4; ++repetition) { other_N[0 + 1 * repetition] = 0 ; } }";
         assert!(plain(&source).ends_with(expected), "{source}");
     }
 
