@@ -32,9 +32,9 @@ const SHARING_FLAGS: &[&str] = &["-fno-table"];
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle, with those for the machine.
 const FAST_FLAGS: &str = "-O2";
-/// For code that uses all of the processor that it is compiled on: the first that the compiler accepts. Loops over 32 lanes are faster
-/// with the widest vectors, which compilers avoid otherwise.
-const MACHINE_FLAGS: [&str; 3] = ["-march=native -mprefer-vector-width=512", "-march=native", "-mcpu=native"];
+/// For code that uses all of the processor that it is compiled on: the first that the compiler accepts. How wide the vectors are is left
+/// to the compiler: with the widest that there are, models are slower by a fifth.
+const MACHINE_FLAGS: [&str; 2] = ["-march=native", "-mcpu=native"];
 /// For constructors and waveform set-up: run once, but about as large as the rest, so optimising them would double
 /// the time of a build.
 const SLOW_FLAGS: &str = "-O0";
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn flags_for_the_machine_are_those_that_the_compiler_accepts() {
         let folder = tempfile::tempdir().unwrap();
-        let expected = [("nothing", 0), ("-mprefer", 1), ("-march", 2)];
+        let expected = [("nothing", 0), ("-march", 1)];
         for (unknown, place) in expected {
             let (flags, macros) = machine(&compiler(folder.path(), unknown)).unwrap();
             assert_eq!((flags, macros.trim()), (MACHINE_FLAGS[place], &*format!("{flags} -x c++ -E -dM -")));

@@ -80,11 +80,11 @@ pub struct ModelOptions {
 
 impl ModelOptions {
     /// Options for the module `top`: no tracing, one flat model, as many compiler processes as the machine has
-    /// processors, `verilator` from the search path (or `$VERILATOR`), `clang++` or else `g++` (or `$CXX`).
+    /// processors, `verilator` from the search path (or `$VERILATOR`), and of the compilers there the newest `clang++-NUMBER`, else
+    /// `clang++`, else `g++` (or `$CXX`).
     pub fn new(top: impl Into<String>) -> Self {
-        let program = |variable, default: fn() -> &'static str| {
-            std::env::var(variable).unwrap_or_else(|_| default().to_string())
-        };
+        let program =
+            |variable, default: fn() -> String| std::env::var(variable).unwrap_or_else(|_| default());
         Self {
             top: top.into(),
             ports: Vec::new(),
@@ -93,7 +93,7 @@ impl ModelOptions {
             verilator_flags: Vec::new(),
             cxx_flags: Vec::new(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
-            verilator: program("VERILATOR", || "verilator"),
+            verilator: program("VERILATOR", || "verilator".to_string()),
             compiler: program("CXX", usual_compiler),
             cache: None,
         }
@@ -119,15 +119,23 @@ impl ModelOptions {
     }
 }
 
-/// Clang's models are faster than GCC's by a quarter, and it compiles them in half the time.
-fn usual_compiler() -> &'static str {
+/// The newest Clang by the number in its name, `clang++` without one, or `g++`: Clang's models are faster than GCC's by a quarter, and it
+/// compiles them in half the time; those of Clang 19 and newer are faster than those of 14 by another quarter.
+fn usual_compiler() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join("clang++").is_file());
-    if found {
-        "clang++"
-    } else {
-        "g++"
-    }
+    let files = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
+    newest_compiler(names)
+}
+
+/// The best of the programs with these names.
+fn newest_compiler(names: impl Iterator<Item = String>) -> String {
+    let version = |name: &str| match name.strip_prefix("clang++")? {
+        "" => Some(0),
+        number => number.strip_prefix('-')?.parse::<u32>().ok(),
+    };
+    let found = names.filter_map(|name| version(&name).map(|version| (version, name))).max();
+    found.map_or("g++".to_string(), |(_, name)| name)
 }
 
 /// A step of a build, for progress displays.
@@ -165,6 +173,17 @@ impl fmt::Display for BuildStep {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_clang_compiles() {
+        let newest = |names: &str| newest_compiler(names.split_whitespace().map(String::from));
+        assert_eq!(
+            newest("g++ clang++-9 clang++-22 clang clang++ clang++-x clang++-19 clang-99"),
+            "clang++-22"
+        );
+        assert_eq!(newest("clang++ clang-22 g++-12"), "clang++");
+        assert_eq!(newest("clang-22 gcc"), "g++");
+    }
 
     #[test]
     fn names_must_be_plain_identifiers() {
