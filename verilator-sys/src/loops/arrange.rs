@@ -3,10 +3,10 @@
 //! Verilator writes the statements of the lanes in an order in which they can be computed, which may be any: a lane whose number is a
 //! power of two has simpler statements and comes at another place. The loops of [`super::repeats`] need them one after the other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::columns::Names;
-use super::effects::{overlap, Effects};
+use super::effects::{overlap, Effects, Place};
 use super::schedule::Schedule;
 use super::tokens::{Parts, Statement};
 
@@ -81,22 +81,64 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// One by one, what it does under its condition, if that is for several numbers; the condition stays the same meanwhile.
+    /// What it does under its condition in parts, if that is for several numbers and the condition stays the same meanwhile: one by
+    /// one, or with an `else`, number by number.
     fn split(self, names: &Names<'a>) -> Vec<Self> {
-        let Node::If { condition, then, otherwise: None } = self else { return vec![self] };
-        let then: Vec<Self> = then.into_iter().flat_map(|node| node.split(names)).collect();
-        let whole = Node::If { condition, then, otherwise: None };
-        let Some(found) = whole.effects(names) else { return vec![whole] };
-        let Node::If { condition, then, .. } = whole else { unreachable!("it is a condition") };
-        let changes = changes(&found, &condition, names);
+        let Node::If { condition, then, otherwise } = self else { return vec![self] };
+        let inner =
+            |nodes: Vec<Self>| nodes.into_iter().flat_map(|node| node.split(names)).collect::<Vec<_>>();
+        let (then, otherwise) = (inner(then), otherwise.map(inner));
+        let mut found = Effects::default();
+        let known =
+            then.iter().chain(otherwise.iter().flatten()).all(|node| node.add_effects(&mut found, names));
         let first = found.writes.first().and_then(|write| write.index);
         let several = first.is_some_and(|_| found.writes.iter().any(|write| write.index != first));
-        if changes || !several {
-            return vec![Node::If { condition, then, otherwise: None }];
+        if !known || !several || changes(&found, &condition, names) {
+            return vec![Node::If { condition, then, otherwise }];
         }
-        let one = |node| Node::If { condition: condition.clone(), then: vec![node], otherwise: None };
-        then.into_iter().map(one).collect()
+        match otherwise {
+            None => {
+                let one = |node| Node::If { condition: condition.clone(), then: vec![node], otherwise: None };
+                then.into_iter().map(one).collect()
+            }
+            Some(otherwise) => {
+                let (Some(mut thens), Some(mut others)) = (numbers(&then, names), numbers(&otherwise, names))
+                else {
+                    return vec![Node::If { condition, then, otherwise: Some(otherwise) }];
+                };
+                let all: BTreeSet<u64> = thens.keys().chain(others.keys()).copied().collect();
+                let one = |number: u64| Node::If {
+                    condition: condition.clone(),
+                    then: thens.remove(&number).unwrap_or_default(),
+                    otherwise: Some(others.remove(&number).unwrap_or_default()),
+                };
+                all.into_iter().map(one).collect()
+            }
+        }
     }
+}
+
+/// `nodes` by the number whose elements they write; none if one writes those of several or of none, or if they depend on those of another.
+fn numbers<'a>(nodes: &[Node<'a>], names: &Names<'a>) -> Option<BTreeMap<u64, Vec<Node<'a>>>> {
+    let mut found: BTreeMap<u64, Vec<Node>> = BTreeMap::new();
+    let mut effects = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let of_node = node.effects(names)?;
+        let (number, _) = number(&of_node)?;
+        found.entry(number).or_default().push(node.clone());
+        effects.push((number, of_node));
+    }
+    let written: HashSet<Place> =
+        effects.iter().flat_map(|(_, effects)| effects.writes.iter().copied()).collect();
+    let whole: HashSet<(&str, bool)> = written.iter().map(|place| (place.name, place.member)).collect();
+    let own = |number: u64, read: &Place| match read.index {
+        Some(index) => index == number || !written.contains(read),
+        None => !whole.contains(&(read.name, read.member)),
+    };
+    effects
+        .iter()
+        .all(|(number, effects)| effects.reads.iter().all(|read| own(*number, read)))
+        .then_some(found)
 }
 
 /// `nodes` in their new order, with one condition for those that follow each other under the same.
@@ -122,9 +164,16 @@ fn merged<'a>(nodes: Vec<Node<'a>>, names: &Names<'a>) -> Vec<Node<'a>> {
     for node in nodes {
         match (output.last_mut(), node) {
             (
-                Some(Node::If { condition, then, otherwise: None }),
-                Node::If { condition: same, then: more, otherwise: None },
-            ) if *condition == same && keeps(then, condition, names) => then.extend(more),
+                Some(Node::If { condition, then, otherwise }),
+                Node::If { condition: same, then: more, otherwise: others },
+            ) if *condition == same
+                && otherwise.is_some() == others.is_some()
+                && keeps(then, condition, names)
+                && keeps(otherwise.as_deref().unwrap_or_default(), condition, names) =>
+            {
+                then.extend(more);
+                otherwise.iter_mut().for_each(|otherwise| otherwise.extend(others.iter().flatten().cloned()));
+            }
             (_, node) => output.push(node),
         }
     }
@@ -258,6 +307,11 @@ mod tests {
         );
         let expected = "if((x)){a_0=y;a_1=y;a_2=y;a_3=y;b_0=a_0;b_1=a_1;b_2=a_2;b_3=a_3;}";
         assert_eq!(arranged(&text), expected);
+        let text = "if((x)){vlSelf->a_2=y;vlSelf->a_0=y;vlSelf->a_1=y;}else{vlSelf->a_2=z;vlSelf->a_0=z;}if((x)){vlSelf->a_3=y;}else{vlSelf->a_3=z;}";
+        assert_eq!(arranged(text), "if((x)){a_0=y;a_1=y;a_2=y;a_3=y;}else{a_0=z;a_2=z;a_3=z;}");
+        // One number depends on another.
+        let text = "if((x)){vlSelf->a_2=y;vlSelf->a_1=vlSelf->a_2;}else{vlSelf->a_2=z;vlSelf->a_1=z;}";
+        assert_eq!(arranged(text), text.replace("vlSelf->", ""));
         // The condition changes meanwhile.
         let text = "if((vlSelf->a_0)){vlSelf->a_0=y;vlSelf->a_1=y;}if((vlSelf->a_0)){vlSelf->a_2=y;}";
         assert_eq!(arranged(text), text.replace("vlSelf->", ""));
