@@ -3,15 +3,13 @@
 //! Verilator writes the statements of the lanes in an order in which they can be computed, which may be any: a lane whose number is a
 //! power of two has simpler statements and comes at another place. The loops of [`super::repeats`] need them one after the other.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::columns::Names;
 use super::effects::{overlap, Effects, Place};
+use super::repeats::LEAST;
 use super::schedule::Schedule;
 use super::tokens::{Parts, Statement};
-
-/// Smaller groups stay as they are.
-const LEAST: usize = 4;
 
 /// A statement with its own list of tokens.
 #[derive(Clone, Debug)]
@@ -128,12 +126,10 @@ fn numbers<'a>(nodes: &[Node<'a>], names: &Names<'a>) -> Option<BTreeMap<u64, Ve
         found.entry(number).or_default().push(node.clone());
         effects.push((number, of_node));
     }
-    let written: HashSet<Place> =
+    let written: Vec<Place> =
         effects.iter().flat_map(|(_, effects)| effects.writes.iter().copied()).collect();
-    let whole: HashSet<(&str, bool)> = written.iter().map(|place| (place.name, place.member)).collect();
-    let own = |number: u64, read: &Place| match read.index {
-        Some(index) => index == number || !written.contains(read),
-        None => !whole.contains(&(read.name, read.member)),
+    let own = |number: u64, read: &Place| {
+        read.index == Some(number) || !written.iter().any(|write| overlap(write, read))
     };
     effects
         .iter()
@@ -203,7 +199,7 @@ fn changes<'a>(found: &Effects<'a>, condition: &[&'a str], names: &Names<'a>) ->
 type Targets<'a> = Vec<(&'a str, bool)>;
 
 /// Statements that write the same variables for the numbers of a family, the `time`th ones to do so.
-#[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Group<'a> {
     targets: Targets<'a>,
     time: usize,

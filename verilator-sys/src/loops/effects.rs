@@ -2,9 +2,10 @@
 
 use super::columns::{number, Names};
 use super::independent::is_allowed;
+use super::tokens::is_name;
 
 /// A variable, or one element or word of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     /// Name of the array for an element of one.
     pub name: &'a str,
@@ -78,10 +79,6 @@ fn place<'a>(tokens: &[&'a str], at: usize, names: &Names<'a>) -> Place<'a> {
         _ => None,
     };
     Place { name: tokens[at], member, index: word }
-}
-
-fn is_name(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 /// Where `searched` is, outside of all brackets.

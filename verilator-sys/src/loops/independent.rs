@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::columns::{text, Column, COUNTER};
 use super::repeats::Repeats;
-use super::tokens::{Parts, Statement};
+use super::tokens::{is_name, Parts, Statement};
 
 /// Fewer repetitions stay as they are.
 const LEAST: usize = 8;
@@ -90,9 +90,7 @@ impl<'a> Body<'a> {
             return false;
         }
         let calls = columns.windows(2).any(|pair| match pair {
-            [Column::Fixed(name), Column::Fixed("(")] => {
-                name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !is_allowed(name)
-            }
+            [Column::Fixed(name), Column::Fixed("(")] => is_name(name) && !is_allowed(name),
             _ => false,
         });
         // A division by 0 traps.
@@ -265,7 +263,7 @@ fn word(columns: &[Column], at: usize) -> Option<(u64, i64)> {
 fn access<'a>(columns: &[Column<'a>], at: usize) -> Option<Access<'a>> {
     match columns[at] {
         Column::Element { array, first, step } => Some(Access { name: array, index: Some((first, step)) }),
-        Column::Fixed(name) if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => {
+        Column::Fixed(name) if is_name(name) => {
             let lane = || {
                 let mut depth = 0;
                 columns[at + 1..].iter().find_map(|column| {

@@ -7,7 +7,7 @@ use super::tokens::{Parts, Statement};
 use super::{align, independent};
 
 /// Fewer repetitions stay as they are.
-const LEAST: usize = 4;
+pub(super) const LEAST: usize = 4;
 /// Most statements of one repetition.
 const LONGEST: usize = 100;
 

@@ -85,11 +85,11 @@ impl Schedule {
 
     /// The nodes in their order.
     pub fn run(mut self) -> Vec<usize> {
-        (0..self.waits.len()).filter(|at| self.waits[*at] == 0).collect::<Vec<_>>().into_iter().for_each(
-            |at| {
+        for at in 0..self.waits.len() {
+            if self.waits[at] == 0 {
                 self.waits_for_nothing(at);
-            },
-        );
+            }
+        }
         loop {
             if let Some(Reverse(at)) = self.ready.pop() {
                 self.take(at);

@@ -68,6 +68,11 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
+/// Whether `token` is a name or a keyword.
+pub(super) fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
 /// The statements in `tokens`; none if they are not what is expected.
 pub(super) fn statements(tokens: &[&str]) -> Option<Vec<Statement>> {
     let mut open = Vec::new();
