@@ -5,12 +5,16 @@ use crate::prelude::*;
 /// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC: deepest call
 /// first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
 ///
+/// The smallest key is found in a tournament: its first round, of pairs of lanes, takes a cycle, as does every two rounds after that. `n` be
+/// the cycles of a tournament: 1 with one or two lanes, 2 with four or eight, 3 with more.
+///
 /// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at least one); their PCs are in the lanes'
 ///    memories from cycle 1 on.
 /// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key is found in
-///    cycle 2, the lanes that have it in cycle 3, the smallest key of the others in cycle 4: until then `key` holds.
-/// 3. `valid` is high in cycle 5, with the chosen PC and lanes and the best path on which lanes wait. A selection can start
-///    every third cycle.
+///    the `n` cycles from then on, the lanes that have it in cycle `n` + 2, the smallest key of the others from cycle `n` + 3 on: until then
+///    `key` holds.
+/// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the best path on which lanes wait. A selection can start
+///    every `n` + 2 cycles.
 #[derive(LogicBlock)]
 pub struct PathSelector<const LANES: usize> {
     /// Rising-edge clock.
@@ -45,26 +49,18 @@ pub struct PathSelector<const LANES: usize> {
     pub depth: Signal<Out, Bits<6>>,
     /// The smallest key of the other living lanes; all ones if there are none.
     pub waiting: Signal<Out, Bits<36>>,
-    read_valid: Register<Bit>,
-    read_slot_held: Register<Bits<5>>,
-    read_alive: Register<Bits<LANES>>,
-    compare_valid: Register<Bit>,
-    compare_slot: Register<Bits<5>>,
-    compare_alive: Register<Bits<LANES>>,
-    choose_valid: Register<Bit>,
-    choose_slot: Register<Bits<5>>,
-    choose_alive: Register<Bits<LANES>>,
-    second_valid: Register<Bit>,
+    /// A selection is in cycle 1, 2, ... up to the last; there may be two.
+    cycle: Vec<Register<Bit>>,
+    /// The selection that looks for the smallest key.
+    first_slot: Register<Bits<5>>,
+    first_alive: Register<Bits<LANES>>,
+    /// The selection that looks for the second.
     second_slot: Register<Bits<5>>,
     second_alive: Register<Bits<LANES>>,
     second_active: Register<Bits<LANES>>,
-    done_valid: Register<Bit>,
-    done_slot: Register<Bits<5>>,
-    done_alive: Register<Bits<LANES>>,
-    done_active: Register<Bits<LANES>>,
     best: Register<Bits<36>>,
     second_best: Register<Bits<36>>,
-    /// A tournament is held, in cycles 2 and 4.
+    /// A tournament begins.
     playing: Register<Bit>,
     /// Lanes that take part in it.
     standing: Register<Bits<LANES>>,
@@ -73,22 +69,49 @@ pub struct PathSelector<const LANES: usize> {
     left_key: Signal<Local, Bits<36>>,
     right_key: Signal<Local, Bits<36>>,
     difference: Signal<Local, Bits<37>>,
-    /// Winners: of the pairs of lanes, then of each pair of the winners before.
+    /// Winners of the pairs of lanes.
     winner: Vec<Signal<Local, Bits<36>>>,
+    /// The same a cycle later, if they are more than one.
+    middle: Vec<Register<Bits<36>>>,
+    /// They, and then the winners of each pair of these, over two rounds.
+    middle_player: Vec<Signal<Local, Bits<36>>>,
+    /// The last winners of these, a cycle later, if they are more than one.
+    late: Vec<Register<Bits<36>>>,
+    /// They, and then the winners of each pair of these to the last.
+    late_player: Vec<Signal<Local, Bits<36>>>,
+    champion: Signal<Local, Bits<36>>,
     chosen_key: Signal<Local, Bits<36>>,
     excess: Signal<Local, Bits<37>>,
     stands: Pack<Bit, 1, LANES>,
     _pairs: usize,
-    _later: usize,
+    _pair_is_last: usize,
     _alone: usize,
-    _winners: usize,
-    _last: usize,
+    _middle: usize,
+    _middle_games: usize,
+    _middle_last: usize,
+    _late: usize,
+    _late_games: usize,
+    _late_last: usize,
+    _middle_is_last: usize,
+    _late_is_last: usize,
+    _cycles: usize,
+    _held: usize,
+    _first_end: usize,
+    _stands: usize,
+    _second_end: usize,
 }
 
 impl<const LANES: usize> Default for PathSelector<LANES> {
     fn default() -> Self {
         // A lane that has no other wins without a game.
-        let (games, alone) = (LANES - 1, LANES % 2);
+        let (pairs, alone) = (LANES / 2, LANES % 2);
+        // Of the winners of the first round up to four play two more rounds for one place.
+        let middle = if pairs > 1 { pairs } else { 0 };
+        let middle_games = if middle > 2 { middle / 2 + middle / 4 } else { middle / 2 };
+        let late = if middle > 4 { middle / 4 } else { 0 };
+        let late_games = late.saturating_sub(1);
+        let tournament = 1 + usize::from(middle > 0) + usize::from(late > 0);
+        let cycles = 2 * tournament + 3;
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
@@ -106,23 +129,12 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             pc: Signal::default(),
             depth: Signal::default(),
             waiting: Signal::default(),
-            read_valid: Register::default(),
-            read_slot_held: Register::default(),
-            read_alive: Register::default(),
-            compare_valid: Register::default(),
-            compare_slot: Register::default(),
-            compare_alive: Register::default(),
-            choose_valid: Register::default(),
-            choose_slot: Register::default(),
-            choose_alive: Register::default(),
-            second_valid: Register::default(),
+            cycle: (0..cycles).map(|_| Register::default()).collect(),
+            first_slot: Register::default(),
+            first_alive: Register::default(),
             second_slot: Register::default(),
             second_alive: Register::default(),
             second_active: Register::default(),
-            done_valid: Register::default(),
-            done_slot: Register::default(),
-            done_alive: Register::default(),
-            done_active: Register::default(),
             best: Register::default(),
             second_best: Register::default(),
             playing: Register::default(),
@@ -132,15 +144,31 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             left_key: Signal::default(),
             right_key: Signal::default(),
             difference: Signal::default(),
-            winner: vec![Signal::default(); games + alone],
+            winner: vec![Signal::default(); pairs + alone],
+            middle: (0..middle).map(|_| Register::default()).collect(),
+            middle_player: vec![Signal::default(); middle + middle_games],
+            late: (0..late).map(|_| Register::default()).collect(),
+            late_player: vec![Signal::default(); late + late_games],
+            champion: Signal::default(),
             chosen_key: Signal::default(),
             excess: Signal::default(),
             stands: Pack::new(LANES),
-            _pairs: LANES / 2,
-            _later: games - LANES / 2,
+            _pairs: pairs,
+            _pair_is_last: usize::from(pairs == 1),
             _alone: alone,
-            _winners: games + alone,
-            _last: games + alone - 1,
+            _middle: middle,
+            _middle_games: middle_games,
+            _middle_last: (middle + middle_games).saturating_sub(late.max(1)),
+            _late: late,
+            _late_games: late_games,
+            _late_last: (late + late_games).saturating_sub(1),
+            _middle_is_last: usize::from(middle > 0 && late == 0),
+            _late_is_last: usize::from(late > 0),
+            _cycles: cycles - 1,
+            _held: tournament + 1,
+            _first_end: tournament,
+            _stands: tournament + 1,
+            _second_end: 2 * tournament + 1,
         }
     }
 }
@@ -148,50 +176,44 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
 impl<const LANES: usize> Logic for PathSelector<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            read_valid,
-            read_slot_held,
-            read_alive,
-            compare_valid,
-            compare_slot,
-            compare_alive,
-            choose_valid,
-            choose_slot,
-            choose_alive,
-            second_valid,
-            second_slot,
-            second_alive,
-            second_active,
-            done_valid,
-            done_slot,
-            done_alive,
-            done_active,
-            best,
-            second_best,
-            playing,
-            standing
-        );
-        self.read_valid.d.next = self.start_valid.val();
-        self.read_slot_held.d.next = self.start_slot.val();
-        self.read_alive.d.next = self.start_alive.val();
-        self.read_slot.next = self.read_slot_held.q.val();
-        self.read.next = self.read_valid.q.val();
+        dff_setup!(self, clock, first_slot, first_alive, second_slot, second_alive, second_active);
+        dff_setup!(self, clock, best, second_best, playing, standing);
+        for i in 0..self._cycles {
+            self.cycle[i + 1].clock.next = self.clock.val();
+            self.cycle[i + 1].reset.next = self.reset.val();
+            self.cycle[i + 1].d.next = self.cycle[i].q.val();
+        }
+        for i in 0..self._middle {
+            self.middle[i].clock.next = self.clock.val();
+            self.middle[i].reset.next = self.reset.val();
+        }
+        for i in 0..self._late {
+            self.late[i].clock.next = self.clock.val();
+            self.late[i].reset.next = self.reset.val();
+        }
+        self.cycle[0].clock.next = self.clock.val();
+        self.cycle[0].reset.next = self.reset.val();
+        self.cycle[0].d.next = self.start_valid.val();
+        if self.start_valid.val() {
+            self.first_slot.d.next = self.start_slot.val();
+            self.first_alive.d.next = self.start_alive.val();
+        }
+        self.read_slot.next = self.first_slot.q.val();
+        self.read.next = self.cycle[0].q.val();
 
-        self.compare_valid.d.next = self.read_valid.q.val();
-        self.compare_slot.d.next = self.read_slot_held.q.val();
-        self.compare_alive.d.next = self.read_alive.q.val();
-
-        // The tournament is for the first choice in cycle 2, for the second in cycle 4: a selection that starts in cycle 3 has it
-        // in cycle 5, and its read is the first to change the keys.
-        self.ready.next = !(self.read_valid.q.val() | self.compare_valid.q.val());
+        // The keys are wanted until the second tournament has begun, and the next selection reads in the cycle after that at the earliest.
+        self.ready.next = true;
+        for i in 0..self._held {
+            if self.cycle[i].q.val() {
+                self.ready.next = false;
+            }
+        }
 
         // Who takes part: in the first choice all that live, in the second those that were not chosen. It is known a cycle before.
-        self.playing.d.next = self.read_valid.q.val() | self.choose_valid.q.val();
-        self.standing.d.next = self.read_alive.q.val();
-        if self.choose_valid.q.val() {
-            self.standing.d.next = self.choose_alive.q.val() & !self.stands.y.val();
+        self.playing.d.next = self.cycle[0].q.val() | self.cycle[self._stands].q.val();
+        self.standing.d.next = self.first_alive.q.val();
+        if self.cycle[self._stands].q.val() {
+            self.standing.d.next = self.first_alive.q.val() & !self.stands.y.val();
         }
 
         // Each game takes the sign of a difference: as `<`, it may become a comparison for equality besides.
@@ -200,7 +222,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         self.left_key.next = bits::<36>(0);
         self.right_key.next = bits::<36>(0);
         self.difference.next = bits::<37>(0);
-        for i in 0..self._winners {
+        self.champion.next = bits::<36>(0xf_ffff_ffff_u64);
+        for i in 0..self._pairs {
             self.winner[i].next = bits::<36>(0xf_ffff_ffff_u64);
         }
         if self.playing.q.val() {
@@ -221,33 +244,56 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
                     self.winner[i].next = self.winner[i].val() & self.right_key.val();
                 }
             }
-            for i in 0..self._alone {
-                if self.standing.q.val().get_bit(i) {
-                    self.winner[i].next = self.key[i].val();
-                }
-            }
-            // All later rounds: the winners are numbered in the order of their games, and the last of them is the winner.
-            for i in 0..self._later {
-                self.left_key.next = self.winner[2 * i].val();
-                self.right_key.next = self.winner[2 * i + 1].val();
-                self.difference.next =
-                    bit_cast::<37, 36>(self.left_key.val()) - bit_cast::<37, 36>(self.right_key.val());
-                if self.difference.val().get_bit(36) {
-                    self.winner[i + self._pairs].next = self.left_key.val();
-                } else {
-                    self.winner[i + self._pairs].next = self.right_key.val();
-                }
+        }
+        for i in 0..self._pair_is_last {
+            self.champion.next = self.winner[i].val();
+        }
+        for i in 0..self._alone {
+            if self.standing.q.val().get_bit(i) {
+                self.champion.next = self.key[i].val();
             }
         }
-        if self.compare_valid.q.val() {
-            self.best.d.next = self.winner[self._last].val();
+        // All later rounds: the players are numbered in the order of their games.
+        for i in 0..self._middle {
+            self.middle[i].d.next = self.winner[i].val();
+            self.middle_player[i].next = self.middle[i].q.val();
         }
-        if self.second_valid.q.val() {
-            self.second_best.d.next = self.winner[self._last].val();
+        for i in 0..self._middle_games {
+            self.left_key.next = self.middle_player[2 * i].val();
+            self.right_key.next = self.middle_player[2 * i + 1].val();
+            self.difference.next =
+                bit_cast::<37, 36>(self.left_key.val()) - bit_cast::<37, 36>(self.right_key.val());
+            self.middle_player[i + self._middle].next = self.right_key.val();
+            if self.difference.val().get_bit(36) {
+                self.middle_player[i + self._middle].next = self.left_key.val();
+            }
         }
-        self.choose_valid.d.next = self.compare_valid.q.val();
-        self.choose_slot.d.next = self.compare_slot.q.val();
-        self.choose_alive.d.next = self.compare_alive.q.val();
+        for i in 0..self._late {
+            self.late[i].d.next = self.middle_player[i + self._middle_last].val();
+            self.late_player[i].next = self.late[i].q.val();
+        }
+        for i in 0..self._late_games {
+            self.left_key.next = self.late_player[2 * i].val();
+            self.right_key.next = self.late_player[2 * i + 1].val();
+            self.difference.next =
+                bit_cast::<37, 36>(self.left_key.val()) - bit_cast::<37, 36>(self.right_key.val());
+            self.late_player[i + self._late].next = self.right_key.val();
+            if self.difference.val().get_bit(36) {
+                self.late_player[i + self._late].next = self.left_key.val();
+            }
+        }
+        for _k in 0..self._middle_is_last {
+            self.champion.next = self.middle_player[self._middle_last].val();
+        }
+        for _k in 0..self._late_is_last {
+            self.champion.next = self.late_player[self._late_last].val();
+        }
+        if self.cycle[self._first_end].q.val() {
+            self.best.d.next = self.champion.val();
+        }
+        if self.cycle[self._second_end].q.val() {
+            self.second_best.d.next = self.champion.val();
+        }
 
         // No living lane has a smaller key than the best: those that have no greater one have it. The difference takes fewer LUTs than
         // a comparison for equality.
@@ -255,25 +301,22 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         self.excess.next = bits::<37>(0);
         for i in 0..LANES {
             self.stands.x[i].next = false;
-            if self.choose_valid.q.val() {
+            if self.cycle[self._stands].q.val() {
                 self.chosen_key.next = self.key[i].val();
                 self.excess.next =
                     bit_cast::<37, 36>(self.best.q.val()) - bit_cast::<37, 36>(self.chosen_key.val());
-                self.stands.x[i].next = self.choose_alive.q.val().get_bit(i) & !self.excess.val().get_bit(36);
+                self.stands.x[i].next = self.first_alive.q.val().get_bit(i) & !self.excess.val().get_bit(36);
             }
         }
-        self.second_valid.d.next = self.choose_valid.q.val();
-        self.second_slot.d.next = self.choose_slot.q.val();
-        self.second_alive.d.next = self.choose_alive.q.val();
-        self.second_active.d.next = self.stands.y.val();
-        self.done_valid.d.next = self.second_valid.q.val();
-        self.done_slot.d.next = self.second_slot.q.val();
-        self.done_alive.d.next = self.second_alive.q.val();
-        self.done_active.d.next = self.second_active.q.val();
-        self.valid.next = self.done_valid.q.val();
-        self.slot.next = self.done_slot.q.val();
-        self.alive.next = self.done_alive.q.val();
-        self.active.next = self.done_active.q.val();
+        if self.cycle[self._stands].q.val() {
+            self.second_slot.d.next = self.first_slot.q.val();
+            self.second_alive.d.next = self.first_alive.q.val();
+            self.second_active.d.next = self.stands.y.val();
+        }
+        self.valid.next = self.cycle[self._cycles].q.val();
+        self.slot.next = self.second_slot.q.val();
+        self.alive.next = self.second_alive.q.val();
+        self.active.next = self.second_active.q.val();
         self.pc.next = self.best.q.val().get_bits::<30>(0);
         self.depth.next = !self.best.q.val().get_bits::<6>(30);
         self.waiting.next = self.second_best.q.val();
@@ -295,11 +338,15 @@ mod tests {
         assert!(simulate(&mut unit, 20));
         // What is under way: the living lanes, and depth and PC of each lane.
         let mut started: VecDeque<(u64, Vec<(u64, u64)>)> = VecDeque::new();
-        let mut chosen = 0;
-        for cycle in 0..700u64 {
+        let tournament = [1, 1, 2, 2, 3, 3][LANES.ilog2() as usize];
+        let cycles = 2 * tournament + 2;
+        let (mut chosen, mut last_start) = (0, None);
+        for cycle in 0..1_000u64 {
+            assert_eq!(unit.ready.val(), last_start.is_none_or(|start| cycle - start >= tournament + 2));
             unit.start_valid.next = unit.ready.val() && rng.gen_bool(0.9);
             unit.start_slot.next = (cycle % 32).into();
             if unit.start_valid.next {
+                last_start = Some(cycle);
                 let threads = (0..LANES).map(|_| (rng.gen_range(0..3), rng.gen_range(0..4))).collect();
                 let alive = rng.gen_range(1..1u64 << LANES);
                 unit.start_alive.next = alive.into();
@@ -324,7 +371,7 @@ mod tests {
             let depth = living().map(|lane| threads[lane].0).max().unwrap();
             let pc = living().filter(|&l| threads[l].0 == depth).map(|l| threads[l].1).min().unwrap();
             let active = living().filter(|&l| threads[l] == (depth, pc)).fold(0, |set, l| set | 1 << l);
-            assert_eq!(unit.slot.val().to_u64(), (cycle - 4) % 32);
+            assert_eq!(unit.slot.val().to_u64(), (cycle - cycles) % 32);
             assert_eq!(u64::from(unit.alive.val()), alive);
             assert_eq!(u64::from(unit.pc.val()), pc);
             assert_eq!(u64::from(unit.depth.val()), depth);
