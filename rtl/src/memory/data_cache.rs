@@ -14,13 +14,13 @@ use crate::prelude::*;
 ///    oldest request can be had. After the edge at which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until
 ///    the next such edge. A line that came from memory goes into the data memory at the same time: so what the tag check found is
 ///    true when the data memory is read.
-/// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after its request was accepted, a miss one cycle
-///    after its response.
+/// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after its request was accepted, a miss two
+///    cycles after its response.
 /// 4. Stores pass by: the cache learns by `store_valid` that a line was sent to memory under a tag, and when `written_valid` comes with the tag,
 ///    removes that line or any other at its place. A load requested after that gets the line as it is written.
-/// 5. `drop` removes all lines, also those on their way. A load requested after that gets its line from memory.
-/// 6. An answer that came with an error goes with `answer_error` to all requests that found its line; then all lines are removed, so that
-///    it does not stay.
+/// 5. `drop` removes all lines, also those on their way, an edge later. A load requested after `drop` gets its line from memory.
+/// 6. An answer that came with an error goes with `answer_error` to all requests that found its line; three edges after it was taken all
+///    lines are removed, so that it does not stay.
 ///
 /// A request that was accepted at the edge of a removal or before, and found its line, may still get it from the cache.
 #[derive(Clone, Debug, LogicBlock)]
@@ -109,13 +109,14 @@ pub struct DataCache {
     held_error: Register<Bit>,
     /// It came from memory with the last edge.
     fill: Register<Bit>,
+    /// All lines are to be removed.
+    dropping: Register<Bit>,
 
     moves: Signal<Local, Bit>,
     misses: Signal<Local, Bit>,
     again: Signal<Local, Bit>,
     can_answer: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
-    broken: Signal<Local, Bit>,
 }
 
 impl DataCache {
@@ -170,12 +171,12 @@ impl DataCache {
             held_from_data: Register::default(),
             held_error: Register::default(),
             fill: Register::default(),
+            dropping: Register::default(),
             moves: Signal::default(),
             misses: Signal::default(),
             again: Signal::default(),
             can_answer: Signal::default(),
             take: Signal::default(),
-            broken: Signal::default(),
         }
     }
 }
@@ -183,7 +184,7 @@ impl DataCache {
 impl Logic for DataCache {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_known, held_place, held_from_data, held_error, fill);
+        dff_setup!(self, clock, held_known, held_place, held_from_data, held_error, fill, dropping);
         clock!(self, clock, requests, tags, reads, reorder, waiting, waiting_place);
         self.request_lines.clock.next = self.clock.val();
         self.request_places.clock.next = self.clock.val();
@@ -258,8 +259,6 @@ impl Logic for DataCache {
             self.take.val() && self.waiting_place.front.val().get_bit(16) && !self.again.val();
         self.data.read_address.next = self.waiting_place.front.val().get_bits::<16>(0);
         self.errors.read_address.next = self.waiting_place.front.val().get_bits::<16>(0);
-        self.broken.next =
-            self.take.val() && !self.waiting_place.front.val().get_bit(16) && self.reorder.error.val();
         self.fill.d.next = self.take.val() && !self.waiting_place.front.val().get_bit(16);
         if self.take.val() {
             self.held_known.d.next = true;
@@ -295,6 +294,7 @@ impl Logic for DataCache {
         self.store_places.read_address.next = self.written_tag.val();
         self.tags.remove_valid.next = self.written_valid.val();
         self.tags.remove_index.next = self.store_places.read_data.val();
-        self.tags.drop.next = self.drop.val() || self.broken.val();
+        self.dropping.d.next = self.drop.val() || (self.fill.q.val() && self.held_error.q.val());
+        self.tags.drop.next = self.dropping.q.val();
     }
 }

@@ -279,8 +279,8 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
         if let Some(line) = announced {
             assert_eq!(uut.answer_data.val(), bits(line));
         }
-        // A miss is announced in the cycle after its response, a hit behind it in the next one.
-        assert_eq!(uut.answer_valid.val(), cycle >= 4, "cycle {cycle}");
+        // A miss is announced two cycles after its response, a hit behind it in the next one.
+        assert_eq!(uut.answer_valid.val(), cycle >= 5, "cycle {cycle}");
         announced = uut.answer_valid.val().then(|| asked.pop_front().unwrap());
         tick!(uut);
     }

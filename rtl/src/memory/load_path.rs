@@ -14,11 +14,12 @@ const WORDS: usize = 4;
 /// 2. A line is handed on at once: `read_valid` offers it in the cycle of `line_valid`, and it is taken at the edge at which
 ///    `line_ready` is high. Up to 256 lines wait for their answer.
 /// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
-///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge.
-///    Results are offered in these cycles.
+///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge. Then the
+///    line is registered, too, as soon as the one before it has given its last result. Results are offered from the next cycle on.
 /// 4. Up to four words are picked out of a line at once: lanes whose numbers differ by a multiple of four share the means. Of such lanes the
 ///    lowest that waits for its value leads, and those that want the same word go along; the others follow with the next results of the line.
-///    So one line a cycle is sustained with up to four lanes, and where no two such lanes want different words of a line.
+///    So one line a cycle is sustained if no two such lanes want words of it. Behind a line of which two do a cycle is lost, even if they want the
+///    same word: whether an answer is accepted must not wait for the comparison of addresses.
 /// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadPath<const LANES: usize> {
@@ -106,18 +107,35 @@ pub struct LoadPath<const LANES: usize> {
     tag_address: LaneRam<32, 5>,
     select: Vec<WordSelect>,
 
+    // What belongs to the line that `answer_data` shows
+    next: Register<Bit>,
+    next_line: Register<Bits<26>>,
+    next_slot: Register<Bits<5>>,
+    next_last: Register<Bit>,
+    next_lanes: Register<Bits<LANES>>,
+    next_size: Register<Bits<2>>,
+    next_signed: Register<Bit>,
+    next_rd: Register<Bits<5>>,
+    next_address: LaneRegisters<32>,
+
+    // The line that results are taken from
     held: Register<Bit>,
+    held_data: Register<Bits<512>>,
+    held_error: Register<Bit>,
     held_line: Register<Bits<26>>,
     held_slot: Register<Bits<5>>,
     held_last: Register<Bit>,
     /// Lanes whose value was not accepted yet.
     held_lanes: Register<Bits<LANES>>,
+    /// No two lanes share the means: all get their value with the first result.
+    held_apart: Register<Bit>,
     held_size: Register<Bits<2>>,
     held_signed: Register<Bit>,
     held_rd: Register<Bits<5>>,
     held_address: LaneRegisters<32>,
 
     take: Signal<Local, Bit>,
+    moves: Signal<Local, Bit>,
     room: Signal<Local, Bit>,
     receive: Signal<Local, Bit>,
     leads: Vec<Signal<Local, Bit>>,
@@ -125,6 +143,8 @@ pub struct LoadPath<const LANES: usize> {
     served: Signal<Local, Bits<LANES>>,
     rest: Signal<Local, Bits<LANES>>,
     finishes: Signal<Local, Bit>,
+    group_taken: Signal<Local, Bit>,
+    apart: Signal<Local, Bit>,
     _groups: usize,
     _share: usize,
 }
@@ -176,16 +196,29 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             tag_rd: RamAsync::default(),
             tag_address: LaneRam::new(LANES),
             select: (0..groups).map(|_| WordSelect::default()).collect(),
+            next: Register::default(),
+            next_line: Register::default(),
+            next_slot: Register::default(),
+            next_last: Register::default(),
+            next_lanes: Register::default(),
+            next_size: Register::default(),
+            next_signed: Register::default(),
+            next_rd: Register::default(),
+            next_address: LaneRegisters::new(LANES),
             held: Register::default(),
+            held_data: Register::default(),
+            held_error: Register::default(),
             held_line: Register::default(),
             held_slot: Register::default(),
             held_last: Register::default(),
             held_lanes: Register::default(),
+            held_apart: Register::default(),
             held_size: Register::default(),
             held_signed: Register::default(),
             held_rd: Register::default(),
             held_address: LaneRegisters::new(LANES),
             take: Signal::default(),
+            moves: Signal::default(),
             room: Signal::default(),
             receive: Signal::default(),
             leads: vec![Signal::default(); groups],
@@ -193,6 +226,8 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             served: Signal::default(),
             rest: Signal::default(),
             finishes: Signal::default(),
+            group_taken: Signal::default(),
+            apart: Signal::default(),
             _groups: groups,
             _share: LANES / groups,
         }
@@ -202,8 +237,11 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
 impl<const LANES: usize> Logic for LoadPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_line, held_slot, held_last, held_lanes);
-        dff_setup!(self, clock, held_size, held_signed, held_rd);
+        dff_setup!(self, clock, held, held_line, held_slot, held_last, held_lanes, held_apart);
+        dff_setup!(self, clock, held_size, held_signed, held_rd, held_data, held_error);
+        dff_setup!(self, clock, next, next_line, next_slot, next_last, next_lanes);
+        dff_setup!(self, clock, next_size, next_signed, next_rd);
+        self.next_address.clock.next = self.clock.val();
         clock!(self, clock, waiting, waiting_lanes, waiting_line, tags);
         self.tag_slot.clock.next = self.clock.val();
         self.tag_size.clock.next = self.clock.val();
@@ -232,7 +270,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.tag_address.read_address.next = self.tags.read_address.val();
         for i in 0..LANES {
             self.tag_address.write_data[i].next = self.start_address[i].val();
-            self.held_address.d[i].next = self.tag_address.read_data[i].val();
+            self.next_address.d[i].next = self.tag_address.read_data[i].val();
+            self.held_address.d[i].next = self.next_address.q[i].val();
             self.result_address[i].next = self.held_address.q[i].val();
         }
 
@@ -279,12 +318,13 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.rest.next = self.held_lanes.q.val() & !self.served.val();
         self.finishes.next = !self.rest.val().any();
 
-        // Answer: all that belongs to it is registered when it is announced.
+        // Answer: all that belongs to it is registered when it is announced, and goes on with the line.
         self.tag_slot.read_address.next = self.tags.read_address.val();
         self.tag_size.read_address.next = self.tags.read_address.val();
         self.tag_signed.read_address.next = self.tags.read_address.val();
         self.tag_rd.read_address.next = self.tags.read_address.val();
-        self.room.next = !self.held.q.val() || (self.result_ready.val() && self.finishes.val());
+        self.moves.next = !self.held.q.val() || (self.result_ready.val() && self.held_apart.q.val());
+        self.room.next = !self.next.q.val() || self.moves.val();
         // An answer that nobody waits for would be an error of the memory; it is dropped.
         self.receive.next = self.answer_valid.val() && self.room.val() && !self.waiting.empty.val();
         self.answer_ready.next = self.room.val();
@@ -292,21 +332,51 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.waiting_lanes.pop.next = self.receive.val();
         self.waiting_line.pop.next = self.receive.val();
         self.tags.pop.next = self.receive.val() && self.waiting_line.front.val().get_bit(26);
-        if self.room.val() {
-            self.held.d.next = self.receive.val();
+        self.apart.next = true;
+        for g in 0..self._groups {
+            self.group_taken.next = false;
+            for p in 0..self._share {
+                if self.next_lanes.q.val().get_bit(g + p * self._groups) {
+                    if self.group_taken.val() {
+                        self.apart.next = false;
+                    }
+                    self.group_taken.next = true;
+                }
+            }
         }
         if self.result_ready.val() {
             self.held_lanes.d.next = self.rest.val();
+            if self.finishes.val() {
+                self.held.d.next = false;
+            }
         }
-        self.held_address.write_enable.next = self.receive.val();
+        self.next_address.write_enable.next = self.receive.val();
+        if self.moves.val() {
+            self.next.d.next = false;
+        }
         if self.receive.val() {
-            self.held_line.d.next = self.waiting_line.front.val().get_bits::<26>(0);
-            self.held_slot.d.next = self.tag_slot.read_data.val();
-            self.held_last.d.next = self.waiting_line.front.val().get_bit(26);
-            self.held_lanes.d.next = self.waiting_lanes.front.val();
-            self.held_size.d.next = self.tag_size.read_data.val();
-            self.held_signed.d.next = self.tag_signed.read_data.val();
-            self.held_rd.d.next = self.tag_rd.read_data.val();
+            self.next.d.next = true;
+            self.next_line.d.next = self.waiting_line.front.val().get_bits::<26>(0);
+            self.next_slot.d.next = self.tag_slot.read_data.val();
+            self.next_last.d.next = self.waiting_line.front.val().get_bit(26);
+            self.next_lanes.d.next = self.waiting_lanes.front.val();
+            self.next_size.d.next = self.tag_size.read_data.val();
+            self.next_signed.d.next = self.tag_signed.read_data.val();
+            self.next_rd.d.next = self.tag_rd.read_data.val();
+        }
+        self.held_address.write_enable.next = self.moves.val();
+        if self.moves.val() {
+            self.held.d.next = self.next.q.val();
+            self.held_data.d.next = self.answer_data.val();
+            self.held_error.d.next = self.answer_error.val();
+            self.held_apart.d.next = self.apart.val();
+            self.held_line.d.next = self.next_line.q.val();
+            self.held_slot.d.next = self.next_slot.q.val();
+            self.held_last.d.next = self.next_last.q.val();
+            self.held_lanes.d.next = self.next_lanes.q.val();
+            self.held_size.d.next = self.next_size.q.val();
+            self.held_signed.d.next = self.next_signed.q.val();
+            self.held_rd.d.next = self.next_rd.q.val();
         }
 
         self.result_valid.next = self.held.q.val();
@@ -314,13 +384,13 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.result_rd.next = self.held_rd.q.val();
         self.result_mask.next = self.served.val();
         self.result_last.next = self.held_last.q.val() && self.finishes.val();
-        self.result_error.next = self.answer_error.val();
+        self.result_error.next = self.held_error.q.val();
         self.result_line.next = self.held_line.q.val();
         self.result_size.next = self.held_size.q.val();
         self.result_signed.next = self.held_signed.q.val();
         for g in 0..self._groups {
             self.select[g].enable.next = self.leads[g].val() && self.result_ready.val();
-            self.select[g].line.next = self.answer_data.val();
+            self.select[g].line.next = self.held_data.q.val();
             self.select[g].index.next = self.index[g].val();
             self.result_word[g].next = self.select[g].word.val();
         }
@@ -369,16 +439,17 @@ mod tests {
         uut.line_valid.next = false;
         uut.start.next = false;
 
-        // The answers come in order; each is announced one cycle before its line.
+        // The answers come in order; each is announced one cycle before its line, which gives its result in the cycle after that.
         uut.result_ready.next = true;
-        for n in 0..257u32 {
+        for n in 0..258u32 {
             uut.answer_valid.next = n < 256;
             uut.answer_data.next = line_to_bits(&[n as u8; 64]);
             uut.answer_error.next = n == 6;
             settle(&mut uut);
             assert!(uut.answer_ready.val());
-            assert_eq!(uut.result_valid.val(), n > 0);
-            if n > 0 {
+            assert_eq!(uut.result_valid.val(), n > 1);
+            if n > 1 {
+                let n = n - 1;
                 let slot = (n - 1) / 10;
                 assert_eq!(uut.result_slot.val().to_u32(), slot);
                 assert_eq!(uut.result_rd.val().to_u32(), (slot + 10) % 32);
@@ -415,6 +486,43 @@ mod tests {
         uut.answer_valid.next = true;
         tick!(uut);
         assert!(uut.start_ready.val());
+    }
+
+    /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same word.
+    fn cycles_of_20_lines(lanes: u64) -> u32 {
+        let mut uut = LoadPath::<8>::default();
+        reset!(uut);
+        uut.read_ready.next = true;
+        uut.line_valid.next = true;
+        uut.lanes.next = bits(lanes);
+        for n in 0..20 {
+            uut.start.next = n == 0;
+            uut.last.next = n == 19;
+            tick!(uut);
+        }
+        uut.start.next = false;
+        uut.line_valid.next = false;
+        uut.answer_valid.next = true;
+        uut.result_ready.next = true;
+        let (mut cycles, mut results) = (0, 0);
+        while results < 20 {
+            settle(&mut uut);
+            if uut.result_valid.val() {
+                assert_eq!(uut.result_mask.val().to_u64(), lanes);
+                results += 1;
+            }
+            cycles += u32::from(results > 0);
+            tick!(uut);
+            assert!(cycles < 100);
+        }
+        cycles
+    }
+
+    #[test]
+    fn a_line_a_cycle_unless_lanes_share_the_means() {
+        assert_eq!(cycles_of_20_lines(0b0000_1111), 20);
+        assert_eq!(cycles_of_20_lines(0b1000_0110), 20);
+        assert_eq!(cycles_of_20_lines(0b0010_0010), 39);
     }
 
     #[test]

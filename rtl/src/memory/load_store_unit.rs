@@ -14,8 +14,8 @@ use crate::prelude::*;
 ///    wait for this, so that an operation of many lines does not hold up the core before it offers more than six others.
 /// 3. Where several lanes store to the same byte, the highest lane wins.
 /// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line), its values on
-///    `result_valid` one cycle after the answer was accepted. A store line of up to four lanes in a row appears on `write_valid` three cycles after its operation was
-///    accepted; `stored_valid` follows `written_valid` of its last line by one cycle.
+///    `result_valid` two cycles after the answer was accepted. A store line of up to four lanes in a row appears on `write_valid` three cycles after its operation was
+///    accepted; `stored_valid` follows `written_valid` of its last line by two cycles.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct LoadStoreUnit<const LANES: usize> {

@@ -5,8 +5,9 @@ use crate::prelude::*;
 /// The entries of a queue of `2^A` in block RAM, of which the oldest can be read as from a [`RamAsync`].
 ///
 /// 1. The owner connects `write_address` and `read_address` to [`QueuePointers`](super::QueuePointers), `push` and `pop` as there.
-/// 2. `front` is the word at `read_address`, unless the queue is empty. It is that of the RAM, read ahead, or a copy of the word that
-///    was written when it was read.
+/// 2. `front`, a register, is the word at `read_address`, unless the queue is empty.
+///
+/// The RAM reads the entry after it ahead; that, or a copy of the word that was written when it was read, comes next.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct QueueRam<const N: usize, const A: usize> {
     /// Rising-edge clock.
@@ -27,35 +28,46 @@ pub struct QueueRam<const N: usize, const A: usize> {
     pub front: Signal<Out, Bits<N>>,
 
     words: RamNoCollision<N, A>,
-    /// The RAM did not read the oldest entry, which was written at that edge: it is `copy`.
+    first: Register<Bits<N>>,
+    /// The RAM did not read the second entry, which was written at that edge: it is `copy`.
     copied: Register<Bit>,
     copy: Register<Bits<N>>,
-    ahead: Signal<Local, Bits<A>>,
+    oldest: Signal<Local, Bits<A>>,
+    second: Signal<Local, Bits<A>>,
 }
 
 impl<const N: usize, const A: usize> Logic for QueueRam<N, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, copied, copy);
+        dff_setup!(self, clock, first, copied, copy);
         self.words.clock.next = self.clock.val();
         self.words.write_enable.next = self.push.val();
         self.words.write_address.next = self.write_address.val();
         self.words.write_data.next = self.write_data.val();
-        self.ahead.next = self.read_address.val();
+        // Where the oldest two stand after this edge
+        self.oldest.next = self.read_address.val();
+        self.second.next = self.read_address.val() + 1;
         if self.pop.val() {
-            self.ahead.next = self.read_address.val() + 1;
+            self.oldest.next = self.read_address.val() + 1;
+            self.second.next = self.read_address.val() + 2;
         }
-        self.words.read_address.next = self.ahead.val();
+        self.words.read_address.next = self.second.val();
         self.words.read_enable.next = self.pop.val() || self.copied.q.val();
         self.copied.d.next = false;
-        if self.push.val() && (self.write_address.val() == self.ahead.val()) {
+        if self.push.val() && (self.write_address.val() == self.second.val()) {
             self.copied.d.next = true;
             self.copy.d.next = self.write_data.val();
         }
-        self.front.next = self.words.read_data.val();
-        if self.copied.q.val() {
-            self.front.next = self.copy.q.val();
+        if self.pop.val() {
+            self.first.d.next = self.words.read_data.val();
+            if self.copied.q.val() {
+                self.first.d.next = self.copy.q.val();
+            }
         }
+        if self.push.val() && (self.write_address.val() == self.oldest.val()) {
+            self.first.d.next = self.write_data.val();
+        }
+        self.front.next = self.first.q.val();
     }
 }
 

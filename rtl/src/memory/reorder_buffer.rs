@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// 3. `arrived` says that the line with the oldest tag is here, and `error` whether it came with an error. `take` at an edge, which
 ///    needs `arrived`, frees its tag; `data` holds the line from the next cycle on, until the next such edge.
 ///
-/// A line is `arrived` in the cycle after its response. One line a cycle is sustained.
+/// A line is `arrived` two cycles after its response. One line a cycle is sustained.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReorderBuffer {
     /// Rising-edge clock.
@@ -43,14 +43,16 @@ pub struct ReorderBuffer {
     lines: RamNoCollision<512, 6>,
     errors: RamAsync<Bit, 6>,
     here: Register<Bits<64>>,
+    arrived_q: Register<Bit>,
     arriving: Signal<Local, Bits<64>>,
     leaving: Signal<Local, Bits<64>>,
+    second: Signal<Local, Bits<6>>,
 }
 
 impl Logic for ReorderBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, here);
+        dff_setup!(self, clock, here, arrived_q);
         clock!(self, clock, order);
         self.lines.clock.next = self.clock.val();
         self.errors.clock.next = self.clock.val();
@@ -76,7 +78,13 @@ impl Logic for ReorderBuffer {
         }
         self.here.d.next = (self.here.q.val() | self.arriving.val()) & !self.leaving.val();
 
-        self.arrived.next = self.here.q.val().get_bit(self.order.read_address.val().index());
+        // Of the oldest after this edge, known as soon as it is known which one that is.
+        self.second.next = self.order.read_address.val() + 1;
+        self.arrived_q.d.next = self.here.q.val().get_bit(self.order.read_address.val().index());
+        if self.take.val() {
+            self.arrived_q.d.next = self.here.q.val().get_bit(self.second.val().index());
+        }
+        self.arrived.next = self.arrived_q.q.val();
         self.errors.read_address.next = self.order.read_address.val();
         self.error.next = self.errors.read_data.val();
         self.lines.read_enable.next = self.take.val();
@@ -98,13 +106,13 @@ mod tests {
         let mut rng = random("reorder_buffer");
         let mut uut = ReorderBuffer::default();
         reset!(uut);
-        // Tag and value of each line under way, and whether it came.
-        let mut order: VecDeque<(u64, u64, bool)> = VecDeque::new();
+        // Tag and value of each line under way, and the cycle in which it came.
+        let mut order: VecDeque<(u64, u64, Option<u64>)> = VecDeque::new();
         let (mut next, mut most, mut taken) = (0u64, 0, None);
         for cycle in 0..4_000 {
             let fills = cycle / 150 % 2 == 0;
             let allocate = order.len() < 64 && rng.gen_bool(if fills { 0.9 } else { 0.4 });
-            let waiting: Vec<usize> = (0..order.len()).filter(|&i| !order[i].2).collect();
+            let waiting: Vec<usize> = (0..order.len()).filter(|&i| order[i].2.is_none()).collect();
             let comes = (!waiting.is_empty() && rng.gen_bool(if fills { 0.3 } else { 0.95 }))
                 .then(|| waiting[rng.gen_range(0..waiting.len())]);
             uut.allocate.next = allocate;
@@ -114,7 +122,7 @@ mod tests {
                 uut.response_data.next = bits(order[i].1);
                 uut.response_error.next = order[i].1 % 5 == 0;
             }
-            let arrived = order.front().is_some_and(|line| line.2);
+            let arrived = order.front().and_then(|line| line.2).is_some_and(|came| came + 2 <= cycle);
             let take = arrived && rng.gen_bool(0.9);
             uut.take.next = take;
             settle(&mut uut);
@@ -124,12 +132,12 @@ mod tests {
                 assert_eq!(uut.data.val(), bits(value));
             }
             if let Some(i) = comes {
-                order[i].2 = true;
+                order[i].2 = Some(cycle);
             }
             if allocate {
                 let tag = uut.tag.val().to_u64();
                 assert!(order.iter().all(|line| line.0 != tag));
-                order.push_back((tag, next, false));
+                order.push_back((tag, next, None));
                 next += 1;
             }
             if take {

@@ -16,7 +16,7 @@ const GROUP: usize = 4;
 ///    to it. Where several lanes write the same byte, the highest lane wins.
 /// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
 ///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
-///    high for one cycle, one cycle after the last line of an operation was written at the earliest.
+///    high for one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct StorePath<const LANES: usize> {
@@ -87,6 +87,9 @@ pub struct StorePath<const LANES: usize> {
     out_tag: Register<Bits<5>>,
     /// Lines that are written while an older one is not, by tag.
     written: Register<Bits<32>>,
+    /// An operation was complete a cycle ago.
+    stored: Register<Bit>,
+    slot_of_stored: Register<Bits<5>>,
 
     align: Vec<StoreAlign>,
     merge: StoreMerge,
@@ -154,6 +157,8 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             out_strobe: Register::default(),
             out_tag: Register::default(),
             written: Register::default(),
+            stored: Register::default(),
+            slot_of_stored: Register::default(),
             align: (0..group).map(|_| StoreAlign::default()).collect(),
             merge: StoreMerge::new(group),
             waiting: QueuePointers::default(),
@@ -184,6 +189,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
     fn update(&mut self) {
         dff_setup!(self, clock, merging, merge_line, merge_lanes, out_valid, out_line);
         dff_setup!(self, clock, merge_entry, merge_tag, merge_begun, out_strobe, out_tag, written);
+        dff_setup!(self, clock, stored, slot_of_stored);
         clock!(self, clock, waiting);
         self.out_data.clock.next = self.clock.val();
         self.waiting_slot.clock.next = self.clock.val();
@@ -305,8 +311,10 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         }
         self.written.d.next = (self.written.q.val() | self.arriving.val()) & !self.leaving.val();
         self.waiting.pop.next = self.complete.val();
-        self.stored_valid.next = self.complete.val() && self.waiting_last.read_data.val();
-        self.stored_slot.next = self.waiting_slot.read_data.val();
+        self.stored.d.next = self.complete.val() && self.waiting_last.read_data.val();
+        self.slot_of_stored.d.next = self.waiting_slot.read_data.val();
+        self.stored_valid.next = self.stored.q.val();
+        self.stored_slot.next = self.slot_of_stored.q.val();
     }
 }
 
@@ -355,6 +363,8 @@ mod tests {
         tick!(uut);
         uut.written_valid.next = false;
         settle(&mut uut);
+        assert!(!uut.stored_valid.val());
+        tick!(uut);
         assert!(uut.stored_valid.val());
         assert_eq!(uut.stored_slot.val().to_u32(), 9);
         tick!(uut);
