@@ -70,8 +70,10 @@ pub struct AccessCheck<const LANES: usize> {
     pub staying: Signal<Out, Bits<LANES>>,
     /// Some lane faults.
     pub any_faulting: Signal<Out, Bit>,
-    /// Some lane faults, or the instruction is a branch to a misaligned target. This and the next two are known sooner than the lanes.
+    /// Some lane faults, or the instruction is a branch to a misaligned target. This and the next are known sooner than the lanes.
     pub may_fault: Signal<Out, Bit>,
+    /// Some lanes access the scratchpad and some the shared memory, if they may.
+    pub may_mix: Signal<Out, Bit>,
     /// Some lanes access the scratchpad and some the shared memory.
     pub mixed: Signal<Out, Bit>,
     /// Of a load or store that is checked: some lane may make its access.
@@ -126,6 +128,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             staying: Signal::default(),
             any_faulting: Signal::default(),
             may_fault: Signal::default(),
+            may_mix: Signal::default(),
             mixed: Signal::default(),
             any_allowed: Signal::default(),
             scratchpad: Signal::default(),
@@ -215,6 +218,8 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             | (self.access.val() & (self.active.val() & !self.allowed.val()).any());
         self.any_faulting.next =
             self.may_fault.val() & (!self.branch.val() | self.crooked.val().any() | self.fault.val());
+        self.may_mix.next = (self.active.val() & self.private_w.q.val()).any()
+            & (self.active.val() & self.inside_w.q.val() & !self.private_w.q.val()).any();
         self.mixed.next = self.access.val()
             & self.scratching.val().any()
             & (self.allowed.val() & !self.private_w.q.val()).any();

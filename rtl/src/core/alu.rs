@@ -28,6 +28,8 @@ pub struct LaneAlu {
     pub taken: Signal<Out, Bit>,
 
     operand: Signal<Local, Bits<32>>,
+    /// The second operand, in all operations that invert it.
+    straight: Signal<Local, Bits<32>>,
     total: Signal<Local, Bits<34>>,
     less: Signal<Local, Bit>,
     met: Signal<Local, Bit>,
@@ -54,7 +56,13 @@ pub struct LaneAlu {
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
-        self.amount.next = self.b.val().get_bits::<5>(0);
+        // The second operand as the adder takes it. All that wants it as it is takes this, inverted back, so that there is nothing between.
+        self.operand.next = self.b.val();
+        if self.control.val().invert {
+            self.operand.next = !self.b.val();
+        }
+        self.straight.next = !self.operand.val();
+        self.amount.next = self.straight.val().get_bits::<5>(0);
 
         // What a shift or an extension is filled with, or the bytes that are not zero
         self.fill.next = bits::<32>(0);
@@ -86,10 +94,6 @@ impl Logic for LaneAlu {
         }
 
         // Sum or difference. Bit 0 of the wide sum makes the carry into bit 1; bit 33 is the carry out.
-        self.operand.next = self.b.val();
-        if self.control.val().invert {
-            self.operand.next = !self.b.val();
-        }
         self.total.next = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
             + ((bit_cast::<34, 32>(self.operand.val()) << 1)
                 | bit_cast::<34, 1>(self.control.val().invert.into()));
@@ -111,7 +115,7 @@ impl Logic for LaneAlu {
 
         // Comparisons. Numbers of different sign compare the other way round when they are signed.
         self.less.next = !self.total.val().get_bit(33)
-            ^ (!self.control.val().unsigned & (self.a.val().get_bit(31) ^ self.b.val().get_bit(31)));
+            ^ (!self.control.val().unsigned & (self.a.val().get_bit(31) ^ self.straight.val().get_bit(31)));
         self.met.next = self.less.val();
         if !self.condition.val().get_bit(2) {
             self.met.next = !self.logic.val().any();
@@ -121,7 +125,7 @@ impl Logic for LaneAlu {
             (self.control.val().minimum & self.less.val()) | (self.control.val().maximum & !self.less.val());
         self.picked.next = bits::<32>(0);
         if (self.control.val().minimum & !self.less.val()) | (self.control.val().maximum & self.less.val()) {
-            self.picked.next = self.b.val();
+            self.picked.next = self.straight.val();
         }
 
         // Rotation to the right: within 16 bits, then by a half word; by 0 in operations that do not rotate. Reversed bytes are bytes 0 and 2

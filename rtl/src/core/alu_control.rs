@@ -55,7 +55,7 @@ pub enum AluOperation {
 /// or-ed together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AluControl {
-    /// The second operand is inverted and the sum takes a carry.
+    /// The second operand is inverted and the sum takes a carry: in all operations but those that take the sum, or bits of the operand as it is.
     pub invert: Bit,
     /// Sum.
     pub add: Bit,

@@ -7,13 +7,13 @@ use crate::prelude::*;
 /// What the loads and stores of a core reach: shared memory by the load/store unit and the data cache, the scratchpad, and with atomic
 /// instructions the path of these to the L2. Wiring; what each part does and how long it takes is in its own contract.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It goes to the scratchpad with
-///    `request_scratchpad`, as an atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to [`LoadStoreUnit`], whose rule
-///    for the order of the loads and stores of a warp slot holds.
+/// 1. An operation is accepted at the edge at which `request_valid` is high and `scratchpad_ready` (with `request_scratchpad`) or `memory_ready` is. It goes
+///    to the scratchpad with `request_scratchpad`, as an atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to
+///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds.
 /// 2. Values come back from two units, in the order that [`LateResults`](super::LateResults) gives them: shared memory
-///    ([`FROM_MEMORY`]), with loads and atomic operations, and the scratchpad ([`FROM_SCRATCHPAD`]). They are taken at the edge at which
-///    `result_valid` and `result_ready` of the unit are high, those of one unit at most. Their words are registered as they come, and `data` holds the
-///    values in the cycle after that. `result_ready` of one unit may depend on `result_valid` of the other.
+///    ([`FROM_MEMORY`]), with loads and atomic operations, and the scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the
+///    edge at which `result_valid` is high, those of shared memory where `result_ready` is high as well, which must be low if the scratchpad has some. Their
+///    words are registered as they come, and `data` holds the values in the cycle after that.
 /// 3. `data` is 0 after a cycle in which nothing is taken.
 /// 4. With `drop`, and after an atomic operation that acquires, the data cache is empty.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
@@ -35,8 +35,10 @@ pub struct DataMemory<const LANES: usize> {
     // From stage W
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge.
-    pub request_ready: Signal<Out, Bit>,
+    /// If it is for shared memory it is accepted at this edge; depends on registers and on `request_atomic`.
+    pub memory_ready: Signal<Out, Bit>,
+    /// If it is for the scratchpad it is accepted at this edge; depends on registers only.
+    pub scratchpad_ready: Signal<Out, Bit>,
     /// It goes to the scratchpad, else to shared memory.
     pub request_scratchpad: Signal<In, Bit>,
     /// Warp slot.
@@ -65,8 +67,8 @@ pub struct DataMemory<const LANES: usize> {
     // To register write-back, from shared memory and from the scratchpad
     /// Values of lanes are here.
     pub result_valid: Vec<Signal<Out, Bit>>,
-    /// They are taken at this edge if they are here.
-    pub result_ready: Vec<Signal<In, Bit>>,
+    /// Those from shared memory are taken at this edge if they are here; those from the scratchpad always are.
+    pub result_ready: Signal<In, Bit>,
     /// Warp slot.
     pub result_slot: Vec<Signal<Out, Bits<5>>>,
     /// Destination register.
@@ -189,7 +191,8 @@ impl<const LANES: usize> DataMemory<LANES> {
             start_valid: vec![Signal::default(); atomics],
             start_slot: vec![Signal::default(); atomics],
             request_valid: Signal::default(),
-            request_ready: Signal::default(),
+            memory_ready: Signal::default(),
+            scratchpad_ready: Signal::default(),
             request_scratchpad: Signal::default(),
             request_slot: Signal::default(),
             request_store: Signal::default(),
@@ -203,7 +206,7 @@ impl<const LANES: usize> DataMemory<LANES> {
             request_operation: vec![Signal::default(); atomics],
             request_acquire: vec![Signal::default(); atomics],
             result_valid: vec![Signal::default(); 2],
-            result_ready: vec![Signal::default(); 2],
+            result_ready: Signal::default(),
             result_slot: vec![Signal::default(); 2],
             result_rd: vec![Signal::default(); 2],
             result_lanes: vec![Signal::default(); 2],
@@ -286,10 +289,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.scratchpad.request_signed.next = self.request_signed.val();
         self.scratchpad.request_rd.next = self.request_rd.val();
         self.scratchpad.request_mask.next = self.request_mask.val();
-        self.request_ready.next = self.load_store.request_ready.val();
-        if self.request_scratchpad.val() {
-            self.request_ready.next = self.scratchpad.request_ready.val();
-        }
+        self.memory_ready.next = self.load_store.request_ready.val();
+        self.scratchpad_ready.next = self.scratchpad.request_ready.val();
         for i in 0..LANES {
             self.load_store.request_address[i].next = self.request_address[i].val();
             self.load_store.request_data[i].next = self.request_data[i].val();
@@ -332,7 +333,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
 
         // Results
         self.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
-        self.load_store.result_ready.next = self.result_ready[FROM_MEMORY].val();
+        self.load_store.result_ready.next = self.result_ready.val();
         self.result_slot[FROM_MEMORY].next = self.load_store.result_slot.val();
         self.result_rd[FROM_MEMORY].next = self.load_store.result_rd.val();
         self.result_lanes[FROM_MEMORY].next = self.load_store.result_mask.val();
@@ -340,14 +341,12 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.result_error.next = self.load_store.result_error.val();
         self.result_line.next = self.load_store.result_line.val();
         self.result_valid[FROM_SCRATCHPAD].next = self.scratchpad.result_valid.val();
-        self.scratchpad.result_ready.next = self.result_ready[FROM_SCRATCHPAD].val();
         self.result_slot[FROM_SCRATCHPAD].next = self.scratchpad.result_slot.val();
         self.result_rd[FROM_SCRATCHPAD].next = self.scratchpad.result_rd.val();
         self.result_lanes[FROM_SCRATCHPAD].next = self.scratchpad.result_mask.val();
         self.result_last[FROM_SCRATCHPAD].next = self.scratchpad.result_last.val();
-        self.loaded_valid.next = self.load_store.result_valid.val()
-            & self.load_store.result_last.val()
-            & self.result_ready[FROM_MEMORY].val();
+        self.loaded_valid.next =
+            self.load_store.result_valid.val() & self.load_store.result_last.val() & self.result_ready.val();
         self.stored_valid.next = self.load_store.stored_valid.val();
         self.stored_slot.next = self.load_store.stored_slot.val();
         self.scratchpad_stored.next = self.scratchpad.stored_valid.val();
@@ -360,9 +359,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.line_write.next = self.load_store.line_write.val();
 
         // Values: the words of memory are 0 when the scratchpad's are taken, and the other way round.
-        self.from_memory.next = self.load_store.result_valid.val() & self.result_ready[FROM_MEMORY].val();
-        self.from_scratchpad.next =
-            self.scratchpad.result_valid.val() & self.result_ready[FROM_SCRATCHPAD].val();
+        self.from_memory.next = self.load_store.result_valid.val() & self.result_ready.val();
+        self.from_scratchpad.next = self.scratchpad.result_valid.val();
         self.size.next = self.load_store.result_size.val();
         self.sign_extend.next = self.load_store.result_signed.val();
         for i in 0..LANES {
@@ -397,7 +395,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.atomic_path[k].request_mask.next = self.request_mask.val();
             if self.request_atomic[k].val() {
                 self.load_store.request_valid.next = false;
-                self.request_ready.next = self.atomic_path[k].request_ready.val();
+                self.memory_ready.next = self.atomic_path[k].request_ready.val();
             }
 
             self.atomic_path[k].store_valid.next = self.load_store.write_valid.val();
@@ -432,7 +430,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.atomic_path[k].load_last.next = self.load_store.result_last.val();
             self.atomic_path[k].load_error.next = self.load_store.result_error.val();
             self.atomic_path[k].load_line.next = self.load_store.result_line.val();
-            self.atomic_path[k].result_ready.next = self.result_ready[FROM_MEMORY].val();
+            self.atomic_path[k].result_ready.next = self.result_ready.val();
             self.result_valid[FROM_MEMORY].next = self.atomic_path[k].result_valid.val();
             self.result_slot[FROM_MEMORY].next = self.atomic_path[k].result_slot.val();
             self.result_rd[FROM_MEMORY].next = self.atomic_path[k].result_rd.val();
@@ -444,8 +442,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.atomic_slot.next = self.atomic_path[k].slot.val();
             self.atomic_done.next = self.atomic_path[k].done.val();
 
-            self.from_memory.next =
-                self.atomic_path[k].result_valid.val() & self.result_ready[FROM_MEMORY].val();
+            self.from_memory.next = self.atomic_path[k].result_valid.val() & self.result_ready.val();
             if !self.load_store.result_valid.val() {
                 self.size.next = bits::<2>(2);
             }

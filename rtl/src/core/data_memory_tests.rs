@@ -334,12 +334,11 @@ impl Bench {
 
     fn cycle(&mut self) {
         self.drive_memory();
-        self.uut.result_ready[FROM_SCRATCHPAD].next = self.rng.gen_bool(0.7);
-        self.uut.result_ready[FROM_MEMORY].next = false;
+        self.uut.result_ready.next = false;
         settle(&mut self.uut);
         // Values of memory wait for those of the scratchpad, and must not show through.
         let free = !self.uut.result_valid[FROM_SCRATCHPAD].val() && self.rng.gen_bool(0.7);
-        self.uut.result_ready[FROM_MEMORY].next = free;
+        self.uut.result_ready.next = free;
         settle(&mut self.uut);
 
         let atomic = self.under_way.iter().flatten().find(|u| u.operation.kind == Kind::Add);
@@ -354,7 +353,7 @@ impl Bench {
         let before = self.taken;
         let (mut loaded, mut added, mut taken) = (false, false, false);
         for source in [FROM_MEMORY, FROM_SCRATCHPAD] {
-            if self.uut.result_valid[source].val() && self.uut.result_ready[source].val() {
+            if self.uut.result_valid[source].val() && (source == FROM_SCRATCHPAD || free) {
                 taken = true;
                 let (last, kind) = self.check_result(source);
                 loaded |= last && kind == Kind::Load && source == FROM_MEMORY;
@@ -371,7 +370,9 @@ impl Bench {
             self.check_stored(self.uut.scratchpad_slot.val(), true);
         }
         self.take_requests();
-        if self.uut.request_ready.val() {
+        let to_scratchpad = self.offered.as_ref().is_some_and(|operation| operation.scratchpad);
+        let ready = if to_scratchpad { self.uut.scratchpad_ready.val() } else { self.uut.memory_ready.val() };
+        if ready {
             if let Some(operation) = self.offered.take() {
                 let values = self.golden.make(&operation);
                 let (warp, missing) = (operation.warp, operation.mask);

@@ -46,10 +46,14 @@ pub struct Lane {
     pub rs1_source: Signal<In, OperandSource>,
     /// Stage R: where the value of `rs2` is.
     pub rs2_source: Signal<In, OperandSource>,
-    /// Stage X: where the value of `rs1` is.
-    pub execute_rs1_source: Signal<In, OperandSource>,
-    /// Stage X: where the value of `rs2` is.
-    pub execute_rs2_source: Signal<In, OperandSource>,
+    /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next three see [`OperandSource`].
+    pub execute_rs1_result: Signal<In, Bit>,
+    /// Stage X: it is what the instruction two before wrote.
+    pub execute_rs1_written: Signal<In, Bit>,
+    /// Stage X: `rs2` is the result of the instruction before, in stage W.
+    pub execute_rs2_result: Signal<In, Bit>,
+    /// Stage X: it is what the instruction two before wrote.
+    pub execute_rs2_written: Signal<In, Bit>,
     /// Stage X: arithmetic operation, decoded.
     pub operation: Signal<In, AluControl>,
     /// Stage X: the instruction is an AES step, not `operation`.
@@ -184,8 +188,10 @@ impl Lane {
             rs2_address: Signal::default(),
             rs1_source: Signal::default(),
             rs2_source: Signal::default(),
-            execute_rs1_source: Signal::default(),
-            execute_rs2_source: Signal::default(),
+            execute_rs1_result: Signal::default(),
+            execute_rs1_written: Signal::default(),
+            execute_rs2_result: Signal::default(),
+            execute_rs2_written: Signal::default(),
             operation: Signal::default(),
             aes: Signal::default(),
             byte_select: Signal::default(),
@@ -318,15 +324,19 @@ impl Logic for Lane {
         }
 
         // X: their results
-        match self.execute_rs1_source.val() {
-            OperandSource::Result => self.a.next = self.result_w.q.val(),
-            OperandSource::Written => self.a.next = self.written_q.q.val(),
-            _ => self.a.next = self.operand_1.q.val(),
+        self.a.next = self.operand_1.q.val();
+        if self.execute_rs1_written.val() {
+            self.a.next = self.written_q.q.val();
         }
-        match self.execute_rs2_source.val() {
-            OperandSource::Result => self.rs2.next = self.result_w.q.val(),
-            OperandSource::Written => self.rs2.next = self.written_q.q.val(),
-            _ => self.rs2.next = self.operand_2.q.val(),
+        if self.execute_rs1_result.val() {
+            self.a.next = self.result_w.q.val();
+        }
+        self.rs2.next = self.operand_2.q.val();
+        if self.execute_rs2_written.val() {
+            self.rs2.next = self.written_q.q.val();
+        }
+        if self.execute_rs2_result.val() {
+            self.rs2.next = self.result_w.q.val();
         }
         self.b.next = self.rs2.val();
         if self.b_source.val() == BSource::Immediate {
@@ -406,20 +416,18 @@ impl Logic for Lane {
         self.registers_2.write_data.next = self.register_data.val();
 
         // W: next PC of this thread
-        self.goes_on.next = false;
-        self.goes_to_target.next = false;
-        self.goes_to_result.next = false;
-        if self.path_write.val() & !self.fault.val() {
-            self.goes_to_target.next = self.stay.val() | (self.branch.val() & self.taken_w.q.val());
-            self.goes_to_result.next = self.jump_register.val() & !self.goes_to_target.val();
-            self.goes_on.next = !self.jump_register.val() & !self.goes_to_target.val();
+        self.goes_to_target.next = self.stay.val() | (self.branch.val() & self.taken_w.q.val());
+        self.goes_to_result.next = self.jump_register.val() & !self.goes_to_target.val() & !self.fault.val();
+        self.goes_on.next = !self.jump_register.val() & !self.goes_to_target.val() & !self.fault.val();
+        if self.fault.val() {
+            self.goes_to_target.next = false;
         }
         // A lane that faults goes to EXIT, outside all calls.
         self.thread_depth.next = bits::<6>(0);
         self.thread_pc.next = bits::<30>(0);
         if self.fault.val() {
             self.thread_pc.next = bits::<30>(0x3fff_ffff);
-        } else if self.path_write.val() {
+        } else {
             self.thread_depth.next = self.path_depth.val();
         }
         if self.goes_on.val() {

@@ -3,7 +3,7 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
-    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, WINDOWS,
+    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
@@ -440,12 +440,12 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.late.port_wanted.next = self.write.wants_port.val();
         for i in 0..FROM_DIVISION {
             self.late.result_valid[i].next = self.data_memory.result_valid[i].val();
-            self.data_memory.result_ready[i].next = self.late.result_ready[i].val();
             self.late.result_slot[i].next = self.data_memory.result_slot[i].val();
             self.late.result_rd[i].next = self.data_memory.result_rd[i].val();
             self.late.result_lanes[i].next = self.data_memory.result_lanes[i].val();
             self.late.result_last[i].next = self.data_memory.result_last[i].val();
         }
+        self.data_memory.result_ready.next = self.late.result_ready[FROM_MEMORY].val();
         self.late.result_error.next = self.data_memory.result_error.val();
         self.late.result_line.next = self.data_memory.result_line.val();
         self.late.loaded_valid.next = self.data_memory.loaded_valid.val();
@@ -665,8 +665,10 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].rs2_address.next = self.rs2_address.address.val();
             self.lane[i].rs1_source.next = self.decode.read_rs1_source.val();
             self.lane[i].rs2_source.next = self.decode.read_rs2_source.val();
-            self.lane[i].execute_rs1_source.next = self.read.execute_rs1_source.val();
-            self.lane[i].execute_rs2_source.next = self.read.execute_rs2_source.val();
+            self.lane[i].execute_rs1_result.next = self.read.execute_rs1_result.val();
+            self.lane[i].execute_rs1_written.next = self.read.execute_rs1_written.val();
+            self.lane[i].execute_rs2_result.next = self.read.execute_rs2_result.val();
+            self.lane[i].execute_rs2_written.next = self.read.execute_rs2_written.val();
             self.lane[i].aes.next = self.read.execute_aes.val();
             self.lane[i].byte_select.next = self.read.execute_byte_select.val();
             self.lane[i].aes_decrypt.next = self.read.execute_aes_decrypt.val();
@@ -815,7 +817,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Data memory
         self.data_memory.request_valid.next = self.write.request_valid.val();
-        self.write.request_ready.next = self.data_memory.request_ready.val();
+        self.write.memory_ready.next = self.data_memory.memory_ready.val();
+        self.write.scratchpad_ready.next = self.data_memory.scratchpad_ready.val();
         self.data_memory.request_scratchpad.next = self.write.request_scratchpad.val();
         self.data_memory.request_slot.next = self.write.slot.val();
         self.data_memory.request_store.next = self.write.request_store.val();

@@ -136,7 +136,7 @@ pub struct WriteStage<const LANES: usize> {
     pub link: Signal<Out, Bit>,
     /// To the lanes: return address.
     pub link_value: Signal<Out, Bits<32>>,
-    /// To the lanes: lanes that fault when the instruction goes, which `write_lanes` says.
+    /// To the lanes: lanes that fault, in the cycle in which the instruction goes.
     pub fault_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: their verdict, 0xc000_0000 | cause.
     pub verdict: Signal<Out, Bits<32>>,
@@ -202,8 +202,10 @@ pub struct WriteStage<const LANES: usize> {
     pub context_waiting: Signal<Out, Bits<36>>,
     /// To the load/store unit or scratchpad; address and data come from the lanes.
     pub request_valid: Signal<Out, Bit>,
-    /// From the one of them that `request_scratchpad` names.
-    pub request_ready: Signal<In, Bit>,
+    /// From the load/store unit.
+    pub memory_ready: Signal<In, Bit>,
+    /// From the scratchpad.
+    pub scratchpad_ready: Signal<In, Bit>,
     /// The request is for the scratchpad, not for the load/store unit.
     pub request_scratchpad: Signal<Out, Bit>,
     /// To the load/store unit: store, else load.
@@ -253,10 +255,12 @@ pub struct WriteStage<const LANES: usize> {
     depth_w: Register<Bits<6>>,
     active_w: Register<Bits<LANES>>,
     alive_w: Register<Bits<LANES>>,
+    /// All lanes that have not ended run.
+    whole_w: Register<Bit>,
     waiting_w: Register<Bits<36>>,
     packet_w: Register<Bits<32>>,
     rd_w: Register<Bits<5>>,
-    /// It writes `rd_w` itself, and has one.
+    /// It writes `rd_w` itself, and has one: all lanes write, those that fault their verdict.
     writes_w: Register<Bit>,
     funct3_w: Register<Bits<3>>,
     control_w: Register<Bit>,
@@ -279,6 +283,9 @@ pub struct WriteStage<const LANES: usize> {
     fault_seen: Register<Bit>,
     warp_late_q: Register<Bit>,
     faulting_q: Register<Bits<LANES>>,
+    cause_q: Register<Bits<5>>,
+    any_faulting_q: Register<Bit>,
+    splits_q: Register<Bit>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
     check: AccessCheck<LANES>,
@@ -303,8 +310,10 @@ pub struct WriteStage<const LANES: usize> {
     direct: Signal<Local, Bit>,
     selects: Signal<Local, Bit>,
     memory: Signal<Local, Bit>,
-    needs_port: Signal<Local, Bit>,
     held_back: Signal<Local, Bit>,
+    fault_waits: Signal<Local, Bit>,
+    request_ready: Signal<Local, Bit>,
+    request_waits: Signal<Local, Bit>,
     request_offered: Signal<Local, Bit>,
     fault_offered: Signal<Local, Bit>,
     blocked: Signal<Local, Bit>,
@@ -403,7 +412,8 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             context_alive: Signal::default(),
             context_waiting: Signal::default(),
             request_valid: Signal::default(),
-            request_ready: Signal::default(),
+            memory_ready: Signal::default(),
+            scratchpad_ready: Signal::default(),
             request_scratchpad: Signal::default(),
             request_store: Signal::default(),
             request_size: Signal::default(),
@@ -434,6 +444,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             depth_w: Register::default(),
             active_w: Register::default(),
             alive_w: Register::default(),
+            whole_w: Register::default(),
             waiting_w: Register::default(),
             packet_w: Register::default(),
             rd_w: Register::default(),
@@ -458,6 +469,9 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             fault_seen: Register::default(),
             warp_late_q: Register::default(),
             faulting_q: Register::default(),
+            cause_q: Register::default(),
+            any_faulting_q: Register::default(),
+            splits_q: Register::default(),
             request_taken: Register::default(),
             fault_taken: Register::default(),
             check: AccessCheck::default(),
@@ -481,8 +495,10 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             direct: Signal::default(),
             selects: Signal::default(),
             memory: Signal::default(),
-            needs_port: Signal::default(),
             held_back: Signal::default(),
+            fault_waits: Signal::default(),
+            request_ready: Signal::default(),
+            request_waits: Signal::default(),
             request_offered: Signal::default(),
             fault_offered: Signal::default(),
             blocked: Signal::default(),
@@ -508,6 +524,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             depth_w,
             active_w,
             alive_w,
+            whole_w,
             waiting_w,
             packet_w,
             rd_w,
@@ -533,7 +550,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             fault_taken,
             fault_seen,
             warp_late_q,
-            faulting_q
+            faulting_q,
+            cause_q,
+            any_faulting_q,
+            splits_q
         );
 
         // Lanes that fault
@@ -573,15 +593,17 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
         }
         // What holds the pipeline up must be known soon, so it does not wait for the lanes: whatever may choose a path waits for the choice
-        // before, whatever may fault for the fault before. The lanes of an instruction whose loads failed
-        // fault or stay.
-        self.any_fault.next = self.valid_w.q.val() & self.check.any_faulting.val();
+        // before, whatever may fault for the fault before. That it does fault is taken from registers, as it waits a cycle at least. The lanes of an
+        // instruction whose loads failed fault or stay.
         self.may_fault.next = self.valid_w.q.val() & self.check.may_fault.val();
+        self.splits_q.d.next = self.check.any_faulting.val();
+        self.any_faulting_q.d.next = self.check.any_faulting.val();
         if self.load_failed.val() {
-            self.any_fault.next =
-                self.valid_w.q.val() & (self.active_w.q.val() & self.load_error_lanes.val()).any();
+            self.any_faulting_q.d.next = (self.active_w.q.val() & self.load_error_lanes.val()).any();
         }
-        self.split.next = self.valid_w.q.val() & (self.check.any_faulting.val() | self.check.mixed.val());
+        self.any_fault.next = self.fault_seen.q.val() & self.any_faulting_q.q.val();
+        self.split.next = (self.fault_seen.q.val() & self.splits_q.q.val())
+            | (self.valid_w.q.val() & self.check.mixed.val());
         self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
         self.executed.next = self.active_w.q.val() & !self.staying.val();
 
@@ -591,7 +613,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.exit_w.q.val() {
             self.living.next = self.alive_w.q.val() & !self.active_w.q.val();
         }
-        self.all_ended.next = !self.living.val().any();
+        self.all_ended.next = self.exit_w.q.val() & self.whole_w.q.val();
         self.together.next = !self.jump_register_w.q.val() & !self.exit_w.q.val();
         if self.branch_w.q.val()
             & self.branching.val().any()
@@ -616,9 +638,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.branch_w.q.val() & self.branching.val().any() {
             self.preferred.next = self.branch_key.val() < self.waiting_w.q.val();
         }
-        self.direct.next = self.together.val()
-            & !self.split.val()
-            & ((self.active_w.q.val() == self.alive_w.q.val()) | self.preferred.val());
+        self.direct.next =
+            self.together.val() & !self.split.val() & (self.whole_w.q.val() | self.preferred.val());
         self.selects.next = self.valid_w.q.val()
             & (self.split.val() | (self.control_w.q.val() & !self.direct.val()))
             & !self.all_ended.val();
@@ -633,16 +654,26 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             & (self.load_w.q.val() | self.store_w.q.val())
             & !self.fault_w.q.val()
             & (self.exit_w.q.val() | self.check.any_allowed.val());
-        self.needs_port.next = self.writes_w.q.val() | self.may_fault.val();
         self.wants_port.next = self.valid_w.q.val() & self.writes_w.q.val();
-        self.blocked.next = (self.needs_port.val() & self.late_write.val())
-            | (self.memory.val() & !self.request_ready.val() & !self.request_taken.q.val())
+        // Of all these only whether some lane may fault, and which memory the others want, is known late. A load or store of which no lane is
+        // left waits for memory as well: whether there is one is known later still.
+        self.fault_waits.next = self.late_write.val()
+            | (!self.fault_ready.val() & !self.fault_taken.q.val())
+            | ((!self.fault_seen.q.val() | self.warp_late_q.q.val()) & !self.request_taken.q.val())
+            | !self.path_ready.val();
+        self.request_ready.next = self.memory_ready.val();
+        if self.check.scratchpad.val() {
+            self.request_ready.next = self.scratchpad_ready.val();
+        }
+        self.request_waits.next = (self.load_w.q.val() | self.store_w.q.val())
+            & !self.fault_w.q.val()
+            & !self.request_taken.q.val();
+        self.blocked.next = (self.may_fault.val() & self.fault_waits.val())
+            | (self.request_waits.val() & !self.request_ready.val())
+            | (self.check.may_mix.val() & !self.path_ready.val())
+            | (self.writes_w.q.val() & self.late_write.val())
             | (self.divide_w.q.val() & !self.divide_ready.val())
-            | (self.may_fault.val() & (!self.fault_ready.val() & !self.fault_taken.q.val()))
-            | self.held_back.val()
-            | ((self.may_fault.val() | self.check.mixed.val() | self.control_w.q.val())
-                & !self.path_ready.val())
-            | (self.control_w.q.val() & self.path_valid.val());
+            | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
         self.fire.next = self.valid_w.q.val() & !self.blocked.val();
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
         self.fault_seen.d.next = self.may_fault.val() & self.blocked.val();
@@ -662,9 +693,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.memory_start.next = self.request_offered.val() & self.request_ready.val();
         self.fault_offered.next = self.any_fault.val() & !self.fault_taken.q.val() & !self.held_back.val();
         self.fault_valid.next = self.fault_offered.val();
-        self.fault_cause.next = self.check.cause.val();
-        // What faults waits a cycle at least.
+        self.fault_cause.next = self.cause_q.q.val();
+        // What faults waits a cycle at least, so that the record, the verdict and the lanes' part of it come from registers.
         self.faulting_q.d.next = self.faulting.val();
+        self.cause_q.d.next = self.check.cause.val();
         self.encoder.lanes.next = self.faulting_q.q.val();
         self.encoder.packet.next = self.packet_w.q.val();
         self.encoder.value_is_address.next =
@@ -687,16 +719,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.fault_packet.next = self.encoder.first_packet.val();
         self.fault_value.next = self.encoder.value.val();
         self.fault_pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
-        if self.request_ready.val() & self.request_offered.val() {
-            self.request_taken.d.next = true;
-        }
-        if self.fault_ready.val() & self.fault_offered.val() {
-            self.fault_taken.d.next = true;
-        }
-        if !self.blocked.val() {
-            self.request_taken.d.next = false;
-            self.fault_taken.d.next = false;
-        }
+        self.request_taken.d.next = self.blocked.val()
+            & (self.request_taken.q.val() | (self.request_offered.val() & self.request_ready.val()));
+        self.fault_taken.d.next = self.blocked.val()
+            & (self.fault_taken.q.val() | (self.fault_offered.val() & self.fault_ready.val()));
 
         // To the lanes, the divider and the hazard check
         self.execute_slot.next = self.slot_x.q.val();
@@ -710,7 +736,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.rd.next = self.rd_w.q.val();
         self.link.next = self.jump_w.q.val() | self.jump_register_w.q.val();
         self.link_value.next = (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
-        self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.check.cause.val());
+        self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
         self.path_depth.next = self.depth_w.q.val();
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
@@ -718,14 +744,17 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.access.val() | self.fault_w.q.val() {
             self.target.next = self.pc_w.q.val();
         }
-        self.fault_lanes.next = self.faulting.val();
+        self.fault_lanes.next = bits::<LANES>(0);
+        if self.fault_seen.q.val() {
+            self.fault_lanes.next = self.faulting_q.q.val();
+        }
         self.stay_lanes.next = self.staying.val();
         self.write_lanes.next = bits::<LANES>(0);
         self.path_lanes.next = bits::<LANES>(0);
         if self.fire.val() {
-            self.write_lanes.next = self.faulting.val();
+            self.write_lanes.next = self.fault_lanes.val();
             if self.writes_w.q.val() {
-                self.write_lanes.next = self.faulting.val() | self.sound.val();
+                self.write_lanes.next = self.active_w.q.val();
             }
             if self.selects.val() {
                 self.path_lanes.next = self.active_w.q.val();
@@ -761,7 +790,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.active_count.set.next = self.executed.val();
         self.retire.next = self.fire.val() & !self.boot_w.q.val();
         self.retire_lanes.next = self.active_count.count.val();
-        self.retire_diverged.next = self.active_w.q.val() != self.alive_w.q.val();
+        self.retire_diverged.next = !self.whole_w.q.val();
 
         // Stage registers
         if self.advance.val() {
@@ -783,11 +812,14 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             }
             self.active_w.d.next = self.active_x.q.val();
             self.alive_w.d.next = self.alive_x.q.val();
+            self.whole_w.d.next = self.active_x.q.val() == self.alive_x.q.val();
             self.waiting_w.d.next = self.waiting_x.q.val();
             self.packet_w.d.next = self.packet_x.q.val();
             self.rd_w.d.next = self.execute_rd.val();
-            self.writes_w.d.next =
-                self.execute_rd.val().any() & !self.execute_load.val() & !self.execute_divide.val();
+            self.writes_w.d.next = self.execute_rd.val().any()
+                & !self.execute_load.val()
+                & !self.execute_divide.val()
+                & !self.execute_fault.val();
             self.funct3_w.d.next = self.execute_funct3.val();
             self.control_w.d.next = self.execute_control.val();
             self.multiply_w.d.next = self.execute_multiply.val();

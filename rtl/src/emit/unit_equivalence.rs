@@ -109,8 +109,6 @@ units! {
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
         unit.rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
         unit.rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
-        unit.execute_rs1_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
-        unit.execute_rs2_source.next = OPERAND_SOURCES[random() as usize % OPERAND_SOURCES.len()];
     };
     path_selector: core::PathSelector::<4>::default();
     atomic_turns: core::AtomicTurns::default(), 20_000, |unit, random, cycle| {

@@ -13,8 +13,7 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves them all. Otherwise the
 ///    lowest lane not yet served leads each pass: of a load, all lanes that want its word go along; of a store, it alone,
 ///    so that the highest of several lanes that write a byte wins.
-/// 3. The words of a load pass are on `result_valid` one cycle after the pass; a pass waits while the result before it
-///    does. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see
+/// 3. The words of a load pass are on `result_valid` in the cycle after the pass and in no other: whoever wants them takes them then. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see
 ///    [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of a store by one cycle.
 /// 4. One pass a cycle is sustained, within an operation and from one of one pass to the next. Behind an operation in which a lane is not in its own
 ///    bank a cycle is lost: `request_ready` must not wait for the comparison of addresses.
@@ -29,7 +28,7 @@ pub struct Scratchpad<const LANES: usize> {
     // From execute
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers and on `result_ready`.
+    /// It is accepted at this edge; depends on registers only.
     pub request_ready: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,
@@ -49,17 +48,15 @@ pub struct Scratchpad<const LANES: usize> {
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
-    /// Words of lanes are here.
+    /// Words of lanes are here, for this cycle.
     pub result_valid: Signal<Out, Bit>,
-    /// Accepted at this edge.
-    pub result_ready: Signal<In, Bit>,
     /// Warp slot.
     pub result_slot: Signal<Out, Bits<5>>,
     /// Destination register.
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose word is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of each lane of the mask, anything for other lanes; 0 while `result_valid` or `result_ready` is low.
+    /// Word of each lane of the mask, anything for other lanes; 0 while `result_valid` is low.
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the word counts.
     pub result_address: Vec<Signal<Out, Bits<32>>>,
@@ -112,7 +109,6 @@ pub struct Scratchpad<const LANES: usize> {
     served: Signal<Local, Bits<LANES>>,
     used: Signal<Local, Bits<LANES>>,
     rest: Signal<Local, Bits<LANES>>,
-    moves: Signal<Local, Bit>,
     finishes: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
     at: Vec<Signal<Local, Bits<14>>>,
@@ -142,7 +138,6 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             request_address: vec![Signal::default(); LANES],
             request_data: vec![Signal::default(); LANES],
             result_valid: Signal::default(),
-            result_ready: Signal::default(),
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
@@ -185,7 +180,6 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             served: Signal::default(),
             used: Signal::default(),
             rest: Signal::default(),
-            moves: Signal::default(),
             finishes: Signal::default(),
             accepts: Signal::default(),
             at: vec![Signal::default(); LANES],
@@ -242,11 +236,9 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         }
         self.rest.next = self.pending.q.val() & !self.served.val();
         self.finishes.next = !self.rest.val().any();
-        self.moves.next =
-            self.busy.q.val() & (self.store.q.val() | !self.held.q.val() | self.result_ready.val());
-        self.done.d.next = self.moves.val() & self.store.q.val() & self.finishes.val();
+        self.done.d.next = self.busy.q.val() & self.store.q.val() & self.finishes.val();
         self.done_slot.d.next = self.slot.q.val();
-        if self.moves.val() {
+        if self.busy.q.val() {
             self.pending.d.next = self.rest.val();
             if self.finishes.val() {
                 self.busy.d.next = false;
@@ -278,14 +270,14 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                         self.banks[i].write_strobe.next = bits::<4>(1) << self.at[i].val().get_bits::<2>(0);
                     }
                 }
-                self.banks[i].enable.next = self.moves.val() & self.used.val().get_bit(i);
+                self.banks[i].enable.next = self.used.val().get_bit(i);
                 self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
             }
         }
 
         // The result of a load pass
-        if self.moves.val() & !self.store.q.val() {
-            self.held.d.next = true;
+        self.held.d.next = self.busy.q.val() & !self.store.q.val();
+        if self.busy.q.val() & !self.store.q.val() {
             self.held_slot.d.next = self.slot.q.val();
             self.held_size.d.next = self.size.q.val();
             self.held_signed.d.next = self.signed.q.val();
@@ -294,17 +286,15 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.held_last.d.next = self.finishes.val();
             self.held_own.d.next = self.own.q.val();
             self.held_bank.d.next = self.leader_bank.val();
-        } else if self.result_ready.val() {
-            self.held.d.next = false;
         }
-        self.held_address.write_enable.next = self.moves.val() & !self.store.q.val();
+        self.held_address.write_enable.next = self.busy.q.val() & !self.store.q.val();
         self.shared.next = bits::<32>(0);
         for i in 0..LANES {
             self.held_address.d[i].next = self.address.q[i].val();
             self.result_address[i].next = self.held_address.q[i].val();
             self.result_word[i].next = bits::<32>(0);
         }
-        if self.held.q.val() & self.result_ready.val() {
+        if self.held.q.val() {
             if !self.held_own.q.val() {
                 for i in 0..LANES {
                     if self.held_bank.q.val().get_bit(i) {
@@ -331,7 +321,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         self.stored_slot.next = self.done_slot.q.val();
 
         // A new operation; store data is repeated in every place where the strobes may want it.
-        self.accepts.next = !self.busy.q.val() | (self.moves.val() & self.own.q.val());
+        self.accepts.next = !self.busy.q.val() | self.own.q.val();
         self.request_ready.next = self.accepts.val();
         self.request_own.next = true;
         for i in 0..LANES {

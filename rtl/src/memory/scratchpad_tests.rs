@@ -126,22 +126,21 @@ impl<const LANES: usize> Bench<LANES> {
         self.offered = Some(op);
     }
 
-    /// Offers an operation until it is accepted, with `result_ready` high.
+    /// Offers an operation until it is accepted.
     fn run(&mut self, op: Operation) {
         self.offer(op);
         while self.offered.is_some() {
-            self.cycle(1.0);
+            self.cycle();
         }
     }
 
-    fn cycle(&mut self, pace: f64) {
-        self.uut.result_ready.next = self.rng.gen_bool(pace);
+    fn cycle(&mut self) {
         self.uut.request_valid.next = self.offered.is_some();
         settle(&mut self.uut);
         if self.uut.stored_valid.val() {
             assert_eq!(Some(self.uut.stored_slot.val().to_u64()), self.stores.pop_front());
         }
-        if self.uut.result_valid.val() && self.uut.result_ready.val() {
+        if self.uut.result_valid.val() {
             self.results += 1;
             self.check_result();
         } else {
@@ -208,20 +207,21 @@ impl<const LANES: usize> Bench<LANES> {
             if self.offered.is_none() && self.loads.is_empty() && self.stores.is_empty() {
                 return;
             }
-            self.cycle(1.0);
+            self.cycle();
         }
         panic!("operations are still in flight: {:?} {:?}", self.loads, self.stores);
     }
 }
 
+/// Offers operations, each with probability `pace` a cycle when the one before it is accepted.
 fn random_operations<const LANES: usize>(pace: f64, cycles: usize) {
     let mut bench = Bench::<LANES>::new();
     for _ in 0..cycles {
-        if bench.offered.is_none() && bench.rng.gen_bool(0.9) {
+        if bench.offered.is_none() && bench.rng.gen_bool(pace) {
             let op = bench.random_operation();
             bench.offer(op);
         }
-        bench.cycle(pace);
+        bench.cycle();
     }
     bench.drain();
     assert!(bench.results > cycles / 20, "only {} results", bench.results);
