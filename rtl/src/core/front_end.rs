@@ -135,10 +135,16 @@ pub struct FrontEnd<const LANES: usize> {
     waiting: RamSync<Bits<36>, 5>,
     /// Slots whose context is still that of their start.
     initial: Register<Bits<32>>,
+    /// The context written a cycle ago: the instruction that runs with it is in stage C a cycle later at the earliest.
+    jump_valid: Register<Bit>,
+    jump_slot: Register<Bits<5>>,
+    jump_pc: Register<Bits<30>>,
+    /// The flush of a cycle ago.
+    flush_valid_q: Register<Bit>,
+    flush_slot: Register<Bits<5>>,
     context_valid: Register<Bit>,
     context_held_slot: Register<Bits<5>>,
     context_fresh: Register<Bit>,
-    context_initial: Register<Bit>,
     context_reason: Register<LostCycle>,
     fetched_valid_q: Register<Bit>,
     fetched_slot_q: Register<Bits<5>>,
@@ -250,10 +256,14 @@ impl<const LANES: usize> FrontEnd<LANES> {
             alive: RamSync::default(),
             waiting: RamSync::default(),
             initial: Register::default(),
+            jump_valid: Register::default(),
+            jump_slot: Register::default(),
+            jump_pc: Register::default(),
+            flush_valid_q: Register::default(),
+            flush_slot: Register::default(),
             context_valid: Register::default(),
             context_held_slot: Register::default(),
             context_fresh: Register::default(),
-            context_initial: Register::default(),
             context_reason: Register::default(),
             fetched_valid_q: Register::default(),
             fetched_slot_q: Register::default(),
@@ -306,10 +316,14 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self,
             clock,
             initial,
+            jump_valid,
+            jump_slot,
+            jump_pc,
+            flush_valid_q,
+            flush_slot,
             context_valid,
             context_held_slot,
             context_fresh,
-            context_initial,
             context_reason,
             fetched_valid_q,
             fetched_slot_q,
@@ -370,15 +384,18 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // Instructions behind one that did not go on in sequence are dropped. Those that are still to be issued are held back by the
         // scheduler from the next cycle on.
         self.hold.next = self.replay_valid.val() | self.control_valid.val();
-        // A warp that is issued in this cycle has its instruction fetched again, unless that must wait.
-        self.drop_issued.next = ((self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
-            & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
-            | (self.flush_valid.val() & (self.scheduler.issue_slot.val() == self.write_slot.val()));
+        // A warp that is issued in this cycle has its instruction fetched again, unless that must wait. What stage W flushes is dropped a cycle
+        // later, and none of it comes into stage R before: stage D drops what it holds in that cycle by itself.
+        self.flush_valid_q.d.next = self.flush_valid.val();
+        self.flush_slot.d.next = self.write_slot.val();
+        self.drop_issued.next = (self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
+            & (self.scheduler.issue_slot.val() == self.hold_slot.val());
         self.drop_context.next = (self.hold.val() & (self.context_held_slot.q.val() == self.hold_slot.val()))
-            | (self.flush_valid.val() & (self.context_held_slot.q.val() == self.write_slot.val()));
+            | (self.flush_valid_q.q.val() & (self.context_held_slot.q.val() == self.flush_slot.q.val()));
         self.drop_fetched.next = (self.hold.val() & (self.fetched_slot_q.q.val() == self.hold_slot.val()))
-            | (self.flush_valid.val() & (self.fetched_slot_q.q.val() == self.write_slot.val()));
-        self.drop_decode.next = self.hold.val() & (self.decode_slot_q.q.val() == self.hold_slot.val());
+            | (self.flush_valid_q.q.val() & (self.fetched_slot_q.q.val() == self.flush_slot.q.val()));
+        self.drop_decode.next = (self.hold.val() & (self.decode_slot_q.q.val() == self.hold_slot.val()))
+            | (self.flush_valid_q.q.val() & (self.decode_slot_q.q.val() == self.flush_slot.q.val()));
         self.drop_reason.next = LostCycle::Divergence;
         if self.replay_valid.val() {
             self.drop_reason.next = LostCycle::Scoreboard;
@@ -418,12 +435,15 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         if self.start_valid.val() {
             self.started.next = bits::<32>(1) << self.start_slot.val();
         }
+        self.jump_valid.d.next = self.context_write.val();
+        self.jump_slot.d.next = self.context_slot.val();
+        self.jump_pc.d.next = self.context_pc.val();
         self.written.next = bits::<32>(0);
-        if self.context_write.val() {
-            self.written.next = bits::<32>(1) << self.context_slot.val();
+        if self.jump_valid.q.val() {
+            self.written.next = bits::<32>(1) << self.jump_slot.q.val();
         }
         self.initial.d.next = (self.initial.q.val() & !self.written.val()) | self.started.val();
-        // A dropped instruction is gone, even if its stage stands still. Stage W flushes only when all move on.
+        // A dropped instruction is gone, even if its stage stands still.
         self.context_valid.d.next = self.context_valid.q.val() & !self.drop_context.val();
         if self.context_valid.q.val() & self.drop_context.val() {
             self.context_reason.d.next = self.drop_reason.val();
@@ -432,7 +452,6 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.context_valid.d.next = self.scheduler.issue_valid.val() & !self.drop_issued.val();
             self.context_held_slot.d.next = self.scheduler.issue_slot.val();
             self.context_fresh.d.next = self.scheduler.issue_fresh.val();
-            self.context_initial.d.next = (self.initial.q.val() & self.scheduler.issue_one_hot.val()).any();
             self.context_reason.d.next = self.drop_reason.val();
             if !self.scheduler.issue_valid.val() {
                 self.context_reason.d.next = self.scheduler.idle_reason.val();
@@ -451,7 +470,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.running.next = self.active.read_data.val();
         self.living.next = self.alive.read_data.val();
         self.best_waiting.next = self.waiting.read_data.val();
-        if self.context_initial.q.val() {
+        if self.initial.q.val().get_bit(self.context_held_slot.q.val().index()) {
             self.call_depth.next = bits::<6>(0);
             self.running.next =
                 self.all_lanes.val() >> (self.lanes.val() - self.start.read_data.val().get_bits::<6>(32));
@@ -468,9 +487,9 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.counters.replay_valid.next = self.replay_valid.val();
         self.counters.replay_slot.next = self.hold_slot.val();
         self.counters.replay_pc.next = self.hold_pc.val();
-        self.counters.jump_valid.next = self.context_write.val();
-        self.counters.jump_slot.next = self.context_slot.val();
-        self.counters.jump_pc.next = self.context_pc.val();
+        self.counters.jump_valid.next = self.jump_valid.q.val();
+        self.counters.jump_slot.next = self.jump_slot.q.val();
+        self.counters.jump_pc.next = self.jump_pc.q.val();
         self.fetched_valid_q.d.next = self.fetched_valid_q.q.val() & !self.drop_fetched.val();
         if self.fetched_valid_q.q.val() & self.drop_fetched.val() {
             self.fetched_reason_q.d.next = self.drop_reason.val();

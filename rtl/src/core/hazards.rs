@@ -198,6 +198,12 @@ impl Logic for Hazards {
         self.scratchpad.done_valid.next = self.scratchpad_loaded.val();
         self.scratchpad.done_slot.next = self.late_slot.val();
         self.stores_busy.next = self.stores.busy.val();
+        self.loads.slot.next = self.slot.val();
+        self.loads.other_slot.next = self.write_slot.val();
+        self.stores.slot.next = self.slot.val();
+        self.stores.other_slot.next = self.write_slot.val();
+        self.scratchpad.slot.next = self.slot.val();
+        self.scratchpad.other_slot.next = self.write_slot.val();
 
         // What the warp has in stages R to W
         self.read_mine.next = self.read_valid.val() & (self.read_slot.val() == self.slot.val());
@@ -233,12 +239,12 @@ impl Logic for Hazards {
             | (self.read_mine.val() & self.read_atomic.val())
             | (self.execute_mine.val() & self.execute_atomic.val())
             | (self.write_mine.val() & self.write_atomic.val());
-        self.loading.next = self.loads.busy.val().get_bit(self.slot.val().index())
+        self.loading.next = self.loads.slot_busy.val()
             | self.exchanging.val()
             | (self.read_mine.val() & self.read_load.val())
             | (self.execute_mine.val() & self.execute_load.val())
             | (self.write_mine.val() & self.write_load.val());
-        self.storing.next = self.stores.busy.val().get_bit(self.slot.val().index())
+        self.storing.next = self.stores.slot_busy.val()
             | (self.read_mine.val() & self.read_store.val())
             | (self.execute_mine.val() & self.execute_store.val())
             | (self.write_mine.val() & self.write_store.val());
@@ -246,7 +252,7 @@ impl Logic for Hazards {
             | (self.read_mine.val() & self.read_divide.val())
             | (self.execute_mine.val() & self.execute_divide.val())
             | (self.write_mine.val() & self.write_divide.val());
-        self.scratching.next = self.scratchpad.busy.val().get_bit(self.slot.val().index());
+        self.scratching.next = self.scratchpad.slot_busy.val();
         self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
             | ((self.store.val() | self.fence.val() | self.atomic.val()) & self.loading.val())
             | (self.load.val() & self.exchanging.val())
@@ -273,9 +279,9 @@ impl Logic for Hazards {
             | (self.stored_valid.val() & (self.stored_slot.val() == self.slot.val()));
         self.blocked.next = self.waiting.val() | self.transient.val();
         self.waits.next = self.waiting.val() & !self.transient.val() & !self.woken.val();
-        self.write_warp_late.next = self.loads.busy.val().get_bit(self.write_slot.val().index())
+        self.write_warp_late.next = self.loads.other_busy.val()
             | (self.atomic_busy.val() & (self.atomic_slot.val() == self.write_slot.val()))
-            | self.scratchpad.busy.val().get_bit(self.write_slot.val().index())
+            | self.scratchpad.other_busy.val()
             | (self.divide_busy.val() & (self.divide_slot.val() == self.write_slot.val()));
     }
 }

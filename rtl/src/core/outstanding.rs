@@ -6,8 +6,9 @@ use crate::prelude::*;
 /// which it starts.
 ///
 /// 1. `start_valid` starts an operation of `start_slot`; `busy` shows it from the next cycle on.
-/// 2. `done_valid` completes the oldest operation, which is one of `done_slot`. The slot stops being busy with
+/// 2. `done_valid` completes the oldest operation, which is one of `done_slot` and started two cycles before or earlier. The slot stops being busy with
 ///    the next cycle if none of its operations started after the completed one.
+/// 3. `slot_busy` and `other_busy` say it combinationally of `slot` and `other_slot`.
 ///
 /// Up to 63 operations are outstanding. A slot is known by the number of its youngest operation, so no counter is needed per slot.
 #[derive(LogicBlock, Default)]
@@ -26,6 +27,17 @@ pub struct OutstandingOperations {
     pub done_slot: Signal<In, Bits<5>>,
     /// Slots with operations outstanding.
     pub busy: Signal<Out, Bits<32>>,
+    /// Slot asked for.
+    pub slot: Signal<In, Bits<5>>,
+    /// It has operations outstanding.
+    pub slot_busy: Signal<Out, Bit>,
+    /// Another slot asked for.
+    pub other_slot: Signal<In, Bits<5>>,
+    /// It has operations outstanding.
+    pub other_busy: Signal<Out, Bit>,
+    /// An operation started a cycle ago: that it does is known late.
+    start_q: Register<Bit>,
+    start_slot_q: Register<Bits<5>>,
     youngest: RamAsync<Bits<6>, 5>,
     started: Register<Bits<6>>,
     completed: Register<Bits<6>>,
@@ -37,16 +49,18 @@ pub struct OutstandingOperations {
 impl Logic for OutstandingOperations {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, started, completed, busy_q);
+        dff_setup!(self, clock, start_q, start_slot_q, started, completed, busy_q);
         self.youngest.clock.next = self.clock.val();
-        self.youngest.write_enable.next = self.start_valid.val();
-        self.youngest.write_address.next = self.start_slot.val();
+        self.start_q.d.next = self.start_valid.val();
+        self.start_slot_q.d.next = self.start_slot.val();
+        self.youngest.write_enable.next = self.start_q.q.val();
+        self.youngest.write_address.next = self.start_slot_q.q.val();
         self.youngest.write_data.next = self.started.q.val();
         self.youngest.read_address.next = self.done_slot.val();
         self.set.next = bits::<32>(0);
-        if self.start_valid.val() {
+        if self.start_q.q.val() {
             self.started.d.next = self.started.q.val() + bits::<6>(1);
-            self.set.next = bits::<32>(1) << self.start_slot.val();
+            self.set.next = bits::<32>(1) << self.start_slot_q.q.val();
         }
         self.cleared.next = bits::<32>(0);
         if self.done_valid.val() {
@@ -56,7 +70,11 @@ impl Logic for OutstandingOperations {
             }
         }
         self.busy_q.d.next = (self.busy_q.q.val() & !self.cleared.val()) | self.set.val();
-        self.busy.next = self.busy_q.q.val();
+        self.busy.next = self.busy_q.q.val() | self.set.val();
+        self.slot_busy.next = self.busy_q.q.val().get_bit(self.slot.val().index())
+            | (self.start_q.q.val() & (self.start_slot_q.q.val() == self.slot.val()));
+        self.other_busy.next = self.busy_q.q.val().get_bit(self.other_slot.val().index())
+            | (self.start_q.q.val() & (self.start_slot_q.q.val() == self.other_slot.val()));
     }
 }
 
@@ -73,10 +91,14 @@ mod tests {
         let mut unit = OutstandingOperations::default();
         unit.connect_all();
         let mut queue: VecDeque<u64> = VecDeque::new();
+        let mut just_started = false;
         for _ in 0..5000 {
             let start = queue.len() < 60 && rng.gen_bool(0.5);
             let slot = rng.gen_range(0..6);
-            let done = !queue.is_empty() && rng.gen_bool(0.5);
+            let done = queue.len() > usize::from(just_started) && rng.gen_bool(0.5);
+            let (one, other) = (rng.gen_range(0..6), rng.gen_range(0..6));
+            unit.slot.next = one.into();
+            unit.other_slot.next = other.into();
             unit.start_valid.next = start;
             unit.start_slot.next = slot.into();
             unit.done_valid.next = done;
@@ -84,6 +106,8 @@ mod tests {
             assert!(simulate(&mut unit, 20));
             let expected = queue.iter().fold(0, |set, slot| set | 1u64 << slot);
             assert_eq!(u64::from(unit.busy.val()), expected);
+            let asked = (unit.slot_busy.val(), unit.other_busy.val());
+            assert_eq!(asked, (expected >> one & 1 == 1, expected >> other & 1 == 1));
             unit.clock.next = Clock { clk: true };
             assert!(simulate(&mut unit, 20));
             unit.clock.next = Clock { clk: false };
@@ -93,6 +117,7 @@ mod tests {
             if start {
                 queue.push_back(slot);
             }
+            just_started = start;
         }
     }
 }

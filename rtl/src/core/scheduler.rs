@@ -33,8 +33,6 @@ pub struct WarpScheduler {
     pub issue_valid: Signal<Out, Bit>,
     /// To stage C: its slot.
     pub issue_slot: Signal<Out, Bits<5>>,
-    /// The same with one bit for each slot; none if no warp issues.
-    pub issue_one_hot: Signal<Out, Bits<32>>,
     /// To stage C: it is the first instruction of the warp.
     pub issue_fresh: Signal<Out, Bit>,
     /// To stage C: why no warp issues.
@@ -127,7 +125,6 @@ impl WarpScheduler {
             advance: Signal::default(),
             issue_valid: Signal::default(),
             issue_slot: Signal::default(),
-            issue_one_hot: Signal::default(),
             issue_fresh: Signal::default(),
             idle_reason: Signal::default(),
             hold_slot: Signal::default(),
@@ -217,7 +214,6 @@ impl Logic for WarpScheduler {
         }
         self.issue_valid.next = self.ready.val().any();
         self.issue_slot.next = self.choice.index.val();
-        self.issue_one_hot.next = self.choice.one_hot.val();
         self.issue_fresh.next = (self.fresh.q.val() & self.choice.one_hot.val()).any();
         self.issued.next = bits::<32>(0);
         if self.advance.val() {

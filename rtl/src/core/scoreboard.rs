@@ -45,6 +45,10 @@ pub struct Scoreboard {
     clear_asked: RamAsync<Bits<32>, 5>,
     clear_changed: RamAsync<Bits<32>, 5>,
     wiped: Register<Bits<6>>,
+    /// What was marked a cycle ago: that it is, is known late.
+    set_valid_q: Register<Bit>,
+    set_slot_q: Register<Bits<5>>,
+    set_register_q: Register<Bits<5>>,
     wiping: Signal<Local, Bit>,
     marks: Signal<Local, Bits<32>>,
     set_enable: Signal<Local, Bit>,
@@ -58,16 +62,19 @@ pub struct Scoreboard {
 impl Logic for Scoreboard {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, wiped);
+        dff_setup!(self, clock, wiped, set_valid_q, set_slot_q, set_register_q);
         self.set_asked.clock.next = self.clock.val();
         self.set_changed.clock.next = self.clock.val();
         self.clear_asked.clock.next = self.clock.val();
         self.clear_changed.clock.next = self.clock.val();
 
         self.wiping.next = !self.wiped.q.val().get_bit(5);
-        self.set_enable.next = self.set_valid.val();
-        self.set_address.next = self.set_slot.val();
-        self.set_row.next = self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register.val());
+        self.set_valid_q.d.next = self.set_valid.val();
+        self.set_slot_q.d.next = self.set_slot.val();
+        self.set_register_q.d.next = self.set_register.val();
+        self.set_enable.next = self.set_valid_q.q.val();
+        self.set_address.next = self.set_slot_q.q.val();
+        self.set_row.next = self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register_q.q.val());
         self.clear_enable.next = self.clear_valid.val();
         self.clear_address.next = self.clear_slot.val();
         self.clear_row.next =
@@ -81,7 +88,7 @@ impl Logic for Scoreboard {
             self.clear_address.next = self.wiped.q.val().get_bits::<5>(0);
             self.clear_row.next = bits::<32>(0);
         }
-        self.set_changed.read_address.next = self.set_slot.val();
+        self.set_changed.read_address.next = self.set_slot_q.q.val();
         self.set_changed.write_enable.next = self.set_enable.val();
         self.set_changed.write_address.next = self.set_address.val();
         self.set_changed.write_data.next = self.set_row.val();
@@ -102,7 +109,12 @@ impl Logic for Scoreboard {
             (self.set_asked.read_data.val() ^ self.clear_asked.read_data.val()) & bits::<32>(0xffff_fffe_u64);
         self.pending.next = self.marks.val().get_bit(self.rs1.val().index())
             | self.marks.val().get_bit(self.rs2.val().index())
-            | self.marks.val().get_bit(self.rd.val().index());
+            | self.marks.val().get_bit(self.rd.val().index())
+            | (self.set_valid_q.q.val()
+                & (self.set_slot_q.q.val() == self.slot.val())
+                & ((self.set_register_q.q.val() == self.rs1.val())
+                    | (self.set_register_q.q.val() == self.rs2.val())
+                    | (self.set_register_q.q.val() == self.rd.val())));
     }
 }
 
