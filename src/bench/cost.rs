@@ -176,10 +176,11 @@ fn place(yosys: &Path, nextpnr: &Path, design: &Design, route: bool) -> anyhow::
     synthesize(yosys, &verilog, PINS, Some(&folder.path().join("core.json")))?;
     let device = ["--85k", "--package", "CABGA756", "--speed", "6"];
     let files = ["--json", "core.json", "--log", "nextpnr.log"];
-    let effort =
-        ["--freq", "75", "--seed", "1", "--lpf-allow-unconstrained", "--timing-allow-fail", "--quiet"];
+    // The placer weighs timing against wire length four times as much as by default.
+    let effort = ["--freq", "75", "--seed", "1", "--placer-heap-timingweight", "40"];
+    let tolerance = ["--lpf-allow-unconstrained", "--timing-allow-fail", "--quiet"];
     let steps: &[&str] = if route { &[] } else { &["--no-route"] };
-    tool(nextpnr, folder.path(), &[&device[..], &files, &effort, steps].concat())?;
+    tool(nextpnr, folder.path(), &[&device[..], &files, &effort, &tolerance, steps].concat())?;
     clock(&std::fs::read_to_string(folder.path().join("nextpnr.log"))?)
 }
 
