@@ -95,7 +95,11 @@ module front_end_formal (
     (* hierconn *) wire \dut.context_valid ;
     (* hierconn *) wire [4:0] \dut.context_held_slot ;
     (* hierconn *) wire \dut.context_fresh ;
-    (* hierconn *) wire \dut.context_initial ;
+    (* hierconn *) wire \dut.jump_valid ;
+    (* hierconn *) wire [4:0] \dut.jump_slot ;
+    (* hierconn *) wire [29:0] \dut.jump_pc ;
+    (* hierconn *) wire \dut.flush_valid_2 ;
+    (* hierconn *) wire [4:0] \dut.flush_slot ;
     (* hierconn *) wire \dut.fetched_valid ;
     (* hierconn *) wire [5:0] \dut.fetched_depth ;
     (* hierconn *) wire [1:0] \dut.fetched_active ;
@@ -110,15 +114,17 @@ module front_end_formal (
 
     `include "start.vh"
 
-    // The followed warp: what stage D said of it a cycle ago, where its instructions are, and whether its path is being chosen. What is
-    // dropped in this cycle for that outcome is in no stage any more.
+    // The followed warp: what stages D and W said of it a cycle ago, where its instructions are, and whether its path is being chosen. What is
+    // dropped in this cycle for these is in no stage any more.
     wire starts = start_valid && start_slot == warp;
     wire held = (replay_valid || control_valid) && hold_slot == warp;
     wire was_in_c = \dut.context_valid && \dut.context_held_slot == warp;
     wire was_in_i = \dut.fetched_valid && fetched_slot == warp;
     wire was_in_d = \dut.decode_valid_2 && decode_slot == warp;
-    wire in_c = was_in_c && !held;
-    wire in_i = was_in_i && !held;
+    wire flushes = \dut.flush_valid_2 && \dut.flush_slot == warp;
+    wire jumps = \dut.jump_valid && \dut.jump_slot == warp;
+    wire in_c = was_in_c && !held && !flushes;
+    wire in_i = was_in_i && !held && !flushes;
     wire in_d = decode_valid && decode_slot == warp;
     wire in_r = r_valid && r_slot == warp;
     wire in_x = x_valid && x_slot == warp;
@@ -160,8 +166,8 @@ module front_end_formal (
     always @(posedge clk) begin
         {miss_valid, wait_valid, control_valid, replay_valid} <= {misses, waits, controls, replays};
         {hold_slot, hold_pc} <= {decode_slot, decode_pc};
-        dropped <= held || (flush_valid && in_w);
-        again <= held && replay_valid && !miss_valid && !wait_valid && !(flush_valid && in_w);
+        dropped <= held || flushes;
+        again <= held && replay_valid && !miss_valid && !wait_valid;
         if (advance) begin
             r_valid <= decode_valid && !flushed && !replays;
             {r_slot, r_pc, r_control} <= {decode_slot, decode_pc, controls};
@@ -202,7 +208,7 @@ module front_end_formal (
     wire [29:0] behind_r = behind_x + in_r;
     wire [29:0] behind_d = behind_r + in_d;
     wire [29:0] behind_i = behind_d + in_i;
-    wire [29:0] kept = held ? hold_pc : \dut.counters.jumped [warp] ? \dut.counters.jump.word
+    wire [29:0] kept = held ? hold_pc : jumps ? \dut.jump_pc : \dut.counters.jumped [warp] ? \dut.counters.jump.word
         : \dut.counters.replayed [warp] ? \dut.counters.replay.word : \dut.counters.sequential.word ;
     wire        fresh = in_c ? \dut.context_fresh : \dut.scheduler.fresh [warp];
     wire        occupied = \dut.scheduler.occupied_slots [warp];
@@ -245,9 +251,13 @@ module front_end_formal (
         if (occupied && fresh) state_fresh: assert (
             !in_i && !in_d && !in_r && !in_x && !in_w && !held && !resolving && !over && untouched);
         if (occupied && in_c) state_issued: assert (!\dut.scheduler.fresh [warp]);
-        if (in_c) state_c: assert (\dut.start_read_data == start && \dut.context_initial == untouched && (untouched
+        // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle ago: its path is being chosen.
+        if (jumps) state_jump: assert (!was_in_c && !was_in_i && !was_in_d && !in_r && !in_x && !in_w && !held && !flushes && !untouched
+            && known && expected == \dut.jump_pc );
+        if (flushes) state_flush: assert (choosing && !held && !in_r && !in_x && !in_w);
+        if (in_c) state_c: assert (\dut.start_read_data == start && \dut.initial_ [warp] == untouched && (untouched
             || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));
-        if (occupied) state_context: assert (\dut.start.word == start && \dut.initial_ [warp] == untouched && (untouched
+        if (occupied) state_context: assert (\dut.start.word == start && (\dut.initial_ [warp] && !jumps) == untouched && (untouched
             ? context == {6'd0, {2{2'd3 >> (2'd2 - start[33:32])}}, 36'hfffffffff} && (start[37:32] == 1 || start[37:32] == 2)
             : {\dut.depth.word , \dut.active.word , \dut.alive.word , \dut.waiting.word } == context));
 

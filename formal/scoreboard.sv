@@ -36,6 +36,9 @@ module scoreboard_formal (
     (* hierconn *) wire [31:0] \dut.clear_asked.word ;
     (* hierconn *) wire [31:0] \dut.clear_changed.word ;
     (* hierconn *) wire [5:0] \dut.wiped ;
+    (* hierconn *) wire \dut.set_valid_2 ;
+    (* hierconn *) wire [4:0] \dut.set_slot_2 ;
+    (* hierconn *) wire [4:0] \dut.set_register_2 ;
 
     `include "start.vh"
 
@@ -64,6 +67,8 @@ module scoreboard_formal (
     end
     wire asked = slot == warp && (rs1 == number || rs2 == number || rd == number);
     wire wiped = since_reset > warp;
+    // What was set a cycle ago and is not in the RAMs yet.
+    wire [31:0] coming = (\dut.set_valid_2 && \dut.set_slot_2 == warp) << \dut.set_register_2 ;
 
     always @(posedge clk) if (started && !rst) begin
         if (ready && asked && waits[number]) every_pending_register_is_told: assert (pending);
@@ -74,7 +79,8 @@ module scoreboard_formal (
         state_wiped: assert (\dut.wiped == since_reset && since_reset <= 32 && !waits[0] && (ready || waits == 0));
         if (wiped) state_copies: assert (
             \dut.set_asked.word == \dut.set_changed.word && \dut.clear_asked.word == \dut.clear_changed.word );
-        if (wiped) state_marks: assert ((\dut.set_asked.word ^ \dut.clear_asked.word ) == waits);
+        if (wiped) state_marks: assert ((\dut.set_asked.word ^ \dut.clear_asked.word ^ coming) == waits);
+        state_coming: assert ((!\dut.set_valid_2 || (ready && \dut.set_register_2 != 0)) && (coming & ~waits) == 0);
 
         told: cover (ready && asked && pending && waits == 32'h80000002);
         taken_away: cover (ready && asked && !pending && \dut.set_asked.word != 0);

@@ -20,11 +20,10 @@ module warp_scheduler_formal (
 );
     wire issue_valid, issue_fresh, finish_valid, occupied;
     wire [4:0] issue_slot, finish_slot;
-    wire [31:0] issue_one_hot;
     (* anyconst *) reg [4:0] warp;
     warp_scheduler dut (
         .clk(clk), .rst(rst), .start_valid(start_valid), .start_slot(start_slot), .advance(advance),
-        .issue_valid(issue_valid), .issue_slot(issue_slot), .issue_fresh(issue_fresh), .issue_one_hot(issue_one_hot), .hold_slot(hold_slot),
+        .issue_valid(issue_valid), .issue_slot(issue_slot), .issue_fresh(issue_fresh), .hold_slot(hold_slot),
         .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .filled(filled),
         .write_slot(write_slot), .resume_valid(resume_valid), .flush_valid(flush_valid), .ended_valid(ended_valid),
         .path_valid(path_valid), .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot),
@@ -33,6 +32,7 @@ module warp_scheduler_formal (
         .finish_valid(finish_valid), .finish_ready(finish_ready), .finish_slot(finish_slot), .occupied(occupied)
     );
     (* hierconn *) wire [31:0] \dut.occupied_slots ;
+    (* hierconn *) wire [31:0] \dut.choice_one_hot ;
     (* hierconn *) wire [31:0] \dut.fresh ;
     (* hierconn *) wire [31:0] \dut.resolving ;
     (* hierconn *) wire [31:0] \dut.fetch ;
@@ -100,7 +100,7 @@ module warp_scheduler_formal (
         // Of a warp one instruction follows the other: none issues while its path, its line or its operands are not there.
         if (issue_valid && issue_slot == warp) issues_only_when_it_may: assert (may_issue);
         if (issue_valid && issue_slot == warp) fresh_is_the_first: assert (issue_fresh == first);
-        one_hot_is_the_slot: assert (issue_one_hot == {31'd0, issue_valid} << issue_slot);
+        one_hot_is_the_slot: assert (\dut.choice_one_hot == {31'd0, issue_valid} << issue_slot);
         if (may_issue) somebody_issues: assert (issue_valid);
         // A wake-up counts even in the cycle in which stage D says that the instruction waits.
         if (was_woken) no_wake_up_lost: assert (!\dut.waiting [warp]);
