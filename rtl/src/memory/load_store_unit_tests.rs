@@ -307,8 +307,8 @@ fn random_operations<const LANES: usize>(pace: f64, cycles: usize) {
     }
     bench.drain();
     assert!(bench.completed > 20, "only {} operations", bench.completed);
-    // 32 that wait for memory, and one whose last result waits.
-    assert!(bench.most_loads <= 33, "{} loads in flight", bench.most_loads);
+    // 32 that wait for memory, one whose line is here, and one whose last result waits.
+    assert!(bench.most_loads <= 34, "{} loads in flight", bench.most_loads);
 }
 
 #[test]
