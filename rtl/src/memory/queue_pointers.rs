@@ -32,13 +32,12 @@ pub struct QueuePointers<const A: usize> {
     tail: Register<Bits<A>>,
     head: Register<Bits<A>>,
     all_used: Register<Bit>,
-    some_used: Register<Bit>,
 }
 
 impl<const A: usize> Logic for QueuePointers<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, tail, head, all_used, some_used);
+        dff_setup!(self, clock, tail, head, all_used);
         if self.push.val() {
             self.tail.d.next = self.tail.q.val() + 1;
         }
@@ -47,15 +46,13 @@ impl<const A: usize> Logic for QueuePointers<A> {
         }
         if self.push.val() && !self.pop.val() {
             self.all_used.d.next = (self.tail.q.val() + 1) == self.head.q.val();
-            self.some_used.d.next = true;
         } else if self.pop.val() && !self.push.val() {
             self.all_used.d.next = false;
-            self.some_used.d.next = (self.head.q.val() + 1) != self.tail.q.val();
         }
         self.write_address.next = self.tail.q.val();
         self.read_address.next = self.head.q.val();
         self.full.next = self.all_used.q.val();
-        self.empty.next = !self.some_used.q.val();
+        self.empty.next = (self.tail.q.val() == self.head.q.val()) && !self.all_used.q.val();
     }
 }
 
