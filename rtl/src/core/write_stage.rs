@@ -284,7 +284,6 @@ pub struct WriteStage<const LANES: usize> {
     warp_late_q: Register<Bit>,
     faulting_q: Register<Bits<LANES>>,
     cause_q: Register<Bits<5>>,
-    any_faulting_q: Register<Bit>,
     splits_q: Register<Bit>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
@@ -310,6 +309,7 @@ pub struct WriteStage<const LANES: usize> {
     direct: Signal<Local, Bit>,
     selects: Signal<Local, Bit>,
     memory: Signal<Local, Bit>,
+    older_missing: Signal<Local, Bit>,
     held_back: Signal<Local, Bit>,
     fault_waits: Signal<Local, Bit>,
     request_ready: Signal<Local, Bit>,
@@ -470,7 +470,6 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             warp_late_q: Register::default(),
             faulting_q: Register::default(),
             cause_q: Register::default(),
-            any_faulting_q: Register::default(),
             splits_q: Register::default(),
             request_taken: Register::default(),
             fault_taken: Register::default(),
@@ -495,6 +494,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             direct: Signal::default(),
             selects: Signal::default(),
             memory: Signal::default(),
+            older_missing: Signal::default(),
             held_back: Signal::default(),
             fault_waits: Signal::default(),
             request_ready: Signal::default(),
@@ -552,7 +552,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             warp_late_q,
             faulting_q,
             cause_q,
-            any_faulting_q,
             splits_q
         );
 
@@ -597,11 +596,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // instruction whose loads failed fault or stay.
         self.may_fault.next = self.valid_w.q.val() & self.check.may_fault.val();
         self.splits_q.d.next = self.check.any_faulting.val();
-        self.any_faulting_q.d.next = self.check.any_faulting.val();
-        if self.load_failed.val() {
-            self.any_faulting_q.d.next = (self.active_w.q.val() & self.load_error_lanes.val()).any();
-        }
-        self.any_fault.next = self.fault_seen.q.val() & self.any_faulting_q.q.val();
+        self.any_fault.next = self.fault_seen.q.val() & self.faulting_q.q.val().any();
         self.split.next = (self.fault_seen.q.val() & self.splits_q.q.val())
             | (self.valid_w.q.val() & self.check.mixed.val());
         self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
@@ -647,9 +642,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
         // any more and add lanes to those that are recorded.
         self.warp_late_q.d.next = self.warp_late.val();
-        self.held_back.next = self.may_fault.val()
-            & (!self.fault_seen.q.val() | self.warp_late_q.q.val())
-            & !self.request_taken.q.val();
+        self.older_missing.next =
+            (!self.fault_seen.q.val() | self.warp_late_q.q.val()) & !self.request_taken.q.val();
+        self.held_back.next = self.may_fault.val() & self.older_missing.val();
         self.memory.next = self.valid_w.q.val()
             & (self.load_w.q.val() | self.store_w.q.val())
             & !self.fault_w.q.val()
@@ -659,7 +654,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // left waits for memory as well: whether there is one is known later still.
         self.fault_waits.next = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
-            | ((!self.fault_seen.q.val() | self.warp_late_q.q.val()) & !self.request_taken.q.val())
+            | self.older_missing.val()
             | !self.path_ready.val();
         self.request_ready.next = self.memory_ready.val();
         if self.check.scratchpad.val() {
