@@ -11,7 +11,7 @@ module front_end_formal (
     input wire        start_valid, input wire [4:0] start_slot, input wire [31:0] start_packet, input wire [5:0] start_count,
     input wire        misses, input wire waits, input wire controls, input wire replays,
     input wire        filled,
-    input wire        flush_valid, input wire ended_valid, input wire direct,
+    input wire        flush_valid, input wire ended_valid, input wire direct, input wire again_valid,
     input wire        path_valid, input wire [4:0] path_slot,
     input wire        late_valid, input wire [4:0] late_slot,
     input wire        scratchpad_stored, input wire [4:0] scratchpad_slot,
@@ -32,7 +32,7 @@ module front_end_formal (
     reg  [29:0] hold_pc;
     wire        fire = w_valid && advance;
     wire        resume_valid = fire && ((w_control && direct) || ended_valid);
-    wire        context_write = path_valid || (fire && w_control && direct);
+    wire        context_write = path_valid || (fire && w_control && direct) || again_valid;
     wire [4:0]  context_slot = path_valid ? path_slot : w_slot;
 
     wire        lookup_enable, fetched_boot, decode_valid, decode_boot, finish_valid;
@@ -46,7 +46,7 @@ module front_end_formal (
         .clk(clk), .rst(rst), .advance(advance), .start_valid(start_valid), .start_slot(start_slot),
         .start_packet(start_packet), .start_count(start_count), .hold_slot(hold_slot), .hold_pc(hold_pc),
         .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .replay_valid(replay_valid), .filled(filled), .write_slot(w_slot),
-        .resume_valid(resume_valid), .flush_valid(flush_valid), .ended_valid(ended_valid), .path_valid(path_valid),
+        .resume_valid(resume_valid), .flush_valid(flush_valid), .again_valid(again_valid), .ended_valid(ended_valid), .path_valid(path_valid),
         .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot), .scratchpad_stored(scratchpad_stored),
         .scratchpad_slot(scratchpad_slot), .stored_valid(stored_valid), .stored_slot(stored_slot),
         .divided_valid(divided_valid), .stores_busy(stores_busy), .context_write(context_write),
@@ -100,6 +100,7 @@ module front_end_formal (
     (* hierconn *) wire [29:0] \dut.jump_pc ;
     (* hierconn *) wire \dut.flush_valid_2 ;
     (* hierconn *) wire [4:0] \dut.flush_slot ;
+    (* hierconn *) wire \dut.again_valid_2 ;
     (* hierconn *) wire \dut.fetched_valid ;
     (* hierconn *) wire [5:0] \dut.fetched_depth ;
     (* hierconn *) wire [1:0] \dut.fetched_active ;
@@ -122,6 +123,8 @@ module front_end_formal (
     wire was_in_i = \dut.fetched_valid && fetched_slot == warp;
     wire was_in_d = \dut.decode_valid_2 && decode_slot == warp;
     wire flushes = \dut.flush_valid_2 && \dut.flush_slot == warp;
+    // It was flushed with the instruction itself, and goes on with that.
+    wire returns = flushes && \dut.again_valid_2 ;
     wire jumps = \dut.jump_valid && \dut.jump_slot == warp;
     wire in_c = was_in_c && !held && !flushes;
     wire in_i = was_in_i && !held && !flushes;
@@ -133,6 +136,8 @@ module front_end_formal (
     wire flushed = flush_valid && w_slot == decode_slot;
     // Instructions of it were dropped in the last cycle; its instruction was fetched again, and need not wait.
     reg  dropped, again;
+    // It was sent back before.
+    reg  returned;
     reg  present, over, choosing;
     // The PC of the instruction that retires next, while it is known, and its context.
     reg         known, untouched;
@@ -161,7 +166,12 @@ module front_end_formal (
         assume (!(ended_valid || direct) || w_control);
         assume (flush_valid + ended_valid + direct <= 1);
         assume (!(path_valid && fire && w_control));
-        assume (!chosen || choosing);
+        // An access may be sent back: it is flushed as well, and its context written as it was.
+        assume (!again_valid || (flush_valid && !path_valid));
+        assume (!(again_valid && in_w)
+            || {context_pc, context_depth, context_active, context_alive, context_waiting} == {w_pc, context});
+        // Path selection takes some cycles.
+        assume (!chosen || (choosing && !flushes));
     end
     always @(posedge clk) begin
         {miss_valid, wait_valid, control_valid, replay_valid} <= {misses, waits, controls, replays};
@@ -180,11 +190,12 @@ module front_end_formal (
             {looked_up_d, lookup_d} <= {looked_up, lookup};
         end
         if (fire && in_w) begin
-            expected <= w_control ? context_pc : w_pc + 1;
-            known <= direct || !(w_control || flush_valid);
-            choosing <= !ended_valid && !direct && (w_control || flush_valid);
+            expected <= again_valid ? w_pc : w_control ? context_pc : w_pc + 1;
+            known <= again_valid || direct || !(w_control || flush_valid);
+            choosing <= !again_valid && !ended_valid && !direct && (w_control || flush_valid);
             if (ended_valid) over <= 1;
         end
+        if (returns) returned <= 1;
         if (chosen) {choosing, known, expected} <= {2'b01, context_pc};
         if (context_write && context_slot == warp) begin
             context <= {context_depth, context_active, context_alive, context_waiting};
@@ -197,7 +208,7 @@ module front_end_formal (
             context <= {6'd0, all, all, 36'hfffffffff};
         end
         if (rst) begin
-            {present, over, choosing, known, r_valid, x_valid, w_valid, dropped, again} <= 0;
+            {present, over, choosing, known, r_valid, x_valid, w_valid, dropped, again, returned} <= 0;
             {miss_valid, wait_valid, control_valid, replay_valid} <= 0;
         end
     end
@@ -213,8 +224,8 @@ module front_end_formal (
     wire        fresh = in_c ? \dut.context_fresh : \dut.scheduler.fresh [warp];
     wire        occupied = \dut.scheduler.occupied_slots [warp];
     wire        leaving = finish_valid && finish_slot == warp;
-    // The path depends on an instruction, as the scheduler knows or is just told.
-    wire        resolving = \dut.scheduler.resolving [warp] || (held && control_valid);
+    // The path depends on an instruction or was flushed, as the scheduler knows or is just told.
+    wire        resolving = \dut.scheduler.resolving [warp] || (held && control_valid) || flushes;
 
     always @(posedge clk) if (started && !rst) begin
         if (fire && in_w) retires_in_order: assert (known && w_pc == expected && present && !over);
@@ -238,7 +249,7 @@ module front_end_formal (
         if (held) state_held: assert (!\dut.scheduler.resolving [warp] && in_r == control_valid && replay_valid != control_valid
             && (!control_valid || r_control) && hold_pc == (control_valid ? r_pc : behind_r));
         state_resolving: assert (resolving
-            == ((in_r && r_control) || (in_x && x_control) || (in_w && w_control) || choosing)
+            == ((in_r && r_control) || (in_x && x_control) || (in_w && w_control) || choosing || returns)
             && (!resolving || (occupied && !over && !in_c && !in_i && !in_d))
             && !(in_w && w_control && (in_x || in_r)) && !(in_x && x_control && in_r));
         if (in_w) state_w: assert (w_pc == expected);
@@ -251,10 +262,11 @@ module front_end_formal (
         if (occupied && fresh) state_fresh: assert (
             !in_i && !in_d && !in_r && !in_x && !in_w && !held && !resolving && !over && untouched);
         if (occupied && in_c) state_issued: assert (!\dut.scheduler.fresh [warp]);
-        // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle ago: its path is being chosen.
-        if (jumps) state_jump: assert (!was_in_c && !was_in_i && !was_in_d && !in_r && !in_x && !in_w && !held && !flushes && !untouched
+        // The context was written a cycle ago: no instruction runs with it yet. A flush a cycle ago: its path is being chosen, or it goes on where it was.
+        if (jumps) state_jump: assert (!in_c && !in_i && !in_d && (!(was_in_c || was_in_i || was_in_d) || returns) && !in_r && !in_x && !in_w && !held && flushes == returns && !untouched
             && known && expected == \dut.jump_pc );
-        if (flushes) state_flush: assert (choosing && !held && !in_r && !in_x && !in_w);
+        state_returns: assert (\dut.flush_valid_2 || !\dut.again_valid_2 );
+        if (flushes) state_flush: assert (choosing != returns && (!returns || jumps) && !held && !in_r && !in_x && !in_w);
         if (in_c) state_c: assert (\dut.start_read_data == start && \dut.initial_ [warp] == untouched && (untouched
             || {\dut.depth_read_data , \dut.active_read_data , \dut.alive_read_data , \dut.waiting_read_data } == context));
         if (occupied) state_context: assert (\dut.start.word == start && (\dut.initial_ [warp] && !jumps) == untouched && (untouched
@@ -269,6 +281,8 @@ module front_end_formal (
         flushed_with_an_outcome: cover (flush_valid && in_w && held && replay_valid && was_in_d);
         again_at_once: cover (again && was_in_c && in_w);
         dropped_at_a_stand: cover (held && !advance && was_in_d && was_in_i && was_in_c);
+        sent_back: cover (again_valid && in_w && !w_control && in_x && in_d && was_in_c && !untouched);
+        came_again: cover (fire && in_w && returned && in_x && warp == 3);
         third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x && warp == 3);
     end
 endmodule

@@ -9,7 +9,8 @@ module warp_scheduler_formal (
     input wire        advance,
     input wire [4:0]  hold_slot, input wire miss_valid, input wire wait_valid, input wire control_valid,
     input wire        filled,
-    input wire [4:0]  write_slot, input wire resume_valid, input wire flush_valid, input wire ended_valid,
+    input wire [4:0]  write_slot, input wire resume_valid, input wire ended_valid,
+    input wire [4:0]  flush_slot, input wire flush_valid, input wire again_valid,
     input wire        path_valid, input wire [4:0] path_slot,
     input wire        late_valid, input wire [4:0] late_slot,
     input wire        stored_valid, input wire [4:0] stored_slot,
@@ -26,6 +27,7 @@ module warp_scheduler_formal (
         .issue_valid(issue_valid), .issue_slot(issue_slot), .issue_fresh(issue_fresh), .hold_slot(hold_slot),
         .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .filled(filled),
         .write_slot(write_slot), .resume_valid(resume_valid), .flush_valid(flush_valid), .ended_valid(ended_valid),
+        .flush_slot(flush_slot), .again_valid(again_valid),
         .path_valid(path_valid), .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot),
         .stored_valid(stored_valid), .stored_slot(stored_slot), .scratchpad_stored(scratchpad_stored),
         .scratchpad_slot(scratchpad_slot), .divided_valid(divided_valid), .stores_busy(stores_busy),
@@ -48,7 +50,7 @@ module warp_scheduler_formal (
     wire starts = start_valid && start_slot == warp;
     wire held = hold_slot == warp;
     wire written = write_slot == warp;
-    wire flushed = flush_valid && written;
+    wire flushed = flush_valid && flush_slot == warp;
     wire issued = issue_valid && advance && issue_slot == warp;
     wire finished = finish_valid && finish_ready && finish_slot == warp;
     wire woken = (late_valid && late_slot == warp) || (stored_valid && stored_slot == warp)
@@ -63,13 +65,14 @@ module warp_scheduler_formal (
         assume (!starts || (!present && !leaving));
         assume (!(ended_valid && written) || (present && !over));
         assume (!(held && (miss_valid || wait_valid || control_valid)) || (present && !over));
-        assume (!(written && flush_valid) || (present && !over));
+        assume (!flushed || (present && !over));
+        assume (!again_valid || flush_valid);
     end
     always @(posedge clk) begin
         if (starts) {present, first} <= 2'b11;
         else if (issued) first <= 0;
-        if (control_valid && held || flushed) unresolved <= 1;
-        else if ((resume_valid && written) || (path_valid && path_slot == warp)) unresolved <= 0;
+        if (control_valid && held || flushed && !again_valid) unresolved <= 1;
+        else if ((resume_valid && written) || (path_valid && path_slot == warp) || flushed) unresolved <= 0;
         if (flushed) missing <= filled && miss_valid && held;
         else if (miss_valid && held) missing <= 1;
         else if (filled) missing <= 0;

@@ -19,6 +19,8 @@ pub struct AccessCheck<const LANES: usize> {
     pub advance: Signal<In, Bit>,
 
     // Stage X
+    /// Lanes that execute the instruction.
+    pub execute_active: Signal<In, Bits<LANES>>,
     /// It is a load or a store, and not EXIT.
     pub execute_access: Signal<In, Bit>,
     /// Its size: 0 = byte, 1 = half word, 2 = word.
@@ -70,14 +72,14 @@ pub struct AccessCheck<const LANES: usize> {
     pub staying: Signal<Out, Bits<LANES>>,
     /// Some lane faults.
     pub any_faulting: Signal<Out, Bit>,
-    /// Some lane faults, or the instruction is a branch to a misaligned target. This and the next are known sooner than the lanes.
-    pub may_fault: Signal<Out, Bit>,
-    /// Some lanes access the scratchpad and some the shared memory, if they may.
-    pub may_mix: Signal<Out, Bit>,
+    /// Some lane faults for another reason than where it accesses memory, or the instruction is a branch to a misaligned target. Depends on few
+    /// registers, and not on the windows.
+    pub early_fault: Signal<Out, Bit>,
+    /// The lanes of a load or store part: some lane may not make its access, or some access the scratchpad and some the shared memory. This is
+    /// known sooner than the lanes.
+    pub parts: Signal<Out, Bit>,
     /// Some lanes access the scratchpad and some the shared memory.
     pub mixed: Signal<Out, Bit>,
-    /// Of a load or store that is checked: some lane may make its access.
-    pub any_allowed: Signal<Out, Bit>,
     /// The access goes to the scratchpad, not to the shared memory.
     pub scratchpad: Signal<Out, Bit>,
     /// Cause of the fault; undefined if no lane faults.
@@ -88,6 +90,8 @@ pub struct AccessCheck<const LANES: usize> {
     taking: Pack<Bit, 1, LANES>,
     region: Vec<AddressRegion>,
     misaligned_w: Register<Bits<LANES>>,
+    /// Some lane that runs is misaligned.
+    crooked_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
     access: Signal<Local, Bit>,
@@ -103,6 +107,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             clock: Signal::default(),
             reset: Signal::default(),
             advance: Signal::default(),
+            execute_active: Signal::default(),
             execute_access: Signal::default(),
             execute_size: Signal::default(),
             execute_jump_register: Signal::default(),
@@ -127,10 +132,9 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             faulting: Signal::default(),
             staying: Signal::default(),
             any_faulting: Signal::default(),
-            may_fault: Signal::default(),
-            may_mix: Signal::default(),
+            early_fault: Signal::default(),
+            parts: Signal::default(),
             mixed: Signal::default(),
-            any_allowed: Signal::default(),
             scratchpad: Signal::default(),
             cause: Signal::default(),
             misaligned: Pack::new(LANES),
@@ -139,6 +143,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             taking: Pack::new(LANES),
             region: (0..LANES).map(|_| AddressRegion::default()).collect(),
             misaligned_w: Register::default(),
+            crooked_w: Register::default(),
             inside_w: Register::default(),
             private_w: Register::default(),
             access: Signal::default(),
@@ -153,7 +158,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, misaligned_w, inside_w, private_w);
+        dff_setup!(self, clock, misaligned_w, crooked_w, inside_w, private_w);
 
         // X: the low bits that an address must not have, and where it points to
         self.zeros.next = bits::<2>(0);
@@ -187,6 +192,7 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         }
         if self.advance.val() {
             self.misaligned_w.d.next = self.misaligned.y.val();
+            self.crooked_w.d.next = (self.execute_active.val() & self.misaligned.y.val()).any();
             self.inside_w.d.next = self.inside.y.val();
             self.private_w.d.next = self.private.y.val();
         }
@@ -211,15 +217,16 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             & (self.private_w.q.val() | self.inside_w.q.val())
             & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private_w.q.val();
-        self.any_allowed.next = self.allowed.val().any();
-        self.may_fault.next = (self.active.val() & self.misaligned_w.q.val()).any()
+        self.early_fault.next = self.crooked_w.q.val()
             | (self.target_misaligned.val() & (self.branch.val() | self.jump.val()))
-            | self.fault.val()
+            | self.fault.val();
+        self.parts.next = self.access.val()
+            & ((self.active.val() & !self.allowed.val()).any()
+                | ((self.active.val() & self.private_w.q.val()).any()
+                    & (self.active.val() & self.inside_w.q.val() & !self.private_w.q.val()).any()));
+        self.any_faulting.next = self.fault.val()
+            | self.crooked.val().any()
             | (self.access.val() & (self.active.val() & !self.allowed.val()).any());
-        self.any_faulting.next =
-            self.may_fault.val() & (!self.branch.val() | self.crooked.val().any() | self.fault.val());
-        self.may_mix.next = (self.active.val() & self.private_w.q.val()).any()
-            & (self.active.val() & self.inside_w.q.val() & !self.private_w.q.val()).any();
         self.mixed.next = self.access.val()
             & self.scratching.val().any()
             & (self.allowed.val() & !self.private_w.q.val()).any();
@@ -332,6 +339,7 @@ mod tests {
             }
 
             unit.active.next = active.into();
+            unit.execute_active.next = active.into();
             unit.load.next = !store;
             unit.store.next = store;
             unit.execute_access.next = true;
@@ -349,11 +357,9 @@ mod tests {
                 "{address:x?} active {active:x} size {size}"
             );
             assert_eq!(u64::from(unit.staying.val()), staying, "{address:x?} active {active:x} size {size}");
-            assert_eq!(
-                (unit.any_faulting.val(), unit.may_fault.val(), unit.mixed.val()),
-                (faulting != 0, faulting != 0, private != 0 && shared != 0)
-            );
-            assert_eq!(unit.any_allowed.val(), private | shared != 0);
+            let mixed = private != 0 && shared != 0;
+            assert_eq!((unit.any_faulting.val(), unit.mixed.val()), (faulting != 0, mixed));
+            assert_eq!((unit.early_fault.val(), unit.parts.val()), (misaligned != 0, faulting != 0 || mixed));
             assert_eq!(unit.scratchpad.val(), private != 0);
             let cause = if misaligned == 0 { 5 } else { 4 } + if store { 2 } else { 0 };
             assert_eq!(unit.cause.val().to_u64(), cause);
@@ -364,6 +370,7 @@ mod tests {
             let refused = if misaligned == 0 { active } else { misaligned };
             assert_eq!(u64::from(unit.faulting.val()), refused);
             assert_eq!(u64::from(unit.staying.val()), active & !refused);
+            assert!(unit.parts.val());
             assert!(!unit.scratchpad.val());
             unit.refused.next = bits(0);
 
@@ -373,6 +380,7 @@ mod tests {
             pass(&mut unit);
             assert!(!unit.faulting.val().any() && !unit.staying.val().any());
             assert!(!unit.any_faulting.val() && !unit.mixed.val() && !unit.scratchpad.val());
+            assert!(!unit.early_fault.val() && !unit.parts.val());
             unit.exit.next = false;
         }
     }
@@ -387,6 +395,7 @@ mod tests {
         unit.taken[1].next = true;
         unit.taken[3].next = true;
         unit.active.next = bits(0b0111);
+        unit.execute_active.next = bits(0b0111);
         // jalr, branch, jal, target misaligned; faulting lanes
         for (jump_register, branch, jump, target, faulting) in [
             (true, false, false, false, 0b0100),
@@ -402,7 +411,8 @@ mod tests {
             pass(&mut unit);
             assert_eq!(u64::from(unit.faulting.val()), faulting);
             assert_eq!(unit.any_faulting.val(), faulting != 0);
-            assert_eq!(unit.may_fault.val(), faulting != 0 || (branch && target));
+            assert_eq!(unit.early_fault.val(), faulting != 0 || (branch && target));
+            assert!(!unit.parts.val());
             assert_eq!(unit.cause.val().to_u64(), 0);
             assert_eq!(u64::from(unit.conditions.val()), 0b1010);
         }

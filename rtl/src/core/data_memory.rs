@@ -65,6 +65,8 @@ pub struct DataMemory<const LANES: usize> {
     pub request_acquire: Vec<Signal<In, Bit>>,
 
     // To register write-back, from shared memory and from the scratchpad
+    /// The scratchpad has values of lanes in the next cycle.
+    pub scratchpad_next: Signal<Out, Bit>,
     /// Values of lanes are here.
     pub result_valid: Vec<Signal<Out, Bit>>,
     /// Those from shared memory are taken at this edge if they are here; those from the scratchpad always are.
@@ -205,6 +207,7 @@ impl<const LANES: usize> DataMemory<LANES> {
             request_atomic: vec![Signal::default(); atomics],
             request_operation: vec![Signal::default(); atomics],
             request_acquire: vec![Signal::default(); atomics],
+            scratchpad_next: Signal::default(),
             result_valid: vec![Signal::default(); 2],
             result_ready: Signal::default(),
             result_slot: vec![Signal::default(); 2],
@@ -340,6 +343,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.result_last[FROM_MEMORY].next = self.load_store.result_last.val();
         self.result_error.next = self.load_store.result_error.val();
         self.result_line.next = self.load_store.result_line.val();
+        self.scratchpad_next.next = self.scratchpad.result_next.val();
         self.result_valid[FROM_SCRATCHPAD].next = self.scratchpad.result_valid.val();
         self.result_slot[FROM_SCRATCHPAD].next = self.scratchpad.result_slot.val();
         self.result_rd[FROM_SCRATCHPAD].next = self.scratchpad.result_rd.val();

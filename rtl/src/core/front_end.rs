@@ -48,6 +48,8 @@ pub struct FrontEnd<const LANES: usize> {
     pub resume_valid: Signal<In, Bit>,
     /// From stage W.
     pub flush_valid: Signal<In, Bit>,
+    /// From stage W, with `flush_valid`: the warp goes on at the context that is written at this edge.
+    pub again_valid: Signal<In, Bit>,
     /// From stage W.
     pub ended_valid: Signal<In, Bit>,
     /// From path selection.
@@ -142,6 +144,8 @@ pub struct FrontEnd<const LANES: usize> {
     /// The flush of a cycle ago.
     flush_valid_q: Register<Bit>,
     flush_slot: Register<Bits<5>>,
+    /// It flushed the instruction as well, which is issued again.
+    again_valid_q: Register<Bit>,
     context_valid: Register<Bit>,
     context_held_slot: Register<Bits<5>>,
     context_fresh: Register<Bit>,
@@ -209,6 +213,7 @@ impl<const LANES: usize> FrontEnd<LANES> {
             write_slot: Signal::default(),
             resume_valid: Signal::default(),
             flush_valid: Signal::default(),
+            again_valid: Signal::default(),
             ended_valid: Signal::default(),
             path_valid: Signal::default(),
             path_slot: Signal::default(),
@@ -261,6 +266,7 @@ impl<const LANES: usize> FrontEnd<LANES> {
             jump_pc: Register::default(),
             flush_valid_q: Register::default(),
             flush_slot: Register::default(),
+            again_valid_q: Register::default(),
             context_valid: Register::default(),
             context_held_slot: Register::default(),
             context_fresh: Register::default(),
@@ -321,6 +327,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             jump_pc,
             flush_valid_q,
             flush_slot,
+            again_valid_q,
             context_valid,
             context_held_slot,
             context_fresh,
@@ -364,7 +371,9 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.filled.next = self.filled.val();
         self.scheduler.write_slot.next = self.write_slot.val();
         self.scheduler.resume_valid.next = self.resume_valid.val();
-        self.scheduler.flush_valid.next = self.flush_valid.val();
+        self.scheduler.flush_valid.next = self.flush_valid_q.q.val();
+        self.scheduler.flush_slot.next = self.flush_slot.q.val();
+        self.scheduler.again_valid.next = self.again_valid_q.q.val();
         self.scheduler.ended_valid.next = self.ended_valid.val();
         self.scheduler.path_valid.next = self.path_valid.val();
         self.scheduler.path_slot.next = self.path_slot.val();
@@ -388,8 +397,10 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         // later, and none of it comes into stage R before: stage D drops what it holds in that cycle by itself.
         self.flush_valid_q.d.next = self.flush_valid.val();
         self.flush_slot.d.next = self.write_slot.val();
-        self.drop_issued.next = (self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
-            & (self.scheduler.issue_slot.val() == self.hold_slot.val());
+        self.again_valid_q.d.next = self.again_valid.val();
+        self.drop_issued.next = ((self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
+            & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
+            | (self.flush_valid_q.q.val() & (self.scheduler.issue_slot.val() == self.flush_slot.q.val()));
         self.drop_context.next = (self.hold.val() & (self.context_held_slot.q.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.context_held_slot.q.val() == self.flush_slot.q.val()));
         self.drop_fetched.next = (self.hold.val() & (self.fetched_slot_q.q.val() == self.hold_slot.val()))

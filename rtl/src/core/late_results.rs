@@ -16,7 +16,8 @@ pub const FROM_DIVISION: usize = 2;
 /// 1. Values of a unit are taken at the edge at which its `result_valid` and `result_ready` are high; of one unit at most. What the lanes get from the
 ///    others in that cycle is 0.
 /// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name, which are registers, as are all outputs that come with them.
-/// 3. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
+/// 3. Whether the scratchpad has values is told a cycle before, with `scratchpad_next`, so that the other units know soon whether theirs are taken.
+/// 4. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
 ///    stream of loaded lines would hold up the instructions that ask for more. The scratchpad never waits, so that it knows soon whether it has room; what
 ///    it still has to give when stage W begins to wait is at most a few instructions'.
 #[derive(LogicBlock)]
@@ -27,6 +28,8 @@ pub struct LateResults<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// Stage W wants the register port.
     pub port_wanted: Signal<In, Bit>,
+    /// From the scratchpad: values of lanes are here in the next cycle.
+    pub scratchpad_next: Signal<In, Bit>,
     /// From each unit: values of lanes are here.
     pub result_valid: Vec<Signal<In, Bit>>,
     /// To each unit: they are taken at this edge if they are here.
@@ -69,6 +72,8 @@ pub struct LateResults<const LANES: usize> {
     pub divided: Signal<Out, Bit>,
     /// An atomic operation was complete a cycle ago; if it has values, they are written at this edge.
     pub exchanged: Signal<Out, Bit>,
+    /// The scratchpad has no values.
+    scratchpad_idle: Register<Bit>,
     write_valid_q: Register<Bit>,
     write_slot_q: Register<Bits<5>>,
     write_rd_q: Register<Bits<5>>,
@@ -91,6 +96,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             clock: Signal::default(),
             reset: Signal::default(),
             port_wanted: Signal::default(),
+            scratchpad_next: Signal::default(),
             result_valid: vec![Signal::default(); LATE_SOURCES],
             result_ready: vec![Signal::default(); LATE_SOURCES],
             result_slot: vec![Signal::default(); LATE_SOURCES],
@@ -112,6 +118,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             scratched: Signal::default(),
             divided: Signal::default(),
             exchanged: Signal::default(),
+            scratchpad_idle: Register::default(),
             write_valid_q: Register::default(),
             write_slot_q: Register::default(),
             write_rd_q: Register::default(),
@@ -135,6 +142,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         dff_setup!(
             self,
             clock,
+            scratchpad_idle,
             write_valid_q,
             write_slot_q,
             write_rd_q,
@@ -147,18 +155,20 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
             divided_q,
             exchanged_q
         );
+        self.scratchpad_idle.d.next = !self.scratchpad_next.val();
         self.write_valid_q.d.next = false;
         self.write_slot_q.d.next = self.result_slot[0].val();
         self.write_rd_q.d.next = self.result_rd[0].val();
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            self.free[i].next = !(self.port_wanted.val() & self.write_valid_q.q.val());
-            if (i == FROM_SCRATCHPAD) && self.result_valid[i].val() {
+            self.free[i].next =
+                self.scratchpad_idle.q.val() & !(self.port_wanted.val() & self.write_valid_q.q.val());
+            if i == FROM_SCRATCHPAD {
                 self.free[i].next = true;
             }
             for j in 0..LATE_SOURCES {
-                if (j < i) && self.result_valid[j].val() {
+                if (j < i) && (j != FROM_SCRATCHPAD) && self.result_valid[j].val() {
                     self.free[i].next = false;
                 }
             }
@@ -209,8 +219,14 @@ mod tests {
         let mut uut = LateResults::<4>::default();
         reset!(uut);
         let (mut before, mut held, mut second) = (None, 0, 0);
+        // The first cycle after reset is lost.
+        tick!(uut);
+        let mut scratchpad = false;
         for cycle in 0..2000u64 {
-            let valid: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.4));
+            let mut valid: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.4));
+            valid[FROM_SCRATCHPAD] = scratchpad;
+            scratchpad = rng.gen_bool(0.4);
+            uut.scratchpad_next.next = scratchpad;
             let last: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.5));
             for i in 0..LATE_SOURCES {
                 uut.result_valid[i].next = valid[i];

@@ -51,8 +51,12 @@ pub struct WarpScheduler {
     pub write_slot: Signal<In, Bits<5>>,
     /// From stage W: the next path is known, or the warp ended.
     pub resume_valid: Signal<In, Bit>,
-    /// From stage W: lanes fault; younger instructions of the warp are dropped and its next path is selected.
+    /// Stage W flushed a warp a cycle ago: its younger instructions are dropped.
     pub flush_valid: Signal<In, Bit>,
+    /// Its slot.
+    pub flush_slot: Signal<In, Bits<5>>,
+    /// With `flush_valid`: the warp goes on at once; else its next path is selected.
+    pub again_valid: Signal<In, Bit>,
     /// From stage W: all threads of the warp ended.
     pub ended_valid: Signal<In, Bit>,
     /// From path selection: the next path is known.
@@ -106,6 +110,8 @@ pub struct WarpScheduler {
     written: Signal<Local, Bits<32>>,
     resumed: Signal<Local, Bits<32>>,
     flushed: Signal<Local, Bits<32>>,
+    /// Flushed, with a path to be selected.
+    split_up: Signal<Local, Bits<32>>,
     just_ended: Signal<Local, Bits<32>>,
     selected: Signal<Local, Bits<32>>,
     woken: Signal<Local, Bits<32>>,
@@ -135,6 +141,8 @@ impl WarpScheduler {
             write_slot: Signal::default(),
             resume_valid: Signal::default(),
             flush_valid: Signal::default(),
+            flush_slot: Signal::default(),
+            again_valid: Signal::default(),
             ended_valid: Signal::default(),
             path_valid: Signal::default(),
             path_slot: Signal::default(),
@@ -173,6 +181,7 @@ impl WarpScheduler {
             written: Signal::default(),
             resumed: Signal::default(),
             flushed: Signal::default(),
+            split_up: Signal::default(),
             just_ended: Signal::default(),
             selected: Signal::default(),
             woken: Signal::default(),
@@ -257,7 +266,12 @@ impl Logic for WarpScheduler {
         }
         self.flushed.next = bits::<32>(0);
         if self.flush_valid.val() {
-            self.flushed.next = self.written.val();
+            self.flushed.next = bits::<32>(1) << self.flush_slot.val();
+        }
+        self.split_up.next = self.flushed.val();
+        if self.again_valid.val() {
+            self.split_up.next = bits::<32>(0);
+            self.resumed.next = self.resumed.val() | self.flushed.val();
         }
         self.just_ended.next = bits::<32>(0);
         if self.ended_valid.val() {
@@ -300,7 +314,7 @@ impl Logic for WarpScheduler {
         self.fresh.d.next = (self.fresh.q.val() & !self.issued.val()) | self.started.val();
         self.resolving.d.next = (self.resolving.q.val() & !(self.resumed.val() | self.selected.val()))
             | self.to_resolve.val()
-            | self.flushed.val();
+            | self.split_up.val();
         self.fetch.d.next = (self.fetch.q.val() | self.missed.val()) & !self.flushed.val();
         if self.filled.val() {
             self.fetch.d.next = self.missed.val();
@@ -374,10 +388,17 @@ mod tests {
             let what = rng.gen_range(0..4);
             let flush = choose(&mut rng, &warps, |w| matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting))
                 .filter(|&s| resolved.is_none() && hold != Some(s));
-            unit.write_slot.next = (resolved.or(flush).unwrap_or(0) as u64).into();
+            unit.write_slot.next = (resolved.unwrap_or(0) as u64).into();
             unit.resume_valid.next = resolved.is_some() && what != 2;
             unit.ended_valid.next = resolved.is_some() && what == 3;
+            // Or one was flushed a cycle ago, even with an instruction on which its path depends.
+            let depends = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: true })
+                .filter(|_| resolved.is_none() && flush.is_none());
+            let again = depends.is_some() || (flush.is_some() && rng.gen());
+            let flush = depends.or(flush);
             unit.flush_valid.next = flush.is_some();
+            unit.flush_slot.next = (flush.unwrap_or(0) as u64).into();
+            unit.again_valid.next = again;
             if let Some(slot) = resolved {
                 next[slot] = match what {
                     2 => Warp::Resolving { in_write: false },
@@ -389,7 +410,7 @@ mod tests {
                 }
             }
             if let Some(slot) = flush {
-                next[slot] = Warp::Resolving { in_write: false };
+                next[slot] = if again { Warp::Ready } else { Warp::Resolving { in_write: false } };
             }
 
             let path = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: false });

@@ -438,6 +438,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Values that come late
         self.late.port_wanted.next = self.write.wants_port.val();
+        self.late.scratchpad_next.next = self.data_memory.scratchpad_next.val();
         for i in 0..FROM_DIVISION {
             self.late.result_valid[i].next = self.data_memory.result_valid[i].val();
             self.late.result_slot[i].next = self.data_memory.result_slot[i].val();
@@ -473,6 +474,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.write_slot.next = self.write.slot.val();
         self.front_end.resume_valid.next = self.write.resume_valid.val();
         self.front_end.flush_valid.next = self.write.flush_valid.val();
+        self.front_end.again_valid.next = self.write.again_valid.val();
         self.front_end.ended_valid.next = self.write.ended_valid.val();
         self.front_end.path_valid.next = self.paths.valid.val();
         self.front_end.path_slot.next = self.paths.slot.val();
@@ -865,8 +867,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.load_errors.write_slot.next = self.write.slot.val();
         self.write.load_error_lanes.next = self.load_errors.lanes.val();
         self.write.load_error_line.next = self.load_errors.line.val();
-        self.load_errors.clear_valid.next = self.write.fire.val() & self.write.faulting.val().any();
-        self.load_errors.clear_lanes.next = self.write.faulting.val();
+        self.load_errors.clear_valid.next =
+            self.write.valid.val() & self.write.advance.val() & self.write.fault_lanes.val().any();
+        self.load_errors.clear_lanes.next = self.write.fault_lanes.val();
 
         // Counters
         self.counters.retire.next = self.write.retire.val();
@@ -927,7 +930,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.trace[i].slot.next = self.write.slot.val();
             self.trace[i].pc.next = self.write.fault_pc.val();
             self.trace[i].active.next = self.write.executed.val();
-            self.trace[i].faulting.next = self.write.faulting.val();
+            self.trace[i].faulting.next = self.write.fault_lanes.val();
             self.trace[i].cause.next = self.write.fault_cause.val();
             self.trace[i].rd.next = self.write.rd.val();
             self.trace[i].late.next = self.write.load.val() | self.write.divide.val();

@@ -160,6 +160,8 @@ pub struct WriteStage<const LANES: usize> {
     pub ended_valid: Signal<Out, Bit>,
     /// To the stages before: lanes fault or stay, and younger instructions of the warp are dropped.
     pub flush_valid: Signal<Out, Bit>,
+    /// To the front end, with `flush_valid`: the instruction itself comes again, and did nothing.
+    pub again_valid: Signal<Out, Bit>,
     /// To the hazard check: the load/store unit takes the load or store.
     pub memory_start: Signal<Out, Bit>,
     /// To the divider: the division starts.
@@ -234,8 +236,6 @@ pub struct WriteStage<const LANES: usize> {
     pub fire: Signal<Out, Bit>,
     /// Lanes that execute it, faulting ones included.
     pub executed: Signal<Out, Bits<LANES>>,
-    /// Faulting lanes.
-    pub faulting: Signal<Out, Bits<LANES>>,
     /// It belongs to the boot sequence.
     pub boot: Signal<Out, Bit>,
     /// A kernel instruction retires.
@@ -279,12 +279,17 @@ pub struct WriteStage<const LANES: usize> {
     target_w: Register<Bits<32>>,
     next_w: Register<Bits<30>>,
     pc_w: Register<Bits<30>>,
-    /// The instruction may fault and was in stage W a cycle ago, too: what `warp_late_q` says is of its warp.
-    fault_seen: Register<Bit>,
+    /// Warps whose access was sent back: their next one is judged before it goes.
+    sent_back: RamAsync<Bit, 5>,
+    again_w: Register<Bit>,
+    /// The instruction is doubtful and was in stage W a cycle ago, too: what the following registers say is of it.
+    judged: Register<Bit>,
     warp_late_q: Register<Bit>,
     faulting_q: Register<Bits<LANES>>,
+    staying_q: Register<Bits<LANES>>,
     cause_q: Register<Bits<5>>,
-    splits_q: Register<Bit>,
+    faults_q: Register<Bit>,
+    mixed_q: Register<Bit>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
     check: AccessCheck<LANES>,
@@ -295,10 +300,14 @@ pub struct WriteStage<const LANES: usize> {
     sound: Signal<Local, Bits<LANES>>,
     branching: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
-    staying: Signal<Local, Bits<LANES>>,
     load_failed: Signal<Local, Bit>,
-    any_fault: Signal<Local, Bit>,
-    may_fault: Signal<Local, Bit>,
+    doubtful: Signal<Local, Bit>,
+    /// The instruction leaves the stage at this edge.
+    leaves: Signal<Local, Bit>,
+    /// The access is to be sent back.
+    refuses: Signal<Local, Bit>,
+    /// It is, at this edge.
+    goes_back: Signal<Local, Bit>,
     all_ended: Signal<Local, Bit>,
     together: Signal<Local, Bit>,
     direct_pc: Signal<Local, Bits<30>>,
@@ -391,6 +400,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             resume_valid: Signal::default(),
             ended_valid: Signal::default(),
             flush_valid: Signal::default(),
+            again_valid: Signal::default(),
             memory_start: Signal::default(),
             divide_start: Signal::default(),
             divide_ready: Signal::default(),
@@ -428,7 +438,6 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             fault_packet: Signal::default(),
             fire: Signal::default(),
             executed: Signal::default(),
-            faulting: Signal::default(),
             boot: Signal::default(),
             retire: Signal::default(),
             retire_lanes: Signal::default(),
@@ -466,11 +475,15 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             target_w: Register::default(),
             next_w: Register::default(),
             pc_w: Register::default(),
-            fault_seen: Register::default(),
+            sent_back: RamAsync::default(),
+            again_w: Register::default(),
+            judged: Register::default(),
             warp_late_q: Register::default(),
             faulting_q: Register::default(),
+            staying_q: Register::default(),
             cause_q: Register::default(),
-            splits_q: Register::default(),
+            faults_q: Register::default(),
+            mixed_q: Register::default(),
             request_taken: Register::default(),
             fault_taken: Register::default(),
             check: AccessCheck::default(),
@@ -481,10 +494,11 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             sound: Signal::default(),
             branching: Signal::default(),
             living: Signal::default(),
-            staying: Signal::default(),
             load_failed: Signal::default(),
-            any_fault: Signal::default(),
-            may_fault: Signal::default(),
+            doubtful: Signal::default(),
+            leaves: Signal::default(),
+            refuses: Signal::default(),
+            goes_back: Signal::default(),
             all_ended: Signal::default(),
             together: Signal::default(),
             direct_pc: Signal::default(),
@@ -548,16 +562,21 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             pc_w,
             request_taken,
             fault_taken,
-            fault_seen,
+            again_w,
+            judged,
             warp_late_q,
             faulting_q,
+            staying_q,
             cause_q,
-            splits_q
+            faults_q,
+            mixed_q
         );
+        self.sent_back.clock.next = self.clock.val();
 
         // Lanes that fault
         self.check.clock.next = self.clock.val();
         self.check.reset.next = self.reset.val();
+        self.check.execute_active.next = self.active_x.q.val();
         self.check.execute_access.next =
             (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();
         self.check.execute_size.next = self.execute_funct3.val().get_bits::<2>(0);
@@ -584,23 +603,29 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.check.from_end[i].next = self.from_end[i].val();
         }
         self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
-        self.faulting.next = self.check.faulting.val();
-        self.staying.next = self.check.staying.val();
+        self.faulting_q.d.next = self.check.faulting.val();
+        self.staying_q.d.next = self.check.staying.val();
         self.load_failed.next = self.fault_w.q.val() & (self.cause_w.q.val() == bits::<5>(5));
         if self.load_failed.val() {
-            self.faulting.next = self.active_w.q.val() & self.load_error_lanes.val();
-            self.staying.next = self.active_w.q.val() & !self.load_error_lanes.val();
+            self.faulting_q.d.next = self.active_w.q.val() & self.load_error_lanes.val();
+            self.staying_q.d.next = self.active_w.q.val() & !self.load_error_lanes.val();
         }
-        // What holds the pipeline up must be known soon, so it does not wait for the lanes: whatever may choose a path waits for the choice
-        // before, whatever may fault for the fault before. That it does fault is taken from registers, as it waits a cycle at least. The lanes of an
-        // instruction whose loads failed fault or stay.
-        self.may_fault.next = self.valid_w.q.val() & self.check.may_fault.val();
-        self.splits_q.d.next = self.check.any_faulting.val();
-        self.any_fault.next = self.fault_seen.q.val() & self.faulting_q.q.val().any();
-        self.split.next = (self.fault_seen.q.val() & self.splits_q.q.val())
-            | (self.valid_w.q.val() & self.check.mixed.val());
-        self.sound.next = self.active_w.q.val() & !self.faulting.val() & !self.staying.val();
-        self.executed.next = self.active_w.q.val() & !self.staying.val();
+        self.cause_q.d.next = self.check.cause.val();
+        self.faults_q.d.next = self.check.any_faulting.val();
+        self.mixed_q.d.next = self.check.mixed.val();
+
+        // What holds the pipeline up must be known soon, so it does not wait for the lanes. What is doubtful stays a cycle at least and is judged by
+        // registers. Where an access reaches is known too late to make it doubtful; it is sent back and comes again so.
+        self.doubtful.next = self.check.early_fault.val() | (self.again_w.q.val() & self.access.val());
+        self.fault_lanes.next = bits::<LANES>(0);
+        self.stay_lanes.next = bits::<LANES>(0);
+        if self.judged.q.val() {
+            self.fault_lanes.next = self.faulting_q.q.val();
+            self.stay_lanes.next = self.staying_q.q.val();
+        }
+        self.split.next = self.judged.q.val() & (self.faults_q.q.val() | self.mixed_q.q.val());
+        self.executed.next = self.active_w.q.val() & !self.stay_lanes.val();
+        self.sound.next = self.executed.val() & !self.fault_lanes.val();
 
         // Where the warp goes
         self.branching.next = self.active_w.q.val() & self.check.conditions.val();
@@ -642,43 +667,54 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
         // any more and add lanes to those that are recorded.
         self.warp_late_q.d.next = self.warp_late.val();
-        self.older_missing.next =
-            (!self.fault_seen.q.val() | self.warp_late_q.q.val()) & !self.request_taken.q.val();
-        self.held_back.next = self.may_fault.val() & self.older_missing.val();
+        self.older_missing.next = self.warp_late_q.q.val() & !self.request_taken.q.val();
+        self.held_back.next =
+            self.doubtful.val() & (!self.judged.q.val() | (self.faults_q.q.val() & self.older_missing.val()));
         self.memory.next = self.valid_w.q.val()
             & (self.load_w.q.val() | self.store_w.q.val())
             & !self.fault_w.q.val()
-            & (self.exit_w.q.val() | self.check.any_allowed.val());
+            & self.sound.val().any();
         self.wants_port.next = self.valid_w.q.val() & self.writes_w.q.val();
-        // Of all these only whether some lane may fault, and which memory the others want, is known late. A load or store of which no lane is
-        // left waits for memory as well: whether there is one is known later still.
         self.fault_waits.next = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
-            | self.older_missing.val()
             | !self.path_ready.val();
+        // A load or store waits until both memories have room, for it is known late which one it wants, or none. It waits a cycle at most where
+        // its own memory takes it.
+        self.request_waits.next = (self.load_w.q.val() | self.store_w.q.val())
+            & !self.fault_w.q.val()
+            & !self.request_taken.q.val();
+        self.blocked.next = self.held_back.val()
+            | (self.judged.q.val() & self.faults_q.q.val() & self.fault_waits.val())
+            | (self.split.val() & !self.path_ready.val())
+            | (self.request_waits.val() & !(self.memory_ready.val() & self.scratchpad_ready.val()))
+            | (self.access.val() & self.path_valid.val())
+            | (self.writes_w.q.val() & self.late_write.val())
+            | (self.divide_w.q.val() & !self.divide_ready.val())
+            | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
+        self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
+        self.refuses.next = self.valid_w.q.val() & !self.doubtful.val() & self.check.parts.val();
+        self.leaves.next = self.valid_w.q.val() & !self.blocked.val();
+        self.goes_back.next = self.leaves.val() & self.refuses.val();
+        self.fire.next = self.leaves.val() & !self.refuses.val();
+        self.judged.d.next = self.valid_w.q.val() & self.doubtful.val() & self.blocked.val();
+        self.sent_back.write_enable.next = self.leaves.val();
+        self.sent_back.write_address.next = self.slot_w.q.val();
+        self.sent_back.write_data.next = self.refuses.val();
+        self.sent_back.read_address.next = self.slot_x.q.val();
+        self.check.advance.next = self.advance.val();
+        // What follows of instructions that are no accesses, or were judged, does not wait for whether it is sent back.
+        self.flush.next = self.leaves.val() & (self.refuses.val() | self.split.val());
+        self.flush_valid.next = self.flush.val();
+        self.again_valid.next = self.goes_back.val();
+        self.divide_start.next = self.leaves.val() & self.divide_w.q.val();
+
+        // Memory request and fault record, each sent once, and not before older values are here
         self.request_ready.next = self.memory_ready.val();
         if self.check.scratchpad.val() {
             self.request_ready.next = self.scratchpad_ready.val();
         }
-        self.request_waits.next = (self.load_w.q.val() | self.store_w.q.val())
-            & !self.fault_w.q.val()
-            & !self.request_taken.q.val();
-        self.blocked.next = (self.may_fault.val() & self.fault_waits.val())
-            | (self.request_waits.val() & !self.request_ready.val())
-            | (self.check.may_mix.val() & !self.path_ready.val())
-            | (self.writes_w.q.val() & self.late_write.val())
-            | (self.divide_w.q.val() & !self.divide_ready.val())
-            | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
-        self.fire.next = self.valid_w.q.val() & !self.blocked.val();
-        self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
-        self.fault_seen.d.next = self.may_fault.val() & self.blocked.val();
-        self.check.advance.next = self.advance.val();
-        self.flush.next = self.fire.val() & self.split.val();
-        self.flush_valid.next = self.flush.val();
-        self.divide_start.next = self.fire.val() & self.divide_w.q.val();
-
-        // Memory request and fault record, each sent once, and not before older values are here
-        self.request_offered.next = self.memory.val() & !self.request_taken.q.val() & !self.held_back.val();
+        self.request_offered.next =
+            self.memory.val() & !self.request_taken.q.val() & !self.held_back.val() & !self.refuses.val();
         self.request_valid.next = self.request_offered.val();
         self.request_scratchpad.next = self.check.scratchpad.val();
         self.request_store.next = self.store_w.q.val();
@@ -686,12 +722,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
         self.request_mask.next = self.sound.val();
         self.memory_start.next = self.request_offered.val() & self.request_ready.val();
-        self.fault_offered.next = self.any_fault.val() & !self.fault_taken.q.val() & !self.held_back.val();
+        self.fault_offered.next =
+            self.fault_lanes.val().any() & !self.fault_taken.q.val() & !self.held_back.val();
         self.fault_valid.next = self.fault_offered.val();
         self.fault_cause.next = self.cause_q.q.val();
-        // What faults waits a cycle at least, so that the record, the verdict and the lanes' part of it come from registers.
-        self.faulting_q.d.next = self.faulting.val();
-        self.cause_q.d.next = self.check.cause.val();
         self.encoder.lanes.next = self.faulting_q.q.val();
         self.encoder.packet.next = self.packet_w.q.val();
         self.encoder.value_is_address.next =
@@ -739,31 +773,27 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.access.val() | self.fault_w.q.val() {
             self.target.next = self.pc_w.q.val();
         }
-        self.fault_lanes.next = bits::<LANES>(0);
-        if self.fault_seen.q.val() {
-            self.fault_lanes.next = self.faulting_q.q.val();
-        }
-        self.stay_lanes.next = self.staying.val();
         self.write_lanes.next = bits::<LANES>(0);
         self.path_lanes.next = bits::<LANES>(0);
-        if self.fire.val() {
+        if self.leaves.val() {
             self.write_lanes.next = self.fault_lanes.val();
             if self.writes_w.q.val() {
                 self.write_lanes.next = self.active_w.q.val();
             }
+            // The PCs that lanes store mean nothing while they run: those of an access that is sent back may, too.
             if self.selects.val() {
                 self.path_lanes.next = self.active_w.q.val();
             }
         }
 
         // To scheduler, path selection and contexts
-        self.ended_valid.next = self.fire.val() & self.all_ended.val();
+        self.ended_valid.next = self.leaves.val() & self.all_ended.val();
         self.resume_valid.next =
             self.fire.val() & ((self.control_w.q.val() & self.direct.val()) | self.all_ended.val());
         self.path_start_valid.next = self.fire.val() & self.selects.val();
         self.path_start_alive.next = self.living.val();
-        self.context_write.next =
-            self.path_valid.val() | (self.fire.val() & self.control_w.q.val() & self.direct.val());
+        self.context_write.next = self.path_valid.val()
+            | (self.leaves.val() & (self.refuses.val() | (self.control_w.q.val() & self.direct.val())));
         if self.path_valid.val() {
             self.context_slot.next = self.path_slot.val();
             self.context_pc.next = self.path_pc.val();
@@ -774,6 +804,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         } else {
             self.context_slot.next = self.slot_w.q.val();
             self.context_pc.next = self.direct_pc.val();
+            if self.refuses.val() {
+                self.context_pc.next = self.pc_w.q.val();
+            }
             self.context_depth.next = self.depth_w.q.val();
             self.context_active.next = self.active_w.q.val();
             self.context_alive.next = self.alive_w.q.val();
@@ -833,6 +866,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
                 (bit_cast::<32, 30>(self.execute_pc.val()) << bits::<5>(2)) + self.execute_immediate.val();
             self.next_w.d.next = self.execute_next.val();
             self.pc_w.d.next = self.execute_pc.val();
+            self.again_w.d.next = self.sent_back.read_data.val();
         }
     }
 }

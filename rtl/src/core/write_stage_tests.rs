@@ -1,6 +1,7 @@
 //! Tests of stage W by itself.
 
-use super::WriteStage;
+use super::access_window::distance;
+use super::{WriteStage, WINDOWS};
 use crate::memory::testing::{reset, settle, tick};
 use crate::prelude::*;
 use rand::Rng;
@@ -56,4 +57,94 @@ fn a_record_has_all_lanes_that_fault() {
         }
     }
     assert!(faults > 200 && joined > 100, "{faults} {joined}");
+}
+
+/// Lines 0x100 to 0x1ff may be read.
+fn open_a_window(uut: &mut WriteStage<4>) {
+    for window in 0..WINDOWS {
+        uut.from_base[window].next = distance(0, 0x100);
+        uut.from_end[window].next = distance(0, 0x200);
+    }
+}
+
+/// Takes a load of these addresses from stage R to stage W.
+fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
+    uut.read_slot.next = bits(slot);
+    uut.execute_valid.next = false;
+    tick!(*uut);
+    uut.execute_valid.next = true;
+    uut.execute_load.next = true;
+    uut.execute_funct3.next = bits(2);
+    uut.execute_pc.next = bits(0x1000 + slot);
+    for (lane, address) in addresses.into_iter().enumerate() {
+        uut.address[lane].next = bits(address);
+        uut.operand[lane].next = bits(address);
+        uut.result[lane].next = bits(address);
+    }
+    tick!(*uut);
+    uut.execute_valid.next = false;
+    settle(uut);
+}
+
+/// A load that some lane may not make is sent back without effect, and judged before it goes when it comes again; those of other warps, and later ones
+/// of its own, are not held up.
+#[test]
+fn an_access_that_faults_is_sent_back_first() {
+    let mut uut = WriteStage::<4>::default();
+    reset!(uut);
+    open_a_window(&mut uut);
+    uut.read_active.next = bits(15);
+    uut.read_alive.next = bits(15);
+    (uut.memory_ready.next, uut.scratchpad_ready.next) = (true, true);
+    (uut.path_ready.next, uut.fault_ready.next) = (true, true);
+    let (good, bad) = ([0x4000, 0x4004, 0x7ffc, 0x5000], [0x4000, 0x8000, 0x4004, 0x3ffc]);
+    let (allowed, refused) = (0b0101, 0b1010);
+    for _ in 0..3 {
+        // The memories of the warps' accesses that were sent back hold anything before the first instruction of a warp.
+        for slot in [3, 4] {
+            load(&mut uut, slot, good);
+            tick!(uut);
+        }
+        load(&mut uut, 3, bad);
+        assert!(uut.advance.val() && !uut.fire.val() && !uut.retire.val());
+        assert!(!uut.request_valid.val() && !uut.memory_start.val() && !uut.fault_valid.val());
+        assert!(!uut.path_start_valid.val() && !uut.resume_valid.val() && !uut.write_lanes.val().any());
+        assert!(uut.flush_valid.val() && uut.again_valid.val() && uut.context_write.val());
+        assert_eq!((uut.context_slot.val().to_u64(), uut.context_pc.val().to_u64()), (3, 0x1003));
+        assert_eq!(u64::from(uut.context_active.val()), 15);
+        tick!(uut);
+
+        load(&mut uut, 4, good);
+        assert!(uut.fire.val() && uut.memory_start.val() && !uut.again_valid.val());
+        tick!(uut);
+
+        load(&mut uut, 3, bad);
+        assert!(!uut.advance.val() && !uut.request_valid.val() && !uut.fault_valid.val());
+        tick!(uut);
+        assert!(uut.fire.val() && uut.flush_valid.val() && uut.path_start_valid.val());
+        assert!(!uut.again_valid.val() && !uut.context_write.val());
+        assert!(uut.memory_start.val() && uut.fault_valid.val());
+        assert_eq!(u64::from(uut.request_mask.val()), allowed);
+        assert_eq!(u64::from(uut.fault_lanes.val()), refused);
+        assert_eq!((uut.fault_value.val().to_u64(), uut.fault_cause.val().to_u64()), (0x8000, 5));
+        tick!(uut);
+
+        load(&mut uut, 3, good);
+        assert!(uut.fire.val() && uut.memory_start.val() && !uut.flush_valid.val());
+        tick!(uut);
+    }
+    // What would be sent back waits for a path that is written to the contexts, and any access until both memories have room.
+    load(&mut uut, 3, bad);
+    uut.path_valid.next = true;
+    settle(&mut uut);
+    assert!(!uut.advance.val() && !uut.again_valid.val() && uut.context_write.val());
+    uut.path_valid.next = false;
+    settle(&mut uut);
+    assert!(uut.advance.val() && uut.again_valid.val());
+    tick!(uut);
+    uut.scratchpad_ready.next = false;
+    load(&mut uut, 4, good);
+    assert!(!uut.advance.val() && uut.request_valid.val() && uut.memory_start.val());
+    tick!(uut);
+    assert!(uut.fire.val() && !uut.request_valid.val() && !uut.memory_start.val());
 }

@@ -13,8 +13,9 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 /// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves them all. Otherwise the
 ///    lowest lane not yet served leads each pass: of a load, all lanes that want its word go along; of a store, it alone,
 ///    so that the highest of several lanes that write a byte wins.
-/// 3. The words of a load pass are on `result_valid` in the cycle after the pass and in no other: whoever wants them takes them then. The value
-///    is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of a store by one cycle.
+/// 3. The words of a load pass are on `result_valid` in the cycle after the pass and in no other: whoever wants them takes them then, and is told by
+///    `result_next` a cycle before. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`;
+///    see [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of a store by one cycle.
 /// 4. One pass a cycle is sustained, within an operation and from one of one pass to the next. Behind an operation in which a lane is not in its own
 ///    bank a cycle is lost: `request_ready` must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
@@ -48,6 +49,8 @@ pub struct Scratchpad<const LANES: usize> {
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
+    /// Words of lanes are here in the next cycle; depends on registers only.
+    pub result_next: Signal<Out, Bit>,
     /// Words of lanes are here, for this cycle.
     pub result_valid: Signal<Out, Bit>,
     /// Warp slot.
@@ -137,6 +140,7 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             request_mask: Signal::default(),
             request_address: vec![Signal::default(); LANES],
             request_data: vec![Signal::default(); LANES],
+            result_next: Signal::default(),
             result_valid: Signal::default(),
             result_slot: Signal::default(),
             result_rd: Signal::default(),
@@ -276,6 +280,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         }
 
         // The result of a load pass
+        self.result_next.next = self.busy.q.val() & !self.store.q.val();
         self.held.d.next = self.busy.q.val() & !self.store.q.val();
         if self.busy.q.val() & !self.store.q.val() {
             self.held_slot.d.next = self.slot.q.val();

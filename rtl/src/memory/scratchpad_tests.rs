@@ -50,6 +50,8 @@ struct Bench<const LANES: usize> {
     cycle: usize,
     passes: usize,
     results: usize,
+    /// `result_next` a cycle ago.
+    announced: bool,
 }
 
 impl<const LANES: usize> Bench<LANES> {
@@ -66,6 +68,7 @@ impl<const LANES: usize> Bench<LANES> {
             cycle: 0,
             passes: 0,
             results: 0,
+            announced: false,
         };
         // The part that the tests use, zeroed.
         for row in 0..256 / LANES.min(256) {
@@ -140,6 +143,8 @@ impl<const LANES: usize> Bench<LANES> {
         if self.uut.stored_valid.val() {
             assert_eq!(Some(self.uut.stored_slot.val().to_u64()), self.stores.pop_front());
         }
+        assert_eq!(self.uut.result_valid.val(), self.announced);
+        self.announced = self.uut.result_next.val();
         if self.uut.result_valid.val() {
             self.results += 1;
             self.check_result();
