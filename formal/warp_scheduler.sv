@@ -34,13 +34,13 @@ module warp_scheduler_formal (
         .finish_valid(finish_valid), .finish_ready(finish_ready), .finish_slot(finish_slot), .occupied(occupied)
     );
     (* hierconn *) wire [31:0] \dut.occupied_slots ;
-    (* hierconn *) wire [31:0] \dut.choice_one_hot ;
+    (* hierconn *) wire [31:0] \dut.choice ;
     (* hierconn *) wire [31:0] \dut.fresh ;
     (* hierconn *) wire [31:0] \dut.resolving ;
     (* hierconn *) wire [31:0] \dut.fetch ;
     (* hierconn *) wire [31:0] \dut.waiting ;
     (* hierconn *) wire [31:0] \dut.ended ;
-    (* hierconn *) wire [31:0] \dut.above ;
+    (* hierconn *) wire [31:0] \dut.turns_0.above ;
     (* hierconn *) wire [31:0] \dut.ready ;
 
     `include "start.vh"
@@ -96,14 +96,14 @@ module warp_scheduler_formal (
     end
     (* hierconn *) wire [31:0] \dut.left ;
     wire [31:0] up_to = ((32'd1 << warp) << 1) - 32'd1;
-    wire [31:0] before = \dut.above [warp] ? (\dut.above & up_to) : (\dut.above | up_to);
+    wire [31:0] before = \dut.turns_0.above [warp] ? (\dut.turns_0.above & up_to) : (\dut.turns_0.above | up_to);
     wire newly = finish_valid && !was_finish;
 
     always @(posedge clk) if (started && !rst) begin
         // Of a warp one instruction follows the other: none issues while its path, its line or its operands are not there.
         if (issue_valid && issue_slot == warp) issues_only_when_it_may: assert (may_issue);
         if (issue_valid && issue_slot == warp) fresh_is_the_first: assert (issue_fresh == first);
-        one_hot_is_the_slot: assert (\dut.choice_one_hot == {31'd0, issue_valid} << issue_slot);
+        one_hot_is_the_slot: assert (\dut.choice == {31'd0, issue_valid} << issue_slot);
         if (may_issue) somebody_issues: assert (issue_valid);
         // A wake-up counts even in the cycle in which stage D says that the instruction waits.
         if (was_woken) no_wake_up_lost: assert (!\dut.waiting [warp]);
@@ -120,7 +120,7 @@ module warp_scheduler_formal (
         state_warp: assert ({\dut.occupied_slots [warp], \dut.fetch [warp], \dut.waiting [warp], \dut.resolving [warp]}
             == {present, missing, asleep, unresolved} && (!present || \dut.fresh [warp] == first));
         state_ended: assert (\dut.ended [warp] == over && (!over || present) && !(leaving && present));
-        state_above: assert ((~\dut.above & (~\dut.above + 1)) == 0);
+        state_above: assert ((~\dut.turns_0.above & (~\dut.turns_0.above + 1)) == 0);
         state_others: assert ((others & before) == 0);
 
         finishes: cover (finished && was_finish && warp == 3);

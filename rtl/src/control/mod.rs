@@ -2,6 +2,7 @@
 //!
 //! [`Dispatch`] composes the units; `docs/architecture.md` shows where they stand in the array.
 
+mod binary_encoder;
 mod core_slots;
 mod delay_commit_queue;
 mod dispatch;
@@ -18,6 +19,7 @@ pub(crate) mod testing;
 mod warp_former;
 mod warp_issue;
 
+pub use binary_encoder::BinaryEncoder;
 pub use core_slots::CoreSlots;
 pub use delay_commit_queue::DelayCommitQueue;
 pub use dispatch::Dispatch;

@@ -1,5 +1,6 @@
 //! The lowest bit of a set.
 
+use super::BinaryEncoder;
 use crate::prelude::*;
 
 /// Finds the lowest of 32 requests.
@@ -14,31 +15,16 @@ pub struct PriorityEncoder {
     /// Its index.
     pub index: Signal<Out, Bits<5>>,
     lowest: Signal<Local, Bits<32>>,
-    encoded: Signal<Local, Bits<5>>,
+    encoder: BinaryEncoder,
 }
 
 impl Logic for PriorityEncoder {
     #[hdl_gen]
     fn update(&mut self) {
         self.lowest.next = self.request.val() & (bits::<32>(0) - self.request.val());
-        self.encoded.next = bits::<5>(0);
-        if (self.lowest.val() & 0xaaaa_aaaau64).any() {
-            self.encoded.next = self.encoded.val() | 1;
-        }
-        if (self.lowest.val() & 0xcccc_ccccu64).any() {
-            self.encoded.next = self.encoded.val() | 2;
-        }
-        if (self.lowest.val() & 0xf0f0_f0f0u64).any() {
-            self.encoded.next = self.encoded.val() | 4;
-        }
-        if (self.lowest.val() & 0xff00_ff00u64).any() {
-            self.encoded.next = self.encoded.val() | 8;
-        }
-        if (self.lowest.val() & 0xffff_0000u64).any() {
-            self.encoded.next = self.encoded.val() | 16;
-        }
+        self.encoder.one_hot.next = self.lowest.val();
         self.one_hot.next = self.lowest.val();
-        self.index.next = self.encoded.val();
+        self.index.next = self.encoder.index.val();
     }
 }
 

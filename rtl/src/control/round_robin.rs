@@ -1,6 +1,6 @@
 //! A fair choice among requests.
 
-use super::PriorityEncoder;
+use super::BinaryEncoder;
 use crate::prelude::*;
 
 /// Round-robin arbiter for up to 32 requesters.
@@ -27,25 +27,28 @@ pub struct RoundRobin {
     /// The choice as an index.
     pub index: Signal<Out, Bits<5>>,
     above: Register<Bits<32>>,
-    encoder: PriorityEncoder,
-    next_round: Signal<Local, Bits<32>>,
+    encoder: BinaryEncoder,
+    wheel: Signal<Local, Bits<64>>,
+    lowest: Signal<Local, Bits<64>>,
+    choice: Signal<Local, Bits<32>>,
 }
 
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, above);
-        self.next_round.next = self.request.val() & self.above.q.val();
-        self.encoder.request.next = self.request.val();
-        if self.next_round.val().any() {
-            self.encoder.request.next = self.next_round.val();
-        }
+        // This round and the next one behind it: whether this one has requests left need not be known first.
+        self.wheel.next = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
+            | (bit_cast::<64, 32>(self.request.val()) << 32);
+        self.lowest.next = self.wheel.val() & (bits::<64>(0) - self.wheel.val());
+        self.choice.next = self.lowest.val().get_bits::<32>(0) | self.lowest.val().get_bits::<32>(32);
         self.any.next = self.request.val().any();
-        self.grant.next = self.encoder.one_hot.val();
+        self.grant.next = self.choice.val();
+        self.encoder.one_hot.next = self.choice.val();
         self.index.next = self.encoder.index.val();
         if self.advance.val() {
             // The bits above the chosen one.
-            self.above.d.next = !(self.encoder.one_hot.val() | (self.encoder.one_hot.val() - 1));
+            self.above.d.next = !(self.choice.val() | (self.choice.val() - 1));
         }
     }
 }

@@ -27,6 +27,10 @@ pub struct AccessCheck<const LANES: usize> {
     pub execute_size: Signal<In, Bits<2>>,
     /// It is `jalr`.
     pub execute_jump_register: Signal<In, Bit>,
+    /// It is a conditional branch or `jal`.
+    pub execute_jump: Signal<In, Bit>,
+    /// It faults in all lanes.
+    pub execute_fault: Signal<In, Bit>,
     /// Address of each lane (load, store, `jalr`).
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Operand of each lane to which the immediate is added for the address.
@@ -53,8 +57,6 @@ pub struct AccessCheck<const LANES: usize> {
     pub branch: Signal<In, Bit>,
     /// It is `jal`.
     pub jump: Signal<In, Bit>,
-    /// The target of the branch or `jal` is not a multiple of 4.
-    pub target_misaligned: Signal<In, Bit>,
     /// It faults in all lanes.
     pub fault: Signal<In, Bit>,
     /// With `fault`: the cause.
@@ -72,8 +74,7 @@ pub struct AccessCheck<const LANES: usize> {
     pub staying: Signal<Out, Bits<LANES>>,
     /// Some lane faults.
     pub any_faulting: Signal<Out, Bit>,
-    /// Some lane faults for another reason than where it accesses memory, or the instruction is a branch to a misaligned target. Depends on few
-    /// registers, and not on the windows.
+    /// Stage X: some lane faults for another reason than where it accesses memory, or the instruction is a branch to a misaligned target.
     pub early_fault: Signal<Out, Bit>,
     /// The lanes of a load or store part: some lane may not make its access, or some access the scratchpad and some the shared memory. This is
     /// known sooner than the lanes.
@@ -90,11 +91,12 @@ pub struct AccessCheck<const LANES: usize> {
     taking: Pack<Bit, 1, LANES>,
     region: Vec<AddressRegion>,
     misaligned_w: Register<Bits<LANES>>,
-    /// Some lane that runs is misaligned.
-    crooked_w: Register<Bit>,
+    /// The target of the branch or `jal` is not a multiple of 4.
+    target_misaligned_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
     access: Signal<Local, Bit>,
+    target_misaligned: Signal<Local, Bit>,
     zeros: Signal<Local, Bits<2>>,
     crooked: Signal<Local, Bits<LANES>>,
     allowed: Signal<Local, Bits<LANES>>,
@@ -111,13 +113,14 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             execute_access: Signal::default(),
             execute_size: Signal::default(),
             execute_jump_register: Signal::default(),
+            execute_jump: Signal::default(),
+            execute_fault: Signal::default(),
             active: Signal::default(),
             load: Signal::default(),
             store: Signal::default(),
             exit: Signal::default(),
             branch: Signal::default(),
             jump: Signal::default(),
-            target_misaligned: Signal::default(),
             fault: Signal::default(),
             fault_cause: Signal::default(),
             refused: Signal::default(),
@@ -143,10 +146,11 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             taking: Pack::new(LANES),
             region: (0..LANES).map(|_| AddressRegion::default()).collect(),
             misaligned_w: Register::default(),
-            crooked_w: Register::default(),
+            target_misaligned_w: Register::default(),
             inside_w: Register::default(),
             private_w: Register::default(),
             access: Signal::default(),
+            target_misaligned: Signal::default(),
             zeros: Signal::default(),
             crooked: Signal::default(),
             allowed: Signal::default(),
@@ -158,7 +162,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, misaligned_w, crooked_w, inside_w, private_w);
+        dff_setup!(self, clock, misaligned_w, target_misaligned_w, inside_w, private_w);
 
         // X: the low bits that an address must not have, and where it points to
         self.zeros.next = bits::<2>(0);
@@ -190,9 +194,13 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
         }
+        self.target_misaligned.next = self.execute_jump.val() & self.immediate.val().get_bits::<2>(0).any();
+        self.early_fault.next = (self.execute_active.val() & self.misaligned.y.val()).any()
+            | self.target_misaligned.val()
+            | self.execute_fault.val();
         if self.advance.val() {
             self.misaligned_w.d.next = self.misaligned.y.val();
-            self.crooked_w.d.next = (self.execute_active.val() & self.misaligned.y.val()).any();
+            self.target_misaligned_w.d.next = self.target_misaligned.val();
             self.inside_w.d.next = self.inside.y.val();
             self.private_w.d.next = self.private.y.val();
         }
@@ -202,7 +210,7 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
 
         self.conditions.next = self.taking.y.val();
         self.crooked.next = self.active.val() & self.misaligned_w.q.val();
-        if self.target_misaligned.val() {
+        if self.target_misaligned_w.q.val() {
             if self.branch.val() {
                 self.crooked.next = self.active.val() & self.taking.y.val();
             }
@@ -217,9 +225,6 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             & (self.private_w.q.val() | self.inside_w.q.val())
             & !self.refused.val();
         self.scratching.next = self.allowed.val() & self.private_w.q.val();
-        self.early_fault.next = self.crooked_w.q.val()
-            | (self.target_misaligned.val() & (self.branch.val() | self.jump.val()))
-            | self.fault.val();
         self.parts.next = self.access.val()
             & ((self.active.val() & !self.allowed.val()).any()
                 | ((self.active.val() & self.private_w.q.val()).any()
@@ -407,7 +412,8 @@ mod tests {
             unit.execute_jump_register.next = jump_register;
             unit.branch.next = branch;
             unit.jump.next = jump;
-            unit.target_misaligned.next = target;
+            unit.execute_jump.next = branch || jump;
+            unit.immediate.next = bits(0x100 + 2 * u64::from(target));
             pass(&mut unit);
             assert_eq!(u64::from(unit.faulting.val()), faulting);
             assert_eq!(unit.any_faulting.val(), faulting != 0);

@@ -1,7 +1,7 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
 use super::{LostCycle, OldestFirst};
-use crate::control::PriorityEncoder;
+use crate::control::{BinaryEncoder, PriorityEncoder, RoundRobin};
 use crate::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
@@ -93,13 +93,14 @@ pub struct WarpScheduler {
     fetch: Register<Bits<32>>,
     waiting: Register<Bits<32>>,
     ended: Register<Bits<32>>,
-    above: Register<Bits<32>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
-    choice: PriorityEncoder,
+    turns: Vec<RoundRobin>,
     age: Vec<OldestFirst>,
+    encoder: BinaryEncoder,
     finish_choice: PriorityEncoder,
     ready: Signal<Local, Bits<32>>,
+    choice: Signal<Local, Bits<32>>,
     done: Signal<Local, Bits<32>>,
     issued: Signal<Local, Bits<32>>,
     started: Signal<Local, Bits<32>>,
@@ -117,6 +118,7 @@ pub struct WarpScheduler {
     woken: Signal<Local, Bits<32>>,
     left: Signal<Local, Bits<32>>,
     _ages: usize,
+    _turns: usize,
 }
 
 impl WarpScheduler {
@@ -164,13 +166,14 @@ impl WarpScheduler {
             fetch: Register::default(),
             waiting: Register::default(),
             ended: Register::default(),
-            above: Register::default(),
             finishing: Register::default(),
             finishing_slot: Register::default(),
-            choice: PriorityEncoder::default(),
+            turns: (0..1 - ages).map(|_| RoundRobin::default()).collect(),
             age: (0..ages).map(|_| OldestFirst::default()).collect(),
+            encoder: BinaryEncoder::default(),
             finish_choice: PriorityEncoder::default(),
             ready: Signal::default(),
+            choice: Signal::default(),
             done: Signal::default(),
             issued: Signal::default(),
             started: Signal::default(),
@@ -187,6 +190,7 @@ impl WarpScheduler {
             woken: Signal::default(),
             left: Signal::default(),
             _ages: ages,
+            _turns: 1 - ages,
         }
     }
 }
@@ -203,15 +207,18 @@ impl Logic for WarpScheduler {
             fetch,
             waiting,
             ended,
-            above,
             finishing,
             finishing_slot
         );
         self.ready.next = self.occupied_slots.q.val()
             & !(self.resolving.q.val() | self.fetch.q.val() | self.waiting.q.val() | self.ended.q.val());
-        self.choice.request.next = self.ready.val();
-        if (self.ready.val() & self.above.q.val()).any() {
-            self.choice.request.next = self.ready.val() & self.above.q.val();
+        self.choice.next = bits::<32>(0);
+        for i in 0..self._turns {
+            self.turns[i].clock.next = self.clock.val();
+            self.turns[i].reset.next = self.reset.val();
+            self.turns[i].request.next = self.ready.val();
+            self.turns[i].advance.next = self.advance.val() & self.ready.val().any();
+            self.choice.next = self.turns[i].grant.val();
         }
         for i in 0..self._ages {
             self.age[i].clock.next = self.clock.val();
@@ -219,17 +226,15 @@ impl Logic for WarpScheduler {
             self.age[i].start_valid.next = self.start_valid.val();
             self.age[i].start_slot.next = self.start_slot.val();
             self.age[i].request.next = self.ready.val();
-            self.choice.request.next = self.age[i].choice.val();
+            self.choice.next = self.age[i].choice.val();
         }
         self.issue_valid.next = self.ready.val().any();
-        self.issue_slot.next = self.choice.index.val();
-        self.issue_fresh.next = (self.fresh.q.val() & self.choice.one_hot.val()).any();
+        self.encoder.one_hot.next = self.choice.val();
+        self.issue_slot.next = self.encoder.index.val();
+        self.issue_fresh.next = (self.fresh.q.val() & self.choice.val()).any();
         self.issued.next = bits::<32>(0);
         if self.advance.val() {
-            self.issued.next = self.choice.one_hot.val();
-            if self.ready.val().any() {
-                self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.choice.index.val();
-            }
+            self.issued.next = self.choice.val();
         }
         self.idle_reason.next = LostCycle::NoWarp;
         if self.resolving.q.val().any() {

@@ -274,6 +274,8 @@ pub struct WriteStage<const LANES: usize> {
     exit_w: Register<Bit>,
     boot_w: Register<Bit>,
     fault_w: Register<Bit>,
+    /// It is a load or store, and not one that faults in all lanes whatever their addresses.
+    reaches_w: Register<Bit>,
     cause_w: Register<Bits<5>>,
     fault_value_w: Register<Bits<32>>,
     target_w: Register<Bits<32>>,
@@ -281,7 +283,7 @@ pub struct WriteStage<const LANES: usize> {
     pc_w: Register<Bits<30>>,
     /// Warps whose access was sent back: their next one is judged before it goes.
     sent_back: RamAsync<Bit, 5>,
-    again_w: Register<Bit>,
+    doubtful_w: Register<Bit>,
     /// The instruction is doubtful and was in stage W a cycle ago, too: what the following registers say is of it.
     judged: Register<Bit>,
     warp_late_q: Register<Bit>,
@@ -295,13 +297,13 @@ pub struct WriteStage<const LANES: usize> {
     check: AccessCheck<LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
+    execute_access: Signal<Local, Bit>,
     access: Signal<Local, Bit>,
     split: Signal<Local, Bit>,
     sound: Signal<Local, Bits<LANES>>,
     branching: Signal<Local, Bits<LANES>>,
     living: Signal<Local, Bits<LANES>>,
     load_failed: Signal<Local, Bit>,
-    doubtful: Signal<Local, Bit>,
     /// The instruction leaves the stage at this edge.
     leaves: Signal<Local, Bit>,
     /// The access is to be sent back.
@@ -470,13 +472,14 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             exit_w: Register::default(),
             boot_w: Register::default(),
             fault_w: Register::default(),
+            reaches_w: Register::default(),
             cause_w: Register::default(),
             fault_value_w: Register::default(),
             target_w: Register::default(),
             next_w: Register::default(),
             pc_w: Register::default(),
             sent_back: RamAsync::default(),
-            again_w: Register::default(),
+            doubtful_w: Register::default(),
             judged: Register::default(),
             warp_late_q: Register::default(),
             faulting_q: Register::default(),
@@ -489,13 +492,13 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             check: AccessCheck::default(),
             encoder: FaultEncoder::default(),
             active_count: PopulationCount::default(),
+            execute_access: Signal::default(),
             access: Signal::default(),
             split: Signal::default(),
             sound: Signal::default(),
             branching: Signal::default(),
             living: Signal::default(),
             load_failed: Signal::default(),
-            doubtful: Signal::default(),
             leaves: Signal::default(),
             refuses: Signal::default(),
             goes_back: Signal::default(),
@@ -555,6 +558,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             exit_w,
             boot_w,
             fault_w,
+            reaches_w,
             cause_w,
             fault_value_w,
             target_w,
@@ -562,7 +566,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             pc_w,
             request_taken,
             fault_taken,
-            again_w,
+            doubtful_w,
             judged,
             warp_late_q,
             faulting_q,
@@ -577,10 +581,13 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.check.clock.next = self.clock.val();
         self.check.reset.next = self.reset.val();
         self.check.execute_active.next = self.active_x.q.val();
-        self.check.execute_access.next =
+        self.execute_access.next =
             (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();
+        self.check.execute_access.next = self.execute_access.val();
         self.check.execute_size.next = self.execute_funct3.val().get_bits::<2>(0);
         self.check.execute_jump_register.next = self.execute_jump_register.val();
+        self.check.execute_jump.next = self.execute_branch.val() | self.execute_jump.val();
+        self.check.execute_fault.next = self.execute_fault.val();
         self.check.active.next = self.active_w.q.val();
         self.check.load.next = self.load_w.q.val() & !self.stores.val();
         self.check.store.next = self.store_w.q.val() | self.stores.val();
@@ -588,7 +595,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.check.exit.next = self.exit_w.q.val();
         self.check.branch.next = self.branch_w.q.val();
         self.check.jump.next = self.jump_w.q.val();
-        self.check.target_misaligned.next = self.target_w.q.val().get_bits::<2>(0).any();
         self.check.fault.next = self.fault_w.q.val();
         self.check.fault_cause.next = self.cause_w.q.val();
         self.check.immediate.next = self.execute_immediate.val();
@@ -616,7 +622,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
 
         // What holds the pipeline up must be known soon, so it does not wait for the lanes. What is doubtful stays a cycle at least and is judged by
         // registers. Where an access reaches is known too late to make it doubtful; it is sent back and comes again so.
-        self.doubtful.next = self.check.early_fault.val() | (self.again_w.q.val() & self.access.val());
         self.fault_lanes.next = bits::<LANES>(0);
         self.stay_lanes.next = bits::<LANES>(0);
         if self.judged.q.val() {
@@ -668,21 +673,16 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // any more and add lanes to those that are recorded.
         self.warp_late_q.d.next = self.warp_late.val();
         self.older_missing.next = self.warp_late_q.q.val() & !self.request_taken.q.val();
-        self.held_back.next =
-            self.doubtful.val() & (!self.judged.q.val() | (self.faults_q.q.val() & self.older_missing.val()));
-        self.memory.next = self.valid_w.q.val()
-            & (self.load_w.q.val() | self.store_w.q.val())
-            & !self.fault_w.q.val()
-            & self.sound.val().any();
+        self.held_back.next = self.doubtful_w.q.val()
+            & (!self.judged.q.val() | (self.faults_q.q.val() & self.older_missing.val()));
+        self.memory.next = self.valid_w.q.val() & self.reaches_w.q.val() & self.sound.val().any();
         self.wants_port.next = self.valid_w.q.val() & self.writes_w.q.val();
         self.fault_waits.next = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
         // A load or store waits until both memories have room, for it is known late which one it wants, or none. It waits a cycle at most where
         // its own memory takes it.
-        self.request_waits.next = (self.load_w.q.val() | self.store_w.q.val())
-            & !self.fault_w.q.val()
-            & !self.request_taken.q.val();
+        self.request_waits.next = self.reaches_w.q.val() & !self.request_taken.q.val();
         self.blocked.next = self.held_back.val()
             | (self.judged.q.val() & self.faults_q.q.val() & self.fault_waits.val())
             | (self.split.val() & !self.path_ready.val())
@@ -692,11 +692,11 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             | (self.divide_w.q.val() & !self.divide_ready.val())
             | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
-        self.refuses.next = self.valid_w.q.val() & !self.doubtful.val() & self.check.parts.val();
+        self.refuses.next = self.valid_w.q.val() & !self.doubtful_w.q.val() & self.check.parts.val();
         self.leaves.next = self.valid_w.q.val() & !self.blocked.val();
         self.goes_back.next = self.leaves.val() & self.refuses.val();
         self.fire.next = self.leaves.val() & !self.refuses.val();
-        self.judged.d.next = self.valid_w.q.val() & self.doubtful.val() & self.blocked.val();
+        self.judged.d.next = self.valid_w.q.val() & self.doubtful_w.q.val() & self.blocked.val();
         self.sent_back.write_enable.next = self.leaves.val();
         self.sent_back.write_address.next = self.slot_w.q.val();
         self.sent_back.write_data.next = self.refuses.val();
@@ -860,13 +860,16 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.exit_w.d.next = self.execute_exit.val();
             self.boot_w.d.next = self.execute_boot.val();
             self.fault_w.d.next = self.execute_fault.val();
+            self.reaches_w.d.next =
+                (self.execute_load.val() | self.execute_store.val()) & !self.execute_fault.val();
             self.cause_w.d.next = self.execute_cause.val();
             self.fault_value_w.d.next = self.execute_fault_value.val();
             self.target_w.d.next =
                 (bit_cast::<32, 30>(self.execute_pc.val()) << bits::<5>(2)) + self.execute_immediate.val();
             self.next_w.d.next = self.execute_next.val();
             self.pc_w.d.next = self.execute_pc.val();
-            self.again_w.d.next = self.sent_back.read_data.val();
+            self.doubtful_w.d.next =
+                self.check.early_fault.val() | (self.sent_back.read_data.val() & self.execute_access.val());
         }
     }
 }
