@@ -244,7 +244,8 @@ pub struct DecodeStage {
     fault_value_q: Register<Bits<32>>,
     next_q: Register<Bits<30>>,
     pc_q: Register<Bits<30>>,
-    instruction: Signal<Local, Bits<32>>,
+    /// A failed load or the watchdog ends the lanes here.
+    voided: Signal<Local, Bit>,
     at_exit: Signal<Local, Bit>,
     timed_out: Signal<Local, Bit>,
     at_end_of_boot: Signal<Local, Bit>,
@@ -399,7 +400,7 @@ impl DecodeStage {
             fault_value_q: Register::default(),
             next_q: Register::default(),
             pc_q: Register::default(),
-            instruction: Signal::default(),
+            voided: Signal::default(),
             at_exit: Signal::default(),
             timed_out: Signal::default(),
             at_end_of_boot: Signal::default(),
@@ -478,20 +479,20 @@ impl Logic for DecodeStage {
         }
 
         // D
-        self.instruction.next = self.word_d.q.val();
-        self.at_exit.next = self.exit_d.q.val();
+        // A fault that is none of the instruction's comes late, so the instruction is decoded, and checked for hazards, beside it.
         self.timed_out.next = self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
-        if self.load_error.val() | self.timed_out.val() {
-            // An illegal instruction, so that nothing but the fault happens.
-            self.instruction.next = bits::<32>(0);
-            self.at_exit.next = false;
+        self.voided.next = self.load_error.val() | self.timed_out.val();
+        self.at_exit.next = self.exit_d.q.val() & !self.load_error.val();
+        self.word.next = self.word_d.q.val();
+        if self.voided.val() {
+            self.word.next = bits::<32>(0);
         }
         self.byte_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
-        self.word.next = self.instruction.val();
         self.at_end_of_boot.next = self.end_of_boot_d.q.val();
 
-        self.decoder.instruction.next = self.instruction.val();
-        self.decoder.exit.next = self.at_exit.val();
+        self.decoder.instruction.next = self.word_d.q.val();
+        self.decoder.exit.next = self.exit_d.q.val();
+        self.decoder.voided.next = self.voided.val();
         self.decoder.aes_enabled.next = self.aes_enabled.val();
         self.decoder.atomics_enabled.next = self.atomics_enabled.val();
         self.decoder.small_registers.next = self.small_registers.val();
@@ -499,13 +500,13 @@ impl Logic for DecodeStage {
         self.rs2.next = self.decoder.rs2.val();
         self.load.next = self.decoder.load_form.val();
         self.store.next = self.decoder.store_form.val();
-        self.exit.next = self.at_exit.val();
+        self.exit.next = self.exit_d.q.val();
         self.fence.next = self.decoder.fence_form.val();
         self.divide.next = self.decoder.divide_form.val();
         self.atomic.next = self.decoder.atomic.val();
 
-        self.thread_index.number.next = self.instruction.val().get_bits::<12>(20);
-        self.thread_index.exit.next = self.at_exit.val();
+        self.thread_index.number.next = self.word_d.q.val().get_bits::<12>(20);
+        self.thread_index.exit.next = self.exit_d.q.val();
         self.thread_index.packet.next = self.packet.val();
         self.thread_index.core.next = self.core.val();
         self.thread_index.slot.next = self.slot.val();
@@ -555,7 +556,7 @@ impl Logic for DecodeStage {
             & self.advance.val()
             & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
         self.missed.next = !self.hit_d.q.val() & !self.timed_out.val();
-        self.stopped.next = self.missed.val() | self.blocked.val();
+        self.stopped.next = self.missed.val() | (self.blocked.val() & !self.voided.val());
         self.misses.next = self.here.val() & self.missed.val();
         self.stops.next = self.here.val() & self.stopped.val();
         self.leaves.next = self.here.val() & !self.stopped.val();
@@ -563,7 +564,7 @@ impl Logic for DecodeStage {
         // The front end hears of it a cycle later, and once, whether the stages move on or not. Stage D moved on when it said this, so stage
         // R has slot and PC then.
         self.miss_q.d.next = self.misses.val();
-        self.wait_q.d.next = self.here.val() & !self.missed.val() & self.waits.val();
+        self.wait_q.d.next = self.here.val() & !self.missed.val() & !self.voided.val() & self.waits.val();
         self.replay_q.d.next = self.stops.val();
         self.hold_q.d.next = self.leaves.val() & self.control.val();
         self.miss_valid.next = self.miss_q.q.val();
@@ -675,7 +676,7 @@ impl Logic for DecodeStage {
                 self.fault_value_q.d.next = self.kernel_entry.val();
             }
             if self.cause.val() == bits::<5>(2) {
-                self.fault_value_q.d.next = self.instruction.val();
+                self.fault_value_q.d.next = self.word_d.q.val();
             }
             if (self.cause.val() == bits::<5>(1)) | (self.cause.val() == bits::<5>(3)) {
                 self.fault_value_q.d.next = self.byte_pc.val();

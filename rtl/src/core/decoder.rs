@@ -22,6 +22,8 @@ pub struct Decoder {
     pub instruction: Signal<In, Bits<32>>,
     /// The warp stands at EXIT: `instruction` is ignored, and the verdict is stored.
     pub exit: Signal<In, Bit>,
+    /// Nothing happens but the fault, as if it were illegal; what it has the form of does not depend on it.
+    pub voided: Signal<In, Bit>,
     /// The kernel has 16 registers (RV32E).
     pub small_registers: Signal<In, Bit>,
     /// The core has AES units: `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` are legal.
@@ -376,7 +378,7 @@ impl Logic for Decoder {
         self.store.next = self.store_form.val();
         self.divide.next = self.divide_form.val();
         self.fence.next = self.fence_form.val();
-        if self.illegal.val() | self.fault.val() {
+        if self.illegal.val() | self.fault.val() | self.voided.val() {
             self.fault.next = true;
             self.rd.next = bits::<5>(0);
             self.branch.next = false;
@@ -389,6 +391,8 @@ impl Logic for Decoder {
             self.fence.next = false;
             self.atomic.next = false;
             self.aes.next = false;
+            self.call.next = false;
+            self.ret.next = false;
         }
     }
 }

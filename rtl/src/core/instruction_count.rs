@@ -6,8 +6,9 @@ use crate::prelude::*;
 /// boot sequence.
 ///
 /// `instructions` answers `slot` combinationally: what the warp retired and has in stages X and W in front of the instruction in stage D,
-/// which reads it. If one of these faults, the reader is flushed and reads again. `retire` counts from the next cycle on;
-/// the first instruction of a warp, which belongs to the boot sequence, sets its counter to zero.
+/// which reads it. If one of these faults, the reader is flushed and reads again. `retire` counts from the next cycle on, as one
+/// in front until its counter is written a cycle later; the first instruction of a warp, which belongs to the boot sequence, sets the counter to zero
+/// then.
 #[derive(LogicBlock, Default)]
 pub struct InstructionCount {
     /// Rising-edge clock.
@@ -45,6 +46,10 @@ pub struct InstructionCount {
     asked: RamAsync<Bits<32>, 5>,
     changed: RamAsync<Bits<32>, 5>,
     fresh: Register<Bits<32>>,
+    // What retired a cycle ago
+    retired: Register<Bit>,
+    retired_slot: Register<Bits<5>>,
+    retired_boot: Register<Bit>,
     started: Signal<Local, Bits<32>>,
     cleared: Signal<Local, Bits<32>>,
     first: Signal<Local, Bit>,
@@ -56,30 +61,33 @@ pub struct InstructionCount {
 impl Logic for InstructionCount {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, fresh);
+        dff_setup!(self, clock, fresh, retired, retired_slot, retired_boot);
+        self.retired.d.next = self.retire.val();
+        self.retired_slot.d.next = self.write_slot.val();
+        self.retired_boot.d.next = self.write_boot.val();
         self.asked.clock.next = self.clock.val();
         self.changed.clock.next = self.clock.val();
-        self.changed.read_address.next = self.write_slot.val();
+        self.changed.read_address.next = self.retired_slot.q.val();
         self.started.next = bits::<32>(0);
         if self.start_valid.val() {
             self.started.next = bits::<32>(1) << self.start_slot.val();
         }
         self.cleared.next = bits::<32>(0);
-        if self.retire.val() {
-            self.cleared.next = bits::<32>(1) << self.write_slot.val();
+        if self.retired.q.val() {
+            self.cleared.next = bits::<32>(1) << self.retired_slot.q.val();
         }
         self.fresh.d.next = (self.fresh.q.val() & !self.cleared.val()) | self.started.val();
-        self.first.next = self.fresh.q.val().get_bit(self.write_slot.val().index());
+        self.first.next = self.fresh.q.val().get_bit(self.retired_slot.q.val().index());
         self.count.next = self.changed.read_data.val() + bits::<32>(1);
         if self.first.val() {
             self.count.next = bits::<32>(0);
         }
-        self.writes.next = self.retire.val() & (self.first.val() | !self.write_boot.val());
+        self.writes.next = self.retired.q.val() & (self.first.val() | !self.retired_boot.q.val());
         self.changed.write_enable.next = self.writes.val();
-        self.changed.write_address.next = self.write_slot.val();
+        self.changed.write_address.next = self.retired_slot.q.val();
         self.changed.write_data.next = self.count.val();
         self.asked.write_enable.next = self.writes.val();
-        self.asked.write_address.next = self.write_slot.val();
+        self.asked.write_address.next = self.retired_slot.q.val();
         self.asked.write_data.next = self.count.val();
         self.asked.read_address.next = self.slot.val();
         self.flying.next = bits::<32>(0);
@@ -91,6 +99,10 @@ impl Logic for InstructionCount {
             self.flying.next = self.flying.val() + bits::<32>(1);
         }
         if self.write_valid.val() & !self.write_boot.val() & (self.write_slot.val() == self.slot.val()) {
+            self.flying.next = self.flying.val() + bits::<32>(1);
+        }
+        if self.retired.q.val() & !self.retired_boot.q.val() & (self.retired_slot.q.val() == self.slot.val())
+        {
             self.flying.next = self.flying.val() + bits::<32>(1);
         }
         self.instructions.next = self.asked.read_data.val() + self.flying.val();

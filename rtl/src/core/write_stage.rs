@@ -702,7 +702,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.sent_back.write_data.next = self.refuses.val();
         self.sent_back.read_address.next = self.slot_x.q.val();
         self.check.advance.next = self.advance.val();
-        // What follows of instructions that are no accesses, or were judged, does not wait for whether it is sent back.
+        // What is sent back is an access on which no path depends, and was not judged: all else does not wait for it.
         self.flush.next = self.leaves.val() & (self.refuses.val() | self.split.val());
         self.flush_valid.next = self.flush.val();
         self.again_valid.next = self.goes_back.val();
@@ -780,7 +780,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             if self.writes_w.q.val() {
                 self.write_lanes.next = self.active_w.q.val();
             }
-            // The PCs that lanes store mean nothing while they run: those of an access that is sent back may, too.
             if self.selects.val() {
                 self.path_lanes.next = self.active_w.q.val();
             }
@@ -789,8 +788,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         // To scheduler, path selection and contexts
         self.ended_valid.next = self.leaves.val() & self.all_ended.val();
         self.resume_valid.next =
-            self.fire.val() & ((self.control_w.q.val() & self.direct.val()) | self.all_ended.val());
-        self.path_start_valid.next = self.fire.val() & self.selects.val();
+            self.leaves.val() & ((self.control_w.q.val() & self.direct.val()) | self.all_ended.val());
+        self.path_start_valid.next = self.leaves.val() & self.selects.val();
         self.path_start_alive.next = self.living.val();
         self.context_write.next = self.path_valid.val()
             | (self.leaves.val() & (self.refuses.val() | (self.control_w.q.val() & self.direct.val())));
@@ -868,8 +867,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
                 (bit_cast::<32, 30>(self.execute_pc.val()) << bits::<5>(2)) + self.execute_immediate.val();
             self.next_w.d.next = self.execute_next.val();
             self.pc_w.d.next = self.execute_pc.val();
-            self.doubtful_w.d.next =
-                self.check.early_fault.val() | (self.sent_back.read_data.val() & self.execute_access.val());
+            // Where other lanes wait behind an access, its outcome decides the path.
+            self.doubtful_w.d.next = self.check.early_fault.val()
+                | (self.execute_access.val() & (self.sent_back.read_data.val() | self.execute_control.val()));
         }
     }
 }
