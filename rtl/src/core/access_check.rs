@@ -97,6 +97,8 @@ pub struct AccessCheck<const LANES: usize> {
     private_w: Register<Bits<LANES>>,
     access: Signal<Local, Bit>,
     target_misaligned: Signal<Local, Bit>,
+    low_immediate: Signal<Local, Bits<7>>,
+    low_sum: Vec<Signal<Local, Bits<7>>>,
     zeros: Signal<Local, Bits<2>>,
     crooked: Signal<Local, Bits<LANES>>,
     allowed: Signal<Local, Bits<LANES>>,
@@ -151,6 +153,8 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             private_w: Register::default(),
             access: Signal::default(),
             target_misaligned: Signal::default(),
+            low_immediate: Signal::default(),
+            low_sum: vec![Signal::default(); LANES],
             zeros: Signal::default(),
             crooked: Signal::default(),
             allowed: Signal::default(),
@@ -177,15 +181,16 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         if self.execute_jump_register.val() {
             self.zeros.next = bits::<2>(2);
         }
+        self.low_immediate.next = self.immediate.val().get_bits::<7>(0) & 0x3f;
         for i in 0..LANES {
             self.taking.x[i].next = self.taken[i].val();
-            self.misaligned.x[i].next = (self.address[i].val().get_bits::<2>(0) & self.zeros.val()).any();
             self.region[i].enable.next = self.execute_access.val();
             self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
             self.region[i].operand.next = self.operand[i].val().get_bits::<26>(6);
-            self.region[i].low_carry.next = self.address[i].val().get_bit(6)
-                ^ self.operand[i].val().get_bit(6)
-                ^ self.immediate.val().get_bit(6);
+            // The address has this carry and these low bits too, but it is known later.
+            self.low_sum[i].next = (self.operand[i].val().get_bits::<7>(0) & 0x3f) + self.low_immediate.val();
+            self.misaligned.x[i].next = (self.low_sum[i].val().get_bits::<2>(0) & self.zeros.val()).any();
+            self.region[i].low_carry.next = self.low_sum[i].val().get_bit(6);
             self.region[i].carry.next = self.carry[i].val();
             for w in 0..WINDOWS {
                 self.region[i].from_base[w].next = self.from_base[w].val();
@@ -396,6 +401,7 @@ mod tests {
         unit.connect_all();
         for (lane, address) in [0u64, 1, 2, 3].into_iter().enumerate() {
             unit.address[lane].next = (0x1000 + address).into();
+            unit.operand[lane].next = (0xf00 + address).into();
         }
         unit.taken[1].next = true;
         unit.taken[3].next = true;

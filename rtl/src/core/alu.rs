@@ -48,8 +48,9 @@ pub struct LaneAlu {
     fill: Signal<Local, Bits<32>>,
     shifted: Signal<Local, Bits<32>>,
     sum: Signal<Local, Bits<32>>,
-    picks_a: Signal<Local, Bit>,
-    picked: Signal<Local, Bits<32>>,
+    /// The second operand is the smaller or larger one that is wanted.
+    picks_b: Signal<Local, Bit>,
+    kept: Signal<Local, Bits<32>>,
     flag: Signal<Local, Bits<32>>,
 }
 
@@ -121,12 +122,8 @@ impl Logic for LaneAlu {
             self.met.next = !self.logic.val().any();
         }
         self.taken.next = self.met.val() ^ self.condition.val().get_bit(0);
-        self.picks_a.next =
-            (self.control.val().minimum & self.less.val()) | (self.control.val().maximum & !self.less.val());
-        self.picked.next = bits::<32>(0);
-        if (self.control.val().minimum & !self.less.val()) | (self.control.val().maximum & self.less.val()) {
-            self.picked.next = self.straight.val();
-        }
+        self.picks_b.next =
+            (self.control.val().minimum & !self.less.val()) | (self.control.val().maximum & self.less.val());
 
         // Rotation to the right: within 16 bits, then by a half word; by 0 in operations that do not rotate. Reversed bytes are bytes 0 and 2
         // rotated by 24 and bytes 1 and 3 rotated by 8.
@@ -157,7 +154,7 @@ impl Logic for LaneAlu {
 
         // A shift is a rotation of which a part is kept: the bits below the edge, or above it if it goes to the left. Each bit is so a
         // function of four: the rotated one, whether it is below, which of both parts is kept, and the fill. The rest keeps nothing, but for
-        // the smaller or larger operand if it is the first.
+        // the first operand where the smaller or larger one is wanted.
         self.cut.next = bits::<5>(0);
         if self.control.val().shift {
             self.cut.next = self.edge.val();
@@ -165,7 +162,10 @@ impl Logic for LaneAlu {
         self.below.next = bits::<32>(0xffff_ffff_u64) >> self.cut.val();
         self.above.next = bits::<32>(0);
         if (self.control.val().shift & self.control.val().left & self.amount.val().any())
-            | (!self.control.val().shift & !self.control.val().whole & !self.picks_a.val())
+            | (!self.control.val().shift
+                & !self.control.val().whole
+                & !self.control.val().minimum
+                & !self.control.val().maximum)
         {
             self.above.next = bits::<32>(0xffff_ffff_u64);
         }
@@ -175,8 +175,12 @@ impl Logic for LaneAlu {
             | (self.fill.val() & !self.keep.val());
 
         self.flag.next = bit_cast::<32, 1>((self.control.val().compare & self.less.val()).into());
-        self.y.next =
-            self.sum.val() | self.logic.val() | self.picked.val() | self.shifted.val() | self.flag.val();
+        // The second operand takes its place, if it is the one: that is known last of all.
+        self.kept.next = self.shifted.val();
+        if self.picks_b.val() {
+            self.kept.next = self.straight.val();
+        }
+        self.y.next = self.sum.val() | self.logic.val() | self.kept.val() | self.flag.val();
     }
 }
 

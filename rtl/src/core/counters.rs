@@ -18,7 +18,7 @@ pub struct CoreCounters {
     pub retire_diverged: Signal<In, Bit>,
     /// At least one warp is on the core.
     pub occupied: Signal<In, Bit>,
-    /// Stage X takes an instruction.
+    /// Stage R took an instruction a cycle ago; known so late that it counts in the next cycle.
     pub issued: Signal<In, Bit>,
     /// A cache line fill starts.
     pub fetch_miss: Signal<In, Bit>,
@@ -47,7 +47,6 @@ pub struct CoreCounters {
     /// Data lines written.
     pub line_writes: Signal<Out, Bits<32>>,
     occupied_q: Register<Bit>,
-    issued_q: Register<Bit>,
     fetch_miss_q: Register<Bit>,
     data_hit_q: Register<Bit>,
     line_read_q: Register<Bit>,
@@ -73,7 +72,6 @@ impl Logic for CoreCounters {
             self,
             clock,
             occupied_q,
-            issued_q,
             fetch_miss_q,
             data_hit_q,
             line_read_q,
@@ -92,7 +90,6 @@ impl Logic for CoreCounters {
             line_writes_q
         );
         self.occupied_q.d.next = self.occupied.val();
-        self.issued_q.d.next = self.issued.val();
         self.fetch_miss_q.d.next = self.fetch_miss.val();
         self.data_hit_q.d.next = self.data_hit.val();
         self.line_read_q.d.next = self.line_read.val();
@@ -110,7 +107,7 @@ impl Logic for CoreCounters {
         }
         if self.occupied_q.q.val() {
             self.active_cycles_q.d.next = self.active_cycles_q.q.val() + bits::<32>(1);
-            if !self.issued_q.q.val() {
+            if !self.issued.val() {
                 self.stall_cycles_q.d.next = self.stall_cycles_q.q.val() + bits::<32>(1);
             }
         }
@@ -151,7 +148,8 @@ mod tests {
         for cycle in 0..12 {
             unit.retire.next = cycle % 2 == 0;
             unit.retire_lanes.next = (1 + cycle / 2).into();
-            unit.issued.next = cycle % 3 == 0;
+            // Told a cycle later than the rest
+            unit.issued.next = cycle % 3 == 1;
             unit.retire_diverged.next = cycle % 4 == 0;
             unit.line_read.next = cycle == 7;
             tick!(unit);

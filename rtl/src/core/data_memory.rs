@@ -1,15 +1,15 @@
 //! The data memory of a core.
 
-use super::{FROM_MEMORY, FROM_SCRATCHPAD};
+use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::prelude::*;
 
 /// What the loads and stores of a core reach: shared memory by the load/store unit and the data cache, the scratchpad, and with atomic
 /// instructions the path of these to the L2. Wiring; what each part does and how long it takes is in its own contract.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` is high and `scratchpad_ready` (with `request_scratchpad`) or `memory_ready` is. It goes
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high, into [`MemoryStage`]. From there it goes
 ///    to the scratchpad with `request_scratchpad`, as an atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to
-///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds.
+///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds from acceptance on.
 /// 2. Values come back from two units, in the order that [`LateResults`](super::LateResults) gives them: shared memory
 ///    ([`FROM_MEMORY`]), with loads and atomic operations, and the scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the
 ///    edge at which `result_valid` is high, those of shared memory where `result_ready` is high as well, which must be low if the scratchpad has some. Their
@@ -35,10 +35,8 @@ pub struct DataMemory<const LANES: usize> {
     // From stage W
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// If it is for shared memory it is accepted at this edge; depends on registers and on `request_atomic`.
-    pub memory_ready: Signal<Out, Bit>,
-    /// If it is for the scratchpad it is accepted at this edge; depends on registers only.
-    pub scratchpad_ready: Signal<Out, Bit>,
+    /// It is accepted at this edge; a register.
+    pub request_ready: Signal<Out, Bit>,
     /// It goes to the scratchpad, else to shared memory.
     pub request_scratchpad: Signal<In, Bit>,
     /// Warp slot.
@@ -71,6 +69,8 @@ pub struct DataMemory<const LANES: usize> {
     pub result_valid: Vec<Signal<Out, Bit>>,
     /// Those from shared memory are taken at this edge if they are here; those from the scratchpad always are.
     pub result_ready: Signal<In, Bit>,
+    /// `result_ready` will be high in the next cycle.
+    pub result_ready_next: Signal<In, Bit>,
     /// Warp slot.
     pub result_slot: Vec<Signal<Out, Bits<5>>>,
     /// Destination register.
@@ -152,12 +152,14 @@ pub struct DataMemory<const LANES: usize> {
     /// A data line is written; atomic operations do not count.
     pub line_write: Signal<Out, Bit>,
 
+    stage: MemoryStage<LANES>,
     load_store: LoadStoreUnit<LANES>,
     data_cache: DataCache,
     scratchpad: Scratchpad<LANES>,
     atomic_path: Vec<AtomicPath<LANES>>,
     loaded: Vec<LoadValue>,
     taken: Signal<Local, Bit>,
+    atomic_held: Signal<Local, Bit>,
     from_memory: Signal<Local, Bit>,
     from_scratchpad: Signal<Local, Bit>,
     /// The words that were taken a cycle ago, and what is wanted of them: of the addresses, the place in the word.
@@ -193,8 +195,7 @@ impl<const LANES: usize> DataMemory<LANES> {
             start_valid: vec![Signal::default(); atomics],
             start_slot: vec![Signal::default(); atomics],
             request_valid: Signal::default(),
-            memory_ready: Signal::default(),
-            scratchpad_ready: Signal::default(),
+            request_ready: Signal::default(),
             request_scratchpad: Signal::default(),
             request_slot: Signal::default(),
             request_store: Signal::default(),
@@ -210,6 +211,7 @@ impl<const LANES: usize> DataMemory<LANES> {
             scratchpad_next: Signal::default(),
             result_valid: vec![Signal::default(); 2],
             result_ready: Signal::default(),
+            result_ready_next: Signal::default(),
             result_slot: vec![Signal::default(); 2],
             result_rd: vec![Signal::default(); 2],
             result_lanes: vec![Signal::default(); 2],
@@ -246,12 +248,14 @@ impl<const LANES: usize> DataMemory<LANES> {
             hit: Signal::default(),
             miss: Signal::default(),
             line_write: Signal::default(),
+            stage: MemoryStage::new(atomics > 0),
             load_store,
             data_cache: DataCache::new(cache_lines.ilog2() as usize),
             scratchpad: Scratchpad::default(),
             atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
             loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
             taken: Signal::default(),
+            atomic_held: Signal::default(),
             from_memory: Signal::default(),
             from_scratchpad: Signal::default(),
             word: LaneRegisters::new(LANES),
@@ -273,32 +277,44 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, loads, size_q, sign_extend_q);
-        clock!(self, clock, load_store, data_cache, scratchpad);
+        clock!(self, clock, stage, load_store, data_cache, scratchpad);
         self.word.clock.next = self.clock.val();
         self.address.clock.next = self.clock.val();
 
         // Operations to the unit that makes them
-        self.load_store.request_valid.next = self.request_valid.val() & !self.request_scratchpad.val();
-        self.load_store.request_slot.next = self.request_slot.val();
-        self.load_store.request_store.next = self.request_store.val();
-        self.load_store.request_size.next = self.request_size.val();
-        self.load_store.request_signed.next = self.request_signed.val();
-        self.load_store.request_rd.next = self.request_rd.val();
-        self.load_store.request_mask.next = self.request_mask.val();
-        self.scratchpad.request_valid.next = self.request_valid.val() & self.request_scratchpad.val();
-        self.scratchpad.request_slot.next = self.request_slot.val();
-        self.scratchpad.request_store.next = self.request_store.val();
-        self.scratchpad.request_size.next = self.request_size.val();
-        self.scratchpad.request_signed.next = self.request_signed.val();
-        self.scratchpad.request_rd.next = self.request_rd.val();
-        self.scratchpad.request_mask.next = self.request_mask.val();
-        self.memory_ready.next = self.load_store.request_ready.val();
-        self.scratchpad_ready.next = self.scratchpad.request_ready.val();
+        self.stage.request_valid.next = self.request_valid.val();
+        self.request_ready.next = self.stage.request_ready.val();
+        self.stage.request_scratchpad.next = self.request_scratchpad.val();
+        self.stage.request_slot.next = self.request_slot.val();
+        self.stage.request_store.next = self.request_store.val();
+        self.stage.request_size.next = self.request_size.val();
+        self.stage.request_signed.next = self.request_signed.val();
+        self.stage.request_rd.next = self.request_rd.val();
+        self.stage.request_mask.next = self.request_mask.val();
+        self.stage.memory_ready.next = self.load_store.request_ready.val();
+        self.stage.scratchpad_ready.next = self.scratchpad.request_ready.val();
+        self.stage.ready_next.next = self.load_store.ready_next.val() & self.scratchpad.ready_next.val();
+        self.load_store.request_valid.next = self.stage.held_valid.val() & !self.stage.held_scratchpad.val();
+        self.load_store.request_slot.next = self.stage.held_slot.val();
+        self.load_store.request_store.next = self.stage.held_store.val();
+        self.load_store.request_size.next = self.stage.held_size.val();
+        self.load_store.request_signed.next = self.stage.held_signed.val();
+        self.load_store.request_rd.next = self.stage.held_rd.val();
+        self.load_store.request_mask.next = self.stage.held_mask.val();
+        self.scratchpad.request_valid.next = self.stage.held_valid.val() & self.stage.held_scratchpad.val();
+        self.scratchpad.request_slot.next = self.stage.held_slot.val();
+        self.scratchpad.request_store.next = self.stage.held_store.val();
+        self.scratchpad.request_size.next = self.stage.held_size.val();
+        self.scratchpad.request_signed.next = self.stage.held_signed.val();
+        self.scratchpad.request_rd.next = self.stage.held_rd.val();
+        self.scratchpad.request_mask.next = self.stage.held_mask.val();
         for i in 0..LANES {
-            self.load_store.request_address[i].next = self.request_address[i].val();
-            self.load_store.request_data[i].next = self.request_data[i].val();
-            self.scratchpad.request_address[i].next = self.request_address[i].val();
-            self.scratchpad.request_data[i].next = self.request_data[i].val();
+            self.stage.request_address[i].next = self.request_address[i].val();
+            self.stage.request_data[i].next = self.request_data[i].val();
+            self.load_store.request_address[i].next = self.stage.held_address[i].val();
+            self.load_store.request_data[i].next = self.stage.held_data[i].val();
+            self.scratchpad.request_address[i].next = self.stage.held_address[i].val();
+            self.scratchpad.request_data[i].next = self.stage.held_data[i].val();
         }
 
         // Reads
@@ -337,6 +353,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         // Results
         self.result_valid[FROM_MEMORY].next = self.load_store.result_valid.val();
         self.load_store.result_ready.next = self.result_ready.val();
+        self.load_store.result_ready_next.next = self.result_ready_next.val();
         self.result_slot[FROM_MEMORY].next = self.load_store.result_slot.val();
         self.result_rd[FROM_MEMORY].next = self.load_store.result_rd.val();
         self.result_lanes[FROM_MEMORY].next = self.load_store.result_mask.val();
@@ -355,6 +372,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.stored_slot.next = self.load_store.stored_slot.val();
         self.scratchpad_stored.next = self.scratchpad.stored_valid.val();
         self.scratchpad_slot.next = self.scratchpad.stored_slot.val();
+        self.atomic_held.next = false;
         self.atomic_busy.next = false;
         self.atomic_slot.next = bits::<5>(0);
         self.atomic_done.next = false;
@@ -391,15 +409,26 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.atomic_path[k].reset.next = self.reset.val();
             self.atomic_path[k].start_valid.next = self.start_valid[k].val();
             self.atomic_path[k].start_slot.next = self.start_slot[k].val();
-            self.atomic_path[k].request_valid.next = self.request_valid.val() & self.request_atomic[k].val();
-            self.atomic_path[k].request_slot.next = self.request_slot.val();
-            self.atomic_path[k].request_rd.next = self.request_rd.val();
-            self.atomic_path[k].request_operation.next = self.request_operation[k].val();
-            self.atomic_path[k].request_acquire.next = self.request_acquire[k].val();
-            self.atomic_path[k].request_mask.next = self.request_mask.val();
-            if self.request_atomic[k].val() {
+            self.stage.request_atomic[k].next = self.request_atomic[k].val();
+            self.stage.request_operation[k].next = self.request_operation[k].val();
+            self.stage.request_acquire[k].next = self.request_acquire[k].val();
+            self.atomic_path[k].request_valid.next =
+                self.stage.held_valid.val() & self.stage.held_atomic[k].val();
+            self.atomic_path[k].request_slot.next = self.stage.held_slot.val();
+            self.atomic_path[k].request_rd.next = self.stage.held_rd.val();
+            self.atomic_path[k].request_operation.next = self.stage.held_operation[k].val();
+            self.atomic_path[k].request_acquire.next = self.stage.held_acquire[k].val();
+            self.atomic_path[k].request_mask.next = self.stage.held_mask.val();
+            if self.stage.held_atomic[k].val() {
                 self.load_store.request_valid.next = false;
-                self.memory_ready.next = self.atomic_path[k].request_ready.val();
+                self.stage.memory_ready.next = self.atomic_path[k].request_ready.val();
+            }
+            // An atomic operation waits until that before it is complete, and keeps its place.
+            self.atomic_held.next = self.stage.held_valid.val() & self.stage.held_atomic[k].val();
+            if (self.request_atomic[k].val() | self.atomic_held.val())
+                & (self.atomic_held.val() | !self.atomic_path[k].request_ready.val())
+            {
+                self.stage.ready_next.next = false;
             }
 
             self.atomic_path[k].store_valid.next = self.load_store.write_valid.val();
@@ -444,6 +473,10 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.result_line.next = self.atomic_path[k].result_line.val();
             self.atomic_busy.next = self.atomic_path[k].busy.val();
             self.atomic_slot.next = self.atomic_path[k].slot.val();
+            if self.atomic_held.val() {
+                self.atomic_busy.next = true;
+                self.atomic_slot.next = self.stage.held_slot.val();
+            }
             self.atomic_done.next = self.atomic_path[k].done.val();
 
             self.from_memory.next = self.atomic_path[k].result_valid.val() & self.result_ready.val();
@@ -451,8 +484,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
                 self.size.next = bits::<2>(2);
             }
             for i in 0..LANES {
-                self.atomic_path[k].request_address[i].next = self.request_address[i].val();
-                self.atomic_path[k].request_data[i].next = self.request_data[i].val();
+                self.atomic_path[k].request_address[i].next = self.stage.held_address[i].val();
+                self.atomic_path[k].request_data[i].next = self.stage.held_data[i].val();
                 self.word.d[i].next =
                     self.atomic_path[k].result_word[i].val() | self.scratchpad.result_word[i].val();
                 if !self.load_store.result_valid.val() {

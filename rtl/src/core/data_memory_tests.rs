@@ -334,11 +334,12 @@ impl Bench {
 
     fn cycle(&mut self) {
         self.drive_memory();
-        self.uut.result_ready.next = false;
+        let free = self.uut.result_ready_next.val();
+        self.uut.result_ready.next = free;
         settle(&mut self.uut);
         // Values of memory wait for those of the scratchpad, and must not show through.
-        let free = !self.uut.result_valid[FROM_SCRATCHPAD].val() && self.rng.gen_bool(0.7);
-        self.uut.result_ready.next = free;
+        assert!(!(free && self.uut.result_valid[FROM_SCRATCHPAD].val()));
+        self.uut.result_ready_next.next = !self.uut.scratchpad_next.val() && self.rng.gen_bool(0.7);
         settle(&mut self.uut);
 
         let atomic = self.under_way.iter().flatten().find(|u| u.operation.kind == Kind::Add);
@@ -370,9 +371,7 @@ impl Bench {
             self.check_stored(self.uut.scratchpad_slot.val(), true);
         }
         self.take_requests();
-        let to_scratchpad = self.offered.as_ref().is_some_and(|operation| operation.scratchpad);
-        let ready = if to_scratchpad { self.uut.scratchpad_ready.val() } else { self.uut.memory_ready.val() };
-        if ready {
+        if self.uut.request_ready.val() {
             if let Some(operation) = self.offered.take() {
                 let values = self.golden.make(&operation);
                 let (warp, missing) = (operation.warp, operation.mask);

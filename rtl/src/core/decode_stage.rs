@@ -105,8 +105,10 @@ pub struct DecodeStage {
     pub misses: Signal<Out, Bit>,
     /// The instruction in stage D will be fetched again.
     pub stops: Signal<Out, Bit>,
-    /// The instruction in stage D goes on to stage R.
-    pub leaves: Signal<Out, Bit>,
+    /// The instruction that was in stage D a cycle ago went on to stage R.
+    pub entered: Signal<Out, Bit>,
+    /// And it is a `fence`.
+    pub fenced: Signal<Out, Bit>,
     /// To the lanes: register `rs1`, in stage D.
     pub rs1: Signal<Out, Bits<5>>,
     /// To the lanes: register `rs2`, in stage D.
@@ -205,10 +207,12 @@ pub struct DecodeStage {
     error_d: Register<Bit>,
     exit_d: Register<Bit>,
     end_of_boot_d: Register<Bit>,
+    /// The stages moved on at the last edge.
+    advanced: Register<Bit>,
     miss_q: Register<Bit>,
     wait_q: Register<Bit>,
     replay_q: Register<Bit>,
-    hold_q: Register<Bit>,
+    fence_q: Register<Bit>,
     valid_q: Register<Bit>,
     rs1_source_q: Register<OperandSource>,
     rs2_source_q: Register<OperandSource>,
@@ -308,7 +312,8 @@ impl DecodeStage {
             control_valid: Signal::default(),
             misses: Signal::default(),
             stops: Signal::default(),
-            leaves: Signal::default(),
+            entered: Signal::default(),
+            fenced: Signal::default(),
             rs1: Signal::default(),
             rs2: Signal::default(),
             rd: Signal::default(),
@@ -361,10 +366,11 @@ impl DecodeStage {
             error_d: Register::default(),
             exit_d: Register::default(),
             end_of_boot_d: Register::default(),
+            advanced: Register::default(),
             miss_q: Register::default(),
             wait_q: Register::default(),
             replay_q: Register::default(),
-            hold_q: Register::default(),
+            fence_q: Register::default(),
             valid_q: Register::default(),
             rs1_source_q: Register::default(),
             rs2_source_q: Register::default(),
@@ -426,10 +432,11 @@ impl Logic for DecodeStage {
             error_d,
             exit_d,
             end_of_boot_d,
+            advanced,
             miss_q,
             wait_q,
             replay_q,
-            hold_q,
+            fence_q,
             valid_q,
             rs1_source_q,
             rs2_source_q,
@@ -552,25 +559,22 @@ impl Logic for DecodeStage {
             | self.at_exit.val()
             | self.at_end_of_boot.val()
             | self.meets.val();
-        self.here.next = self.valid.val()
-            & self.advance.val()
-            & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
+        self.here.next =
+            self.valid.val() & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
         self.missed.next = !self.hit_d.q.val() & !self.timed_out.val();
         self.stopped.next = self.missed.val() | (self.blocked.val() & !self.voided.val());
-        self.misses.next = self.here.val() & self.missed.val();
-        self.stops.next = self.here.val() & self.stopped.val();
-        self.leaves.next = self.here.val() & !self.stopped.val();
+        self.misses.next = self.here.val() & self.advance.val() & self.missed.val();
+        self.stops.next = self.here.val() & self.advance.val() & self.stopped.val();
 
-        // The front end hears of it a cycle later, and once, whether the stages move on or not. Stage D moved on when it said this, so stage
-        // R has slot and PC then.
-        self.miss_q.d.next = self.misses.val();
-        self.wait_q.d.next = self.here.val() & !self.missed.val() & !self.voided.val() & self.waits.val();
-        self.replay_q.d.next = self.stops.val();
-        self.hold_q.d.next = self.leaves.val() & self.control.val();
-        self.miss_valid.next = self.miss_q.q.val();
-        self.wait_valid.next = self.wait_q.q.val();
-        self.replay_valid.next = self.replay_q.q.val();
-        self.control_valid.next = self.hold_q.q.val();
+        // The front end hears of it a cycle later, and once, whether the stages move on then or not. Whether they did is known late, and reaches no
+        // further than a register of its own. Stage D moved on when it said this, so stage R has slot and PC then.
+        self.advanced.d.next = self.advance.val();
+        self.miss_valid.next = self.advanced.q.val() & self.miss_q.q.val();
+        self.wait_valid.next = self.advanced.q.val() & self.wait_q.q.val();
+        self.replay_valid.next = self.advanced.q.val() & self.replay_q.q.val();
+        self.entered.next = self.advanced.q.val() & self.valid_q.q.val();
+        self.control_valid.next = self.advanced.q.val() & self.valid_q.q.val() & self.control_q.q.val();
+        self.fenced.next = self.advanced.q.val() & self.valid_q.q.val() & self.fence_q.q.val();
 
         self.read_valid.next = self.valid_q.q.val();
         self.read_rs1_source.next = self.rs1_source_q.q.val();
@@ -608,6 +612,10 @@ impl Logic for DecodeStage {
         self.read_next.next = self.next_q.q.val();
         self.read_pc.next = self.pc_q.q.val();
         if self.advance.val() {
+            self.miss_q.d.next = self.here.val() & self.missed.val();
+            self.wait_q.d.next = self.here.val() & !self.missed.val() & !self.voided.val() & self.waits.val();
+            self.replay_q.d.next = self.here.val() & self.stopped.val();
+            self.fence_q.d.next = self.decoder.fence.val();
             self.valid_q.d.next = self.here.val() & !self.stopped.val();
             self.rs1_source_q.d.next = OperandSource::Registers;
             if self.rs1_in_read.val() {

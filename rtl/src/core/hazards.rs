@@ -89,7 +89,7 @@ pub struct Hazards {
     pub write_divide: Signal<In, Bit>,
     /// Stage W: atomic instruction.
     pub write_atomic: Signal<In, Bit>,
-    /// The load, store or atomic operation in stage W is taken by the load/store unit or by the path of atomic operations.
+    /// The load, store or atomic operation in stage W is taken by stage M for shared memory.
     pub memory_start: Signal<In, Bit>,
     /// The load or store in stage W is taken by the scratchpad.
     pub scratchpad_start: Signal<In, Bit>,

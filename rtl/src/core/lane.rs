@@ -46,14 +46,8 @@ pub struct Lane {
     pub rs1_source: Signal<In, OperandSource>,
     /// Stage R: where the value of `rs2` is.
     pub rs2_source: Signal<In, OperandSource>,
-    /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next three see [`OperandSource`].
-    pub execute_rs1_result: Signal<In, Bit>,
-    /// Stage X: it is what the instruction two before wrote.
-    pub execute_rs1_written: Signal<In, Bit>,
-    /// Stage X: `rs2` is the result of the instruction before, in stage W.
-    pub execute_rs2_result: Signal<In, Bit>,
-    /// Stage X: it is what the instruction two before wrote.
-    pub execute_rs2_written: Signal<In, Bit>,
+    /// Stage R: the lane runs the instruction.
+    pub runs: Signal<In, Bit>,
     /// Stage X: arithmetic operation, decoded.
     pub operation: Signal<In, AluControl>,
     /// Stage X: the instruction is an AES step, not `operation`.
@@ -100,6 +94,8 @@ pub struct Lane {
     pub multiply: Signal<In, Bit>,
     /// Stage W: the value written is `link_value`, not `result`.
     pub link: Signal<In, Bit>,
+    /// Stage W: the value written is `result`. At most one of this and the two before is high.
+    pub plain: Signal<In, Bit>,
     /// Stage W: return address.
     pub link_value: Signal<In, Bits<32>>,
     /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write` goes to EXIT.
@@ -147,6 +143,15 @@ pub struct Lane {
     alu: LaneAlu,
     multiplier: Multiplier,
     aes_unit: Vec<AesUnit>,
+    /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next three see [`OperandSource`]. Each lane has its own,
+    /// since they choose all bits of its operands; one that does not run may take anything for them.
+    rs1_result: Register<Bit>,
+    /// Stage X: it is what the instruction two before wrote.
+    rs1_written: Register<Bit>,
+    /// Stage X: `rs2` is the result of the instruction before, in stage W.
+    rs2_result: Register<Bit>,
+    /// Stage X: it is what the instruction two before wrote.
+    rs2_written: Register<Bit>,
     operand_1: Register<Bits<32>>,
     operand_2: Register<Bits<32>>,
     result_w: Register<Bits<32>>,
@@ -188,10 +193,7 @@ impl Lane {
             rs2_address: Signal::default(),
             rs1_source: Signal::default(),
             rs2_source: Signal::default(),
-            execute_rs1_result: Signal::default(),
-            execute_rs1_written: Signal::default(),
-            execute_rs2_result: Signal::default(),
-            execute_rs2_written: Signal::default(),
+            runs: Signal::default(),
             operation: Signal::default(),
             aes: Signal::default(),
             byte_select: Signal::default(),
@@ -215,6 +217,7 @@ impl Lane {
             multiplies: Signal::default(),
             multiply: Signal::default(),
             link: Signal::default(),
+            plain: Signal::default(),
             link_value: Signal::default(),
             fault: Signal::default(),
             fault_address: Signal::default(),
@@ -241,6 +244,10 @@ impl Lane {
             alu: LaneAlu::default(),
             multiplier: Multiplier::default(),
             aes_unit: (0..usize::from(aes)).map(|_| AesUnit::default()).collect(),
+            rs1_result: Register::default(),
+            rs1_written: Register::default(),
+            rs2_result: Register::default(),
+            rs2_written: Register::default(),
             operand_1: Register::default(),
             operand_2: Register::default(),
             result_w: Register::default(),
@@ -276,7 +283,7 @@ impl Logic for Lane {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, operand_1, operand_2, result_w, store_data_w, taken_w, written_q);
-        dff_setup!(self, clock, late_q);
+        dff_setup!(self, clock, late_q, rs1_result, rs1_written, rs2_result, rs2_written);
         clock!(self, clock, multiplier);
         self.registers_1.clock.next = self.clock.val();
         self.registers_2.clock.next = self.clock.val();
@@ -311,6 +318,10 @@ impl Logic for Lane {
         }
         self.offset.next = (self.steps.val() & self.offset_mask.val()) | self.beyond.val();
         if self.advance.val() {
+            self.rs1_result.d.next = self.runs.val() & (self.rs1_source.val() == OperandSource::Result);
+            self.rs1_written.d.next = self.runs.val() & (self.rs1_source.val() == OperandSource::Written);
+            self.rs2_result.d.next = self.runs.val() & (self.rs2_source.val() == OperandSource::Result);
+            self.rs2_written.d.next = self.runs.val() & (self.rs2_source.val() == OperandSource::Written);
             match self.rs1_source.val() {
                 OperandSource::JustWritten => self.operand_1.d.next = self.written_q.q.val(),
                 OperandSource::Zero => self.operand_1.d.next = self.offset.val(),
@@ -325,17 +336,17 @@ impl Logic for Lane {
 
         // X: their results
         self.a.next = self.operand_1.q.val();
-        if self.execute_rs1_written.val() {
+        if self.rs1_written.q.val() {
             self.a.next = self.written_q.q.val();
         }
-        if self.execute_rs1_result.val() {
+        if self.rs1_result.q.val() {
             self.a.next = self.result_w.q.val();
         }
         self.rs2.next = self.operand_2.q.val();
-        if self.execute_rs2_written.val() {
+        if self.rs2_written.q.val() {
             self.rs2.next = self.written_q.q.val();
         }
-        if self.execute_rs2_result.val() {
+        if self.rs2_result.q.val() {
             self.rs2.next = self.result_w.q.val();
         }
         self.b.next = self.rs2.val();
@@ -352,8 +363,8 @@ impl Logic for Lane {
         // W: each source of the value to write is 0 unless it is the one, and they are or-ed together.
         self.own_verdict.next = self.fault.val() & !self.late.val();
         self.own_link.next = self.link.val() & !self.fault.val() & !self.late.val();
-        self.own_product.next = self.multiply.val() & !self.link.val() & !self.fault.val() & !self.late.val();
-        self.own_result.next = !self.multiply.val() & !self.link.val() & !self.fault.val() & !self.late.val();
+        self.own_product.next = self.multiply.val() & !self.fault.val() & !self.late.val();
+        self.own_result.next = self.plain.val() & !self.fault.val() & !self.late.val();
         self.multiplier.advance.next = self.advance.val() & self.multiplies.val();
         self.multiplier.wanted.next = self.own_product.val();
         self.multiplier.a.next = self.a.val();

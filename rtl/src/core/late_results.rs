@@ -16,8 +16,9 @@ pub const FROM_DIVISION: usize = 2;
 /// 1. Values of a unit are taken at the edge at which its `result_valid` and `result_ready` are high; of one unit at most. What the lanes get from the
 ///    others in that cycle is 0.
 /// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name, which are registers, as are all outputs that come with them.
-/// 3. Whether the scratchpad has values is told a cycle before, with `scratchpad_next`, so that the other units know soon whether theirs are taken.
-/// 4. In a cycle in which stage W waits for the port (`port_wanted`, while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
+/// 3. Whether the scratchpad has values and whether stage W wants the port is told a cycle before, with `scratchpad_next` and `port_wanted_next`: so the
+///    other units know from a register whether theirs are taken.
+/// 4. In a cycle in which stage W waits for the port (while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
 ///    stream of loaded lines would hold up the instructions that ask for more. The scratchpad never waits, so that it knows soon whether it has room; what
 ///    it still has to give when stage W begins to wait is at most a few instructions'.
 #[derive(LogicBlock)]
@@ -26,14 +27,16 @@ pub struct LateResults<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stage W wants the register port.
-    pub port_wanted: Signal<In, Bit>,
+    /// Stage W wants the register port in the next cycle, unless what it has then is flushed.
+    pub port_wanted_next: Signal<In, Bit>,
     /// From the scratchpad: values of lanes are here in the next cycle.
     pub scratchpad_next: Signal<In, Bit>,
     /// From each unit: values of lanes are here.
     pub result_valid: Vec<Signal<In, Bit>>,
     /// To each unit: they are taken at this edge if they are here.
     pub result_ready: Vec<Signal<Out, Bit>>,
+    /// To memory: its values will be taken in the next cycle.
+    pub memory_ready_next: Signal<Out, Bit>,
     /// From each unit: warp slot.
     pub result_slot: Vec<Signal<In, Bits<5>>>,
     /// From each unit: destination register.
@@ -72,8 +75,8 @@ pub struct LateResults<const LANES: usize> {
     pub divided: Signal<Out, Bit>,
     /// An atomic operation was complete a cycle ago; if it has values, they are written at this edge.
     pub exchanged: Signal<Out, Bit>,
-    /// The scratchpad has no values.
-    scratchpad_idle: Register<Bit>,
+    /// Neither the scratchpad nor stage W has the port.
+    port_free: Register<Bit>,
     write_valid_q: Register<Bit>,
     write_slot_q: Register<Bits<5>>,
     write_rd_q: Register<Bits<5>>,
@@ -85,6 +88,8 @@ pub struct LateResults<const LANES: usize> {
     scratched_q: Register<Bit>,
     divided_q: Register<Bit>,
     exchanged_q: Register<Bit>,
+    some_taken: Signal<Local, Bit>,
+    free_next: Signal<Local, Bit>,
     /// Neither stage W nor a unit before this one has the port.
     free: Vec<Signal<Local, Bit>>,
     result_taken: Vec<Signal<Local, Bit>>,
@@ -95,10 +100,11 @@ impl<const LANES: usize> Default for LateResults<LANES> {
         Self {
             clock: Signal::default(),
             reset: Signal::default(),
-            port_wanted: Signal::default(),
+            port_wanted_next: Signal::default(),
             scratchpad_next: Signal::default(),
             result_valid: vec![Signal::default(); LATE_SOURCES],
             result_ready: vec![Signal::default(); LATE_SOURCES],
+            memory_ready_next: Signal::default(),
             result_slot: vec![Signal::default(); LATE_SOURCES],
             result_rd: vec![Signal::default(); LATE_SOURCES],
             result_lanes: vec![Signal::default(); LATE_SOURCES],
@@ -118,7 +124,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             scratched: Signal::default(),
             divided: Signal::default(),
             exchanged: Signal::default(),
-            scratchpad_idle: Register::default(),
+            port_free: Register::default(),
             write_valid_q: Register::default(),
             write_slot_q: Register::default(),
             write_rd_q: Register::default(),
@@ -130,6 +136,8 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             scratched_q: Register::default(),
             divided_q: Register::default(),
             exchanged_q: Register::default(),
+            some_taken: Signal::default(),
+            free_next: Signal::default(),
             free: vec![Signal::default(); LATE_SOURCES],
             result_taken: vec![Signal::default(); LATE_SOURCES],
         }
@@ -142,7 +150,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         dff_setup!(
             self,
             clock,
-            scratchpad_idle,
+            port_free,
             write_valid_q,
             write_slot_q,
             write_rd_q,
@@ -155,15 +163,13 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
             divided_q,
             exchanged_q
         );
-        self.scratchpad_idle.d.next = !self.scratchpad_next.val();
-        self.write_valid_q.d.next = false;
+        self.some_taken.next = false;
         self.write_slot_q.d.next = self.result_slot[0].val();
         self.write_rd_q.d.next = self.result_rd[0].val();
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            self.free[i].next =
-                self.scratchpad_idle.q.val() & !(self.port_wanted.val() & self.write_valid_q.q.val());
+            self.free[i].next = self.port_free.q.val();
             if i == FROM_SCRATCHPAD {
                 self.free[i].next = true;
             }
@@ -176,13 +182,18 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
             self.result_taken[i].next = false;
             if self.result_valid[i].val() & self.free[i].val() {
                 self.result_taken[i].next = true;
-                self.write_valid_q.d.next = true;
+                self.some_taken.next = true;
                 self.write_slot_q.d.next = self.result_slot[i].val();
                 self.write_rd_q.d.next = self.result_rd[i].val();
                 self.write_lanes_q.d.next = self.result_lanes[i].val();
                 self.write_last_q.d.next = self.result_last[i].val();
             }
         }
+        self.write_valid_q.d.next = self.some_taken.val();
+        self.free_next.next =
+            !self.scratchpad_next.val() & !(self.port_wanted_next.val() & self.some_taken.val());
+        self.port_free.d.next = self.free_next.val();
+        self.memory_ready_next.next = self.free_next.val();
         self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
         self.write_line_q.d.next = self.result_line.val();
         self.loaded_q.d.next = self.loaded_valid.val();
@@ -221,7 +232,7 @@ mod tests {
         let (mut before, mut held, mut second) = (None, 0, 0);
         // The first cycle after reset is lost.
         tick!(uut);
-        let mut scratchpad = false;
+        let (mut scratchpad, mut wanted_next, mut memory_ready) = (false, false, true);
         for cycle in 0..2000u64 {
             let mut valid: [bool; LATE_SOURCES] = std::array::from_fn(|_| rng.gen_bool(0.4));
             valid[FROM_SCRATCHPAD] = scratchpad;
@@ -240,14 +251,18 @@ mod tests {
             uut.result_line.next = bits(cycle);
             uut.loaded_valid.next = loaded;
             uut.exchanged_valid.next = exchanged;
-            uut.port_wanted.next = rng.gen_bool(0.3);
+            let wanted = std::mem::replace(&mut wanted_next, rng.gen_bool(0.3));
+            uut.port_wanted_next.next = wanted_next;
             settle(&mut uut);
 
-            let waits = before.is_some() && uut.port_wanted.val();
+            let waits = before.is_some() && wanted;
             let first = valid.iter().position(|valid| *valid).filter(|i| !waits || *i == FROM_SCRATCHPAD);
             held += u32::from(waits && first.is_none() && valid.contains(&true));
             second += u32::from(first > Some(0));
             for (i, valid) in valid.into_iter().enumerate() {
+                if i == FROM_MEMORY {
+                    assert_eq!(uut.result_ready[i].val(), memory_ready, "cycle {cycle}");
+                }
                 let taken = uut.result_ready[i].val() && valid;
                 assert_eq!((taken, uut.result_taken[i].val()), (first == Some(i), first == Some(i)));
             }
@@ -265,6 +280,7 @@ mod tests {
                 let none = !uut.write_lanes.val().any() && !uut.write_last.val() && !uut.write_error.val();
                 assert!(none && !uut.scratched.val() && !uut.divided.val());
             }
+            memory_ready = uut.memory_ready_next.val();
             before = first.map(|i| (i, last[i], error));
             tick!(uut);
             settle(&mut uut);

@@ -21,7 +21,7 @@ pub enum LostCycle {
 
 /// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts two cycles after it.
 ///
-/// In every cycle the pipeline either stands still (`conflict`: the instruction in stage W waits for the register port, the load/store unit,
+/// In every cycle the pipeline either stands still (`conflict`: the instruction in stage W waits for the register port, stage M,
 /// the fault collector or path selection), or stage X takes an instruction, or it loses the cycle for the reason that came
 /// down the pipeline with the bubble.
 #[derive(LogicBlock, Default)]
@@ -34,8 +34,12 @@ pub struct LostCycles {
     pub occupied: Signal<In, Bit>,
     /// The pipeline moves on.
     pub advance: Signal<In, Bit>,
-    /// Why stage X gets no instruction at this edge.
+    /// Why stage D holds no instruction.
     pub reason: Signal<In, LostCycle>,
+    /// The instruction that was in stage D a cycle ago is fetched again.
+    pub replay_valid: Signal<In, Bit>,
+    /// With `replay_valid`: it was not in the instruction cache.
+    pub miss_valid: Signal<In, Bit>,
     /// Cycles lost to memory and divisions.
     pub memory: Signal<Out, Bits<32>>,
     /// Cycles lost to the instruction cache.
@@ -54,6 +58,7 @@ pub struct LostCycles {
     divergence_q: Register<Bits<32>>,
     scoreboard_q: Register<Bits<32>>,
     conflict_q: Register<Bits<32>>,
+    lost_to: Signal<Local, LostCycle>,
 }
 
 impl Logic for LostCycles {
@@ -64,16 +69,23 @@ impl Logic for LostCycles {
         self.occupied_q.d.next = self.occupied.val();
         self.advance_q.d.next = self.advance.val();
         self.reason_q.d.next = self.reason.val();
+        self.lost_to.next = self.reason_q.q.val();
+        if self.replay_valid.val() {
+            self.lost_to.next = LostCycle::Scoreboard;
+            if self.miss_valid.val() {
+                self.lost_to.next = LostCycle::Fetch;
+            }
+        }
         if self.occupied_q.q.val() {
             if !self.advance_q.q.val() {
                 self.conflict_q.d.next = self.conflict_q.q.val() + bits::<32>(1);
-            } else if self.reason_q.q.val() == LostCycle::Memory {
+            } else if self.lost_to.val() == LostCycle::Memory {
                 self.memory_q.d.next = self.memory_q.q.val() + bits::<32>(1);
-            } else if self.reason_q.q.val() == LostCycle::Fetch {
+            } else if self.lost_to.val() == LostCycle::Fetch {
                 self.fetch_q.d.next = self.fetch_q.q.val() + bits::<32>(1);
-            } else if self.reason_q.q.val() == LostCycle::Divergence {
+            } else if self.lost_to.val() == LostCycle::Divergence {
                 self.divergence_q.d.next = self.divergence_q.q.val() + bits::<32>(1);
-            } else if self.reason_q.q.val() == LostCycle::Scoreboard {
+            } else if self.lost_to.val() == LostCycle::Scoreboard {
                 self.scoreboard_q.d.next = self.scoreboard_q.q.val() + bits::<32>(1);
             }
         }
@@ -95,29 +107,34 @@ mod tests {
         use LostCycle::*;
         let mut unit = LostCycles::default();
         unit.connect_all();
+        // What stage D had is fetched again: told a cycle later than the rest.
+        let (goes_on, again, missed) = ((false, false), (true, false), (true, true));
         let cycles = [
-            (false, true, Memory),
-            (true, true, None),
-            (true, true, Memory),
-            (true, true, Fetch),
-            (true, true, NoWarp),
-            (true, true, Divergence),
-            (true, true, Divergence),
-            (true, true, Scoreboard),
-            (true, false, Scoreboard),
-            (true, false, None),
-            (true, false, Memory),
+            (false, true, Memory, goes_on),
+            (true, true, None, goes_on),
+            (true, true, Memory, goes_on),
+            (true, true, Fetch, goes_on),
+            (true, true, NoWarp, goes_on),
+            (true, true, Divergence, goes_on),
+            (true, true, Divergence, goes_on),
+            (true, true, None, goes_on),
+            (true, true, None, again),
+            (true, false, Scoreboard, missed),
+            (true, false, None, goes_on),
+            (true, false, Memory, goes_on),
             // The last one counts with the next edge.
-            (false, true, None),
+            (false, true, None, goes_on),
         ];
-        for (occupied, advance, reason) in cycles {
+        for (occupied, advance, reason, (replays, misses)) in cycles {
             unit.occupied.next = occupied;
             unit.advance.next = advance;
             unit.reason.next = reason;
+            unit.replay_valid.next = replays;
+            unit.miss_valid.next = misses;
             tick!(unit);
         }
         let counts = [unit.memory, unit.fetch, unit.divergence, unit.scoreboard, unit.conflict]
             .map(|c| c.val().index());
-        assert_eq!(counts, [1, 1, 2, 1, 3]);
+        assert_eq!(counts, [1, 2, 2, 1, 3]);
     }
 }

@@ -1,6 +1,6 @@
 //! The SIMT shader core (DESIGN.md section 3).
 //!
-//! Seven stages, each one cycle when nothing stalls:
+//! Seven stages, each one cycle when nothing stalls, and an eighth for what goes to memory:
 //!
 //! | stage | what happens | units |
 //! | --- | --- | --- |
@@ -10,7 +10,8 @@
 //! | D decode | instruction known, hazards checked | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
 //! | R registers | operands known | [`ReadStage`], [`Lane`] |
 //! | X execute | arithmetic, branch condition, address and its check | [`Lane`], [`LaneAlu`], [`AccessCheck`] |
-//! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`], [`DataMemory`] |
+//! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
+//! | M memory | loads and stores go to their memory | [`MemoryStage`], [`DataMemory`] |
 
 mod access_check;
 mod access_window;
@@ -38,10 +39,12 @@ mod fault_encoder;
 mod front_end;
 mod hazards;
 mod instruction_count;
+mod issue_turns;
 mod lane;
 mod late_results;
 mod load_errors;
 mod lost_cycles;
+mod memory_stage;
 mod multiplier;
 mod oldest_first;
 mod outstanding;
@@ -88,10 +91,12 @@ pub use fault_encoder::FaultEncoder;
 pub use front_end::FrontEnd;
 pub use hazards::Hazards;
 pub use instruction_count::InstructionCount;
+pub use issue_turns::IssueTurns;
 pub use lane::{Lane, OperandSource};
 pub use late_results::{LateResults, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, LATE_SOURCES};
 pub use load_errors::LoadErrors;
 pub use lost_cycles::{LostCycle, LostCycles};
+pub use memory_stage::MemoryStage;
 pub use multiplier::Multiplier;
 pub use oldest_first::OldestFirst;
 pub use outstanding::OutstandingOperations;

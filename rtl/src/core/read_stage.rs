@@ -1,6 +1,6 @@
 //! Stage R: the registers are read.
 
-use super::{AluControl, BSource, OperandSource};
+use super::{AluControl, BSource};
 use crate::prelude::*;
 
 /// Holds the instruction of stage R, while the lanes read their registers, and the controls of stage X.
@@ -34,10 +34,6 @@ pub struct ReadStage<const LANES: usize> {
     pub decode_packet: Signal<In, Bits<32>>,
     /// Stage R holds an instruction.
     pub read_valid: Signal<In, Bit>,
-    /// Stage R: where the value of `rs1` is.
-    pub read_rs1_source: Signal<In, OperandSource>,
-    /// Stage R: where the value of `rs2` is.
-    pub read_rs2_source: Signal<In, OperandSource>,
     /// Stage R: see `execute_rd`.
     pub read_rd: Signal<In, Bits<5>>,
     /// Stage R: see `execute_operation`.
@@ -106,14 +102,6 @@ pub struct ReadStage<const LANES: usize> {
     pub packet: Signal<Out, Bits<32>>,
     /// Stage X holds an instruction.
     pub execute_valid: Signal<Out, Bit>,
-    /// Stage X: `rs1` is the result of the instruction before it, in stage W. For this and the next three see [`OperandSource`].
-    pub execute_rs1_result: Signal<Out, Bit>,
-    /// Stage X: `rs1` is what the instruction two before it wrote.
-    pub execute_rs1_written: Signal<Out, Bit>,
-    /// Stage X: `rs2` is the result of the instruction before it, in stage W.
-    pub execute_rs2_result: Signal<Out, Bit>,
-    /// Stage X: `rs2` is what the instruction two before it wrote.
-    pub execute_rs2_written: Signal<Out, Bit>,
     /// Destination register, 0 for none.
     pub execute_rd: Signal<Out, Bits<5>>,
     /// Arithmetic operation.
@@ -173,10 +161,6 @@ pub struct ReadStage<const LANES: usize> {
     waiting_r: Register<Bits<36>>,
     packet_r: Register<Bits<32>>,
     valid_x: Register<Bit>,
-    rs1_result_x: Register<Bit>,
-    rs1_written_x: Register<Bit>,
-    rs2_result_x: Register<Bit>,
-    rs2_written_x: Register<Bit>,
     rd_x: Register<Bits<5>>,
     operation_x: Register<AluControl>,
     funct3_x: Register<Bits<3>>,
@@ -218,10 +202,6 @@ impl<const LANES: usize> Logic for ReadStage<LANES> {
             waiting_r,
             packet_r,
             valid_x,
-            rs1_result_x,
-            rs1_written_x,
-            rs2_result_x,
-            rs2_written_x,
             rd_x,
             operation_x,
             funct3_x,
@@ -256,10 +236,6 @@ impl<const LANES: usize> Logic for ReadStage<LANES> {
         self.waiting.next = self.waiting_r.q.val();
         self.packet.next = self.packet_r.q.val();
         self.execute_valid.next = self.valid_x.q.val();
-        self.execute_rs1_result.next = self.rs1_result_x.q.val();
-        self.execute_rs1_written.next = self.rs1_written_x.q.val();
-        self.execute_rs2_result.next = self.rs2_result_x.q.val();
-        self.execute_rs2_written.next = self.rs2_written_x.q.val();
         self.execute_rd.next = self.rd_x.q.val();
         self.execute_operation.next = self.operation_x.q.val();
         self.execute_funct3.next = self.funct3_x.q.val();
@@ -295,10 +271,6 @@ impl<const LANES: usize> Logic for ReadStage<LANES> {
             self.packet_r.d.next = self.decode_packet.val();
             self.valid_x.d.next = self.read_valid.val()
                 & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot_r.q.val()));
-            self.rs1_result_x.d.next = self.read_rs1_source.val() == OperandSource::Result;
-            self.rs1_written_x.d.next = self.read_rs1_source.val() == OperandSource::Written;
-            self.rs2_result_x.d.next = self.read_rs2_source.val() == OperandSource::Result;
-            self.rs2_written_x.d.next = self.read_rs2_source.val() == OperandSource::Written;
             self.rd_x.d.next = self.read_rd.val();
             self.operation_x.d.next = self.read_operation.val();
             self.funct3_x.d.next = self.read_funct3.val();

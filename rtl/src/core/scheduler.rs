@@ -1,7 +1,7 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
-use super::{LostCycle, OldestFirst};
-use crate::control::{BinaryEncoder, PriorityEncoder, RoundRobin};
+use super::{IssueTurns, LostCycle, OldestFirst};
+use crate::control::{BinaryEncoder, PriorityEncoder};
 use crate::prelude::*;
 
 /// State of the warp slots of a core and the choice of the warp that issues.
@@ -95,9 +95,9 @@ pub struct WarpScheduler {
     ended: Register<Bits<32>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
-    turns: Vec<RoundRobin>,
+    turns: Vec<IssueTurns>,
     age: Vec<OldestFirst>,
-    encoder: BinaryEncoder,
+    encoder: Vec<BinaryEncoder>,
     finish_choice: PriorityEncoder,
     ready: Signal<Local, Bits<32>>,
     choice: Signal<Local, Bits<32>>,
@@ -168,9 +168,9 @@ impl WarpScheduler {
             ended: Register::default(),
             finishing: Register::default(),
             finishing_slot: Register::default(),
-            turns: (0..1 - ages).map(|_| RoundRobin::default()).collect(),
+            turns: (0..1 - ages).map(|_| IssueTurns::default()).collect(),
             age: (0..ages).map(|_| OldestFirst::default()).collect(),
-            encoder: BinaryEncoder::default(),
+            encoder: (0..ages).map(|_| BinaryEncoder::default()).collect(),
             finish_choice: PriorityEncoder::default(),
             ready: Signal::default(),
             choice: Signal::default(),
@@ -213,12 +213,17 @@ impl Logic for WarpScheduler {
         self.ready.next = self.occupied_slots.q.val()
             & !(self.resolving.q.val() | self.fetch.q.val() | self.waiting.q.val() | self.ended.q.val());
         self.choice.next = bits::<32>(0);
+        self.issue_slot.next = bits::<5>(0);
+        self.issue_fresh.next = false;
         for i in 0..self._turns {
             self.turns[i].clock.next = self.clock.val();
             self.turns[i].reset.next = self.reset.val();
             self.turns[i].request.next = self.ready.val();
+            self.turns[i].mark.next = self.fresh.q.val();
             self.turns[i].advance.next = self.advance.val() & self.ready.val().any();
-            self.choice.next = self.turns[i].grant.val();
+            self.choice.next = self.turns[i].choice.val();
+            self.issue_slot.next = self.turns[i].slot.val();
+            self.issue_fresh.next = self.turns[i].marked.val();
         }
         for i in 0..self._ages {
             self.age[i].clock.next = self.clock.val();
@@ -227,11 +232,11 @@ impl Logic for WarpScheduler {
             self.age[i].start_slot.next = self.start_slot.val();
             self.age[i].request.next = self.ready.val();
             self.choice.next = self.age[i].choice.val();
+            self.encoder[i].one_hot.next = self.age[i].choice.val();
+            self.issue_slot.next = self.encoder[i].index.val();
+            self.issue_fresh.next = (self.fresh.q.val() & self.age[i].choice.val()).any();
         }
         self.issue_valid.next = self.ready.val().any();
-        self.encoder.one_hot.next = self.choice.val();
-        self.issue_slot.next = self.encoder.index.val();
-        self.issue_fresh.next = (self.fresh.q.val() & self.choice.val()).any();
         self.issued.next = bits::<32>(0);
         if self.advance.val() {
             self.issued.next = self.choice.val();

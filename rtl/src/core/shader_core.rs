@@ -2,8 +2,8 @@
 
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
-    FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycle, LostCycles, PathSelector,
-    ReadStage, RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
+    FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycles, PathSelector, ReadStage,
+    RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
@@ -428,6 +428,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.atomic_turns[k].slot.next = self.front_end.decode_slot.val();
             self.atomic_turns[k].busy.next = self.data_memory.atomic_busy.val();
             self.atomic_turns[k].wants.next = self.decode.stops.val()
+                & !self.decode.misses.val()
                 & self.decode.atomic.val()
                 & (self.data_memory.atomic_busy.val() | self.atomic_turns[k].refused.val());
             self.atomic_turns[k].start_valid.next =
@@ -437,7 +438,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
 
         // Values that come late
-        self.late.port_wanted.next = self.write.wants_port.val();
+        self.late.port_wanted_next.next = self.write.port_wanted_next.val();
         self.late.scratchpad_next.next = self.data_memory.scratchpad_next.val();
         for i in 0..FROM_DIVISION {
             self.late.result_valid[i].next = self.data_memory.result_valid[i].val();
@@ -447,6 +448,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.late.result_last[i].next = self.data_memory.result_last[i].val();
         }
         self.data_memory.result_ready.next = self.late.result_ready[FROM_MEMORY].val();
+        self.data_memory.result_ready_next.next = self.late.memory_ready_next.val();
         self.late.result_error.next = self.data_memory.result_error.val();
         self.late.result_line.next = self.data_memory.result_line.val();
         self.late.loaded_valid.next = self.data_memory.loaded_valid.val();
@@ -640,7 +642,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.divide.start_trailing.next = self.write.funct3.val().get_bit(0);
         self.divide.start_signed.next = !self.write.funct3.val().get_bit(0);
         self.divide.start_remainder.next = self.write.funct3.val().get_bit(1);
-        self.write.divide_ready.next = self.divide.start_ready.val();
 
         // Windows
         for i in 0..2 {
@@ -667,10 +668,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].rs2_address.next = self.rs2_address.address.val();
             self.lane[i].rs1_source.next = self.decode.read_rs1_source.val();
             self.lane[i].rs2_source.next = self.decode.read_rs2_source.val();
-            self.lane[i].execute_rs1_result.next = self.read.execute_rs1_result.val();
-            self.lane[i].execute_rs1_written.next = self.read.execute_rs1_written.val();
-            self.lane[i].execute_rs2_result.next = self.read.execute_rs2_result.val();
-            self.lane[i].execute_rs2_written.next = self.read.execute_rs2_written.val();
+            self.lane[i].runs.next = self.read.active.val().get_bit(i);
             self.lane[i].aes.next = self.read.execute_aes.val();
             self.lane[i].byte_select.next = self.read.execute_byte_select.val();
             self.lane[i].aes_decrypt.next = self.read.execute_aes_decrypt.val();
@@ -691,6 +689,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.lane[i].write.next = self.write.write_lanes.val().get_bit(i);
             self.lane[i].write_address.next = self.rd_address.address.val();
             self.lane[i].link.next = self.write.link.val();
+            self.lane[i].plain.next = self.write.plain.val();
             self.lane[i].link_value.next = self.write.link_value.val();
             self.lane[i].fault.next = self.write.fault_lanes.val().get_bit(i);
             self.lane[i].fault_address.next = self.a0_address.address.val();
@@ -729,8 +728,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.read.decode_waiting.next = self.front_end.decode_waiting.val();
         self.read.decode_packet.next = self.front_end.decode_packet.val();
         self.read.read_valid.next = self.decode.read_valid.val();
-        self.read.read_rs1_source.next = self.decode.read_rs1_source.val();
-        self.read.read_rs2_source.next = self.decode.read_rs2_source.val();
         self.read.read_rd.next = self.decode.read_rd.val();
         self.read.read_operation.next = self.decode.read_operation.val();
         self.read.read_funct3.next = self.decode.read_funct3.val();
@@ -819,8 +816,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Data memory
         self.data_memory.request_valid.next = self.write.request_valid.val();
-        self.write.memory_ready.next = self.data_memory.memory_ready.val();
-        self.write.scratchpad_ready.next = self.data_memory.scratchpad_ready.val();
+        self.write.request_ready.next = self.data_memory.request_ready.val();
         self.data_memory.request_scratchpad.next = self.write.request_scratchpad.val();
         self.data_memory.request_slot.next = self.write.slot.val();
         self.data_memory.request_store.next = self.write.request_store.val();
@@ -829,8 +825,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.data_memory.request_rd.next = self.write.rd.val();
         self.data_memory.request_mask.next = self.write.request_mask.val();
         // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later.
-        self.data_memory.drop.next =
-            self.invalidate_data.val() | (self.decode.leaves.val() & self.decode.fence.val());
+        self.data_memory.drop.next = self.invalidate_data.val() | self.decode.fenced.val();
         self.data_memory.response_valid.next =
             self.response_valid.val() & !self.response_tag.val().get_bit(6);
         self.data_memory.response_tag.next = self.response_tag.val().get_bits::<6>(0);
@@ -876,7 +871,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.counters.retire_lanes.next = self.write.retire_lanes.val();
         self.counters.retire_diverged.next = self.write.retire_diverged.val();
         self.counters.occupied.next = self.front_end.occupied.val();
-        self.counters.issued.next = self.decode.leaves.val();
+        self.counters.issued.next = self.decode.entered.val();
         self.counters.fetch_miss.next = self.cache.fetch_miss.val();
         self.counters.data_hit.next = self.data_memory.hit.val();
         self.counters.line_read.next = self.data_memory.miss.val();
@@ -884,12 +879,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.lost.occupied.next = self.front_end.occupied.val();
         self.lost.advance.next = self.write.advance.val();
         self.lost.reason.next = self.front_end.decode_reason.val();
-        if self.decode.stops.val() {
-            self.lost.reason.next = LostCycle::Scoreboard;
-            if self.decode.misses.val() {
-                self.lost.reason.next = LostCycle::Fetch;
-            }
-        }
+        self.lost.replay_valid.next = self.decode.replay_valid.val();
+        self.lost.miss_valid.next = self.decode.miss_valid.val();
         self.lost_memory.next = self.lost.memory.val();
         self.lost_fetch.next = self.lost.fetch.val();
         self.lost_divergence.next = self.lost.divergence.val();

@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// effects take place, in the cycle in which it leaves stage W. It waits, and with it the stages before it, while
 ///
 /// - a value that comes late takes the register write port that it needs;
-/// - the load/store unit, the divider or the fault collector has not taken what it sends them;
+/// - stage M or the fault collector has not taken what it sends them;
 /// - it faults while values of its warp are still to come, which could overwrite the verdict;
 /// - path selection is not ready for it, or writes the context memories that it needs.
 ///
@@ -18,6 +18,10 @@ use crate::prelude::*;
 /// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
 /// fault, the younger instructions of the warp are flushed.
 /// [`AccessCheck`] tells which lanes fault and which stay at the instruction.
+///
+/// An instruction that may fault is *doubtful*: it stays for a cycle, and is judged by what registers say of its lanes then. Where an access leads is known
+/// too late to keep it here. So one whose lanes part (some may not make it, or they go to both memories) is *sent back*: it has no effect, the younger
+/// instructions of its warp are flushed with it (`again_valid`), and the warp's next access is doubtful.
 ///
 /// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault` with cause 5); the other lanes
 /// stay and execute it. While such a fault waits for values of its warp, more lanes may join it: so the record, too, is sent when the last
@@ -108,8 +112,8 @@ pub struct WriteStage<const LANES: usize> {
     pub from_end: Vec<Signal<In, Bits<27>>>,
     /// A value that comes late is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
-    /// The instruction wants the register port for its result.
-    pub wants_port: Signal<Out, Bit>,
+    /// The instruction that will be here in the next cycle wants the register port for its result, unless it is flushed.
+    pub port_wanted_next: Signal<Out, Bit>,
     /// The warp in stage W has values to come.
     pub warp_late: Signal<In, Bit>,
     /// Stage X: warp slot.
@@ -132,15 +136,17 @@ pub struct WriteStage<const LANES: usize> {
     pub write_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: destination register.
     pub rd: Signal<Out, Bits<5>>,
-    /// To the lanes: the value written is the return address.
+    /// To the lanes: the value written is the return address; a register.
     pub link: Signal<Out, Bit>,
+    /// To the lanes: the value written is the result; a register.
+    pub plain: Signal<Out, Bit>,
     /// To the lanes: return address.
     pub link_value: Signal<Out, Bits<32>>,
     /// To the lanes: lanes that fault, in the cycle in which the instruction goes.
     pub fault_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: their verdict, 0xc000_0000 | cause.
     pub verdict: Signal<Out, Bits<32>>,
-    /// To the lanes: lanes that store their next PC.
+    /// To the lanes: lanes that store their next PC, even if it turns out that none is to be chosen. What running lanes have stored counts only then.
     pub path_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: lanes that stay at the instruction.
     pub stay_lanes: Signal<Out, Bits<LANES>>,
@@ -162,12 +168,10 @@ pub struct WriteStage<const LANES: usize> {
     pub flush_valid: Signal<Out, Bit>,
     /// To the front end, with `flush_valid`: the instruction itself comes again, and did nothing.
     pub again_valid: Signal<Out, Bit>,
-    /// To the hazard check: the load/store unit takes the load or store.
+    /// To the hazard check: stage M takes the load or store.
     pub memory_start: Signal<Out, Bit>,
-    /// To the divider: the division starts.
+    /// To the divider: the division starts. It is free, or the hazard check would have kept the instruction in stage D.
     pub divide_start: Signal<Out, Bit>,
-    /// From the divider.
-    pub divide_ready: Signal<In, Bit>,
     /// From path selection: a selection can start.
     pub path_ready: Signal<In, Bit>,
     /// To path selection: choose the next path.
@@ -202,21 +206,19 @@ pub struct WriteStage<const LANES: usize> {
     pub context_alive: Signal<Out, Bits<LANES>>,
     /// To the contexts: key of the best path on which lanes wait.
     pub context_waiting: Signal<Out, Bits<36>>,
-    /// To the load/store unit or scratchpad; address and data come from the lanes.
+    /// To stage M, for the load/store unit or the scratchpad; address and data come from the lanes.
     pub request_valid: Signal<Out, Bit>,
-    /// From the load/store unit.
-    pub memory_ready: Signal<In, Bit>,
-    /// From the scratchpad.
-    pub scratchpad_ready: Signal<In, Bit>,
-    /// The request is for the scratchpad, not for the load/store unit.
+    /// From stage M: it is taken at this edge.
+    pub request_ready: Signal<In, Bit>,
+    /// To stage M: it is for the scratchpad, not for the load/store unit.
     pub request_scratchpad: Signal<Out, Bit>,
-    /// To the load/store unit: store, else load.
+    /// To stage M: store, else load.
     pub request_store: Signal<Out, Bit>,
-    /// To the load/store unit: bytes as a power of two.
+    /// To stage M: bytes as a power of two.
     pub request_size: Signal<Out, Bits<2>>,
-    /// To the load/store unit: extend with the sign.
+    /// To stage M: extend with the sign.
     pub request_signed: Signal<Out, Bit>,
-    /// To the load/store unit: lanes.
+    /// To stage M: lanes.
     pub request_mask: Signal<Out, Bits<LANES>>,
     /// To the fault collector.
     pub fault_valid: Signal<Out, Bit>,
@@ -269,6 +271,8 @@ pub struct WriteStage<const LANES: usize> {
     branch_w: Register<Bit>,
     jump_w: Register<Bit>,
     jump_register_w: Register<Bit>,
+    link_w: Register<Bit>,
+    plain_w: Register<Bit>,
     load_w: Register<Bit>,
     store_w: Register<Bit>,
     exit_w: Register<Bit>,
@@ -283,6 +287,7 @@ pub struct WriteStage<const LANES: usize> {
     pc_w: Register<Bits<30>>,
     /// Warps whose access was sent back: their next one is judged before it goes.
     sent_back: RamAsync<Bit, 5>,
+    /// The instruction may fault, or an access of its warp was sent back.
     doubtful_w: Register<Bit>,
     /// The instruction is doubtful and was in stage W a cycle ago, too: what the following registers say is of it.
     judged: Register<Bit>,
@@ -298,6 +303,7 @@ pub struct WriteStage<const LANES: usize> {
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
     execute_access: Signal<Local, Bit>,
+    execute_writes: Signal<Local, Bit>,
     access: Signal<Local, Bit>,
     split: Signal<Local, Bit>,
     sound: Signal<Local, Bits<LANES>>,
@@ -323,7 +329,6 @@ pub struct WriteStage<const LANES: usize> {
     older_missing: Signal<Local, Bit>,
     held_back: Signal<Local, Bit>,
     fault_waits: Signal<Local, Bit>,
-    request_ready: Signal<Local, Bit>,
     request_waits: Signal<Local, Bit>,
     request_offered: Signal<Local, Bit>,
     fault_offered: Signal<Local, Bit>,
@@ -376,7 +381,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             from_base: vec![Signal::default(); WINDOWS],
             from_end: vec![Signal::default(); WINDOWS],
             late_write: Signal::default(),
-            wants_port: Signal::default(),
+            port_wanted_next: Signal::default(),
             warp_late: Signal::default(),
             execute_slot: Signal::default(),
             valid: Signal::default(),
@@ -389,6 +394,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             write_lanes: Signal::default(),
             rd: Signal::default(),
             link: Signal::default(),
+            plain: Signal::default(),
             link_value: Signal::default(),
             fault_lanes: Signal::default(),
             verdict: Signal::default(),
@@ -405,7 +411,6 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             again_valid: Signal::default(),
             memory_start: Signal::default(),
             divide_start: Signal::default(),
-            divide_ready: Signal::default(),
             path_ready: Signal::default(),
             path_start_valid: Signal::default(),
             path_start_alive: Signal::default(),
@@ -424,8 +429,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             context_alive: Signal::default(),
             context_waiting: Signal::default(),
             request_valid: Signal::default(),
-            memory_ready: Signal::default(),
-            scratchpad_ready: Signal::default(),
+            request_ready: Signal::default(),
             request_scratchpad: Signal::default(),
             request_store: Signal::default(),
             request_size: Signal::default(),
@@ -467,6 +471,8 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             branch_w: Register::default(),
             jump_w: Register::default(),
             jump_register_w: Register::default(),
+            link_w: Register::default(),
+            plain_w: Register::default(),
             load_w: Register::default(),
             store_w: Register::default(),
             exit_w: Register::default(),
@@ -493,6 +499,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             encoder: FaultEncoder::default(),
             active_count: PopulationCount::default(),
             execute_access: Signal::default(),
+            execute_writes: Signal::default(),
             access: Signal::default(),
             split: Signal::default(),
             sound: Signal::default(),
@@ -514,7 +521,6 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             older_missing: Signal::default(),
             held_back: Signal::default(),
             fault_waits: Signal::default(),
-            request_ready: Signal::default(),
             request_waits: Signal::default(),
             request_offered: Signal::default(),
             fault_offered: Signal::default(),
@@ -553,6 +559,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             branch_w,
             jump_w,
             jump_register_w,
+            link_w,
+            plain_w,
             load_w,
             store_w,
             exit_w,
@@ -676,20 +684,17 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.held_back.next = self.doubtful_w.q.val()
             & (!self.judged.q.val() | (self.faults_q.q.val() & self.older_missing.val()));
         self.memory.next = self.valid_w.q.val() & self.reaches_w.q.val() & self.sound.val().any();
-        self.wants_port.next = self.valid_w.q.val() & self.writes_w.q.val();
         self.fault_waits.next = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
-        // A load or store waits until both memories have room, for it is known late which one it wants, or none. It waits a cycle at most where
-        // its own memory takes it.
+        // A load or store waits for stage M even if no lane of it is left to go there, which is known late.
         self.request_waits.next = self.reaches_w.q.val() & !self.request_taken.q.val();
         self.blocked.next = self.held_back.val()
             | (self.judged.q.val() & self.faults_q.q.val() & self.fault_waits.val())
             | (self.split.val() & !self.path_ready.val())
-            | (self.request_waits.val() & !(self.memory_ready.val() & self.scratchpad_ready.val()))
+            | (self.request_waits.val() & !self.request_ready.val())
             | (self.access.val() & self.path_valid.val())
             | (self.writes_w.q.val() & self.late_write.val())
-            | (self.divide_w.q.val() & !self.divide_ready.val())
             | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
         self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
         self.refuses.next = self.valid_w.q.val() & !self.doubtful_w.q.val() & self.check.parts.val();
@@ -709,10 +714,6 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.divide_start.next = self.leaves.val() & self.divide_w.q.val();
 
         // Memory request and fault record, each sent once, and not before older values are here
-        self.request_ready.next = self.memory_ready.val();
-        if self.check.scratchpad.val() {
-            self.request_ready.next = self.scratchpad_ready.val();
-        }
         self.request_offered.next =
             self.memory.val() & !self.request_taken.q.val() & !self.held_back.val() & !self.refuses.val();
         self.request_valid.next = self.request_offered.val();
@@ -763,7 +764,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.divide.next = self.divide_w.q.val();
         self.funct3.next = self.funct3_w.q.val();
         self.rd.next = self.rd_w.q.val();
-        self.link.next = self.jump_w.q.val() | self.jump_register_w.q.val();
+        self.link.next = self.link_w.q.val();
+        self.plain.next = self.plain_w.q.val();
         self.link_value.next = (bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2)) + bits::<32>(4);
         self.verdict.next = bits::<32>(0xc000_0000_u64) | bit_cast::<32, 5>(self.cause_q.q.val());
         self.path_depth.next = self.depth_w.q.val();
@@ -775,13 +777,13 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
         self.write_lanes.next = bits::<LANES>(0);
         self.path_lanes.next = bits::<LANES>(0);
+        if self.valid_w.q.val() & (self.control_w.q.val() | self.doubtful_w.q.val()) {
+            self.path_lanes.next = self.active_w.q.val();
+        }
         if self.leaves.val() {
             self.write_lanes.next = self.fault_lanes.val();
             if self.writes_w.q.val() {
                 self.write_lanes.next = self.active_w.q.val();
-            }
-            if self.selects.val() {
-                self.path_lanes.next = self.active_w.q.val();
             }
         }
 
@@ -820,6 +822,11 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.retire_diverged.next = !self.whole_w.q.val();
 
         // Stage registers
+        self.execute_writes.next = self.execute_rd.val().any()
+            & !self.execute_load.val()
+            & !self.execute_divide.val()
+            & !self.execute_fault.val();
+        self.port_wanted_next.next = self.valid_w.q.val() & self.writes_w.q.val();
         if self.advance.val() {
             self.slot_x.d.next = self.read_slot.val();
             self.depth_x.d.next = self.read_depth.val();
@@ -843,10 +850,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.waiting_w.d.next = self.waiting_x.q.val();
             self.packet_w.d.next = self.packet_x.q.val();
             self.rd_w.d.next = self.execute_rd.val();
-            self.writes_w.d.next = self.execute_rd.val().any()
-                & !self.execute_load.val()
-                & !self.execute_divide.val()
-                & !self.execute_fault.val();
+            self.writes_w.d.next = self.execute_writes.val();
+            self.port_wanted_next.next = self.execute_valid.val() & self.execute_writes.val();
             self.funct3_w.d.next = self.execute_funct3.val();
             self.control_w.d.next = self.execute_control.val();
             self.multiply_w.d.next = self.execute_multiply.val();
@@ -854,6 +859,9 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.branch_w.d.next = self.execute_branch.val();
             self.jump_w.d.next = self.execute_jump.val();
             self.jump_register_w.d.next = self.execute_jump_register.val();
+            self.link_w.d.next = self.execute_jump.val() | self.execute_jump_register.val();
+            self.plain_w.d.next =
+                !self.execute_multiply.val() & !self.execute_jump.val() & !self.execute_jump_register.val();
             self.load_w.d.next = self.execute_load.val();
             self.store_w.d.next = self.execute_store.val();
             self.exit_w.d.next = self.execute_exit.val();

@@ -95,7 +95,7 @@ fn an_access_that_faults_is_sent_back_first() {
     open_a_window(&mut uut);
     uut.read_active.next = bits(15);
     uut.read_alive.next = bits(15);
-    (uut.memory_ready.next, uut.scratchpad_ready.next) = (true, true);
+    uut.request_ready.next = true;
     (uut.path_ready.next, uut.fault_ready.next) = (true, true);
     let (good, bad) = ([0x4000, 0x4004, 0x7ffc, 0x5000], [0x4000, 0x8000, 0x4004, 0x3ffc]);
     let (allowed, refused) = (0b0101, 0b1010);
@@ -133,7 +133,7 @@ fn an_access_that_faults_is_sent_back_first() {
         assert!(uut.fire.val() && uut.memory_start.val() && !uut.flush_valid.val());
         tick!(uut);
     }
-    // What would be sent back waits for a path that is written to the contexts, and any access until both memories have room.
+    // What would be sent back waits for a path that is written to the contexts, and any access for stage M.
     load(&mut uut, 3, bad);
     uut.path_valid.next = true;
     settle(&mut uut);
@@ -142,9 +142,11 @@ fn an_access_that_faults_is_sent_back_first() {
     settle(&mut uut);
     assert!(uut.advance.val() && uut.again_valid.val());
     tick!(uut);
-    uut.scratchpad_ready.next = false;
+    uut.request_ready.next = false;
     load(&mut uut, 4, good);
-    assert!(!uut.advance.val() && uut.request_valid.val() && uut.memory_start.val());
+    assert!(!uut.advance.val() && uut.request_valid.val() && !uut.memory_start.val());
     tick!(uut);
-    assert!(uut.fire.val() && !uut.request_valid.val() && !uut.memory_start.val());
+    uut.request_ready.next = true;
+    settle(&mut uut);
+    assert!(uut.fire.val() && uut.request_valid.val() && uut.memory_start.val());
 }

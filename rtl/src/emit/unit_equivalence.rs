@@ -122,10 +122,12 @@ units! {
         unit.busy.next = !quiet && random() % 2 == 0;
     };
     oldest_first: core::OldestFirst::default();
+    issue_turns: core::IssueTurns::default();
     warp_scheduler: core::WarpScheduler::new(false);
     warp_scheduler_oldest_first: core::WarpScheduler::new(true);
     // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
+    memory_stage: core::MemoryStage::<4>::new(true);
     read_stage: core::ReadStage::<4>::default();
     write_stage: core::WriteStage::<4>::default();
     coalescer: memory::Coalescer::<4>::default();

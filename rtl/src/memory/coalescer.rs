@@ -6,9 +6,9 @@ use crate::prelude::*;
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///
 /// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It gets an entry of the queue.
-/// 2. From the next cycle on, when it is the oldest, `load_valid` or `store_valid` offers the line of its lowest lane not yet served, with
-///    `served`: every lane that wants this line. At the edge at which the offer meets its `ready` these lanes are done.
-/// 3. `last` marks the line that serves the last lanes: with it the operation leaves the queue, and the next one is offered in the next cycle.
+/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with `served`: every lane that wants this line. From the second cycle
+///    after acceptance on, `load_valid` or `store_valid` offers it; offers are registers. At the edge at which one meets its `ready` the next one takes its place.
+/// 3. `last` marks the line that serves the last lanes. The operation leaves the queue as this becomes an offer.
 /// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store path merges. While `held_valid` is high it
 ///    stays, even if the operation left the queue.
 /// 5. `request_ready` is a register, and so counts an operation that leaves a cycle later. It is low in the first cycle after reset.
@@ -26,6 +26,8 @@ pub struct Coalescer<const LANES: usize> {
     pub request_valid: Signal<In, Bit>,
     /// The operation is accepted at this edge if it is offered; a register.
     pub request_ready: Signal<Out, Bit>,
+    /// `request_ready` will be high in the next cycle.
+    pub ready_next: Signal<Out, Bit>,
     /// Warp slot of the operation.
     pub request_slot: Signal<In, Bits<5>>,
     /// Store (else load).
@@ -55,7 +57,7 @@ pub struct Coalescer<const LANES: usize> {
     pub last: Signal<Out, Bit>,
     /// Warp slot of the operation offered.
     pub slot: Signal<Out, Bits<5>>,
-    /// Its entry of the queue.
+    /// Its entry of the queue, which it may have left.
     pub entry: Signal<Out, Bits<3>>,
 
     /// The store path reads its entry.
@@ -81,13 +83,24 @@ pub struct Coalescer<const LANES: usize> {
     entry_data: LaneRam<32, 3>,
     /// Lanes of the oldest operation that are served.
     done: Register<Bits<LANES>>,
+    offer_valid: Register<Bit>,
+    offer_store: Register<Bit>,
+    offer_line: Register<Bits<26>>,
+    offer_served: Register<Bits<LANES>>,
+    offer_last: Register<Bit>,
+    offer_slot: Register<Bits<5>>,
+    offer_entry: Register<Bits<3>>,
 
-    /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held.
+    /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held; nor is that of the
+    /// offer among them then.
     room: Register<Bit>,
+    has_room: Signal<Local, Bit>,
     used: Signal<Local, Bits<3>>,
     accept: Signal<Local, Bit>,
     busy: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
+    /// The next offer takes its place.
+    free: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
     pending: Signal<Local, Bits<LANES>>,
     first: Signal<Local, Bits<LANES>>,
@@ -104,6 +117,7 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
             reset: Signal::default(),
             request_valid: Signal::default(),
             request_ready: Signal::default(),
+            ready_next: Signal::default(),
             request_slot: Signal::default(),
             request_store: Signal::default(),
             request_size: Signal::default(),
@@ -133,11 +147,20 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
             entry_address: LaneRam::new(LANES),
             entry_data: LaneRam::new(LANES),
             done: Register::default(),
+            offer_valid: Register::default(),
+            offer_store: Register::default(),
+            offer_line: Register::default(),
+            offer_served: Register::default(),
+            offer_last: Register::default(),
+            offer_slot: Register::default(),
+            offer_entry: Register::default(),
             room: Register::default(),
+            has_room: Signal::default(),
             used: Signal::default(),
             accept: Signal::default(),
             busy: Signal::default(),
             store: Signal::default(),
+            free: Signal::default(),
             taken: Signal::default(),
             pending: Signal::default(),
             first: Signal::default(),
@@ -153,6 +176,8 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, done, room);
+        dff_setup!(self, clock, offer_valid, offer_store, offer_line, offer_served);
+        dff_setup!(self, clock, offer_last, offer_slot, offer_entry);
         clock!(self, clock, queue);
         self.entry_store.clock.next = self.clock.val();
         self.entry_slot.clock.next = self.clock.val();
@@ -164,10 +189,12 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
 
         // Operations that come
         self.used.next = self.queue.write_address.val() - self.queue.read_address.val();
-        self.room.d.next = (self.used.val() < bits::<3>(6))
+        self.has_room.next = (self.used.val() < bits::<3>(6))
             && (!self.held_valid.val()
                 || ((self.held_entry.val() != self.queue.write_address.val())
                     && (self.held_entry.val() != (self.queue.write_address.val() + 1))));
+        self.room.d.next = self.has_room.val();
+        self.ready_next.next = self.has_room.val();
         self.request_ready.next = self.room.q.val();
         self.accept.next = self.request_valid.val() && self.room.q.val();
         self.queue.push.next = self.accept.val();
@@ -232,16 +259,28 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.rest.next = self.pending.val() & !self.hits.val();
         self.finishes.next = !self.rest.val().any();
 
-        self.load_valid.next = self.busy.val() && !self.store.val();
-        self.store_valid.next = self.busy.val() && self.store.val();
-        self.line.next = self.leader.val();
-        self.served.next = self.hits.val();
-        self.last.next = self.finishes.val();
-        self.slot.next = self.entry_slot.read_data.val();
-        self.entry.next = self.queue.read_address.val();
+        // What is offered
+        self.free.next = !self.offer_valid.q.val()
+            || (self.offer_store.q.val() && self.store_ready.val())
+            || (!self.offer_store.q.val() && self.load_ready.val());
+        if self.free.val() {
+            self.offer_valid.d.next = self.busy.val();
+            self.offer_store.d.next = self.store.val();
+            self.offer_line.d.next = self.leader.val();
+            self.offer_served.d.next = self.hits.val();
+            self.offer_last.d.next = self.finishes.val();
+            self.offer_slot.d.next = self.entry_slot.read_data.val();
+            self.offer_entry.d.next = self.queue.read_address.val();
+        }
+        self.load_valid.next = self.offer_valid.q.val() && !self.offer_store.q.val();
+        self.store_valid.next = self.offer_valid.q.val() && self.offer_store.q.val();
+        self.line.next = self.offer_line.q.val();
+        self.served.next = self.offer_served.q.val();
+        self.last.next = self.offer_last.q.val();
+        self.slot.next = self.offer_slot.q.val();
+        self.entry.next = self.offer_entry.q.val();
 
-        self.taken.next = self.busy.val()
-            && ((self.store.val() && self.store_ready.val()) || (!self.store.val() && self.load_ready.val()));
+        self.taken.next = self.busy.val() && self.free.val();
         self.queue.pop.next = self.taken.val() && self.finishes.val();
         if self.taken.val() {
             self.done.d.next = self.done.q.val() | self.hits.val();
@@ -272,6 +311,8 @@ mod tests {
         // The entry that the store path holds, and what must stand there.
         let mut held: Option<Operation> = None;
         let (mut offered, mut lines, mut full) = (0u32, 0, 0);
+        // The line on offer: its operation, address, lanes, and whether it is the last.
+        let mut offer: Option<(Operation, u32, u32, bool)> = None;
         // Operations in the queue a cycle ago, and whether an entry was held.
         let mut before = None;
         for _ in 0..if LANES == 32 { 700 } else { 2500 } {
@@ -313,12 +354,26 @@ mod tests {
             before = Some((queue.len(), uut.held_valid.val()));
             full += u32::from(!uut.request_ready.val());
             let takes = uut.request_valid.val() && uut.request_ready.val();
-            let loads = queue.front().is_some_and(|op| !op.2);
-            let stores = queue.front().is_some_and(|op| op.2);
+            let loads = offer.as_ref().is_some_and(|offer| !offer.0 .2);
+            let stores = offer.as_ref().is_some_and(|offer| offer.0 .2);
             assert_eq!((uut.load_valid.val(), uut.store_valid.val()), (loads, stores));
             let mut entry = None;
-            if let Some(operation) = queue.front().cloned() {
-                let (mask, addresses, _, number) = &operation;
+            if let Some((operation, line, served, last)) = &offer {
+                assert_eq!(uut.line.val().to_u32(), *line);
+                assert_eq!(uut.served.val().to_u32(), *served);
+                assert_eq!(uut.last.val(), *last);
+                assert_eq!(uut.slot.val().to_u32(), operation.3 % 32);
+                if if stores { uut.store_ready.val() } else { uut.load_ready.val() } {
+                    lines += 1;
+                    if stores {
+                        held = Some(operation.clone());
+                        entry = Some(uut.entry.val());
+                    }
+                    offer = None;
+                }
+            }
+            if let (None, Some(operation)) = (&offer, queue.front().cloned()) {
+                let (mask, addresses, ..) = &operation;
                 if pending == 0 {
                     pending = *mask;
                 }
@@ -326,21 +381,11 @@ mod tests {
                 let served = (0..LANES)
                     .filter(|&i| pending >> i & 1 == 1 && addresses[i] >> 6 == line)
                     .fold(0, |m, i| m | 1 << i);
-                assert_eq!(uut.line.val().to_u32(), line);
-                assert_eq!(uut.served.val().to_u32(), served);
-                assert_eq!(uut.last.val(), served == pending);
-                assert_eq!(uut.slot.val().to_u32(), number % 32);
-                if if stores { uut.store_ready.val() } else { uut.load_ready.val() } {
-                    lines += 1;
-                    pending &= !served;
-                    if stores {
-                        held = Some(operation.clone());
-                        entry = Some(uut.entry.val());
-                    }
-                    if pending == 0 {
-                        queue.pop_front();
-                    }
+                pending &= !served;
+                if pending == 0 {
+                    queue.pop_front();
                 }
+                offer = Some((operation, line, served, pending == 0));
             }
             if takes {
                 queue.push_back((mask, addresses, store, offered));

@@ -244,7 +244,8 @@ impl Logic for InstructionCache {
         // Its answer.
         self.is_hit.next = false;
         self.is_error.next = false;
-        self.instruction.next = bits::<32>(0);
+        // A miss gives any word, so that the first way need not be compared for it.
+        self.instruction.next = self.words[0].read_data.val();
         self.choice.next = self.turn.q.val() & self.last_way.val();
         for way in 0..self._ways {
             self.hits[way].next = self.looked_up.q.val()
@@ -386,7 +387,7 @@ impl Logic for InstructionCache {
         self.same_set.next = self.tag_write.val()
             && ((self.lookup_word.val().get_bits::<12>(4) & self.last_set.val())
                 == (self.tag_address.val().get_bits::<12>(0) & self.last_set.val()));
-        if self.lookup.val() {
+        if !self.stall.val() {
             self.looked_slot.d.next = self.lookup_slot.val();
             self.looked_line.d.next = self.lookup_word.val().get_bits::<26>(4);
             self.blocked.d.next =
@@ -394,14 +395,14 @@ impl Logic for InstructionCache {
         }
         for way in 0..self._ways {
             self.words[way].clock.next = self.clock.val();
-            self.words[way].read_enable.next = self.lookup.val();
+            self.words[way].read_enable.next = !self.stall.val();
             self.words[way].read_address.next = self.lookup_word.val().get_bits::<16>(0);
             self.words[way].write_enable.next =
                 self.word_write.val() && (self.fill_way.q.val() == self.number[way].val());
             self.words[way].write_address.next = self.word_address.val();
             self.words[way].write_data.next = self.buffer.q.val().get_bits::<32>(0);
             self.tags[way].clock.next = self.clock.val();
-            self.tags[way].read_enable.next = self.lookup.val();
+            self.tags[way].read_enable.next = !self.stall.val();
             self.tags[way].read_address.next = self.lookup_word.val().get_bits::<16>(4);
             self.tags[way].write_enable.next = self.tag_write.val()
                 && ((self.state.q.val() == FillState::Clear)

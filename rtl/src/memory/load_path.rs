@@ -32,6 +32,8 @@ pub struct LoadPath<const LANES: usize> {
     pub start: Signal<In, Bit>,
     /// A tag is free; depends on registers only.
     pub start_ready: Signal<Out, Bit>,
+    /// `start_ready` will be high in the next cycle, whatever starts in this one.
+    pub ready_next: Signal<Out, Bit>,
     /// Its warp slot.
     pub start_slot: Signal<In, Bits<5>>,
     /// 0 = byte, 1 = half word, 2 = word.
@@ -62,7 +64,7 @@ pub struct LoadPath<const LANES: usize> {
     pub read_line: Signal<Out, Bits<26>>,
     /// The answer to the oldest request can be had.
     pub answer_valid: Signal<In, Bit>,
-    /// It is accepted at this edge.
+    /// It is accepted at this edge; a register, low in the first cycle after reset.
     pub answer_ready: Signal<Out, Bit>,
     /// The line of the answer accepted last, byte 0 in bits 7:0.
     pub answer_data: Signal<In, Bits<512>>,
@@ -73,6 +75,8 @@ pub struct LoadPath<const LANES: usize> {
     pub result_valid: Signal<Out, Bit>,
     /// They are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
+    /// `result_ready` will be high in the next cycle.
+    pub result_ready_next: Signal<In, Bit>,
     /// Warp slot.
     pub result_slot: Signal<Out, Bits<5>>,
     /// Destination register.
@@ -109,6 +113,8 @@ pub struct LoadPath<const LANES: usize> {
 
     // What belongs to the line that `answer_data` shows
     next: Register<Bit>,
+    /// The next line can come.
+    room: Register<Bit>,
     next_line: Register<Bits<26>>,
     next_slot: Register<Bits<5>>,
     next_last: Register<Bit>,
@@ -136,7 +142,9 @@ pub struct LoadPath<const LANES: usize> {
 
     take: Signal<Local, Bit>,
     moves: Signal<Local, Bit>,
-    room: Signal<Local, Bit>,
+    next_after: Signal<Local, Bit>,
+    held_after: Signal<Local, Bit>,
+    apart_after: Signal<Local, Bit>,
     receive: Signal<Local, Bit>,
     leads: Vec<Signal<Local, Bit>>,
     index: Vec<Signal<Local, Bits<4>>>,
@@ -157,6 +165,7 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             reset: Signal::default(),
             start: Signal::default(),
             start_ready: Signal::default(),
+            ready_next: Signal::default(),
             start_slot: Signal::default(),
             start_size: Signal::default(),
             start_signed: Signal::default(),
@@ -176,6 +185,7 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             answer_error: Signal::default(),
             result_valid: Signal::default(),
             result_ready: Signal::default(),
+            result_ready_next: Signal::default(),
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
@@ -219,7 +229,10 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             held_address: LaneRegisters::new(LANES),
             take: Signal::default(),
             moves: Signal::default(),
-            room: Signal::default(),
+            next_after: Signal::default(),
+            held_after: Signal::default(),
+            apart_after: Signal::default(),
+            room: Register::default(),
             receive: Signal::default(),
             leads: vec![Signal::default(); groups],
             index: vec![Signal::default(); groups],
@@ -239,7 +252,7 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_line, held_slot, held_last, held_lanes, held_apart);
         dff_setup!(self, clock, held_size, held_signed, held_rd, held_data, held_error);
-        dff_setup!(self, clock, next, next_line, next_slot, next_last, next_lanes);
+        dff_setup!(self, clock, next, next_line, next_slot, next_last, next_lanes, room);
         dff_setup!(self, clock, next_size, next_signed, next_rd);
         self.next_address.clock.next = self.clock.val();
         clock!(self, clock, waiting, waiting_lanes, waiting_line, tags);
@@ -252,6 +265,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
 
         // What the extraction needs of an operation, by its tag.
         self.start_ready.next = !self.tags.full.val();
+        self.ready_next.next =
+            !self.tags.full.val() && (self.tags.read_address.val() != (self.tags.write_address.val() + 1));
         self.tags.push.next = self.start.val();
         self.tag_slot.write_enable.next = self.start.val();
         self.tag_slot.write_address.next = self.tags.write_address.val();
@@ -324,10 +339,9 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.tag_signed.read_address.next = self.tags.read_address.val();
         self.tag_rd.read_address.next = self.tags.read_address.val();
         self.moves.next = !self.held.q.val() || (self.result_ready.val() && self.held_apart.q.val());
-        self.room.next = !self.next.q.val() || self.moves.val();
         // An answer that nobody waits for would be an error of the memory; it is dropped.
-        self.receive.next = self.answer_valid.val() && self.room.val() && !self.waiting.empty.val();
-        self.answer_ready.next = self.room.val();
+        self.receive.next = self.answer_valid.val() && self.room.q.val() && !self.waiting.empty.val();
+        self.answer_ready.next = self.room.q.val();
         self.waiting.pop.next = self.receive.val();
         self.waiting_lanes.pop.next = self.receive.val();
         self.waiting_line.pop.next = self.receive.val();
@@ -378,6 +392,18 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
             self.held_signed.d.next = self.next_signed.q.val();
             self.held_rd.d.next = self.next_rd.q.val();
         }
+
+        // Whether a line can come in the next cycle is known in this one: what asks is far away.
+        self.next_after.next = self.receive.val() || (self.next.q.val() && !self.moves.val());
+        self.held_after.next = self.held.q.val() && !(self.result_ready.val() && self.finishes.val());
+        self.apart_after.next = self.held_apart.q.val();
+        if self.moves.val() {
+            self.held_after.next = self.next.q.val();
+            self.apart_after.next = self.apart.val();
+        }
+        self.room.d.next = !self.next_after.val()
+            || !self.held_after.val()
+            || (self.result_ready_next.val() && self.apart_after.val());
 
         self.result_valid.next = self.held.q.val();
         self.result_slot.next = self.held_slot.q.val();
@@ -441,6 +467,7 @@ mod tests {
 
         // The answers come in order; each is announced one cycle before its line, which gives its result in the cycle after that.
         uut.result_ready.next = true;
+        uut.result_ready_next.next = true;
         for n in 0..258u32 {
             uut.answer_valid.next = n < 256;
             uut.answer_data.next = line_to_bits(&[n as u8; 64]);
@@ -504,6 +531,7 @@ mod tests {
         uut.line_valid.next = false;
         uut.answer_valid.next = true;
         uut.result_ready.next = true;
+        uut.result_ready_next.next = true;
         let (mut cycles, mut results) = (0, 0);
         while results < 20 {
             settle(&mut uut);
@@ -529,10 +557,15 @@ mod tests {
     fn an_answer_that_nobody_waits_for_is_dropped() {
         let mut uut = LoadPath::<1>::default();
         reset!(uut);
+        tick!(uut);
         uut.answer_valid.next = true;
         settle(&mut uut);
         assert!(uut.answer_ready.val());
         tick!(uut);
-        assert!(!uut.result_valid.val());
+        uut.answer_valid.next = false;
+        for _ in 0..3 {
+            assert!(!uut.result_valid.val());
+            tick!(uut);
+        }
     }
 }

@@ -29,6 +29,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only. Low while 32 loads wait for their lines.
     pub request_ready: Signal<Out, Bit>,
+    /// `request_ready` will be high in the next cycle, whatever is offered in this one. It may be low before others are.
+    pub ready_next: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,
     /// Store (else load).
@@ -85,6 +87,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub result_ready: Signal<In, Bit>,
+    /// `result_ready` will be high in the next cycle.
+    pub result_ready_next: Signal<In, Bit>,
     /// Warp slot.
     pub result_slot: Signal<Out, Bits<5>>,
     /// Destination register.
@@ -130,6 +134,7 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
             reset: Signal::default(),
             request_valid: Signal::default(),
             request_ready: Signal::default(),
+            ready_next: Signal::default(),
             request_slot: Signal::default(),
             request_store: Signal::default(),
             request_size: Signal::default(),
@@ -155,6 +160,7 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
             written_tag: Signal::default(),
             result_valid: Signal::default(),
             result_ready: Signal::default(),
+            result_ready_next: Signal::default(),
             result_slot: Signal::default(),
             result_rd: Signal::default(),
             result_mask: Signal::default(),
@@ -187,6 +193,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.coalescer.request_size.next = self.request_size.val();
         self.coalescer.request_mask.next = self.request_mask.val();
         self.request_ready.next = self.coalescer.request_ready.val() && self.load.start_ready.val();
+        self.ready_next.next = self.coalescer.ready_next.val() && self.load.ready_next.val();
         self.coalescer.load_ready.next = self.load.line_ready.val();
         self.coalescer.store_ready.next = self.store.line_ready.val();
         self.coalescer.held_valid.next = self.store.held_valid.val();
@@ -219,6 +226,7 @@ impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
         self.result_error.next = self.load.result_error.val();
         self.result_line.next = self.load.result_line.val();
         self.load.result_ready.next = self.result_ready.val();
+        self.load.result_ready_next.next = self.result_ready_next.val();
 
         self.store.line_valid.next = self.coalescer.store_valid.val();
         self.store.line.next = self.coalescer.line.val();

@@ -78,6 +78,8 @@ struct Bench<const LANES: usize> {
     expected_writes: u64,
     completed: u64,
     most_loads: usize,
+    /// `ready_next` a cycle ago.
+    promised: bool,
 }
 
 impl<const LANES: usize> Bench<LANES> {
@@ -105,6 +107,7 @@ impl<const LANES: usize> Bench<LANES> {
             expected_writes: 0,
             completed: 0,
             most_loads: 0,
+            promised: false,
         }
     }
 
@@ -160,7 +163,8 @@ impl<const LANES: usize> Bench<LANES> {
     fn cycle(&mut self) {
         self.uut.read_ready.next = self.rng.gen_bool(self.pace);
         self.uut.write_ready.next = self.rng.gen_bool(self.pace);
-        self.uut.result_ready.next = self.rng.gen_bool(self.pace);
+        self.uut.result_ready.next = self.uut.result_ready_next.val();
+        self.uut.result_ready_next.next = self.rng.gen_bool(self.pace);
         // An announcement stays until it is accepted; then its line follows.
         if let Some(line) = self.answered.take() {
             self.uut.answer_data.next = line_to_bits(&self.memory.read(line));
@@ -226,6 +230,8 @@ impl<const LANES: usize> Bench<LANES> {
             }
             self.completed += 1;
         }
+        assert!(self.uut.request_ready.val() || !self.promised);
+        self.promised = self.uut.ready_next.val();
         if self.uut.request_valid.val() && self.uut.request_ready.val() {
             let op = self.offered.take().unwrap();
             if op.store {
@@ -376,6 +382,8 @@ fn thirty_two_loads_of_one_slot_are_in_flight() {
         bench.uut.read_ready.next = true;
         settle(&mut bench.uut);
         assert_eq!(bench.uut.request_ready.val(), n < 32);
+        // One more may come before it is known whether this one does.
+        assert_eq!(bench.uut.ready_next.val(), n < 31);
         if n < 32 {
             let op = bench.offered.take().unwrap();
             bench.in_flight[5].push_back((op, 3));

@@ -31,6 +31,8 @@ pub struct Scratchpad<const LANES: usize> {
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only.
     pub request_ready: Signal<Out, Bit>,
+    /// `request_ready` will be high in the next cycle.
+    pub ready_next: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,
     /// Store (else load).
@@ -132,6 +134,7 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             reset: Signal::default(),
             request_valid: Signal::default(),
             request_ready: Signal::default(),
+            ready_next: Signal::default(),
             request_slot: Signal::default(),
             request_store: Signal::default(),
             request_size: Signal::default(),
@@ -351,6 +354,10 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                     }
                 }
             }
+        }
+        self.ready_next.next = self.finishes.val();
+        if self.accepts.val() {
+            self.ready_next.next = !self.request_valid.val() | self.request_own.val();
         }
         self.address.write_enable.next = self.accepts.val() & self.request_valid.val();
         self.data.write_enable.next = self.accepts.val() & self.request_valid.val();

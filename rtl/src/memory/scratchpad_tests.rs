@@ -52,6 +52,8 @@ struct Bench<const LANES: usize> {
     results: usize,
     /// `result_next` a cycle ago.
     announced: bool,
+    /// `ready_next` a cycle ago.
+    promised: bool,
 }
 
 impl<const LANES: usize> Bench<LANES> {
@@ -69,6 +71,7 @@ impl<const LANES: usize> Bench<LANES> {
             passes: 0,
             results: 0,
             announced: false,
+            promised: true,
         };
         // The part that the tests use, zeroed.
         for row in 0..256 / LANES.min(256) {
@@ -145,6 +148,8 @@ impl<const LANES: usize> Bench<LANES> {
         }
         assert_eq!(self.uut.result_valid.val(), self.announced);
         self.announced = self.uut.result_next.val();
+        assert_eq!(self.uut.request_ready.val(), self.promised);
+        self.promised = self.uut.ready_next.val();
         if self.uut.result_valid.val() {
             self.results += 1;
             self.check_result();

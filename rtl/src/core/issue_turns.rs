@@ -1,0 +1,210 @@
+//! Which of the warps that ask has its turn.
+
+use crate::prelude::*;
+
+/// Slots of the ring of two rounds in groups of four, and groups in fours.
+const GROUPS: usize = 16;
+const FOURS: usize = 4;
+
+/// Chooses the requesting warp slot whose turn it is, and knows its number first.
+///
+/// 1. `slot`, `marked` and `choice` answer `request` and `mark` in the same cycle; without a request they are zero.
+/// 2. The choice is the lowest requesting slot above the last used one, or the lowest of all if there is none. After reset slot 0 comes first.
+/// 3. A choice counts as used at the rising edge at which `advance` is high: a slot that keeps its request is chosen after at most one use by each
+///    other slot. Without a request the next round starts at slot 0.
+///
+/// It does what [`RoundRobin`](crate::control::RoundRobin) does. The number of the choice is found in fours, without one-hot set and carry in front of it,
+/// which takes fewer levels of logic and more statements of a simulation.
+#[derive(LogicBlock)]
+pub struct IssueTurns {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Slots to choose from.
+    pub request: Signal<In, Bits<32>>,
+    /// A property of each slot.
+    pub mark: Signal<In, Bits<32>>,
+    /// The present choice is used.
+    pub advance: Signal<In, Bit>,
+    /// The choice.
+    pub slot: Signal<Out, Bits<5>>,
+    /// The mark of the choice.
+    pub marked: Signal<Out, Bit>,
+    /// The choice, one-hot.
+    pub choice: Signal<Out, Bits<32>>,
+    above: Register<Bits<32>>,
+    /// This round, and the next one behind it.
+    ring: Signal<Local, Bits<64>>,
+    marks: Signal<Local, Bits<64>>,
+    part: Vec<Signal<Local, Bits<4>>>,
+    part_mark: Vec<Signal<Local, Bits<4>>>,
+    /// Of each group: whether something is requested, the first that is, and its mark.
+    group_any: Vec<Signal<Local, Bit>>,
+    group_first: Vec<Signal<Local, Bits<6>>>,
+    group_mark: Vec<Signal<Local, Bit>>,
+    /// The same of each four groups.
+    four_any: Vec<Signal<Local, Bit>>,
+    four_first: Vec<Signal<Local, Bits<6>>>,
+    four_mark: Vec<Signal<Local, Bit>>,
+    any: Signal<Local, Bit>,
+    first: Signal<Local, Bits<6>>,
+    first_slot: Signal<Local, Bits<5>>,
+}
+
+impl Default for IssueTurns {
+    fn default() -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            request: Signal::default(),
+            mark: Signal::default(),
+            advance: Signal::default(),
+            slot: Signal::default(),
+            marked: Signal::default(),
+            choice: Signal::default(),
+            above: Register::default(),
+            ring: Signal::default(),
+            marks: Signal::default(),
+            part: vec![Signal::default(); GROUPS],
+            part_mark: vec![Signal::default(); GROUPS],
+            group_any: vec![Signal::default(); GROUPS],
+            group_first: vec![Signal::default(); GROUPS],
+            group_mark: vec![Signal::default(); GROUPS],
+            four_any: vec![Signal::default(); FOURS],
+            four_first: vec![Signal::default(); FOURS],
+            four_mark: vec![Signal::default(); FOURS],
+            any: Signal::default(),
+            first: Signal::default(),
+            first_slot: Signal::default(),
+        }
+    }
+}
+
+impl Logic for IssueTurns {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, above);
+        self.ring.next = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
+            | (bit_cast::<64, 32>(self.request.val()) << 32);
+        self.marks.next = bit_cast::<64, 32>(self.mark.val()) | (bit_cast::<64, 32>(self.mark.val()) << 32);
+        for g in 0..GROUPS {
+            self.part[g].next = self.ring.val().get_bits::<4>(g * 4);
+            self.part_mark[g].next = self.marks.val().get_bits::<4>(g * 4);
+            self.group_any[g].next = self.part[g].val().any();
+            self.group_first[g].next = bits::<6>(3);
+            self.group_mark[g].next = self.part_mark[g].val().get_bit(3);
+            if self.part[g].val().get_bit(2) {
+                self.group_first[g].next = bits::<6>(2);
+                self.group_mark[g].next = self.part_mark[g].val().get_bit(2);
+            }
+            if self.part[g].val().get_bit(1) {
+                self.group_first[g].next = bits::<6>(1);
+                self.group_mark[g].next = self.part_mark[g].val().get_bit(1);
+            }
+            if self.part[g].val().get_bit(0) {
+                self.group_first[g].next = bits::<6>(0);
+                self.group_mark[g].next = self.part_mark[g].val().get_bit(0);
+            }
+        }
+        for f in 0..FOURS {
+            self.four_any[f].next = self.group_any[f * 4].val()
+                | self.group_any[f * 4 + 1].val()
+                | self.group_any[f * 4 + 2].val()
+                | self.group_any[f * 4 + 3].val();
+            self.four_first[f].next = bits::<6>(12) | self.group_first[f * 4 + 3].val();
+            self.four_mark[f].next = self.group_mark[f * 4 + 3].val();
+            if self.group_any[f * 4 + 2].val() {
+                self.four_first[f].next = bits::<6>(8) | self.group_first[f * 4 + 2].val();
+                self.four_mark[f].next = self.group_mark[f * 4 + 2].val();
+            }
+            if self.group_any[f * 4 + 1].val() {
+                self.four_first[f].next = bits::<6>(4) | self.group_first[f * 4 + 1].val();
+                self.four_mark[f].next = self.group_mark[f * 4 + 1].val();
+            }
+            if self.group_any[f * 4].val() {
+                self.four_first[f].next = self.group_first[f * 4].val();
+                self.four_mark[f].next = self.group_mark[f * 4].val();
+            }
+        }
+        self.any.next = self.request.val().any();
+        self.first.next = bits::<6>(0);
+        self.marked.next = false;
+        if self.four_any[3].val() {
+            self.first.next = bits::<6>(48) | self.four_first[3].val();
+            self.marked.next = self.four_mark[3].val();
+        }
+        if self.four_any[2].val() {
+            self.first.next = bits::<6>(32) | self.four_first[2].val();
+            self.marked.next = self.four_mark[2].val();
+        }
+        if self.four_any[1].val() {
+            self.first.next = bits::<6>(16) | self.four_first[1].val();
+            self.marked.next = self.four_mark[1].val();
+        }
+        if self.four_any[0].val() {
+            self.first.next = self.four_first[0].val();
+            self.marked.next = self.four_mark[0].val();
+        }
+        self.first_slot.next = self.first.val().get_bits::<5>(0);
+        self.slot.next = self.first_slot.val();
+        self.choice.next = bits::<32>(0);
+        if self.any.val() {
+            self.choice.next = bits::<32>(1) << self.first_slot.val();
+        }
+        if self.advance.val() {
+            // The slots above the chosen one.
+            self.above.d.next = bits::<32>(0);
+            if self.any.val() {
+                self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.first_slot.val();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+
+    #[test]
+    fn takes_turns() {
+        let mut random = random();
+        let mut unit = IssueTurns::default();
+        start!(unit);
+        let mut last = 31;
+        for cycle in 0..3_000 {
+            // Many requests, few, or none.
+            let request = (0..[1, 2, 4, 8][cycle % 4]).fold(u32::MAX, |set, _| set & random.gen::<u32>());
+            let mark: u32 = random.gen();
+            unit.request.next = u64::from(request).into();
+            unit.mark.next = u64::from(mark).into();
+            unit.advance.next = random.gen();
+            settle!(unit);
+            let expected = (1..=32).map(|d| (last + d) % 32).find(|&i| request >> i & 1 == 1);
+            assert_eq!(unit.choice.val().to_u64(), expected.map_or(0, |i| 1 << i), "cycle {cycle}");
+            assert_eq!(unit.slot.val().index(), expected.unwrap_or(0), "cycle {cycle}");
+            assert_eq!(unit.marked.val(), expected.is_some_and(|i| mark >> i & 1 == 1), "cycle {cycle}");
+            if unit.advance.val() {
+                last = expected.unwrap_or(31);
+            }
+            tick!(unit);
+        }
+    }
+
+    #[test]
+    fn everyone_gets_one_turn_in_a_round() {
+        let mut unit = IssueTurns::default();
+        start!(unit);
+        unit.request.next = 0x8000_4003.into();
+        unit.advance.next = true;
+        let mut order = vec![];
+        for _ in 0..8 {
+            settle!(unit);
+            order.push(unit.slot.val().index());
+            tick!(unit);
+        }
+        assert_eq!(order, [0, 1, 14, 31, 0, 1, 14, 31]);
+    }
+}

@@ -1,0 +1,320 @@
+//! Stage M: a memory operation on its way from stage W to the memory that makes it.
+
+use crate::prelude::*;
+
+/// Holds one memory operation in registers, so that what decides late in stage W does not reach into the memories.
+///
+/// 1. An operation is taken at the edge at which `request_valid` and `request_ready` are high, and is on the `held_*` ports from the next cycle on.
+/// 2. It leaves at the edge at which `held_valid` and the `ready` of its memory are high: `scratchpad_ready` with `held_scratchpad`,
+///    else `memory_ready`. The next one may be taken at the same edge.
+/// 3. `request_ready` is a register, low in the first cycle after reset: what `ready_next` was a cycle ago. While it is low, an operation that does not leave stays.
+#[derive(LogicBlock)]
+pub struct MemoryStage<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+
+    // From stage W
+    /// An operation is offered.
+    pub request_valid: Signal<In, Bit>,
+    /// It is taken at this edge; a register.
+    pub request_ready: Signal<Out, Bit>,
+    /// It goes to the scratchpad, else to shared memory.
+    pub request_scratchpad: Signal<In, Bit>,
+    /// Warp slot.
+    pub request_slot: Signal<In, Bits<5>>,
+    /// Store (else load).
+    pub request_store: Signal<In, Bit>,
+    /// 0 = byte, 1 = half word, 2 = word.
+    pub request_size: Signal<In, Bits<2>>,
+    /// Loads: extend by the sign.
+    pub request_signed: Signal<In, Bit>,
+    /// Destination register.
+    pub request_rd: Signal<In, Bits<5>>,
+    /// Lanes that take part.
+    pub request_mask: Signal<In, Bits<LANES>>,
+    /// Byte address of each lane.
+    pub request_address: Vec<Signal<In, Bits<32>>>,
+    /// Register of each lane to store, or operand of the atomic operation.
+    pub request_data: Vec<Signal<In, Bits<32>>>,
+    /// It is an atomic operation (one element with atomic instructions).
+    pub request_atomic: Vec<Signal<In, Bit>>,
+    /// Which one: `funct5` of the instruction (one element with atomic instructions).
+    pub request_operation: Vec<Signal<In, Bits<5>>>,
+    /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    pub request_acquire: Vec<Signal<In, Bit>>,
+
+    // To the memories
+    /// An operation is here.
+    pub held_valid: Signal<Out, Bit>,
+    /// The shared memory takes it at this edge, if it is for that.
+    pub memory_ready: Signal<In, Bit>,
+    /// The scratchpad takes it at this edge, if it is for that.
+    pub scratchpad_ready: Signal<In, Bit>,
+    /// Whatever may be here in the next cycle will leave then: the memory that it is for will be ready.
+    pub ready_next: Signal<In, Bit>,
+    /// It goes to the scratchpad. This and the following are those of the request.
+    pub held_scratchpad: Signal<Out, Bit>,
+    /// Warp slot.
+    pub held_slot: Signal<Out, Bits<5>>,
+    /// Store (else load).
+    pub held_store: Signal<Out, Bit>,
+    /// Size.
+    pub held_size: Signal<Out, Bits<2>>,
+    /// Extend by the sign.
+    pub held_signed: Signal<Out, Bit>,
+    /// Destination register.
+    pub held_rd: Signal<Out, Bits<5>>,
+    /// Lanes.
+    pub held_mask: Signal<Out, Bits<LANES>>,
+    /// Address of each lane.
+    pub held_address: Vec<Signal<Out, Bits<32>>>,
+    /// Data of each lane.
+    pub held_data: Vec<Signal<Out, Bits<32>>>,
+    /// Atomic operation.
+    pub held_atomic: Vec<Signal<Out, Bit>>,
+    /// Which one.
+    pub held_operation: Vec<Signal<Out, Bits<5>>>,
+    /// It acquires.
+    pub held_acquire: Vec<Signal<Out, Bit>>,
+
+    ready: Register<Bit>,
+    valid: Register<Bit>,
+    scratchpad: Register<Bit>,
+    slot: Register<Bits<5>>,
+    store: Register<Bit>,
+    size: Register<Bits<2>>,
+    signed: Register<Bit>,
+    rd: Register<Bits<5>>,
+    mask: Register<Bits<LANES>>,
+    address: LaneRegisters<32>,
+    data: LaneRegisters<32>,
+    atomic: Vec<Register<Bit>>,
+    operation: Vec<Register<Bits<5>>>,
+    acquire: Vec<Register<Bit>>,
+    leaves: Signal<Local, Bit>,
+    _atomics: usize,
+}
+
+impl<const LANES: usize> MemoryStage<LANES> {
+    /// A stage with or without atomic instructions.
+    pub fn new(atomics: bool) -> Self {
+        let atomics = usize::from(atomics);
+        Self {
+            clock: Signal::default(),
+            reset: Signal::default(),
+            request_valid: Signal::default(),
+            request_ready: Signal::default(),
+            request_scratchpad: Signal::default(),
+            request_slot: Signal::default(),
+            request_store: Signal::default(),
+            request_size: Signal::default(),
+            request_signed: Signal::default(),
+            request_rd: Signal::default(),
+            request_mask: Signal::default(),
+            request_address: vec![Signal::default(); LANES],
+            request_data: vec![Signal::default(); LANES],
+            request_atomic: vec![Signal::default(); atomics],
+            request_operation: vec![Signal::default(); atomics],
+            request_acquire: vec![Signal::default(); atomics],
+            held_valid: Signal::default(),
+            memory_ready: Signal::default(),
+            scratchpad_ready: Signal::default(),
+            ready_next: Signal::default(),
+            held_scratchpad: Signal::default(),
+            held_slot: Signal::default(),
+            held_store: Signal::default(),
+            held_size: Signal::default(),
+            held_signed: Signal::default(),
+            held_rd: Signal::default(),
+            held_mask: Signal::default(),
+            held_address: vec![Signal::default(); LANES],
+            held_data: vec![Signal::default(); LANES],
+            held_atomic: vec![Signal::default(); atomics],
+            held_operation: vec![Signal::default(); atomics],
+            held_acquire: vec![Signal::default(); atomics],
+            ready: Register::default(),
+            valid: Register::default(),
+            scratchpad: Register::default(),
+            slot: Register::default(),
+            store: Register::default(),
+            size: Register::default(),
+            signed: Register::default(),
+            rd: Register::default(),
+            mask: Register::default(),
+            address: LaneRegisters::new(LANES),
+            data: LaneRegisters::new(LANES),
+            atomic: (0..atomics).map(|_| Register::default()).collect(),
+            operation: (0..atomics).map(|_| Register::default()).collect(),
+            acquire: (0..atomics).map(|_| Register::default()).collect(),
+            leaves: Signal::default(),
+            _atomics: atomics,
+        }
+    }
+}
+
+impl<const LANES: usize> Logic for MemoryStage<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, ready, valid, scratchpad, slot, store, size, signed, rd, mask);
+        self.address.clock.next = self.clock.val();
+        self.data.clock.next = self.clock.val();
+        self.leaves.next = self.memory_ready.val();
+        if self.scratchpad.q.val() {
+            self.leaves.next = self.scratchpad_ready.val();
+        }
+        self.ready.d.next = self.ready_next.val();
+        self.request_ready.next = self.ready.q.val();
+        self.address.write_enable.next = self.ready.q.val();
+        self.data.write_enable.next = self.ready.q.val();
+        if self.leaves.val() {
+            self.valid.d.next = false;
+        }
+        // Whether something is offered is known last, so it decides about nothing but its mark.
+        if self.ready.q.val() {
+            self.valid.d.next = self.request_valid.val();
+            self.scratchpad.d.next = self.request_scratchpad.val();
+            self.slot.d.next = self.request_slot.val();
+            self.store.d.next = self.request_store.val();
+            self.size.d.next = self.request_size.val();
+            self.signed.d.next = self.request_signed.val();
+            self.rd.d.next = self.request_rd.val();
+            self.mask.d.next = self.request_mask.val();
+        }
+        self.held_valid.next = self.valid.q.val();
+        self.held_scratchpad.next = self.scratchpad.q.val();
+        self.held_slot.next = self.slot.q.val();
+        self.held_store.next = self.store.q.val();
+        self.held_size.next = self.size.q.val();
+        self.held_signed.next = self.signed.q.val();
+        self.held_rd.next = self.rd.q.val();
+        self.held_mask.next = self.mask.q.val();
+        for i in 0..LANES {
+            self.address.d[i].next = self.request_address[i].val();
+            self.data.d[i].next = self.request_data[i].val();
+            self.held_address[i].next = self.address.q[i].val();
+            self.held_data[i].next = self.data.q[i].val();
+        }
+        for k in 0..self._atomics {
+            self.atomic[k].clock.next = self.clock.val();
+            self.atomic[k].reset.next = self.reset.val();
+            self.atomic[k].d.next = self.atomic[k].q.val();
+            self.operation[k].clock.next = self.clock.val();
+            self.operation[k].reset.next = self.reset.val();
+            self.operation[k].d.next = self.operation[k].q.val();
+            self.acquire[k].clock.next = self.clock.val();
+            self.acquire[k].reset.next = self.reset.val();
+            self.acquire[k].d.next = self.acquire[k].q.val();
+            if self.ready.q.val() {
+                self.atomic[k].d.next = self.request_atomic[k].val();
+                self.operation[k].d.next = self.request_operation[k].val();
+                self.acquire[k].d.next = self.request_acquire[k].val();
+            }
+            self.held_atomic[k].next = self.atomic[k].q.val();
+            self.held_operation[k].next = self.operation[k].q.val();
+            self.held_acquire[k].next = self.acquire[k].q.val();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{reset, settle, tick};
+    use rand::Rng;
+    use std::collections::VecDeque;
+
+    /// Every operation goes to its memory once, unchanged and in order, in the next cycle at the earliest; the stage holds one, and another follows
+    /// it without a gap.
+    #[test]
+    fn operations_pass_once_and_in_order() {
+        for atomics in [false, true] {
+            let mut random = crate::testing::random();
+            let mut uut = MemoryStage::<4>::new(atomics);
+            reset!(uut);
+            let mut waiting = VecDeque::new();
+            let (mut passed, mut followed, mut ready, mut takes) = (0, 0, [false; 2], false);
+            for cycle in 0..4_000u64 {
+                let scratchpad: bool = random.gen();
+                let fields: [u64; 9] = std::array::from_fn(|_| random.gen());
+                let offered = random.gen_bool(0.7);
+                uut.request_valid.next = offered;
+                uut.request_scratchpad.next = scratchpad;
+                uut.request_slot.next = bits(fields[0] & 31);
+                uut.request_store.next = fields[1] & 1 == 1;
+                uut.request_size.next = bits(fields[2] & 3);
+                uut.request_signed.next = fields[3] & 1 == 1;
+                uut.request_rd.next = bits(fields[4] & 31);
+                uut.request_mask.next = bits(fields[5] & 15);
+                for lane in 0..4 {
+                    uut.request_address[lane].next =
+                        bits((fields[6].wrapping_add(lane as u64)) & 0xffff_ffff);
+                    uut.request_data[lane].next = bits((fields[7] ^ lane as u64) & 0xffff_ffff);
+                }
+                for k in 0..usize::from(atomics) {
+                    uut.request_atomic[k].next = fields[8] & 1 == 1;
+                    uut.request_operation[k].next = bits(fields[8] >> 1 & 31);
+                    uut.request_acquire[k].next = fields[8] >> 6 & 1 == 1;
+                }
+                let coming = [random.gen_bool(0.8), random.gen_bool(0.8)];
+                uut.ready_next.next = coming == [true; 2];
+                uut.memory_ready.next = ready[0];
+                uut.scratchpad_ready.next = ready[1];
+                settle(&mut uut);
+
+                assert_eq!(uut.held_valid.val(), !waiting.is_empty(), "cycle {cycle}");
+                let mut leaves = false;
+                if let Some((to_scratchpad, expected)) = waiting.front() {
+                    let held: [u64; 9] = [
+                        uut.held_slot.val().to_u64(),
+                        uut.held_store.val().into(),
+                        uut.held_size.val().to_u64(),
+                        uut.held_signed.val().into(),
+                        uut.held_rd.val().to_u64(),
+                        uut.held_mask.val().to_u64(),
+                        uut.held_address[3].val().to_u64(),
+                        uut.held_data[2].val().to_u64(),
+                        if atomics {
+                            u64::from(uut.held_atomic[0].val())
+                                | uut.held_operation[0].val().to_u64() << 1
+                                | u64::from(uut.held_acquire[0].val()) << 6
+                        } else {
+                            0
+                        },
+                    ];
+                    assert_eq!(
+                        (uut.held_scratchpad.val(), held),
+                        (*to_scratchpad, *expected),
+                        "cycle {cycle}"
+                    );
+                    leaves = ready[usize::from(*to_scratchpad)];
+                }
+                assert_eq!(uut.request_ready.val(), takes, "cycle {cycle}");
+                followed += usize::from(leaves && offered && takes);
+                if leaves {
+                    waiting.pop_front();
+                    passed += 1;
+                }
+                if offered && takes {
+                    assert!(waiting.is_empty());
+                    let expected = [
+                        fields[0] & 31,
+                        fields[1] & 1,
+                        fields[2] & 3,
+                        fields[3] & 1,
+                        fields[4] & 31,
+                        fields[5] & 15,
+                        fields[6].wrapping_add(3) & 0xffff_ffff,
+                        (fields[7] ^ 2) & 0xffff_ffff,
+                        if atomics { fields[8] & 0x7f } else { 0 },
+                    ];
+                    waiting.push_back((scratchpad, expected));
+                }
+                (ready, takes) = (coming, coming == [true; 2]);
+                tick!(uut);
+            }
+            assert!(passed > 1_000 && followed > 500, "{passed} {followed}");
+        }
+    }
+}
