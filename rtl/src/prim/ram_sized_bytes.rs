@@ -97,6 +97,19 @@ impl Logic for RamSizedBytes {
     fn hdl(&self) -> Verilog {
         let last = self._memory.len() - 1;
         let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
+        // No function: Verilator numbers its variables for each instance, so that instances could not share their code.
+        let mask = (0..64).rev().map(|i| {
+            let end = if i % 4 > 0 {
+                ", "
+            } else if i > 0 {
+                ",\n"
+            } else {
+                "\n"
+            };
+            let begin = if i % 4 == 3 { "    " } else { "" };
+            format!("{begin}{{8{{write_strobe[{i}]}}}}{end}")
+        });
+        let mask: String = mask.collect();
         Verilog::Custom(format!(
             "(* no_rw_check, ram_style = \"block\" *)\n\
              reg [511:0] words [0:{last}];\n\
@@ -105,10 +118,7 @@ impl Logic for RamSizedBytes {
              `ifdef SYNTHESIS\n\
              integer i;\n\
              `else\n\
-             function [511:0] merged(input [511:0] old, input [511:0] line, input [63:0] strobe);\n    \
-                 integer i;\n    \
-                 for (i = 0; i < 64; i = i + 1) merged[8 * i +: 8] = strobe[i] ? line[8 * i +: 8] : old[8 * i +: 8];\n\
-             endfunction\n\
+             wire [511:0] mask = {{\n{mask}}};\n\
              `endif\n\
              always @(posedge clk) begin\n    \
                  if (read_enable) data <= words[{read}];\n\
@@ -120,7 +130,7 @@ impl Logic for RamSizedBytes {
                  end\n\
              `else\n    \
                  if (read_enable && write_enable && {read} == {write}) data <= ~words[{read}];\n    \
-                 if (write_enable) words[{write}] <= merged(words[{write}], write_data, write_strobe);\n\
+                 if (write_enable) words[{write}] <= words[{write}] ^ ((words[{write}] ^ write_data) & mask);\n\
              `endif\n\
              end\n\
              assign read_data = data;\n",
