@@ -26,8 +26,8 @@ const VERILATOR_FLAGS: &[&str] = &[
     "+1364-2005ext+v",
 ];
 /// Given to Verilator for shared modules: the variables of its tables have a number in their name, which would make functions of
-/// several instances differ.
-const SHARING_FLAGS: &[&str] = &["-fno-table"];
+/// several instances differ. Functions stay whole, and are cut when they have their loops.
+const SHARING_FLAGS: &[&str] = &["-fno-table", "--output-split-cfuncs", "1000000"];
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle, with those for the machine.
@@ -114,8 +114,8 @@ pub(crate) fn build(
     verilate(work, verilog, options)?;
     let objects = work.join("obj");
     let ports = read_ports(&objects, options)?;
-    order::function_by_function(&objects, options, &ports)?;
     loops::of_repetitions(&objects, options)?;
+    order::function_by_function(&objects, options, &ports)?;
     let wrapper = objects.join("hermes_wrapper.cpp");
     fs::write(&wrapper, wrapper::generate(&ports, options.trace)).map_err(Error::io(&wrapper))?;
 

@@ -33,6 +33,7 @@
 
 mod cache;
 mod compile;
+mod cut;
 mod error;
 mod header;
 mod library;

@@ -74,9 +74,9 @@ fn outside(text: &str) -> impl Iterator<Item = &str> {
 
 /// A call of a function for one instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Call<'a> {
-    function: &'a str,
-    instance: &'a str,
+pub(crate) struct Call<'a> {
+    pub function: &'a str,
+    pub instance: &'a str,
 }
 
 /// `text` with the calls of functions of `classes` in their new order, if it has any.
@@ -86,7 +86,9 @@ fn reorder(text: &str, classes: &[String]) -> Option<String> {
     let mut moved = false;
     let mut rest = text;
     while !rest.is_empty() {
-        if let Some((call, after)) = call(rest, classes) {
+        if let Some((call, after)) =
+            call(rest, |function| classes.iter().any(|class| function.starts_with(class.as_str())))
+        {
             calls.push(call);
             rest = after;
             continue;
@@ -102,10 +104,11 @@ fn reorder(text: &str, classes: &[String]) -> Option<String> {
 }
 
 /// The statement `FUNCTION((&vlSymsp->INSTANCE));` at the beginning of `text`, which may be broken into lines, and what follows.
-fn call<'a>(text: &'a str, classes: &[String]) -> Option<(Call<'a>, &'a str)> {
+/// `is_wanted` tells which functions count.
+pub(crate) fn call(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<(Call<'_>, &str)> {
     let text = text.trim_start();
     let (function, rest) = identifier(text)?;
-    if !classes.iter().any(|class| function.starts_with(class.as_str())) {
+    if !is_wanted(function) {
         return None;
     }
     let mut rest = rest;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::header::HeaderPort;
 use crate::options::Direction;
 
-/// Changes whenever the functions below, the order of calls (`order`) or the loops (`loops`) change; part of the cache key.
-pub(crate) const WRAPPER_VERSION: u32 = 5;
+/// Changes whenever the functions below, the order of calls (`order`), the loops (`loops`) or the parts of functions (`cut`) change; part of the cache key.
+pub(crate) const WRAPPER_VERSION: u32 = 6;
 
 /// Name of the class that Verilator generates.
 pub(crate) const CLASS: &str = "Vmodel";

@@ -319,13 +319,13 @@ fn lanes_in_loops_are_the_same() {
         .map(|i| {
             let (low, high) = (16 * i, 16 * i + 15);
             format!(
-                "lane lane_{i} (.clk(clk), .number(5'd{i}), .enable(mask[{i}]), .address(address), .d(d[{high}:{low}]), \
+                "lane lane_{i} (.clk(clk), .number(5'd{i}), .enable(mask[{i}]), .spread(mask[0]), .address(address), .d(d[{high}:{low}]), \
                  .q(q[{high}:{low}]), .odd(odd[{i}]));\n"
             )
         })
         .collect();
     let text = format!(
-        "module lane(input wire clk, input wire [4:0] number, input wire enable, input wire [1:0] address,
+        "module lane(input wire clk, input wire [4:0] number, input wire enable, input wire spread, input wire [1:0] address,
                      input wire [15:0] d, output reg [15:0] q, output wire odd);
            reg [15:0] words [0:3];
            reg [15:0] last;
@@ -340,11 +340,19 @@ fn lanes_in_loops_are_the_same() {
              mixed = d + steps + {{11'd0, number}};
              if (last[0]) mixed = mixed ^ 16'h5aa5;
              else if (enable) mixed = {{mixed[7:0], mixed[15:8]}};
+             // Long, and for no lane in half of the cycles.
+             if (spread & last[1]) begin
+               mixed = mixed ^ {{last[3:0], mixed[15:4]}} ^ {{steps[1:0], last[15:2]}};
+               if (last[2]) mixed = mixed + {{d[7:0], last[7:0]}} + {{steps[7:0], d[15:8]}};
+               mixed = mixed ^ {{last[9:0], steps[5:0]}} ^ {{d[11:0], last[3:0]}};
+             end
            end
+           // The lanes write to one address, or to several.
+           wire [1:0] place = spread ? address ^ number[2:1] : address;
            always @(posedge clk) begin
              last <= mixed;
              q <= words[address];
-             if (enable) words[address] <= mixed;
+             if (enable) words[place] <= mixed;
            end
            assign odd = ^last;
          endmodule
@@ -392,4 +400,61 @@ fn lanes_in_loops_are_the_same() {
         seen.insert(outputs[0].clone());
     }
     assert!(seen.len() > 900, "{} outputs in 1,000 cycles", seen.len());
+}
+
+/// A function of a shared module that is so long that it is cut is the same in parts.
+#[test]
+fn long_functions_in_parts_are_the_same() {
+    const REGISTERS: usize = 200;
+    let folder = tempfile::tempdir().unwrap();
+    let mut generator = ChaCha8Rng::seed_from_u64(1);
+    // Of letters: numbers would be lanes.
+    let name =
+        |i: usize| format!("x{}{}", char::from(b'a' + (i / 26) as u8), char::from(b'a' + (i % 26) as u8));
+    let declared: String = (0..REGISTERS).map(|i| format!("reg [31:0] {};\n", name(i))).collect();
+    let mut value = |i: usize| {
+        let mut pick = |count: usize| generator.next_u32() as usize % count;
+        (0..40).fold(format!("({} + d)", name((i + 1) % REGISTERS)), |text, _| {
+            format!("({text} {} {})", ["+", "^", "&", "|"][pick(4)], name(pick(REGISTERS)))
+        })
+    };
+    let next: String = (0..REGISTERS).map(|i| format!("{} <= {};\n", name(i), value(i))).collect();
+    let text = format!(
+        "module mixer(input wire clk, input wire [31:0] d, output wire [31:0] q);
+           {declared}
+           always @(posedge clk) begin
+             {next}
+           end
+           assign q = {} ^ {};
+         endmodule
+         module mixers(input wire clk, input wire [31:0] d, output wire [31:0] q);
+           wire [31:0] between;
+           mixer first(.clk(clk), .d(d), .q(between));
+           mixer second(.clk(clk), .d(between), .q(q));
+         endmodule",
+        name(0),
+        name(REGISTERS / 2)
+    );
+    let shared = vec![SharedModule { name: "mixer".into(), inputs: vec!["d".into()] }];
+    let mut models = [Vec::new(), shared].map(|shared| {
+        let options = ModelOptions { shared, ..options("mixers", folder.path()) };
+        Model::build(&text, &options).unwrap().instantiate().unwrap()
+    });
+    let parts = files(folder.path(), ".so").into_iter().filter(|path| {
+        let library = fs::read(path).unwrap();
+        library.windows(8).any(|name| name == b"__part_1")
+    });
+    assert_eq!(parts.count(), 1, "one of the two models has parts");
+    for cycle in 0..100 {
+        let value = generator.next_u32();
+        let outputs = models.each_mut().map(|model| {
+            let (clk, d) = (model.input("clk", 1).unwrap(), model.input("d", 32).unwrap());
+            model.set_u64(d, value.into());
+            model.tick(clk).unwrap();
+            model.fall(clk).unwrap();
+            let q = model.output("q", 32).unwrap();
+            model.get_u64(q)
+        });
+        assert_eq!(outputs[0], outputs[1], "cycle {cycle}");
+    }
 }

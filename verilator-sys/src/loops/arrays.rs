@@ -22,6 +22,8 @@ pub(super) struct Arrays {
     by_address: BTreeSet<String>,
     /// All variables of 32 bits, in arrays or not.
     words: HashSet<String>,
+    /// All variables of fewer bits.
+    parts_of_words: HashSet<String>,
 }
 
 impl Arrays {
@@ -31,8 +33,10 @@ impl Arrays {
         let mut families: BTreeMap<String, BTreeMap<usize, (&str, &str)>> = BTreeMap::new();
         let mut arrays = Self::default();
         for (kind, name) in variables {
-            if kind == "IData" {
-                arrays.words.insert(name.to_string());
+            match kind {
+                "IData" => drop(arrays.words.insert(name.to_string())),
+                "CData" | "SData" => drop(arrays.parts_of_words.insert(name.to_string())),
+                _ => {}
             }
             if let Some((array, index)) = family(name) {
                 families.entry(array).or_default().insert(index, (kind, name));
@@ -76,6 +80,11 @@ impl Arrays {
         self.words.contains(name)
     }
 
+    /// Whether the variable `name` has 32 bits or fewer.
+    pub fn is_narrow(&self, name: &str) -> bool {
+        self.is_word(name) || self.parts_of_words.contains(name)
+    }
+
     /// Puts the words of one address side by side in the arrays of memories, except those of which `whole` says that an element is
     /// used without an address. The lanes mostly access theirs at the same address: then that is a row, not a word in each of many
     /// distant lines of the processor's cache.
@@ -92,6 +101,19 @@ impl Arrays {
         self.by_address.contains(array)
     }
 
+    /// Bytes of an element of `array`, or of a word of it if it is a memory or has many words; 0 if there is no such array.
+    pub fn bytes(&self, array: &str) -> usize {
+        let kind =
+            self.arrays.get(array).map(|(kind, _)| memory(kind).map_or(kind.as_str(), |(word, _)| word));
+        match kind {
+            None => 0,
+            Some("CData") => 1,
+            Some("SData") => 2,
+            Some("QData") => 8,
+            Some(_) => 4,
+        }
+    }
+
     /// The declaration of `array`.
     pub fn declaration(&self, array: &str) -> String {
         let (kind, length) = &self.arrays[array];
@@ -101,9 +123,9 @@ impl Arrays {
         }
     }
 
-    /// The declarations of all arrays.
-    pub fn declarations(&self) -> impl Iterator<Item = String> + '_ {
-        self.arrays.keys().map(|array| self.declaration(array))
+    /// Names and declarations of all arrays.
+    pub fn declarations(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.arrays.keys().map(|array| (array.clone(), self.declaration(array)))
     }
 }
 
@@ -135,13 +157,17 @@ fn family(name: &str) -> Option<(String, usize)> {
 mod tests {
     use super::*;
 
+    fn declarations(arrays: &Arrays) -> Vec<String> {
+        arrays.declarations().map(|(_, declaration)| declaration).collect()
+    }
+
     #[test]
     fn variables_of_one_type_become_an_array() {
         let names: Vec<String> = (0..5).map(|i| format!("__PVT__lane_{i}__DOT__alu_2")).collect();
         let arrays = Arrays::of(names.iter().map(|name| ("IData", name.as_str())));
         let array = "__PVT__lane_N__DOT__alu_2";
         assert_eq!(arrays.element(&names[3]), Some(&Element { array: array.into(), index: 3 }));
-        assert_eq!(arrays.declarations().collect::<Vec<_>>(), ["IData __PVT__lane_N__DOT__alu_2[5];"]);
+        assert_eq!(declarations(&arrays), ["IData __PVT__lane_N__DOT__alu_2[5];"]);
     }
 
     #[test]
@@ -164,8 +190,7 @@ mod tests {
         let mut arrays = Arrays::of(names.iter().map(|name| ("VlUnpacked < IData , 16 >", name.as_str())));
         arrays.order_by_address(|name| name == "y_3");
         assert!(arrays.is_by_address("x_N") && !arrays.is_by_address("y_N"));
-        let declarations: Vec<String> = arrays.declarations().collect();
-        assert_eq!(declarations, ["IData x_N[16][4];", "VlUnpacked < IData , 16 > y_N[4];"]);
+        assert_eq!(declarations(&arrays), ["IData x_N[16][4];", "VlUnpacked < IData , 16 > y_N[4];"]);
         let rows = "VlUnpacked < VlWide < 4 > , 16 >";
         let mut arrays = Arrays::of(names.iter().map(|name| (rows, name.as_str())));
         arrays.order_by_address(|_| false);
@@ -177,7 +202,7 @@ mod tests {
         let names: Vec<String> = (0..8).map(|i| format!("{}_{}", ["x", "y"][i / 4], i % 4)).collect();
         let mut arrays = Arrays::of(names.iter().map(|name| ("CData", name.as_str())));
         arrays.leave(|name| name == "x_2");
-        assert_eq!(arrays.declarations().collect::<Vec<_>>(), ["CData y_N[4];"]);
+        assert_eq!(declarations(&arrays), ["CData y_N[4];"]);
         assert_eq!(arrays.element("x_1"), None);
     }
 }

@@ -57,6 +57,12 @@ impl<'a> Effects<'a> {
     }
 }
 
+/// Whether Verilator has made the variable `name` for the value or an address of a write to a memory, which comes later: under the
+/// condition of another variable if this one is set under a condition.
+pub(super) fn is_for_later(name: &str) -> bool {
+    name.starts_with("__Vdlyvval__") || name.starts_with("__Vdlyvdim")
+}
+
 /// Whether two places may be, or contain, the same.
 pub(super) fn overlap(a: &Place, b: &Place) -> bool {
     (a.name, a.member) == (b.name, b.member) && same_index(a.index, b.index)

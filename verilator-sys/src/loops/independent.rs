@@ -7,7 +7,9 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::columns::{text, Column, COUNTER};
+use super::columns::{text, Column, Names};
+use super::effects;
+use super::fuse::{self, Access, Loop, Piece};
 use super::repeats::Repeats;
 use super::tokens::{is_name, Parts, Statement};
 
@@ -15,8 +17,6 @@ use super::tokens::{is_name, Parts, Statement};
 const LEAST: usize = 8;
 /// Statements under a condition that is the same in all repetitions are left out by a jump if they have more tokens.
 const LONG: usize = 60;
-/// The macro before a loop.
-const INDEPENDENT: &str = "HERMES_INDEPENDENT";
 
 /// What the files with the loops need.
 pub(super) const DEFINITION: &str = "#ifndef HERMES_INDEPENDENT
@@ -25,20 +25,22 @@ pub(super) const DEFINITION: &str = "#ifndef HERMES_INDEPENDENT
 #else
 #define HERMES_INDEPENDENT _Pragma(\"GCC ivdep\")
 #endif
+#include <cstring>
+template <class T> static inline bool hermes_any(const T* values, unsigned count) {
+    T found = 0;
+    for (unsigned i = 0; i < count; ++i) found |= values[i];
+    return found;
+}
 #endif
 ";
 
-/// Writes `repeats` as loops.
-pub(super) fn write(output: &mut String, repeats: &Repeats) {
-    let body = Body { repeats };
+/// The loops of `repeats`.
+pub(super) fn loops<'a>(repeats: &Repeats<'a>, names: &Names<'a>) -> Vec<Piece<'a>> {
     if is_independent(repeats) {
-        let mut names = 0;
-        body.block(output, repeats.statements, &mut names);
-    } else {
-        body.open(output, false);
-        output.push_str(&text(&repeats.columns));
-        output.push_str("\n}\n");
+        let mut conditions = 0;
+        return Body { repeats }.block(repeats.statements, names, &mut conditions);
     }
+    vec![Piece::Text(format!("{}\n{}\n}}\n", fuse::head(repeats.count), text(&repeats.columns)))]
 }
 
 /// Whether `repeats` are written as independent loops.
@@ -57,29 +59,14 @@ enum Form {
     Single,
 }
 
-/// An access to a variable: its name, and where the index of the repetition begins and goes on.
-#[derive(Debug, PartialEq, Eq)]
-struct Access<'a> {
-    name: &'a str,
-    /// Index in the first repetition, and step; none without an index.
-    index: Option<(u64, i64)>,
+/// What is to become loops.
+pub(super) struct Body<'r, 'a> {
+    pub repeats: &'r Repeats<'a>,
 }
 
-struct Body<'a> {
-    repeats: &'a Repeats<'a>,
-}
-
-impl<'a> Body<'a> {
-    fn columns(&self, range: Range<usize>) -> &'a [Column<'a>] {
+impl<'r, 'a> Body<'r, 'a> {
+    pub fn columns(&self, range: Range<usize>) -> &'r [Column<'a>] {
         &self.repeats.columns[range.start - self.repeats.begin..range.end - self.repeats.begin]
-    }
-
-    fn open(&self, output: &mut String, independent: bool) {
-        if independent {
-            let _ = writeln!(output, "{INDEPENDENT}");
-        }
-        let count = self.repeats.count;
-        let _ = writeln!(output, "for (unsigned {COUNTER} = 0; {COUNTER} < {count}; ++{COUNTER}) {{");
     }
 
     /// Whether no repetition writes what another one reads or writes, and calls nothing.
@@ -89,14 +76,7 @@ impl<'a> Body<'a> {
         if !self.targets(self.repeats.statements, &mut written) {
             return false;
         }
-        let calls = columns.windows(2).any(|pair| match pair {
-            [Column::Fixed(name), Column::Fixed("(")] => is_name(name) && !is_allowed(name),
-            _ => false,
-        });
-        // A division by 0 traps.
-        let divides = columns.iter().any(|column| matches!(column, Column::Fixed("/" | "%")));
-        !calls
-            && !divides
+        without_effects(columns)
             && (0..columns.len()).all(|at| {
                 access(columns, at).is_none_or(|found| {
                     written.iter().all(|target: &Access| target.name != found.name || *target == found)
@@ -123,50 +103,103 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// Writes `statements` as loops, each for statements of one form.
-    fn block(&self, output: &mut String, statements: &[Statement], names: &mut usize) {
+    /// `statements` as loops, each for statements of one form.
+    fn block(&self, statements: &[Statement], names: &Names, conditions: &mut usize) -> Vec<Piece<'a>> {
+        let mut pieces = Vec::new();
         let mut at = 0;
         while at < statements.len() {
-            if let Some(condition) = self.jump(&statements[at]) {
-                self.condition(output, &statements[at], condition, names);
+            let statement = &statements[at];
+            if let Some(condition) = self.jump(statement) {
+                pieces.push(Piece::Text(self.condition(statement, condition, names, conditions)));
                 at += 1;
                 continue;
             }
-            let form = self.form(&statements[at]);
-            let alike = |s: &&Statement| self.jump(s).is_none() && self.form(s) == form;
-            let group = statements[at..].iter().take_while(alike);
-            self.open(output, form != Form::Single);
-            for statement in group {
-                if form == Form::Selected {
-                    self.selected(output, statement, None, names);
-                } else {
-                    let _ = writeln!(output, "{}", text(self.columns(statement.begin..statement.end)));
+            let (form, guard) = (self.form(statement), self.guard(statement));
+            let write =
+                guard.as_ref().filter(|_| form == Form::Single).and_then(|_| self.write_of_row(statement));
+            let alike =
+                |s: &&Statement| self.jump(s).is_none() && self.form(s) == form && self.guard(s) == guard;
+            let count = if write.is_some() { 1 } else { statements[at..].iter().take_while(alike).count() };
+            let group = &statements[at..at + count];
+            let piece = match write {
+                Some(write) => Piece::Text(write),
+                None if form == Form::Single => Piece::Text(self.single(group)),
+                None => Piece::Loop(self.group(group, form, names, conditions)),
+            };
+            pieces.push(match guard {
+                Some(guard) => {
+                    Piece::Text(format!("if ({guard}) {{\n{}}}\n", fuse::texts(vec![piece]).concat()))
                 }
-                at += 1;
-            }
-            output.push_str("}\n");
+                None => piece,
+            });
+            at += count;
         }
+        pieces
+    }
+
+    /// The loop of `statements`, one repetition after the other.
+    fn single(&self, statements: &[Statement]) -> String {
+        let texts = statements.iter().map(|s| text(self.columns(s.begin..s.end)) + "\n");
+        format!("{}\n{}}}\n", fuse::head(self.repeats.count), texts.collect::<String>())
+    }
+
+    /// The loop of `statements`.
+    fn group(&self, statements: &[Statement], form: Form, names: &Names, conditions: &mut usize) -> Loop<'a> {
+        let mut body = String::new();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut width = 0;
+        for statement in statements {
+            let columns = self.columns(statement.begin..statement.end);
+            if form == Form::Selected {
+                self.selected(&mut body, statement, None, conditions);
+            } else {
+                let _ = writeln!(body, "{}", text(columns));
+            }
+            reads.extend((0..columns.len()).filter_map(|at| access(columns, at)));
+            width = columns.iter().map(|column| bytes(column, names)).max().unwrap_or(0).max(width);
+        }
+        self.targets(statements, &mut writes);
+        Loop { count: self.repeats.count, width, body, reads, writes }
+    }
+
+    /// What has to be met for `statement` to have an effect in any repetition, if a jump past it pays.
+    fn guard(&self, statement: &Statement) -> Option<String> {
+        let Parts::If { condition_end, otherwise: None, .. } = &statement.parts else { return None };
+        if self.form(statement) == Form::Single {
+            return self.some(statement);
+        }
+        let long = statement.end - *condition_end > LONG;
+        let mut factors = Vec::new();
+        add_factors(self.columns(statement.begin + 1..*condition_end), &mut factors);
+        let uniform = factors.iter().filter(|factor| factor.iter().all(Column::is_uniform));
+        let uniform: Vec<String> = uniform.map(|factor| format!("({})", text(factor))).collect();
+        (long && !uniform.is_empty()).then(|| uniform.join(" && "))
     }
 
     /// The condition of `statement`, if it is the same in all repetitions and a jump past the statement pays.
-    fn jump(&self, statement: &Statement) -> Option<&'a [Column<'a>]> {
+    fn jump(&self, statement: &Statement) -> Option<&'r [Column<'a>]> {
         let Parts::If { condition_end, .. } = &statement.parts else { return None };
         let condition = self.columns(statement.begin + 1..*condition_end);
         let long = statement.end - *condition_end > LONG;
         (long && condition.iter().all(Column::is_uniform)).then_some(condition)
     }
 
-    /// Writes `statement` with its condition outside of the loops.
-    fn condition(&self, output: &mut String, statement: &Statement, condition: &[Column], names: &mut usize) {
-        let Parts::If { then, otherwise, .. } = &statement.parts else { return };
-        let _ = writeln!(output, "if {} {{", text(condition));
-        self.block(output, then, names);
-        output.push_str("}\n");
+    /// `statement` with its condition outside of the loops.
+    fn condition(
+        &self,
+        statement: &Statement,
+        condition: &[Column],
+        names: &Names,
+        conditions: &mut usize,
+    ) -> String {
+        let Parts::If { then, otherwise, .. } = &statement.parts else { return String::new() };
+        let mut block =
+            |statements: &[Statement]| fuse::texts(self.block(statements, names, conditions)).concat();
+        let mut output = format!("if {} {{\n{}}}\n", text(condition), block(then));
         if let Some(otherwise) = otherwise {
-            output.push_str("else {\n");
-            self.block(output, otherwise, names);
-            output.push_str("}\n");
+            let _ = writeln!(output, "else {{\n{}}}", block(otherwise));
         }
+        output
     }
 
     fn form(&self, statement: &Statement) -> Form {
@@ -191,6 +224,10 @@ impl<'a> Body<'a> {
                 };
                 let at = assignment(columns).expect("targets were found");
                 let (target, value) = (text(&columns[..at]), text(&columns[at + 1..columns.len() - 1]));
+                if is_for_later(columns) {
+                    let _ = writeln!(output, "{target} = {value};");
+                    return;
+                }
                 let _ = writeln!(
                     output,
                     "{{ const auto before = {target}; const auto value = {value}; {target} = {met} ? value : before; }}"
@@ -220,16 +257,51 @@ impl<'a> Body<'a> {
     }
 }
 
+/// Whether `columns` call nothing that has an effect or fails, assignments left aside.
+fn without_effects(columns: &[Column]) -> bool {
+    let calls = columns.windows(2).any(|pair| match pair {
+        [Column::Fixed(name), Column::Fixed("(")] => is_name(name) && !is_allowed(name),
+        _ => false,
+    });
+    // A division by 0 traps.
+    let divides = columns.iter().any(|column| matches!(column, Column::Fixed("/" | "%")));
+    !calls && !divides
+}
+
+/// Whether the expression `columns` reads what vectors can be made of, and has no effect.
+pub(super) fn reads_only(columns: &[Column]) -> bool {
+    without_effects(columns) && addresses(columns) != Addresses::Different
+}
+
+/// Whether the statement `columns` sets a value or address for a write that comes later, and only if another variable says so: then it
+/// may have any other value as well.
+fn is_for_later(columns: &[Column]) -> bool {
+    columns.iter().find_map(|column| match column {
+        Column::Element { array, .. } => Some(effects::is_for_later(array)),
+        _ => None,
+    }) == Some(true)
+}
+
+/// Bytes of the variable or number that `column` is; 0 for other tokens.
+fn bytes(column: &Column, names: &Names) -> usize {
+    match *column {
+        Column::Element { array, .. } => names.members.bytes(array).max(names.locals.bytes(array)),
+        Column::Fixed("QData") | Column::Number { kind: "ULL", .. } | Column::Bit { kind: "ULL", .. } => 8,
+        Column::Fixed(name) if is_name(name) => names.members.bytes(name).max(names.locals.bytes(name)),
+        _ => 0,
+    }
+}
+
 /// What the addresses in statements are: the brackets that are not those of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Addresses {
+pub(super) enum Addresses {
     Fixed,
     /// The same in all repetitions.
     Uniform,
     Different,
 }
 
-fn addresses(columns: &[Column]) -> Addresses {
+pub(super) fn addresses(columns: &[Column]) -> Addresses {
     let mut found = Addresses::Fixed;
     let mut depth = 0;
     let mut at = 0;
@@ -285,8 +357,42 @@ fn access<'a>(columns: &[Column<'a>], at: usize) -> Option<Access<'a>> {
     }
 }
 
+/// Adds the factors of which the condition `columns` is the and: each has to be met.
+fn add_factors<'t, 'a>(columns: &'t [Column<'a>], factors: &mut Vec<&'t [Column<'a>]>) {
+    let mut depth = 0;
+    let mut ands = Vec::new();
+    let mut whole = columns.first() == Some(&Column::Fixed("("));
+    for (at, column) in columns.iter().enumerate() {
+        match column {
+            Column::Fixed("(" | "[") => depth += 1,
+            Column::Fixed(")" | "]") | Column::Lane { .. } => depth -= 1,
+            Column::Fixed("&") if depth == 0 => ands.push(at),
+            Column::Fixed(
+                "?" | "|" | "^" | "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "+" | "-",
+            ) if depth == 0 => {
+                factors.push(columns);
+                return;
+            }
+            _ => {}
+        }
+        whole &= depth > 0 || at + 1 == columns.len();
+    }
+    if whole {
+        return add_factors(&columns[1..columns.len() - 1], factors);
+    }
+    if ands.is_empty() {
+        factors.push(columns);
+        return;
+    }
+    let mut begin = 0;
+    for and in ands.into_iter().chain([columns.len()]) {
+        add_factors(&columns[begin..and], factors);
+        begin = and + 1;
+    }
+}
+
 /// The place of `=` in an assignment.
-fn assignment(columns: &[Column]) -> Option<usize> {
+pub(super) fn assignment(columns: &[Column]) -> Option<usize> {
     let at = columns.iter().position(|column| *column == Column::Fixed("="))?;
     (columns.last() == Some(&Column::Fixed(";")) && !columns[..at].contains(&Column::Fixed("(")))
         .then_some(at)
@@ -304,14 +410,14 @@ pub(super) fn is_allowed(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::arrays::Arrays;
     use super::super::columns::Names;
     use super::super::repeats;
     use super::super::tokens::{statements, tokens};
 
     /// Eight statements like `one`, with the numbers 0 to 7 in the place of `#`, as they are written.
-    fn written(one: &str) -> String {
+    pub fn written(one: &str) -> String {
         let names: Vec<(&str, String)> = (0..8)
             .flat_map(|i| {
                 [
@@ -323,18 +429,15 @@ mod tests {
             .collect();
         let mut members = Arrays::of(names.iter().map(|(kind, name)| (*kind, name.as_str())));
         members.order_by_address(|_| false);
-        let locals = Arrays::default();
+        let later: Vec<String> =
+            (0..8).flat_map(|i| ["val", "set"].map(|kind| format!("__Vdlyv{kind}__x_{i}"))).collect();
+        let locals = Arrays::of(later.iter().map(|name| ("CData", name.as_str())));
         let text: String =
             (0..8).map(|i| one.replace('#', &i.to_string()).replace('@', &(i + 1).to_string())).collect();
         let tokens = tokens(&text);
-        let mut output = String::new();
-        repeats::write(
-            &mut output,
-            &tokens,
-            &statements(&tokens).unwrap(),
-            &Names { members: &members, locals: &locals },
-        );
-        let output = output
+        let names = Names { members: &members, locals: &locals };
+        let output = repeats::texts(&tokens, &statements(&tokens).unwrap(), &names)
+            .concat()
             .replace("0 + 1 * repetition", "i")
             .replace("unsigned repetition = 0; repetition < 8; ++repetition", "i");
         output.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -357,6 +460,34 @@ mod tests {
         assert_eq!(text, expected.join(" "));
     }
 
+    /// The part of a condition that is the same in all repetitions is asked before the loop, if much depends on it.
+    #[test]
+    fn a_factor_of_all_is_left_outside() {
+        let sum = vec!["s->b_#"; 20].join(" + ");
+        let text = written(&format!("if ((((IData)(x)) & (s->b_#))) {{ s->a_# = ({sum}); }}"));
+        assert!(
+            text.starts_with("if ((( IData ) ( x ) )) { HERMES_INDEPENDENT for (i) { const bool met_1"),
+            "{text}"
+        );
+        for other in ["|", "^", "=="] {
+            let text = written(&format!("if ((((IData)(x)) {other} (s->b_#))) {{ s->a_# = ({sum}); }}"));
+            assert!(text.starts_with("HERMES_INDEPENDENT for (i) {"), "{text}");
+        }
+    }
+
+    /// Values for a write that comes later are set without a condition: only the condition of the write counts.
+    #[test]
+    fn values_for_later_have_no_condition() {
+        let text = written("if ((s->b_#)) { __Vdlyvval__x_# = s->a_#; __Vdlyvset__x_# = 1U; }");
+        assert!(
+            text.contains(
+                "{ const bool met_1 = (bool)( ( s -> b_N[i] ) ) ; __Vdlyvval__x_N[i] = s -> a_N[i] ;"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("__Vdlyvset__x_N[i] = met_1 ? value : before;"), "{text}");
+    }
+
     #[test]
     fn a_condition_of_all_is_left_outside_if_much_depends_on_it() {
         let sum = vec!["s->b_#"; 20].join(" + ");
@@ -374,8 +505,8 @@ mod tests {
         let text = written(
             "s->a_# = s->m_#[x]; if (s->b_#) { s->m_#[x] = 0U; } if (y) { s->m_#[s->b_#] = s->a_#; }",
         );
-        let expected = "HERMES_INDEPENDENT for (i) { s -> a_N[i] = s -> m_N [ x ][i] ; } \
-                        HERMES_INDEPENDENT for (i) { if ( s -> b_N[i] ) { s -> m_N [ x ][i] = 0U ; } } \
+        let expected = "HERMES_INDEPENDENT for (i) { { s -> a_N[i] = s -> m_N [ x ][i] ; } \
+                        { if ( s -> b_N[i] ) { s -> m_N [ x ][i] = 0U ; } } } \
                         for (i) { if ( y ) { s -> m_N [ s -> b_N[i] ][i] = s -> a_N[i] ; } }";
         assert_eq!(text, expected);
     }

@@ -11,34 +11,44 @@ mod arrange;
 mod arrays;
 mod columns;
 mod effects;
+mod fuse;
+mod gather;
 mod independent;
 mod repeats;
+mod rows;
 mod schedule;
 mod tokens;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use self::arrays::{Arrays, Element};
 use self::columns::Names;
 use self::tokens::{is_word, statements, tokens, Statement};
+use crate::cut::{self, Body, Cuts};
 use crate::error::Error;
 use crate::options::ModelOptions;
 use crate::order::{file_name, sources};
 use crate::wrapper::CLASS;
 
+/// The class of what is in no shared module.
+const ROOT: &str = "__024root";
+/// What the variables of a class follow.
+const FIRST_OF_CLASS: &str = "public:";
 /// Types of variables, without their parameters.
 const TYPES: [&str; 6] = ["CData", "SData", "IData", "QData", "VlWide", "VlUnpacked"];
 
-/// Writes the classes of the shared modules in `objects` with loops.
+/// Writes the classes of the shared modules in `objects` with loops, and large functions in parts.
 pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(), Error> {
     if options.shared.is_empty() {
         return Ok(());
     }
+    let mut cuts = Cuts::new();
     let mut files = sources(objects)?;
-    for module in &options.shared {
-        let class = format!("{CLASS}_{}", module.name);
+    let classes = options.shared.iter().map(|module| module.name.as_str());
+    for name in classes.chain([ROOT]) {
+        let class = format!("{CLASS}_{name}");
         let header = objects.join(format!("{class}.h"));
         // A module that is nowhere instantiated has no class.
         let Ok(text) = fs::read_to_string(&header) else { continue };
@@ -46,20 +56,43 @@ pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(
             let name = file_name(path);
             name == format!("{class}.cpp") || name.starts_with(&format!("{class}__"))
         });
+        // Another way to the variables of the root.
+        if name == ROOT && own.iter().any(|(_, text)| text.contains("vlSymsp->TOP.")) {
+            continue;
+        }
         let variables: Vec<(String, &str)> =
             text.lines().filter_map(|line| variable(&tokens(line))).collect();
         let mut members = Arrays::of(variables.iter().map(|(kind, name)| (kind.as_str(), *name)));
         let used: HashSet<&str> = others.iter().flat_map(|(_, text)| text.split(|c| !is_word(c))).collect();
         members.leave(|name| used.contains(name));
-        if members.is_empty() {
+        if members.is_empty() && !own.iter().any(|(_, text)| cut::is_long(text)) {
             continue;
         }
         let whole: HashSet<&str> = own.iter().flat_map(|(_, text)| without_address(text)).collect();
         members.order_by_address(|name| whole.contains(name));
-        fs::write(&header, header_with(&text, &members)).map_err(Error::io(&header))?;
-        for (path, text) in &mut own {
-            *text = source_with(text, &members);
-            fs::write(&*path, text).map_err(Error::io(&*path))?;
+        let mut parts_share = String::new();
+        let mut written = Vec::with_capacity(own.len());
+        for (_, text) in &own {
+            written.push(source_with(text, &members, &mut |signature, body| {
+                let texts = || own.iter().chain(&others).map(|(_, text)| text.as_str());
+                if cut::is_possible(signature, body, texts) {
+                    cut::function(signature, body, &mut parts_share, &mut cuts)
+                } else {
+                    cut::whole(signature, body)
+                }
+            }));
+        }
+        for ((path, text), written) in own.iter_mut().zip(written) {
+            fs::write(&*path, &written).map_err(Error::io(&*path))?;
+            *text = written;
+        }
+        let class = header_with(&text, &members);
+        let class = class.replacen(FIRST_OF_CLASS, &format!("{FIRST_OF_CLASS}\n{parts_share}"), 1);
+        fs::write(&header, class).map_err(Error::io(&header))?;
+    }
+    for (path, text) in &files {
+        if let Some(text) = cut::calls(text, &cuts) {
+            fs::write(path, text).map_err(Error::io(path))?;
         }
     }
     Ok(())
@@ -104,16 +137,16 @@ fn header_with(text: &str, members: &Arrays) -> String {
     output
 }
 
-/// A source file with loops, and arrays in the place of variables.
-fn source_with(text: &str, members: &Arrays) -> String {
+/// A source file with loops, and arrays in the place of variables; `function` gives the text of a function with its first line and body.
+fn source_with(text: &str, members: &Arrays, function: &mut dyn FnMut(&str, &Body) -> String) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(begin) = rest.find(") {\n") {
-        let (head, body) = rest.split_at(begin + ") {\n".len());
+        let line = rest[..begin].rfind('\n').map_or(0, |before| before + 1);
+        let (signature, body) = (&rest[line..begin + ") {".len()], &rest[begin + ") {\n".len()..]);
         let Some(end) = body.find("\n}\n") else { break };
-        output.push_str(head);
-        output.push_str(&body_with(&body[..end], members));
-        output.push('}');
+        output.push_str(&rest[..line]);
+        output.push_str(&function(signature, &body_with(&body[..end], members)));
         rest = &body[end + "\n}".len()..];
     }
     output.push_str(rest);
@@ -121,24 +154,58 @@ fn source_with(text: &str, members: &Arrays) -> String {
 }
 
 /// The body of a function.
-fn body_with(text: &str, members: &Arrays) -> String {
+fn body_with(text: &str, members: &Arrays) -> Body {
     let tokens = tokens(text);
-    let Some(found) = statements(&tokens) else { return with_elements(text, members) };
+    let Some(found) = statements(&tokens) else {
+        return Body { locals: Vec::new(), statements: vec![with_elements(text, members)] };
+    };
     let variables: Vec<(String, &str)> =
         found.iter().filter_map(|s| variable(&tokens[s.begin..s.end])).collect();
     let locals = Arrays::of(variables.iter().map(|(kind, name)| (kind.as_str(), *name)));
-    let is_element = |s: &Statement| {
-        variable(&tokens[s.begin..s.end]).is_some_and(|(_, name)| locals.element(name).is_some())
-    };
-    let rest = found.iter().filter(|s| !is_element(s)).flat_map(|s| &tokens[s.begin..s.end]);
-    let tokens: Vec<&str> = rest.copied().collect();
-    let rest = statements(&tokens).expect("statements without some of them");
+    let declares = |s: &Statement| variable(&tokens[s.begin..s.end]).is_some();
+    let rest: Vec<&Statement> = found.iter().filter(|s| !declares(s)).collect();
+    let unused = unused_zeros(&tokens, &rest, &variables);
+    let rest = rest.iter().enumerate().filter(|(at, _)| !unused.contains(at));
+    let rest = rest.flat_map(|(_, s)| &tokens[s.begin..s.end]);
+    let rest: Vec<&str> = rest.copied().collect();
+    let found = statements(&rest).expect("statements without some of them");
     let names = Names { members, locals: &locals };
-    let tokens = arrange::arrange(&tokens, &rest, &names);
-    let rest = statements(&tokens).expect("statements in another order");
-    let mut output: String = locals.declarations().map(|declaration| declaration + "\n").collect();
-    repeats::write(&mut output, &tokens, &rest, &names);
-    output
+    let rest = arrange::arrange(&rest, &found, &names);
+    let found = statements(&rest).expect("statements in another order");
+    let single = variables.iter().filter(|(_, name)| locals.element(name).is_none());
+    let single = single.map(|(kind, name)| (name.to_string(), format!("{kind} {name};")));
+    Body {
+        locals: locals.declarations().chain(single).collect(),
+        statements: repeats::texts(&rest, &found, &names),
+    }
+}
+
+/// Which of `statements` set one of `variables` to 0 before another one sets it without a condition: Verilator does that with all that
+/// are local, and for arrays the compiler does not see it.
+fn unused_zeros(tokens: &[&str], statements: &[&Statement], variables: &[(String, &str)]) -> HashSet<usize> {
+    let names: HashSet<&str> = variables.iter().map(|(_, name)| *name).collect();
+    let mut zeros: HashMap<&str, usize> = HashMap::new();
+    let mut unused = HashSet::new();
+    for (at, statement) in statements.iter().enumerate() {
+        let tokens = &tokens[statement.begin..statement.end];
+        match tokens {
+            [name, "=", "0", ";"] if names.contains(name) => {
+                if effects::is_for_later(name) {
+                    unused.insert(at);
+                } else {
+                    zeros.insert(name, at);
+                }
+                continue;
+            }
+            [name, "=", value @ ..] if !value.contains(name) => unused.extend(zeros.get(name)),
+            _ => {}
+        }
+        for name in tokens {
+            zeros.remove(name);
+        }
+    }
+    unused.extend(zeros.values());
+    unused
 }
 
 /// `text` with arrays in the place of variables.
@@ -236,12 +303,30 @@ mod tests {
     /// Declarations of variables that are in arrays do not come into a loop with the statements around them.
     #[test]
     fn declarations_are_in_no_loop() {
-        let lines = "    SData part_#;\n    part_# = 0;\n    SData other_#;\n    other_# = 0;\n";
+        let lines = "    SData part_#;\n    part_# = 1;\n    SData other_#;\n    other_# = 1;\n";
         let [_, source] = rewritten("core", HEADER, &source(lines), "x = 1;");
         let expected = "{ SData other_N[4]; SData part_N[4]; for (unsigned repetition = 0; repetition < 4; ++repetition) { \
-                        part_N[0 + 1 * repetition] = 0 ; } \
-                        for (unsigned repetition = 0; repetition < 4; ++repetition) { other_N[0 + 1 * repetition] = 0 ; } }";
+                        part_N[0 + 1 * repetition] = 1 ; } \
+                        for (unsigned repetition = 0; repetition < 4; ++repetition) { other_N[0 + 1 * repetition] = 1 ; } }";
         assert!(plain(&source).ends_with(expected), "{source}");
+    }
+
+    /// Zeros that another value takes the place of are left out, if no condition is around it and they are not read.
+    #[test]
+    fn zeros_that_are_not_used_are_left_out() {
+        let unused = |text: &str| {
+            let tokens = tokens(text);
+            let found = statements(&tokens).unwrap();
+            let variables = ["a", "b", "__Vdlyvval__x"].map(|name| ("IData".to_string(), name));
+            let all: Vec<&Statement> = found.iter().collect();
+            let mut unused: Vec<usize> = unused_zeros(&tokens, &all, &variables).into_iter().collect();
+            unused.sort_unstable();
+            unused
+        };
+        assert_eq!(unused("a = 0; b = 0; c = 0; a = b; b = a; c = 1U;"), [0]);
+        assert_eq!(unused("a = 0; b = 0; if (x) { a = 1U; } b = 1U; a = 2U;"), [1]);
+        assert_eq!(unused("a = 0; a = (a + 1U); b = 0;"), [2]);
+        assert_eq!(unused("__Vdlyvval__x = 0; if (x) { __Vdlyvval__x = 1U; }"), [0]);
     }
 
     #[test]

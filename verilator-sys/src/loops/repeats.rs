@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::columns::{classify, column, write_tokens, Column, Names, Token};
+use super::fuse::{self, Piece};
 use super::tokens::{Parts, Statement};
-use super::{align, independent};
+use super::{align, gather, independent};
 
 /// Fewer repetitions stay as they are.
 pub(super) const LEAST: usize = 4;
@@ -20,10 +21,10 @@ pub(super) struct Repeats<'a> {
     pub columns: Vec<Column<'a>>,
 }
 
-/// Writes `statements` of `tokens`, with loops for those that repeat each other.
-pub(super) fn write(output: &mut String, tokens: &[&str], statements: &[Statement], names: &Names) {
+/// The text of `statements` of `tokens`, with loops for those that repeat each other: one by one, and each loop by itself.
+pub(super) fn texts(tokens: &[&str], statements: &[Statement], names: &Names) -> Vec<String> {
     let tokens = classify(tokens, names);
-    Writer { tokens: &tokens, names }.block(output, statements);
+    Writer { tokens: &tokens, names }.block(statements)
 }
 
 struct Writer<'a> {
@@ -32,12 +33,13 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn block(&self, output: &mut String, statements: &'a [Statement]) {
+    fn block(&self, statements: &'a [Statement]) -> Vec<String> {
         let shapes = self.shapes(statements);
+        let mut pieces = Vec::new();
         let mut at = 0;
         while at < statements.len() {
             let Some(repeats) = self.repeats(&statements[at..], &shapes[at..]) else {
-                self.statement(output, &statements[at]);
+                pieces.push(Piece::Text(self.statement(&statements[at])));
                 at += 1;
                 continue;
             };
@@ -54,26 +56,37 @@ impl<'a> Writer<'a> {
             };
             let (by, repeats) =
                 if independent::is_independent(&repeats) { None } else { shifted() }.unwrap_or((0, repeats));
-            statements[at..at + by].iter().for_each(|statement| self.statement(output, statement));
+            pieces.extend(
+                statements[at..at + by].iter().map(|statement| Piece::Text(self.statement(statement))),
+            );
             at += by + repeats.statements.len() * repeats.count;
-            independent::write(output, &repeats);
+            pieces.extend(independent::loops(&repeats, self.names));
         }
+        fuse::texts(pieces)
     }
 
-    fn statement(&self, output: &mut String, statement: &'a Statement) {
+    fn statement(&self, statement: &'a Statement) -> String {
+        let mut output = String::new();
         let Parts::If { condition_end, then, otherwise } = &statement.parts else {
-            write_tokens(output, &self.tokens[statement.begin..statement.end]);
-            return;
+            let tokens = &self.tokens[statement.begin..statement.end];
+            let gathered =
+                gather::assignment(tokens, self.is_narrow(tokens), &|tokens, at| self.is_word(tokens, at));
+            if let Some(gathered) = gathered {
+                return gathered;
+            }
+            write_tokens(&mut output, tokens);
+            return output;
         };
-        write_tokens(output, &self.tokens[statement.begin..*condition_end]);
+        write_tokens(&mut output, &self.tokens[statement.begin..*condition_end]);
         output.push_str("{\n");
-        self.block(output, then);
+        output.extend(self.block(then));
         output.push_str("}\n");
         if let Some(otherwise) = otherwise {
             output.push_str("else {\n");
-            self.block(output, otherwise);
+            output.extend(self.block(otherwise));
             output.push_str("}\n");
         }
+        output
     }
 
     /// A number for each statement, which those share that differ in numbers and indices only.
@@ -146,6 +159,20 @@ impl<'a> Writer<'a> {
         Some(Repeats { statements, begin: statements[0].begin, count: even, columns })
     }
 
+    /// Whether the assignment `tokens` is one to a variable of 32 bits or fewer.
+    fn is_narrow(&self, tokens: &[Token]) -> bool {
+        let (arrays, target) = match tokens {
+            [Token::Fixed("vlSelf"), Token::Fixed("->"), target, ..] => (self.names.members, target),
+            [target, ..] => (self.names.locals, target),
+            [] => return false,
+        };
+        match target {
+            Token::Fixed(name) => arrays.is_narrow(name),
+            Token::Element(array, _) => (1..=4).contains(&arrays.bytes(array)),
+            _ => false,
+        }
+    }
+
     /// Whether the token at `at` names a variable of 32 bits.
     fn is_word(&self, tokens: &[Token], at: usize) -> bool {
         let arrays = if at > 0 && tokens[at - 1] == Token::Fixed("->") {
@@ -170,9 +197,8 @@ mod tests {
         let locals = names.iter().map(String::as_str).filter(|name| name.starts_with('c')).chain(["m"]);
         let locals = Arrays::of(locals.map(|name| ("IData", name)));
         let tokens = tokens(text);
-        let mut output = String::new();
         let names = Names { members: &members, locals: &locals };
-        write(&mut output, &tokens, &statements(&tokens).unwrap(), &names);
+        let output = texts(&tokens, &statements(&tokens).unwrap(), &names).concat();
         output.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
