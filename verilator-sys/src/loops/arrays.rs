@@ -28,7 +28,7 @@ pub(super) struct Arrays {
 
 impl Arrays {
     /// Makes arrays of `variables`, given as type and name: those of one type, whose numbers may have
-    /// gaps: Verilator splits functions anywhere, and then a local of one lane may be a member of another.
+    /// gaps: Verilator may do without a variable of a lane whose statements are simpler.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut families: BTreeMap<String, BTreeMap<usize, (&str, &str)>> = BTreeMap::new();
         let mut arrays = Self::default();

@@ -1,10 +1,12 @@
-//! Loops in the place of statements that repeat each other, in the C++ of shared modules.
+//! Loops in the place of statements that repeat each other, in the C++ of shared modules and of what is around them.
 //!
 //! Verilator writes the statements of every instance of a module one after the other, each with variables of its own. Thirty-two
 //! lanes are a quarter of a million bytes of code, which the processor fetches once a simulated cycle from beyond its first cache;
 //! as loops over arrays they are a fraction of that. Statements that do not depend on each other are brought side by side before
 //! ([`arrange`]), and loops whose repetitions do not depend on each other are written so that the compiler makes vectors of them
-//! ([`independent`]).
+//! ([`independent`]). What is left is mostly the traffic between the processor and its first cache, which 8 cores in turn do not fit:
+//! loops that follow each other become one ([`fuse`]), bits of all lanes are put together in a loop ([`gather`]), lanes write to their
+//! memories by rows ([`rows`]), and what no lane wants is not computed.
 
 mod align;
 mod arrange;

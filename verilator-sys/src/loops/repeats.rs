@@ -43,8 +43,7 @@ impl<'a> Writer<'a> {
                 at += 1;
                 continue;
             };
-            // A repetition may begin before `at`, at the end of another function: then these are the end of one and the beginning of
-            // the next, and depend on each other.
+            // A repetition may begin before `at`: then these are the end of one and the beginning of the next, and depend on each other.
             let shifted = || {
                 let mut later = (1..repeats.statements.len()).filter_map(|by| {
                     let repeats = self.repeats(&statements[at + by..], &shapes[at + by..])?;
@@ -256,7 +255,7 @@ mod tests {
         assert_eq!(written(&repeated((0..32).rev(), one)), format!("{head} {back} }}"));
     }
 
-    /// The first statements end a repetition of which the rest is in another function.
+    /// The first statements end a repetition of which the rest is elsewhere.
     #[test]
     fn loops_begin_where_repetitions_do() {
         let text = repeated(0..10, |i| format!("s->a_{i} = 0U; if (x) {{ s->a_{i} = s->b_{i}_x; }}"));
