@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::columns::Token;
+use super::operands::close;
 
 /// `tokens` in the form of `model`, another repetition, with what was left out: like `(1U & (x >> 1U))`, `(1U & x)` is
 /// `(1U & (x >> 0U))`, and `(x >> 31U)` is `(1U & (x >> 31U))`, if `x` has 32 bits: `is_word` says whether the token at a place is such
@@ -148,24 +149,6 @@ fn masked(tokens: &[Token], at: usize) -> Option<Found> {
         is(tokens, at, "(") && tokens.get(at + 1) == Some(&Token::Number(1, "U")) && is(tokens, at + 2, "&");
     let close = begins.then(|| close(tokens, at))??;
     Some((at + 3..close, close))
-}
-
-/// Where the bracket at `at` is closed.
-fn close(tokens: &[Token], at: usize) -> Option<usize> {
-    let mut depth = 0;
-    for (place, token) in tokens.iter().enumerate().skip(at) {
-        match token {
-            Token::Fixed("(" | "[" | "{") => depth += 1,
-            Token::Fixed(")" | "]" | "}") | Token::Lane(_) => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(place);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]

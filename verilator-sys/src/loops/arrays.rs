@@ -1,6 +1,6 @@
 //! Variables whose names differ in one number, as elements of an array.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Fewer variables stay as they are.
 const LEAST: usize = 4;
@@ -20,10 +20,8 @@ pub(super) struct Arrays {
     arrays: BTreeMap<String, (String, usize)>,
     /// Arrays of memories whose words of one address lie side by side: the address comes before the index.
     by_address: BTreeSet<String>,
-    /// All variables of 32 bits, in arrays or not.
-    words: HashSet<String>,
-    /// All variables of fewer bits.
-    parts_of_words: HashSet<String>,
+    /// Bytes of all variables that are numbers, in arrays or not.
+    sizes: HashMap<String, usize>,
 }
 
 impl Arrays {
@@ -33,10 +31,8 @@ impl Arrays {
         let mut families: BTreeMap<String, BTreeMap<usize, (&str, &str)>> = BTreeMap::new();
         let mut arrays = Self::default();
         for (kind, name) in variables {
-            match kind {
-                "IData" => drop(arrays.words.insert(name.to_string())),
-                "CData" | "SData" => drop(arrays.parts_of_words.insert(name.to_string())),
-                _ => {}
+            if let Some(size) = size(kind) {
+                arrays.sizes.insert(name.to_string(), size);
             }
             if let Some((array, index)) = family(name) {
                 families.entry(array).or_default().insert(index, (kind, name));
@@ -77,12 +73,12 @@ impl Arrays {
 
     /// Whether the variable `name` has 32 bits.
     pub fn is_word(&self, name: &str) -> bool {
-        self.words.contains(name)
+        self.sizes.get(name) == Some(&4)
     }
 
     /// Whether the variable `name` has 32 bits or fewer.
     pub fn is_narrow(&self, name: &str) -> bool {
-        self.is_word(name) || self.parts_of_words.contains(name)
+        self.sizes.get(name).is_some_and(|size| *size <= 4)
     }
 
     /// Puts the words of one address side by side in the arrays of memories, except those of which `whole` says that an element is
@@ -103,15 +99,10 @@ impl Arrays {
 
     /// Bytes of an element of `array`, or of a word of it if it is a memory or has many words; 0 if there is no such array.
     pub fn bytes(&self, array: &str) -> usize {
-        let kind =
-            self.arrays.get(array).map(|(kind, _)| memory(kind).map_or(kind.as_str(), |(word, _)| word));
-        match kind {
-            None => 0,
-            Some("CData") => 1,
-            Some("SData") => 2,
-            Some("QData") => 8,
-            Some(_) => 4,
-        }
+        self.arrays.get(array).map_or(0, |(kind, _)| {
+            let word = memory(kind).map_or(kind.as_str(), |(word, _)| word);
+            size(word).unwrap_or(4)
+        })
     }
 
     /// The declaration of `array`.
@@ -126,6 +117,17 @@ impl Arrays {
     /// Names and declarations of all arrays.
     pub fn declarations(&self) -> impl Iterator<Item = (String, String)> + '_ {
         self.arrays.keys().map(|array| (array.clone(), self.declaration(array)))
+    }
+}
+
+/// Bytes of a number of this type.
+fn size(kind: &str) -> Option<usize> {
+    match kind {
+        "CData" => Some(1),
+        "SData" => Some(2),
+        "IData" => Some(4),
+        "QData" => Some(8),
+        _ => None,
     }
 }
 

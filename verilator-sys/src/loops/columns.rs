@@ -13,6 +13,22 @@ pub(super) struct Names<'a> {
     pub locals: &'a Arrays,
 }
 
+impl<'a> Names<'a> {
+    /// The arrays of members, or of locals.
+    pub fn arrays(&self, member: bool) -> &'a Arrays {
+        if member {
+            self.members
+        } else {
+            self.locals
+        }
+    }
+
+    /// Bytes of an element of the array `name`, of whichever; 0 if there is no such array.
+    pub fn bytes(&self, name: &str) -> usize {
+        self.members.bytes(name).max(self.locals.bytes(name))
+    }
+}
+
 /// What a token is, with regard to the same token of another repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Token<'a> {
@@ -71,7 +87,7 @@ pub(super) fn classify<'a>(tokens: &[&'a str], names: &Names<'a>) -> Vec<Token<'
     let mut open = Vec::new();
     let mut lane = None;
     for (at, token) in tokens.iter().enumerate() {
-        let arrays = if at > 0 && tokens[at - 1] == "->" { names.members } else { names.locals };
+        let arrays = names.arrays(at > 0 && tokens[at - 1] == "->");
         found.push(match *token {
             "[" => {
                 open.push(lane.take());

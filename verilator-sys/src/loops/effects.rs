@@ -76,7 +76,7 @@ pub(super) fn same_index(a: Option<u64>, b: Option<u64>) -> bool {
 /// The place that the name at `at` stands for.
 fn place<'a>(tokens: &[&'a str], at: usize, names: &Names<'a>) -> Place<'a> {
     let member = at > 0 && tokens[at - 1] == "->";
-    let arrays = if member { names.members } else { names.locals };
+    let arrays = names.arrays(member);
     if let Some(element) = arrays.element(tokens[at]) {
         return Place { name: &element.array, member, index: Some(element.index as u64) };
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::align;
 use super::columns::{self, column, write_tokens, Column, Token};
-use super::{fuse, independent};
+use super::{fuse, independent, operands};
 
 /// Fewer terms stay as they are.
 const LEAST: usize = 8;
@@ -23,7 +23,7 @@ pub(super) fn assignment(
         return None;
     }
     let mut terms = Vec::new();
-    add_terms(value, &mut terms);
+    operands::add(value, "|", &mut terms);
     let (from, to, columns) = repeated(&terms, is_word)?;
     if !independent::reads_only(&columns) || columns.iter().all(Column::is_uniform) {
         return None;
@@ -45,56 +45,6 @@ pub(super) fn assignment(
     }
     output.push_str(";\n}\n");
     Some(output)
-}
-
-/// Adds the terms of which `value` is the or.
-fn add_terms<'t, 'a>(value: &'t [Token<'a>], terms: &mut Vec<&'t [Token<'a>]>) {
-    let inner = without_brackets(value);
-    let mut depth = 0;
-    let mut cuts = Vec::new();
-    for (at, token) in inner.iter().enumerate() {
-        match token {
-            Token::Fixed("(" | "[") => depth += 1,
-            Token::Fixed(")" | "]") | Token::Lane(_) => depth -= 1,
-            Token::Fixed("|") if depth == 0 => cuts.push(at),
-            Token::Fixed("?" | "&" | "^" | "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||")
-                if depth == 0 =>
-            {
-                cuts.clear();
-                break;
-            }
-            _ => {}
-        }
-    }
-    if cuts.is_empty() {
-        terms.push(value);
-        return;
-    }
-    let mut begin = 0;
-    for cut in cuts.into_iter().chain([inner.len()]) {
-        add_terms(&inner[begin..cut], terms);
-        begin = cut + 1;
-    }
-}
-
-/// `tokens` without the brackets around all of them.
-fn without_brackets<'t, 'a>(mut tokens: &'t [Token<'a>]) -> &'t [Token<'a>] {
-    while let [Token::Fixed("("), inner @ .., Token::Fixed(")")] = tokens {
-        let mut depth = 0;
-        let whole = inner.iter().all(|token| {
-            match token {
-                Token::Fixed("(") => depth += 1,
-                Token::Fixed(")") => depth -= 1,
-                _ => {}
-            }
-            depth >= 0
-        });
-        if !whole {
-            break;
-        }
-        tokens = inner;
-    }
-    tokens
 }
 
 /// The longest run of `terms` that repeat each other: from where to where, and how they go on.

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::columns::{text, Column, Names};
-use super::effects;
 use super::fuse::{self, Access, Loop, Piece};
 use super::repeats::Repeats;
 use super::tokens::{is_name, Parts, Statement};
+use super::{effects, operands};
 
 /// Fewer repetitions stay as they are.
 const LEAST: usize = 8;
@@ -170,9 +170,11 @@ impl<'r, 'a> Body<'r, 'a> {
         }
         let long = statement.end - *condition_end > LONG;
         let mut factors = Vec::new();
-        add_factors(self.columns(statement.begin + 1..*condition_end), &mut factors);
+        // Each of them has to be met.
+        operands::add(self.columns(statement.begin + 1..*condition_end), "&", &mut factors);
         let uniform = factors.iter().filter(|factor| factor.iter().all(Column::is_uniform));
-        let uniform: Vec<String> = uniform.map(|factor| format!("({})", text(factor))).collect();
+        let inner = |factor: &&[Column]| text(operands::without_brackets(factor));
+        let uniform: Vec<String> = uniform.map(|factor| format!("({})", inner(factor))).collect();
         (long && !uniform.is_empty()).then(|| uniform.join(" && "))
     }
 
@@ -285,9 +287,9 @@ fn is_for_later(columns: &[Column]) -> bool {
 /// Bytes of the variable or number that `column` is; 0 for other tokens.
 fn bytes(column: &Column, names: &Names) -> usize {
     match *column {
-        Column::Element { array, .. } => names.members.bytes(array).max(names.locals.bytes(array)),
+        Column::Element { array, .. } => names.bytes(array),
         Column::Fixed("QData") | Column::Number { kind: "ULL", .. } | Column::Bit { kind: "ULL", .. } => 8,
-        Column::Fixed(name) if is_name(name) => names.members.bytes(name).max(names.locals.bytes(name)),
+        Column::Fixed(name) if is_name(name) => names.bytes(name),
         _ => 0,
     }
 }
@@ -354,40 +356,6 @@ fn access<'a>(columns: &[Column<'a>], at: usize) -> Option<Access<'a>> {
             Some(Access { name, index })
         }
         _ => None,
-    }
-}
-
-/// Adds the factors of which the condition `columns` is the and: each has to be met.
-fn add_factors<'t, 'a>(columns: &'t [Column<'a>], factors: &mut Vec<&'t [Column<'a>]>) {
-    let mut depth = 0;
-    let mut ands = Vec::new();
-    let mut whole = columns.first() == Some(&Column::Fixed("("));
-    for (at, column) in columns.iter().enumerate() {
-        match column {
-            Column::Fixed("(" | "[") => depth += 1,
-            Column::Fixed(")" | "]") | Column::Lane { .. } => depth -= 1,
-            Column::Fixed("&") if depth == 0 => ands.push(at),
-            Column::Fixed(
-                "?" | "|" | "^" | "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "+" | "-",
-            ) if depth == 0 => {
-                factors.push(columns);
-                return;
-            }
-            _ => {}
-        }
-        whole &= depth > 0 || at + 1 == columns.len();
-    }
-    if whole {
-        return add_factors(&columns[1..columns.len() - 1], factors);
-    }
-    if ands.is_empty() {
-        factors.push(columns);
-        return;
-    }
-    let mut begin = 0;
-    for and in ands.into_iter().chain([columns.len()]) {
-        add_factors(&columns[begin..and], factors);
-        begin = and + 1;
     }
 }
 

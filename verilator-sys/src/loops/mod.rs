@@ -16,6 +16,7 @@ mod effects;
 mod fuse;
 mod gather;
 mod independent;
+mod operands;
 mod repeats;
 mod rows;
 mod schedule;

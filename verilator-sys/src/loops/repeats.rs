@@ -161,8 +161,8 @@ impl<'a> Writer<'a> {
     /// Whether the assignment `tokens` is one to a variable of 32 bits or fewer.
     fn is_narrow(&self, tokens: &[Token]) -> bool {
         let (arrays, target) = match tokens {
-            [Token::Fixed("vlSelf"), Token::Fixed("->"), target, ..] => (self.names.members, target),
-            [target, ..] => (self.names.locals, target),
+            [Token::Fixed("vlSelf"), Token::Fixed("->"), target, ..] => (self.names.arrays(true), target),
+            [target, ..] => (self.names.arrays(false), target),
             [] => return false,
         };
         match target {
@@ -174,11 +174,7 @@ impl<'a> Writer<'a> {
 
     /// Whether the token at `at` names a variable of 32 bits.
     fn is_word(&self, tokens: &[Token], at: usize) -> bool {
-        let arrays = if at > 0 && tokens[at - 1] == Token::Fixed("->") {
-            self.names.members
-        } else {
-            self.names.locals
-        };
+        let arrays = self.names.arrays(at > 0 && tokens[at - 1] == Token::Fixed("->"));
         matches!(tokens[at], Token::Fixed(name) if arrays.is_word(name))
     }
 }

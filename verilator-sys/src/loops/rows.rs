@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::columns::{text, Column, COUNTER};
+use super::columns::{text, Column};
 use super::fuse;
 use super::independent::{addresses, assignment, Addresses, Body};
 use super::tokens::{is_name, Parts, Statement};
@@ -55,11 +55,10 @@ impl Body<'_, '_> {
 
 /// The first two elements of the array of which `columns` is one after the other.
 fn elements(columns: &[Column]) -> Option<[String; 2]> {
-    let [path @ .., Column::Element { first: 0, step: 1, .. }] = columns else { return None };
+    let [path @ .., Column::Element { array, first: 0, step: 1 }] = columns else { return None };
     let plain = |column: &Column| matches!(column, Column::Fixed(name) if is_name(name) || *name == "->");
-    let all = text(columns);
-    let element = |index: &str| all.replacen(&format!("0 + 1 * {COUNTER}"), index, 1);
-    path.iter().all(plain).then(|| ["0", "1"].map(element))
+    let element = |first: u64| text(path) + &text(&[Column::Element { array, first, step: 0 }]);
+    path.iter().all(plain).then(|| [0, 1].map(element))
 }
 
 #[cfg(test)]
