@@ -30,5 +30,26 @@ macro_rules! start {
     }};
 }
 
+/// The choices that an arbiter in turns makes in two rounds of four requests; `$index` is its output with the number.
+macro_rules! two_rounds {
+    ($unit:expr, $index:ident) => {{
+        $crate::control::testing::start!($unit);
+        $unit.request.next = 0x8000_4003.into();
+        $unit.advance.next = true;
+        let choice = |_| {
+            $crate::control::testing::settle!($unit);
+            let index = $unit.$index.val().index();
+            $crate::control::testing::tick!($unit);
+            index
+        };
+        (0..8).map(choice).collect::<Vec<usize>>()
+    }};
+}
+
+/// Which of the requests of an arbiter has its turn behind number `last`.
+pub(crate) fn in_turn(request: u32, last: usize) -> Option<usize> {
+    (1..=32).map(|distance| (last + distance) % 32).find(|&i| request >> i & 1 == 1)
+}
+
 pub(crate) use crate::testing::random;
-pub(crate) use {settle, start, tick};
+pub(crate) use {settle, start, tick, two_rounds};

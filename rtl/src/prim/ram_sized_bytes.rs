@@ -98,18 +98,9 @@ impl Logic for RamSizedBytes {
         let last = self._memory.len() - 1;
         let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
         // No function: Verilator numbers its variables for each instance, so that instances could not share their code.
-        let mask = (0..64).rev().map(|i| {
-            let end = if i % 4 > 0 {
-                ", "
-            } else if i > 0 {
-                ",\n"
-            } else {
-                "\n"
-            };
-            let begin = if i % 4 == 3 { "    " } else { "" };
-            format!("{begin}{{8{{write_strobe[{i}]}}}}{end}")
-        });
-        let mask: String = mask.collect();
+        let bytes: Vec<String> = (0..64).rev().map(|i| format!("{{8{{write_strobe[{i}]}}}}")).collect();
+        let mask: Vec<String> = bytes.chunks(4).map(|word| format!("    {}", word.join(", "))).collect();
+        let mask = mask.join(",\n");
         Verilog::Custom(format!(
             "(* no_rw_check, ram_style = \"block\" *)\n\
              reg [511:0] words [0:{last}];\n\
@@ -118,7 +109,7 @@ impl Logic for RamSizedBytes {
              `ifdef SYNTHESIS\n\
              integer i;\n\
              `else\n\
-             wire [511:0] mask = {{\n{mask}}};\n\
+             wire [511:0] mask = {{\n{mask}\n}};\n\
              `endif\n\
              always @(posedge clk) begin\n    \
                  if (read_enable) data <= words[{read}];\n\
