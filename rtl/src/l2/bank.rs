@@ -495,6 +495,10 @@ impl Logic for L2Bank {
         self.data.write_address.next = self.place.val();
         self.data.write_data.next = self.request_data.val();
         self.data.write_strobe.next = self.request_strobe.val();
+        // A line that takes a new place takes all of it: nothing of the line before it leaves with it, not even as bytes without strobe.
+        if self.write_miss.val() {
+            self.data.write_strobe.next = !bits::<64>(0);
+        }
         if self.fill_take.val() {
             self.data.write_address.next = self.fetches.fill_place.val();
             self.data.write_data.next = self.fill_data.val();

@@ -121,7 +121,7 @@ impl Logic for RamSizedBytes {
                  end\n\
              `else\n    \
                  if (read_enable && write_enable && {read} == {write}) data <= ~words[{read}];\n    \
-                 if (write_enable) words[{write}] <= words[{write}] ^ ((words[{write}] ^ write_data) & mask);\n\
+                 if (write_enable) words[{write}] <= (words[{write}] & ~mask) | (write_data & mask);\n\
              `endif\n\
              end\n\
              assign read_data = data;\n",
