@@ -93,7 +93,12 @@ impl ArrayArgs {
 
 /// The array as Verilog.
 pub fn design(config: &Config) -> anyhow::Result<Design> {
-    Ok(hermes_rtl::top::emit_top(config)?)
+    prefixed_design(config, "")
+}
+
+/// The array as Verilog, with `prefix` before the names of all modules.
+pub fn prefixed_design(config: &Config, prefix: &str) -> anyhow::Result<Design> {
+    Ok(hermes_rtl::top::emit_top_prefixed(config, prefix)?)
 }
 
 /// A Verilated model of the array, from the cache or built now.

@@ -22,15 +22,33 @@ pub struct Args {
     /// Give the top the ports of the retire trace: every retired warp-instruction with its values, for verification
     #[arg(long)]
     retire_trace: bool,
+    /// Begin the names of all modules and files with this, so that several arrays stand in one design
+    #[arg(long, value_name = "P", default_value = "", hide_default_value = true, value_parser = prefix)]
+    prefix: String,
+    /// Put a `line directive before every module, which tells lint tools the file name that the module would have as a file of its own
+    #[arg(long)]
+    line_directives: bool,
+}
+
+/// What a Verilog identifier can begin with.
+fn prefix(text: &str) -> Result<String, String> {
+    let mut chars = text.chars();
+    let head = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if head && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        Ok(text.to_string())
+    } else {
+        Err("expected letters, digits and underscores, a letter or underscore first, such as `small_`"
+            .to_string())
+    }
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let config = Config { trace: args.retire_trace, ..args.array.config()? };
-    let design = array::design(&config)?;
+    let design = array::prefixed_design(&config, &args.prefix)?;
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    for (name, text) in artefacts::all(&design, &config, REGISTERS) {
+    for (name, text) in artefacts::all(&design, &config, REGISTERS, args.line_directives) {
         write(&folder.join(name), &text)?;
     }
     log::info!("{}: {} modules", folder.display(), design.modules.len());

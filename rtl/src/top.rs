@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
-use crate::emit::{emit, Design, EmitError};
+use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
 use crate::prelude::*;
@@ -555,12 +555,20 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 /// # Panics
 /// If `config` is not valid.
 pub fn emit_top(config: &Config) -> Result<Design, EmitError> {
+    emit_top_prefixed(config, "")
+}
+
+/// As [`emit_top`]; the names of all modules begin with `prefix` (see [`emit_prefixed`]).
+///
+/// # Errors
+/// As [`emit_top`].
+pub fn emit_top_prefixed(config: &Config, prefix: &str) -> Result<Design, EmitError> {
     match config.lanes {
-        1 => emit(&HermesTop::<1>::new(config), TOP),
-        2 => emit(&HermesTop::<2>::new(config), TOP),
-        4 => emit(&HermesTop::<4>::new(config), TOP),
-        8 => emit(&HermesTop::<8>::new(config), TOP),
-        16 => emit(&HermesTop::<16>::new(config), TOP),
-        _ => emit(&HermesTop::<32>::new(config), TOP),
+        1 => emit_prefixed(&HermesTop::<1>::new(config), TOP, prefix),
+        2 => emit_prefixed(&HermesTop::<2>::new(config), TOP, prefix),
+        4 => emit_prefixed(&HermesTop::<4>::new(config), TOP, prefix),
+        8 => emit_prefixed(&HermesTop::<8>::new(config), TOP, prefix),
+        16 => emit_prefixed(&HermesTop::<16>::new(config), TOP, prefix),
+        _ => emit_prefixed(&HermesTop::<32>::new(config), TOP, prefix),
     }
 }

@@ -3,13 +3,14 @@
 //! `VERILATOR` names another Verilator than the one on the search path. The ignored tests need the Python packages `fusesoc`
 //! and `systemrdl-compiler`; `HERMES_PYTHON` names the Python that has them, such as that of a virtual environment.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::emit::artefacts;
+use hermes_rtl::emit::{artefacts, Design};
 use hermes_rtl::host::registers::REGISTERS;
-use hermes_rtl::top::emit_top;
+use hermes_rtl::top::{emit_top, emit_top_prefixed};
 
 /// Runs a tool; returns what it says.
 fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
@@ -37,15 +38,22 @@ fn python() -> String {
     std::env::var("HERMES_PYTHON").unwrap_or_else(|_| "python3".into())
 }
 
+/// Emits an array with everything beside it into a new folder.
+fn emit_config(config: &Config) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), config, &emit_top(config).unwrap(), false);
+    folder
+}
+
+fn write(folder: &Path, config: &Config, design: &Design, line_directives: bool) {
+    for (name, text) in artefacts::all(design, config, REGISTERS, line_directives) {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+}
+
 /// Emits a preset with everything beside it into a new folder.
 fn emit(preset: &str) -> tempfile::TempDir {
-    let config = Config::preset(preset).unwrap();
-    let design = emit_top(&config).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in artefacts::all(&design, &config, REGISTERS) {
-        std::fs::write(folder.path().join(name), text).unwrap();
-    }
-    folder
+    emit_config(&Config::preset(preset).unwrap())
 }
 
 fn lint_and_parse(folder: &Path) {
@@ -105,12 +113,83 @@ fn fpga_preset_is_clean_and_synthesizes() {
 #[test]
 fn packet_ports_are_clean() {
     let config = Config { packet_ports: true, channels: 2, ..Config::preset("default").unwrap() };
-    let design = emit_top(&config).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("hermes_top.v"), design.verilog()).unwrap();
-    std::fs::write(folder.path().join("hermes_top.f"), artefacts::file_list(&design)).unwrap();
+    let folder = emit_config(&config);
     lint_and_parse(folder.path());
     elaborate(folder.path());
+}
+
+/// With a `line directive before each module, lint tools take each for a file of its own.
+#[test]
+fn line_directives_are_clean() {
+    let config = Config::preset("fpga").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &config, &emit_top(&config).unwrap(), true);
+    lint_and_parse(folder.path());
+}
+
+/// Two arrays with prefixes in one design: every module, file and macro has a name of its own.
+#[test]
+fn two_configurations_stand_in_one_design() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = Config { cores: 1, lanes: 4, warps: 4, ..Config::preset("fpga").unwrap() };
+    let large = Config { packet_ports: true, ..Config::preset("default").unwrap() };
+    let mut files: Vec<String> = Vec::new();
+    for (prefix, config) in [("small_", &small), ("large_", &large)] {
+        let design = emit_top_prefixed(config, prefix).unwrap();
+        for (name, text) in artefacts::all(&design, config, REGISTERS, false) {
+            assert!(!files.contains(&name), "{name} twice");
+            std::fs::write(folder.path().join(&name), text).unwrap();
+            files.push(name);
+        }
+    }
+    let both = "module both (input wire clk, input wire rst);\n\
+                small_hermes_top one (.clk(clk), .rst(rst));\n\
+                large_hermes_top other (.clk(clk), .rst(rst));\nendmodule\n";
+    std::fs::write(folder.path().join("both.v"), both).unwrap();
+    let sources = ["both.v", "small_hermes_top.v", "large_hermes_top.v"];
+    silent(folder.path(), "iverilog", &[&["-g2005", "-s", "both", "-o", "both.vvp"][..], &sources].concat());
+    let script =
+        format!("read_verilog {}; hierarchy -check -top both; proc; check -assert", sources.join(" "));
+    silent(folder.path(), "yosys", &["-q", "-p", &script]);
+    let waived = ["--lint-only", "-Wall", "-Wno-PINMISSING", "-Wno-DECLFILENAME", "--top-module", "both"];
+    run(folder.path(), &verilator(), &[&waived[..], &sources].concat());
+    let header = "#include \"small_hermes_top_registers.h\"\n#include \"large_hermes_top_registers.h\"\n\
+                  int offsets = SMALL_HERMES_COMMITTED_PACKETS + LARGE_HERMES_COMMITTED_PACKETS;\n";
+    std::fs::write(folder.path().join("use.c"), header).unwrap();
+    silent(folder.path(), "cc", &["-std=c99", "-Wall", "-Wextra", "-pedantic", "-fsyntax-only", "use.c"]);
+}
+
+/// The names that a module's `always @*` blocks assign, block by block.
+fn assigned(module: &str) -> Vec<BTreeSet<&str>> {
+    let blocks =
+        module.split("    always @* begin\n").skip(1).filter_map(|rest| rest.split("\n    end\n").next());
+    let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+    blocks
+        .map(|block| {
+            let statements = block.lines().filter(|line| line.contains(" = "));
+            statements.filter_map(|line| line.trim_start().split(word).next()).collect()
+        })
+        .collect()
+}
+
+/// No variable of a preset is driven by two blocks, which SystemVerilog forbids for `always_comb`.
+#[test]
+fn no_variable_is_driven_by_two_blocks() {
+    for preset in ["paper", "default", "fpga"] {
+        let config = Config { packet_ports: true, atomics: true, ..Config::preset(preset).unwrap() };
+        let design = emit_top(&config).unwrap();
+        let mut blocks = 0;
+        for module in &design.modules {
+            let mut seen: BTreeSet<&str> = BTreeSet::new();
+            for names in assigned(&module.text) {
+                blocks += 1;
+                for name in names {
+                    assert!(seen.insert(name), "{preset}: {}: {name} is driven by two blocks", module.name);
+                }
+            }
+        }
+        assert!(blocks > 100, "{preset}: {blocks} blocks");
+    }
 }
 
 #[test]
@@ -123,8 +202,7 @@ fn paper_preset_is_clean_and_small() {
     let again = emit_top(&config).unwrap();
     assert!(design.verilog() == again.verilog(), "two runs differ");
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("hermes_top.v"), design.verilog()).unwrap();
-    std::fs::write(folder.path().join("hermes_top.f"), artefacts::file_list(&design)).unwrap();
+    write(folder.path(), &config, &design, false);
     lint_and_parse(folder.path());
 }
 

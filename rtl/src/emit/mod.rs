@@ -2,10 +2,11 @@
 //!
 //! [`scope`] reads the units, [`kernel`] and [`expression`] translate their kernels to statements over variables
 //! with a width at every node, [`flow`] finds latches and loops, [`plan`] shares the statements out over
-//! `assign`s and blocks, [`module`] and [`text`] write them. See `docs/verilog.md`.
+//! `assign`s and blocks, [`wakes`] sees to it that no block wakes itself, [`module`] and [`text`] write them. See `docs/verilog.md`.
 
 pub mod artefacts;
 mod design;
+mod elements;
 mod error;
 mod expression;
 mod fields;
@@ -22,11 +23,14 @@ mod scope;
 mod text;
 mod unit;
 pub mod unit_info;
+mod wakes;
 
 #[cfg(test)]
 pub(crate) mod equivalence;
 #[cfg(test)]
 mod error_tests;
+#[cfg(test)]
+mod event_driven;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
@@ -41,8 +45,10 @@ mod random;
 mod tests;
 #[cfg(test)]
 mod unit_equivalence;
+#[cfg(test)]
+mod wakes_tests;
 
-pub use design::{emit, Design, Module};
+pub use design::{emit, emit_prefixed, Design, Module};
 pub use error::EmitError;
 pub use module::{Direction, Port};
 pub(crate) use scope::literal_value;

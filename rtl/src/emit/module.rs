@@ -1,17 +1,18 @@
 //! Verilog text of a module.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use num_bigint::BigUint;
 
-use super::flow::{Flow, Slots};
+use super::flow::{Flow, Slot, Slots};
 use super::node::{ones, Ex, Node, VarId};
 use super::plan::{Driver, Plan};
 use super::scope::Scope;
 use super::text::{constant, range, select, wrap, Writer};
 use super::unit::{Role, Unit};
 use super::unit_info::Description;
+use super::wakes::Wakes;
 
 /// Direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -53,6 +54,8 @@ pub struct Definition {
     pub identifiers: HashSet<String>,
     /// For each output, the inputs that reach it combinationally.
     pub through: Vec<(PortElement, Vec<PortElement>)>,
+    /// For each output, the inputs at whose change it may change for a moment: those above, and others that wake the same block.
+    pub wakes: Vec<(PortElement, Vec<PortElement>)>,
 }
 
 /// Stands for the name of module `index` until names are chosen.
@@ -118,7 +121,7 @@ impl Builder<'_> {
     fn name_variables(&mut self) {
         let order: [fn(Role) -> bool; 4] = [
             |r| matches!(r, Role::Input | Role::Output),
-            |r| matches!(r, Role::Register(_) | Role::Local),
+            |r| matches!(r, Role::Register(_) | Role::Local | Role::Element),
             |r| matches!(r, Role::ChildInput(_) | Role::ChildOutput(_) | Role::Packed),
             |r| matches!(r, Role::Next(_)),
         ];
@@ -310,6 +313,11 @@ impl Builder<'_> {
 
     fn declarations(&self) -> String {
         let mut text = String::new();
+        let finish = |text: &mut String, line: &mut String| {
+            if !line.is_empty() {
+                let _ = writeln!(text, "{}", wrap(&format!("{};", std::mem::take(line))));
+            }
+        };
         let mut params: Vec<(&String, &String)> = self.writer.localparams.iter().collect();
         params.sort();
         for (name, identifier) in params {
@@ -326,6 +334,9 @@ impl Builder<'_> {
         for ((offset, _), identifier) in &self.writer.offsets {
             let _ = writeln!(text, "    localparam {identifier} = {offset};");
         }
+        // Elements that are variables of their own share a line.
+        let mut line = String::new();
+        let mut vector: Option<(&str, &str)> = None;
         for (var, info) in self.unit.vars.iter().enumerate() {
             let net = match info.role {
                 Role::Input | Role::Output => continue,
@@ -338,8 +349,17 @@ impl Builder<'_> {
                 _ if self.plan.procedural.contains(&var) => "reg ",
                 _ => "wire",
             };
-            let _ = writeln!(text, "    {net} {}{};", range(info.bits()), self.writer.name[var]);
+            let own =
+                info.path.strip_suffix(']').and_then(|path| path.rsplit_once('[')).map(|(of, _)| (net, of));
+            if own.is_some() && own == vector {
+                let _ = write!(line, ", {}", self.writer.name[var]);
+                continue;
+            }
+            finish(&mut text, &mut line);
+            line = format!("    {net} {}{}", range(info.bits()), self.writer.name[var]);
+            vector = own;
         }
+        finish(&mut text, &mut line);
         for t in &self.writer.temporaries {
             let line = match &t.value {
                 Some(value) => format!("    wire {}{} = {value};", range(t.width), t.name),
@@ -427,6 +447,7 @@ pub fn write(
     scope: &Scope,
     slots: &Slots,
     flow: &Flow,
+    wakes: &Wakes,
     plan: &Plan,
     others: &[Definition],
 ) -> Definition {
@@ -457,18 +478,21 @@ pub fn write(
         let var = slots.var(slot);
         port_of.get(&var).map(|p| (*p, slot - slots.of_var(var).start))
     };
-    let mut through: Vec<_> = flow
-        .through
-        .iter()
-        .filter_map(|(out, ins)| Some((place(*out)?, ins.iter().filter_map(|i| place(*i)).collect())))
-        .collect();
-    through.sort();
+    let places = |edges: &Wakes| {
+        let place_all = |ins: &BTreeSet<Slot>| ins.iter().filter_map(|i| place(*i)).collect();
+        let mut list: Vec<_> =
+            edges.iter().filter_map(|(out, ins)| Some((place(*out)?, place_all(ins)))).collect();
+        list.sort();
+        list
+    };
+    let (through, wakes) = (places(&flow.through), places(wakes));
     Definition {
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
         header: header(&ports),
         ports: ports.into_iter().map(|(p, _, _)| p).collect(),
         body: format!("{declarations}{combinational}{instances}{clocked}{sink}"),
         through,
+        wakes,
         ..Definition::default()
     }
 }

@@ -341,8 +341,8 @@ impl Planner<'_> {
         slots
     }
 
-    fn drivers(&mut self) -> Vec<Driver> {
-        let mut split = BTreeSet::new();
+    fn drivers(&mut self, apart: &BTreeSet<Slot>) -> Vec<Driver> {
+        let mut split = apart.clone();
         let mut groups = self.groups(&split);
         loop {
             let entangled = self.entangled(&groups);
@@ -379,8 +379,8 @@ impl Planner<'_> {
     }
 }
 
-/// Plans the module of `unit`.
-pub fn plan(unit: &Unit, slots: &Slots, flow: &Flow) -> Result<Plan, EmitError> {
+/// Plans the module of `unit`. The slots in `apart` share a block only where they must.
+pub fn plan(unit: &Unit, slots: &Slots, flow: &Flow, apart: &BTreeSet<Slot>) -> Result<Plan, EmitError> {
     let mut planner = Planner {
         unit,
         slots,
@@ -395,7 +395,7 @@ pub fn plan(unit: &Unit, slots: &Slots, flow: &Flow) -> Result<Plan, EmitError> 
     planner.choose_next_nets();
     planner.straight_line();
     planner.settle_vectors();
-    let drivers = planner.drivers();
+    let drivers = planner.drivers(apart);
     let mut procedural = BTreeSet::new();
     for driver in &drivers {
         if let Driver::Block(members, _) = driver {

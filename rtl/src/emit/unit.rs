@@ -28,6 +28,8 @@ pub enum Role {
     Next(usize),
     /// Concatenation of the elements of a `Pack`.
     Packed,
+    /// Element of a vector that is a variable of its own (see `elements`), with the value that it has at the end of the kernel.
+    Element,
 }
 
 impl Role {

@@ -100,6 +100,8 @@ impl Block for FakeRegister {
 pub struct FakeUnit {
     pub signals: Vec<FakeSignal>,
     pub registers: Vec<FakeRegister>,
+    /// Child units by their names.
+    pub children: Vec<(String, FakeUnit)>,
     pub code: VerilogBlock,
 }
 
@@ -129,6 +131,9 @@ impl Block for FakeUnit {
         }
         for register in &self.registers {
             register.accept(&register.name, probe);
+        }
+        for (name, child) in &self.children {
+            child.accept(name, probe);
         }
         probe.visit_end_scope(name, self);
     }

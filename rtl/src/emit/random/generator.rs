@@ -43,6 +43,15 @@ impl Generator<'_> {
         Ty { width, signed: width > 1 && self.random.gen_bool(0.15) }
     }
 
+    /// So many signals: each of its own type, or elements of one vector.
+    pub fn signals(&mut self, name: &str, count: usize) -> Vec<(String, Ty)> {
+        if self.random.gen() {
+            return (0..count).map(|i| (format!("{name}{i}"), self.ty())).collect();
+        }
+        let ty = self.ty();
+        (0..count).map(|i| (format!("{name}${i}"), ty)).collect()
+    }
+
     /// A literal that fits in `width` bits.
     fn literal(&mut self, width: usize) -> E {
         let value = match self.random.gen_range(0..4) {

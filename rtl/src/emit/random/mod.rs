@@ -1,8 +1,9 @@
-//! Random expressions and kernels through the back end and Verilator, against an interpreter on big integers.
+//! Random expressions and kernels through the back end, Verilator and Icarus Verilog, against an interpreter on big integers.
 
 pub mod fake;
 mod generator;
 mod interpreter;
+mod nested;
 
 use std::collections::HashMap;
 
@@ -13,14 +14,17 @@ use rust_hdl::prelude::ast::{VerilogExpression, VerilogStatement};
 use rust_hdl::prelude::AtomKind;
 use verilator_sys::{Input, Model, ModelOptions, Output};
 
-use super::emit;
+use super::event_driven::{play, Played};
+use super::mutation::{Recording, Step};
+use super::unit::split_element;
+use super::{emit, Design, Direction};
 use crate::testing::seed;
 use fake::{FakeRegister, FakeUnit, Ty};
 use generator::{Generator, Targets, WIDTHS};
 use interpreter::{convert, evaluate, execute, wrap, Number, Values};
 
-fn build(unit: &FakeUnit, top: &str) -> Model {
-    let design = emit(unit, top).unwrap_or_else(|e| panic!("{top}: {e}"));
+fn build(design: &Design) -> Model {
+    let top = &design.top;
     let mut options = ModelOptions::new(top);
     options.jobs = 2;
     options.cxx_flags = vec!["-O1".to_string()];
@@ -52,6 +56,11 @@ fn inputs() -> Vec<(String, Ty)> {
     inputs
 }
 
+/// A random value for every input.
+fn random_values(random: &mut ChaCha8Rng, list: &[(String, Ty)]) -> Values {
+    list.iter().map(|(name, ty)| (name.clone(), Number::Bits(random_bits(random, ty.width), *ty))).collect()
+}
+
 /// Gives every input a random value, in `values` and in the model.
 fn drive(
     random: &mut ChaCha8Rng,
@@ -60,11 +69,26 @@ fn drive(
     model: &mut Model,
     ports: &[Input],
 ) {
-    for ((name, ty), port) in list.iter().zip(ports) {
-        let bits = random_bits(random, ty.width);
-        model.set_words(*port, &bits.to_u32_digits());
-        values.insert(name.clone(), Number::Bits(bits, *ty));
+    let new = random_values(random, list);
+    for ((name, _), port) in list.iter().zip(ports) {
+        model.set_words(*port, &words_of(&new[name]));
     }
+    values.extend(new);
+}
+
+/// A number as 32-bit words.
+fn words_of(number: &Number) -> Vec<u32> {
+    match number {
+        Number::Bits(bits, _) => bits.to_u32_digits(),
+        _ => unreachable!("ports have a width"),
+    }
+}
+
+/// Plays the recording in Icarus Verilog, where nothing may be unknown.
+fn play_known(design: &Design, recording: &Recording, seed: u64) {
+    println!("{}, seed {seed}, in Icarus Verilog", design.top);
+    let Played { compared, unknown } = play(design, recording);
+    assert!(compared > 0 && unknown == 0, "{}, seed {seed}: {unknown} of {compared} bits are X", design.top);
 }
 
 fn input_ports(model: &Model, list: &[(String, Ty)]) -> Vec<Input> {
@@ -95,7 +119,13 @@ fn expressions(count: usize, vectors: usize, seed: u64) {
         unit.code.push(VerilogStatement::Assignment(target, expression.clone()));
         cases.push((ty, expression));
     }
-    let mut model = build(&unit, "random_expressions");
+    let design = emit(&unit, "random_expressions").unwrap_or_else(|e| panic!("{e}"));
+    let mut model = build(&design);
+    let mut recording = Recording {
+        inputs: list.iter().map(|(name, ty)| (name.clone(), ty.width)).collect(),
+        outputs: cases.iter().enumerate().map(|(i, (ty, _))| (format!("y{i}"), ty.width)).collect(),
+        steps: Vec::new(),
+    };
     let ports = input_ports(&model, &list);
     let outputs: Vec<Output> = cases
         .iter()
@@ -106,6 +136,8 @@ fn expressions(count: usize, vectors: usize, seed: u64) {
         let mut values = Values::new();
         drive(&mut random, &list, &mut values, &mut model, &ports);
         model.eval().unwrap_or_else(|e| panic!("{e}"));
+        let inputs = list.iter().map(|(name, _)| words_of(&values[name])).collect();
+        let mut results = Vec::new();
         for (index, ((ty, expression), port)) in cases.iter().zip(&outputs).enumerate() {
             let expected = convert(evaluate(expression, &values), *ty);
             let found = Number::Bits(read(&model, *port, ty.width), *ty);
@@ -113,8 +145,11 @@ fn expressions(count: usize, vectors: usize, seed: u64) {
                 found, expected,
                 "seed {seed}, expression {index}, vector {vector}: {expression:?} with {values:?}"
             );
+            results.push(words_of(&found));
         }
+        recording.steps.push(Step { inputs, outputs: Some(results) });
     }
+    play_known(&design, &recording, seed);
 }
 
 /// One kernel with registers and locals, run for some cycles.
@@ -130,13 +165,11 @@ fn kernel(seed: u64, cycles: usize) {
     }
     let mut targets = Targets { signals: Vec::new(), registers: Vec::new() };
     let mut generator = Generator { random: &mut random, readable: list.clone() };
-    for i in 0..generator.random.gen_range(2..6) {
-        targets.signals.push((format!("y{i}"), generator.ty()));
-    }
+    let count = generator.random.gen_range(2..6);
+    targets.signals.extend(generator.signals("y", count));
     let outputs = targets.signals.clone();
-    for i in 0..generator.random.gen_range(1..6) {
-        targets.signals.push((format!("l{i}"), generator.ty()));
-    }
+    let count = generator.random.gen_range(1..6);
+    targets.signals.extend(generator.signals("l", count));
     for i in 0..generator.random.gen_range(1..5) {
         let ty = generator.ty();
         targets.registers.push((format!("r{i}"), ty));
@@ -158,32 +191,56 @@ fn kernel(seed: u64, cycles: usize) {
         types.insert(format!("{name}$q"), *ty);
         types.insert(format!("{name}$clock"), Ty::bits(1));
     }
-    let mut model = build(&unit, "random_kernel");
+    let design = emit(&unit, "random_kernel").unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let mut model = build(&design);
     let ports = input_ports(&model, &list);
     let clock = model.input("clk", 1).unwrap_or_else(|e| panic!("{e}"));
     let reset = model.input("rst", 1).unwrap_or_else(|e| panic!("{e}"));
-    let handles: Vec<Output> =
-        outputs.iter().map(|(n, t)| model.output(n, t.width).unwrap_or_else(|e| panic!("{e}"))).collect();
+    let handles: Vec<Output> = design
+        .ports
+        .iter()
+        .filter(|port| port.direction == Direction::Output)
+        .map(|port| model.output(&port.name, port.width).unwrap_or_else(|e| panic!("{e}")))
+        .collect();
     let mut values = Values::new();
     values.insert("clock".to_string(), wrap(&0.into(), Ty::bits(1)));
     let registers = unit.registers.clone();
+    let names = [("clk", 1), ("rst", 1)].map(|(name, width)| (name.to_string(), width));
+    let list_ports = list.iter().map(|(name, ty)| (name.clone(), ty.width));
+    let mut recording = Recording {
+        inputs: names.into_iter().chain(list_ports).collect(),
+        outputs: design
+            .ports
+            .iter()
+            .filter(|port| port.direction == Direction::Output)
+            .map(|port| (port.name.clone(), port.width))
+            .collect(),
+        steps: Vec::new(),
+    };
     for cycle in 0..cycles {
         let in_reset = cycle == 0 || random.gen_bool(0.05);
         model.set_u64(reset, u64::from(in_reset));
         drive(&mut random, &list, &mut values, &mut model, &ports);
         model.fall(clock).unwrap_or_else(|e| panic!("{e}"));
+        let mut inputs = vec![vec![0], vec![u32::from(in_reset)]];
+        inputs.extend(list.iter().map(|(name, _)| words_of(&values[name])));
+        let mut step = Step { inputs: inputs.clone(), outputs: None };
         if cycle > 0 {
             execute(&unit.code, &mut values, &types);
-            for ((name, ty), port) in outputs.iter().zip(&handles) {
-                let found = Number::Bits(read(&model, *port, ty.width), *ty);
-                assert_eq!(
-                    found, values[name],
-                    "seed {seed}, cycle {cycle}, output {name}: {:#?}",
-                    unit.code
-                );
-            }
+            let expected = port_values(&outputs, &values);
+            let found: Vec<BigUint> = recording
+                .outputs
+                .iter()
+                .zip(&handles)
+                .map(|((_, width), port)| read(&model, *port, *width))
+                .collect();
+            assert_eq!(found, expected, "seed {seed}, cycle {cycle}: {:#?}", unit.code);
+            step.outputs = Some(expected.iter().map(BigUint::to_u32_digits).collect());
         }
+        recording.steps.push(step);
         model.rise(clock).unwrap_or_else(|e| panic!("{e}"));
+        inputs[0] = vec![1];
+        recording.steps.push(Step { inputs, outputs: None });
         for register in &registers {
             let next = if in_reset {
                 wrap(&register.reset_value.into(), register.ty)
@@ -193,6 +250,24 @@ fn kernel(seed: u64, cycles: usize) {
             values.insert(format!("{}$q", register.name), next);
         }
     }
+    play_known(&design, &recording, seed);
+}
+
+/// The values of ports, in their order: signals, or elements of vectors side by side.
+fn port_values(signals: &[(String, Ty)], values: &Values) -> Vec<BigUint> {
+    let mut ports: Vec<(&str, usize, BigUint)> = Vec::new();
+    for (name, ty) in signals {
+        let Number::Bits(bits, _) = &values[name] else { unreachable!("signals have a width") };
+        let base = split_element(name).0;
+        match ports.last_mut() {
+            Some((last, width, value)) if *last == base => {
+                *value |= bits << *width;
+                *width += ty.width;
+            }
+            _ => ports.push((base, ty.width, bits.clone())),
+        }
+    }
+    ports.into_iter().map(|(_, _, value)| value).collect()
 }
 
 #[test]
@@ -205,5 +280,15 @@ fn kernels_mean_what_rust_says() {
     let first = seed();
     for i in 0..6 {
         kernel(first.wrapping_add(i), 400);
+    }
+}
+
+/// Far more kernels for a simulator alone: `cargo test -p hermes-rtl --lib random -- --ignored`.
+#[test]
+#[ignore = "minutes: 100 kernels"]
+fn many_kernels_mean_what_rust_says() {
+    let first = seed();
+    for i in 0..100 {
+        kernel(first.wrapping_add(100 + i), 100);
     }
 }
