@@ -197,7 +197,9 @@ pub fn analyse(
     }
     let children = circles.iter().flat_map(|nodes| graph.children_of(nodes)).collect();
     // A local that serves twice says most.
-    let mut signals: Vec<Slot> = inside.into_iter().filter(|node| *node < slots.len()).collect();
+    let driven = blocks.iter().flat_map(|block| graph.driven[*block].iter().copied());
+    let mut signals: Vec<Slot> =
+        inside.into_iter().filter(|node| *node < slots.len()).chain(driven).collect();
     signals.sort_by_key(|slot| !unit.vars[slots.var(*slot)].role.sequential());
     let culprit = signals.first().copied().filter(|_| woken);
     Err(Remedy::Children(children, culprit, wakes))
