@@ -4,14 +4,13 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use super::mutation::Recording;
 use super::{Design, Direction};
 
-/// A simulation that takes longer is taken to be stuck in one moment of simulated time.
-const LIMIT: Duration = Duration::from_secs(300);
+/// Seconds; a simulation that takes longer is taken to be stuck in one moment of simulated time.
+const LIMIT: &str = "300";
 
 /// Whether `HERMES_EVENT_DRIVEN` asks the equivalence tests to play their inputs to Icarus Verilog too; its value is the number of
 /// evaluations.
@@ -110,34 +109,19 @@ fn bench(design: &Design, recording: &Recording) -> String {
     )
 }
 
-/// Runs a tool; what it says goes through a file, so that it never waits for its reader.
+/// Runs a tool; returns what it says.
 fn run(folder: &Path, program: &str, arguments: &[&str], what: &str) -> String {
-    let said = folder.join("said.txt");
-    let file = fs::File::create(&said).expect("a file");
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stderr(file.try_clone().expect("a file"))
-        .stdout(file)
-        .spawn()
-        .unwrap_or_else(|e| panic!("cannot run {program}: {e}; it must be installed for this test"));
-    let began = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("the tool's end") {
-            break status;
+    let output = Command::new("timeout").args([LIMIT, program]).args(arguments).current_dir(folder).output();
+    let output = output.unwrap_or_else(|e| panic!("cannot run timeout: {e}"));
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(0) => text.into_owned(),
+        Some(124) => {
+            panic!("{what}: {program} does not end; it stands at evaluation {}", text.lines().count())
         }
-        if began.elapsed() > LIMIT {
-            let _ = child.kill();
-            let _ = child.wait();
-            let lines = fs::read_to_string(&said).unwrap_or_default().lines().count();
-            panic!("{what}: {program} does not end; it stands at evaluation {lines}");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let text = fs::read_to_string(&said).expect("what the tool says");
-    assert!(status.success(), "{what}: {program} {arguments:?}:\n{text}");
-    text
+        Some(127) => panic!("cannot run {program}; it must be installed for this test"),
+        _ => panic!("{what}: {program} {arguments:?}:\n{text}"),
+    }
 }
 
 #[cfg(test)]

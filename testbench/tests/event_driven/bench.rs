@@ -23,6 +23,8 @@ const STREAMS: &str = include_str!("verilog/streams.v");
 const LINE: usize = 64;
 const SLOT_BYTES_LOG2: u32 = 7;
 const CYCLES: u64 = 2_000_000;
+/// Seconds; a simulation that takes longer is taken to be stuck in one moment of simulated time.
+const LIMIT: &str = "600";
 
 /// How the packets come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,15 +222,17 @@ fn accesses(config: &Config, through: Through, prepared: &Prepared) -> Vec<Strin
     list
 }
 
+/// Runs a tool; returns what it says.
 fn tool(folder: &Path, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap_or_else(|e| panic!("cannot run {program}: {e}; it must be installed for this test"));
+    let output = Command::new("timeout").args([LIMIT, program]).args(arguments).current_dir(folder).output();
+    let output = output.unwrap_or_else(|e| panic!("cannot run timeout: {e}"));
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}:\n{text}");
-    text.into_owned()
+    match output.status.code() {
+        Some(0) => text.into_owned(),
+        Some(124) => panic!("{program} does not end within {LIMIT} seconds: blocks wake each other?"),
+        Some(127) => panic!("cannot run {program}; it must be installed for this test"),
+        _ => panic!("{program} {arguments:?}:\n{text}"),
+    }
 }
 
 /// Runs `count` packets of `app`, which takes no inputs. `pause` is the chance in percent of a pause in a cycle, on each channel.
