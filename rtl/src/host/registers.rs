@@ -153,10 +153,10 @@ pub fn markdown() -> String {
         "# Register map\n\n\
          Generated from the table in `rtl/src/host/registers.rs`; see the test there for how to renew it.\n\n\
          The registers stand behind the AXI4-Lite port `s_axil_*`: 12-bit byte address, 32-bit data. Offsets that are\n\
-         not in the table answer SLVERR and read as zero, and so does a write to TASK_PUSH that finds no room. No access\n\
-         waits for more than a few cycles. Write strobes are honoured: bytes whose strobe is low keep\n\
-         their value, and count as zero for registers that are written only. Writes to read-only registers have no\n\
-         effect. Bits above those given read as zero.\n\n\
+         not in the table answer SLVERR and read as zero. A write to TASK_PUSH that finds no room answers SLVERR too. No\n\
+         access waits for more than a few cycles. Write strobes are honoured: bytes whose strobe is low keep their value,\n\
+         and count as zero for registers that are written only. Writes to read-only registers have no effect. Bits above\n\
+         those given read as zero.\n\n\
          RW: read and write. RO: read only. WO: a write is an event, reads give zero. CMD: a write is an event, reads show\n\
          a state.\n\n\
          | offset | name | access | bits | reset | description |\n\

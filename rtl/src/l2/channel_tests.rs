@@ -50,13 +50,13 @@ fn every_error_of_the_bus_counts() {
             assert_eq!(got, (errors, read, write), "cycle {cycle}");
             seen[errors as usize] += 1;
             // The line is at its bank with its error.
-            let bank = ((cycle - 1) % 16 >> NUMBERS) as usize;
+            let bank = (((cycle - 1) % 16) >> NUMBERS) as usize;
             assert_eq!(uut.fill_valid[bank].val(), read, "cycle {cycle}");
             if read {
                 assert_eq!(uut.fill_number.val().to_u64(), (cycle - 1) % 8);
                 assert_eq!((uut.fill_data.val(), uut.fill_error.val()), (bits(cycle - 1), failed));
             }
-            let writer = ((cycle - 1) / 3 % 16 >> NUMBERS) as usize;
+            let writer = (((cycle - 1) / 3 % 16) >> NUMBERS) as usize;
             assert_eq!(uut.done_valid[writer].val(), write, "cycle {cycle}");
         }
         let failed = read_response != 0 || !last;

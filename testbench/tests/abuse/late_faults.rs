@@ -346,6 +346,7 @@ fn many_faults_are_recorded_once_whatever_is_under_way() {
 
 /// Loads and atomic operations, of which one may fail; a later packet in the slot shows what the registers hold then.
 const KEEPS: &str = "
+.option arch, +a
 .text
 .globl kernel
 .type kernel, @function
