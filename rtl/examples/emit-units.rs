@@ -36,6 +36,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("front_end", &core::FrontEnd::<2>::new(false)),
         unit("atomic_turns", &core::AtomicTurns::default()),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
+        unit("task_push", &host::TaskPush::default()),
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
         unit("ingress", &stream::Ingress::default()),
         unit("egress", &stream::Egress::default()),

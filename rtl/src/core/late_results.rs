@@ -21,6 +21,7 @@ pub const FROM_DIVISION: usize = 2;
 /// 4. In a cycle in which stage W waits for the port (while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
 ///    stream of loaded lines would hold up the instructions that ask for more. The scratchpad never waits, so that it knows soon whether it has room; what
 ///    it still has to give when stage W begins to wait is at most a few instructions'.
+/// 5. What comes with `result_error` is no value: `write_lanes` is empty then, and `error_lanes` has its lanes.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
     /// Rising-edge clock.
@@ -59,12 +60,14 @@ pub struct LateResults<const LANES: usize> {
     pub write_slot: Signal<Out, Bits<5>>,
     /// Destination register; anything if none are.
     pub write_rd: Signal<Out, Bits<5>>,
-    /// Lanes; none if no values are written.
+    /// Lanes whose register is written; none if no values are, or if their line could not be read.
     pub write_lanes: Signal<Out, Bits<LANES>>,
     /// Their instruction is complete.
     pub write_last: Signal<Out, Bit>,
-    /// They are no values: their line could not be read.
+    /// They are no values: their line could not be read. The registers keep what they have.
     pub write_error: Signal<Out, Bit>,
+    /// With `write_error`: the lanes that have no values.
+    pub error_lanes: Signal<Out, Bits<LANES>>,
     /// That line.
     pub write_line: Signal<Out, Bits<26>>,
     /// A load from shared memory is complete with them.
@@ -83,6 +86,7 @@ pub struct LateResults<const LANES: usize> {
     write_lanes_q: Register<Bits<LANES>>,
     write_last_q: Register<Bit>,
     write_error_q: Register<Bit>,
+    error_lanes_q: Register<Bits<LANES>>,
     write_line_q: Register<Bits<26>>,
     loaded_q: Register<Bit>,
     scratched_q: Register<Bit>,
@@ -119,6 +123,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             write_lanes: Signal::default(),
             write_last: Signal::default(),
             write_error: Signal::default(),
+            error_lanes: Signal::default(),
             write_line: Signal::default(),
             loaded: Signal::default(),
             scratched: Signal::default(),
@@ -131,6 +136,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             write_lanes_q: Register::default(),
             write_last_q: Register::default(),
             write_error_q: Register::default(),
+            error_lanes_q: Register::default(),
             write_line_q: Register::default(),
             loaded_q: Register::default(),
             scratched_q: Register::default(),
@@ -157,6 +163,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
             write_lanes_q,
             write_last_q,
             write_error_q,
+            error_lanes_q,
             write_line_q,
             loaded_q,
             scratched_q,
@@ -187,6 +194,9 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
                 self.write_rd_q.d.next = self.result_rd[i].val();
                 self.write_lanes_q.d.next = self.result_lanes[i].val();
                 self.write_last_q.d.next = self.result_last[i].val();
+                if (i == FROM_MEMORY) && self.result_error.val() {
+                    self.write_lanes_q.d.next = bits::<LANES>(0);
+                }
             }
         }
         self.write_valid_q.d.next = self.some_taken.val();
@@ -195,6 +205,8 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.port_free.d.next = self.free_next.val();
         self.memory_ready_next.next = self.free_next.val();
         self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
+        // These lanes count with the error only, so they need not be chosen.
+        self.error_lanes_q.d.next = self.result_lanes[FROM_MEMORY].val();
         self.write_line_q.d.next = self.result_line.val();
         self.loaded_q.d.next = self.loaded_valid.val();
         self.scratched_q.d.next =
@@ -208,6 +220,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.write_lanes.next = self.write_lanes_q.q.val();
         self.write_last.next = self.write_last_q.q.val();
         self.write_error.next = self.write_error_q.q.val();
+        self.error_lanes.next = self.error_lanes_q.q.val();
         self.write_line.next = self.write_line_q.q.val();
         self.loaded.next = self.loaded_q.q.val();
         self.scratched.next = self.scratched_q.q.val();
@@ -268,11 +281,13 @@ mod tests {
             }
             assert_eq!(uut.write_valid.val(), before.is_some());
             if let Some((i, ends, error)) = before {
-                assert_eq!(u64::from(uut.write_lanes.val()), 1u64 << i);
+                let failed = i == FROM_MEMORY && error;
+                assert_eq!(u64::from(uut.write_lanes.val()), if failed { 0 } else { 1u64 << i });
+                assert_eq!(uut.write_error.val(), failed);
+                assert!(!failed || u64::from(uut.error_lanes.val()) == 1u64 << i);
                 assert_eq!(u64::from(uut.write_slot.val()), 10 + i as u64);
                 assert_eq!(u64::from(uut.write_rd.val()), 20 + i as u64);
                 assert_eq!(uut.write_last.val(), ends);
-                assert_eq!(uut.write_error.val(), i == FROM_MEMORY && error);
                 assert_eq!(u64::from(uut.write_line.val()), cycle - 1);
                 assert_eq!(uut.scratched.val(), i == FROM_SCRATCHPAD && ends);
                 assert_eq!(uut.divided.val(), i == FROM_DIVISION && ends);

@@ -215,6 +215,47 @@ fn a_bus_error_of_a_load_faults_its_lanes() {
     assert!(bench.faults.is_empty());
 }
 
+/// The lanes whose line could not be read keep their register, the others get their word; the line's bytes go nowhere. The next warp in the slot, which
+/// writes none of these registers, shows them.
+#[test]
+fn a_load_with_a_bus_error_writes_no_register() {
+    // Packets below 64 load into t0 and a4, the others store what stands there.
+    let mut program = Program::default();
+    program
+        .addi(A3, ZERO, 64)
+        .branch(7, A0, A3, "second")
+        .lui(T0, 0x12345)
+        .addi(A4, ZERO, 77)
+        .load(2, T0, A1, 0)
+        .load(4, A4, A1, 64)
+        .addi(A0, A4, 0)
+        .ret()
+        .label("second")
+        .store(2, T0, A1, 68)
+        .store(2, A4, A1, 72)
+        .ret();
+    for latency in [2, 30] {
+        let mut bench = Bench::<4>::new(&program, latency);
+        for packet in 0..4 {
+            bench.write_word(RING + packet * 128, 0xdead_0000 + packet);
+            bench.write_word(RING + packet * 128 + 64, 0xbad_ca40 + packet);
+        }
+        bench.failing = [(RING + 128) >> 6, (RING + 2 * 128 + 64) >> 6, (RING + 3 * 128) >> 6].into();
+        bench.start(5, 0, 4);
+        bench.run(1);
+        assert_eq!([0, 1, 2, 3].map(|i| bench.verdict(i)), [0x40, 0xc000_0005, 0xc000_0005, 0xc000_0005]);
+        bench.failing.clear();
+        bench.start(5, 64, 4);
+        bench.run(2);
+        let registers = |i: u32| [68, 72].map(|at| bench.read_word(RING + i * 128 + at));
+        let kept = 0x1234_5000;
+        assert_eq!(registers(0), [0xdead_0000, 0x40], "latency {latency}");
+        assert_eq!(registers(1), [kept, 0x41], "latency {latency}");
+        assert_eq!(registers(2), [0xdead_0002, 77], "latency {latency}");
+        assert_eq!(registers(3), [kept, 0x43], "latency {latency}");
+    }
+}
+
 #[test]
 fn every_cause_of_a_fault() {
     let causes: [(u32, u32, Option<u32>); 6] = [

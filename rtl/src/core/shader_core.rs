@@ -854,7 +854,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // Loads that failed become faults of their lanes.
         self.load_errors.error_valid.next = self.late.write_error.val();
         self.load_errors.error_slot.next = self.late.write_slot.val();
-        self.load_errors.error_lanes.next = self.late.write_lanes.val();
+        self.load_errors.error_lanes.next = self.late.error_lanes.val();
         self.load_errors.error_line.next = self.late.write_line.val();
         self.load_errors.slot.next = self.front_end.decode_slot.val();
         self.load_errors.active.next = self.front_end.decode_active.val();

@@ -11,7 +11,7 @@ use crate::prelude::*;
 ///    the same cycle; a write takes the bits of `write_data` that are set in `write_mask`.
 /// 4. While `delay` answers a write, the write is not done and is tried again, every other cycle while
 ///    reads wait too.
-/// 5. An access to an address that is not `known` gets SLVERR, any other OKAY. The response stands two cycles
+/// 5. An access that is not `known` gets SLVERR, any other OKAY. The response stands two cycles
 ///    after the transfer of the (last) request, if nothing is in the way.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct AxiLiteSlave {
@@ -65,7 +65,7 @@ pub struct AxiLiteSlave {
     pub write_data: Signal<Out, Bits<32>>,
     /// To the registers: the bits to write.
     pub write_mask: Signal<Out, Bits<32>>,
-    /// From the registers: the address is one of a register.
+    /// From the registers: the address is one of a register, and the access is done.
     pub known: Signal<In, Bit>,
     /// From the registers: the value of the register.
     pub value: Signal<In, Bits<32>>,

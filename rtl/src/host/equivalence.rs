@@ -1,6 +1,6 @@
 //! Host units against their Verilog with inputs that reach the registers.
 
-use super::registers::REGISTERS;
+use super::registers::{offset, REGISTERS};
 use super::*;
 use crate::config::Config;
 use crate::emit::equivalence::{check, check_with};
@@ -46,5 +46,10 @@ fn register_file() {
     check_with(RegisterFile::new(&config), 10_000, |unit, random, _| {
         unit.axil_awaddr.next = address(random);
         unit.axil_araddr.next = address(random);
+        // Often a push, often to a full FIFO.
+        if random() % 4 == 0 {
+            unit.axil_awaddr.next = u64::from(offset("TASK_PUSH")).into();
+        }
+        unit.task_level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
     });
 }

@@ -8,6 +8,7 @@ mod equivalence;
 mod port_registers;
 mod register_file;
 pub mod registers;
+mod task_push;
 mod window_registers;
 
 pub use axi_lite_slave::AxiLiteSlave;
@@ -15,4 +16,5 @@ pub use configuration_registers::ConfigurationRegisters;
 pub use counter_registers::CounterRegisters;
 pub use port_registers::PortRegisters;
 pub use register_file::RegisterFile;
+pub use task_push::TaskPush;
 pub use window_registers::WindowRegisters;

@@ -1,7 +1,9 @@
 //! The host's registers behind AXI4-Lite.
 
 use super::registers::{address_of, ADDRESS_BITS, ID, REGISTERS, VERSION};
-use super::{AxiLiteSlave, ConfigurationRegisters, CounterRegisters, PortRegisters, WindowRegisters};
+use super::{
+    AxiLiteSlave, ConfigurationRegisters, CounterRegisters, PortRegisters, TaskPush, WindowRegisters,
+};
 use crate::config::Config;
 use crate::core::WINDOWS;
 use crate::prelude::*;
@@ -12,7 +14,8 @@ use crate::prelude::*;
 /// 1. AXI4-Lite as in [`AxiLiteSlave`]; an offset that is in no register's place gets SLVERR and reads as zero.
 ///    Write strobes hold for every register.
 /// 2. Writes to read-only registers have no effect; registers that are written only read as zero.
-/// 3. A write to TASK_PUSH gets its response after the task FIFO took the count; reads go on meanwhile.
+/// 3. A write to TASK_PUSH is answered with OKAY when its count is offered to the task FIFO, or waits for it in [`TaskPush`]; with SLVERR at once,
+///    like writes to unknown offsets, if there is no room.
 /// 4. `invalidate`, `invalidate_data`, `l2_clean`, `l2_invalidate` and `fault_pop` are high for one cycle, the one in which the write's response first stands.
 /// 5. A configuration output has its new value from that same cycle on.
 #[derive(Clone, Debug, LogicBlock)]
@@ -215,14 +218,12 @@ pub struct RegisterFile {
     windows: WindowRegisters,
     counters: CounterRegisters,
     ports: PortRegisters,
+    push: TaskPush,
     invalidating: Register<Bit>,
     invalidating_data: Register<Bit>,
     cleaning: Register<Bit>,
     dropping: Register<Bit>,
     popping: Register<Bit>,
-    push_valid: Register<Bit>,
-    push_count: Register<Bits<32>>,
-    push_taken: Register<Bit>,
     cycle_low: Register<Bits<32>>,
     cycle_high: Register<Bits<32>>,
     cycle_high_latched: Register<Bits<32>>,
@@ -233,6 +234,7 @@ pub struct RegisterFile {
     at_version: Constant<Bits<12>>,
     at_config: Constant<Bits<12>>,
     at_task_level: Constant<Bits<12>>,
+    at_task_room: Constant<Bits<12>>,
     at_pending: Constant<Bits<12>>,
     at_issued_warps: Constant<Bits<12>>,
     at_committed_warps: Constant<Bits<12>>,
@@ -374,14 +376,12 @@ impl RegisterFile {
             windows: WindowRegisters::default(),
             counters: CounterRegisters::new(config.cores),
             ports: PortRegisters::default(),
+            push: TaskPush::default(),
             invalidating: Register::default(),
             invalidating_data: Register::default(),
             cleaning: Register::default(),
             dropping: Register::default(),
             popping: Register::default(),
-            push_valid: Register::default(),
-            push_count: Register::default(),
-            push_taken: Register::default(),
             cycle_low: Register::default(),
             cycle_high: Register::default(),
             cycle_high_latched: Register::default(),
@@ -392,6 +392,7 @@ impl RegisterFile {
             at_version: address_of("VERSION", 32),
             at_config: address_of("CONFIG", 32),
             at_task_level: address_of("TASK_LEVEL", 11),
+            at_task_room: address_of("TASK_ROOM", 11),
             at_pending: address_of("PENDING", 32),
             at_issued_warps: address_of("ISSUED_WARPS", 32),
             at_committed_warps: address_of("COMMITTED_WARPS", 32),
@@ -426,9 +427,8 @@ impl Logic for RegisterFile {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, invalidating, invalidating_data, cleaning, dropping, popping);
-        dff_setup!(self, clock, push_valid, push_count, push_taken);
         dff_setup!(self, clock, cycle_low, cycle_high, cycle_high_latched);
-        clock!(self, clock, bus, configuration, windows);
+        clock!(self, clock, bus, configuration, windows, push);
 
         self.bus.awaddr.next = self.axil_awaddr.val();
         self.bus.awvalid.next = self.axil_awvalid.val();
@@ -517,13 +517,25 @@ impl Logic for RegisterFile {
             | (bit_cast::<32, 5>(self.fault_slot.val()) << 16)
             | (bit_cast::<32, 6>(self.fault_threads.val()) << 24);
 
-        // What the addressed register holds.
+        // Packet counts. One that finds no room is answered like a write to no register.
         self.address.next = self.bus.address.val();
+        self.push.write.next = self.bus.write.val() & (self.address.val() == self.at_task_push.val());
+        self.push.count.next = self.bus.write_data.val() & self.bus.write_mask.val();
+        self.push.level.next = self.task_level.val();
+        self.push.task_ready.next = self.task_ready.val();
+        self.task_valid.next = self.push.task_valid.val();
+        self.task_count.next = self.push.task_count.val();
+        self.bus.delay.next = self.push.delay.val();
+
+        // What the addressed register holds.
         self.bus.known.next = false;
         for i in 0..self._registers {
             if self.address.val() == self.offset[i].val() {
                 self.bus.known.next = true;
             }
+        }
+        if self.push.refused.val() {
+            self.bus.known.next = false;
         }
         self.value.next = self.configuration.value.val()
             | self.windows.value.val()
@@ -540,6 +552,9 @@ impl Logic for RegisterFile {
         }
         if self.address.val() == self.at_task_level.val() {
             self.value.next = bit_cast::<32, 11>(self.task_level.val());
+        }
+        if self.address.val() == self.at_task_room.val() {
+            self.value.next = bit_cast::<32, 11>(self.push.room.val());
         }
         if self.address.val() == self.at_pending.val() {
             self.value.next = self.pending.val();
@@ -614,23 +629,6 @@ impl Logic for RegisterFile {
             & (self.address.val() == self.at_fault_pop.val())
             & self.event_data.val().get_bit(0);
         self.fault_pop.next = self.popping.q.val();
-
-        // A push is offered to the FIFO until it is taken; then the write is done.
-        self.bus.delay.next = false;
-        if self.bus.write.val() & (self.address.val() == self.at_task_push.val()) {
-            self.bus.delay.next = !self.push_taken.q.val();
-            self.push_taken.d.next = false;
-            if !self.push_taken.q.val() & !self.push_valid.q.val() {
-                self.push_valid.d.next = true;
-                self.push_count.d.next = self.event_data.val();
-            }
-        }
-        if self.push_valid.q.val() & self.task_ready.val() {
-            self.push_valid.d.next = false;
-            self.push_taken.d.next = true;
-        }
-        self.task_valid.next = self.push_valid.q.val();
-        self.task_count.next = self.push_count.q.val();
 
         // Time: reading the low half keeps the high half for the read that follows.
         self.cycle_low.d.next = self.cycle_low.q.val() + 1;

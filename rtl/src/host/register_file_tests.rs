@@ -187,7 +187,7 @@ fn status_is_read() {
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
     assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16);
-    unit.task_level.next = 1024.into();
+    unit.task_level.next = 1020.into();
     unit.pending.next = 2.into();
     unit.issued_warps.next = 3.into();
     unit.committed_warps.next = 4.into();
@@ -217,7 +217,8 @@ fn status_is_read() {
     unit.ports_length_errors.next = 24.into();
     unit.ports_read_errors.next = 25.into();
     for (name, value) in [
-        ("TASK_LEVEL", 1024),
+        ("TASK_LEVEL", 1020),
+        ("TASK_ROOM", 4),
         ("PENDING", 2),
         ("ISSUED_WARPS", 3),
         ("COMMITTED_WARPS", 4),
@@ -280,25 +281,24 @@ fn core_select_picks_the_counters() {
     assert_eq!(counters.count(), 16);
 }
 
-#[test]
-fn task_push_waits_for_the_fifo() {
-    let mut unit = unit();
-    begin_write(&mut unit, offset("TASK_PUSH"), 0xdead_beef, 15);
-    // The write waits; the count is offered all the time; reads go on.
-    for cycle in 0..20 {
-        assert!(!unit.axil_bvalid.val());
-        assert_eq!(unit.task_valid.val(), cycle > 0);
-        tick!(unit);
+/// Cycles from the acceptance of a write to its response, and the response.
+fn timed_write(unit: &mut RegisterFile, name: &str, data: u32) -> (u32, u64) {
+    begin_write(unit, offset(name), data, 15);
+    let mut cycles = 1;
+    while !unit.axil_bvalid.val() {
+        assert!(cycles < 10, "the write to {name} waits");
+        tick!(*unit);
+        cycles += 1;
     }
-    assert_eq!(get(&mut unit, "ID"), ID);
-    assert!(unit.task_valid.val() && !unit.axil_bvalid.val());
+    let response = unit.axil_bresp.val().to_u64();
+    tick!(*unit);
+    (cycles, response)
+}
+
+#[test]
+fn task_push_is_taken_or_refused_at_once() {
+    let mut unit = unit();
     unit.task_ready.next = true;
-    settle!(unit);
-    assert_eq!(unit.task_count.val().to_u64(), 0xdead_beef);
-    tick!(unit);
-    assert!(!unit.task_valid.val(), "the count is pushed once");
-    assert_eq!(end_write(&mut unit), 0);
-    // The next pushes find room at once.
     for count in [0, 1, u32::MAX] {
         begin_write(&mut unit, offset("TASK_PUSH"), count, 15);
         let mut pushed = vec![];
@@ -309,6 +309,59 @@ fn task_push_waits_for_the_fifo() {
             tick!(unit);
         }
         assert_eq!(pushed, [count]);
+    }
+    assert_eq!(get(&mut unit, "TASK_ROOM"), 1024);
+    assert_eq!(timed_write(&mut unit, "TASK_PUSH", 3), (4, 0));
+    // The FIFO is full.
+    unit.task_ready.next = false;
+    unit.task_level.next = 1024.into();
+    for count in [5, 6] {
+        assert_eq!(timed_write(&mut unit, "TASK_PUSH", count), (2, 2), "refused at once");
+        assert!(!unit.task_valid.val());
+    }
+    assert_eq!(get(&mut unit, "TASK_ROOM"), 0);
+    assert_eq!(get(&mut unit, "TASK_PUSH"), 0, "reads are no pushes");
+    // One entry is free, which somebody else takes: what was answered with OKAY waits for the next one.
+    unit.task_level.next = 1023.into();
+    assert_eq!(get(&mut unit, "TASK_ROOM"), 1);
+    assert_eq!(timed_write(&mut unit, "TASK_PUSH", 7), (4, 0));
+    assert_eq!(get(&mut unit, "TASK_ROOM"), 0);
+    for level in [1024u64, 1023] {
+        unit.task_level.next = level.into();
+        assert_eq!(timed_write(&mut unit, "TASK_PUSH", 8), (2, 2), "the one before waits");
+    }
+    assert!(unit.task_valid.val());
+    unit.task_ready.next = true;
+    settle!(unit);
+    assert_eq!(unit.task_count.val().to_u64(), 7);
+    tick!(unit);
+    assert!(!unit.task_valid.val(), "the count is pushed once");
+    assert_eq!(timed_write(&mut unit, "TASK_PUSH", 9), (4, 0));
+}
+
+/// The FIFO is full and takes nothing, and a count waits for it: every register can be written and read.
+#[test]
+fn a_full_fifo_does_not_block_the_bus() {
+    let mut unit = unit();
+    assert_eq!(timed_write(&mut unit, "TASK_PUSH", 1), (4, 0));
+    for (waits, level) in [(true, 1024u64), (false, 1024)] {
+        unit.task_level.next = level.into();
+        if !waits {
+            unit.task_ready.next = true;
+            tick!(unit);
+            unit.task_ready.next = false;
+        }
+        settle!(unit);
+        assert_eq!(unit.task_valid.val(), waits);
+        for register in REGISTERS {
+            let refused = if register.name == "TASK_PUSH" { 2 } else { 0 };
+            assert_eq!(timed_write(&mut unit, "TASK_PUSH", 1), (2, 2));
+            assert_eq!(timed_write(&mut unit, register.name, 1), (2, refused), "{}", register.name);
+            assert_eq!(read(&mut unit, register.offset).0, 0, "{}", register.name);
+            if register.access == Access::ReadWrite {
+                assert_eq!(get(&mut unit, register.name), 1, "{}", register.name);
+            }
+        }
     }
 }
 

@@ -69,7 +69,7 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("TIMEOUT", 0x034, RW, 32, 256, "Cycles that the oldest waiting packet waits for a full warp before a partial warp is formed"),
     register("KERNEL_CLASS", 0x038, RW, 1, 0, "Registers of the kernel: 0 = 32 (at most 16 warps a core), 1 = 16 (RV32E, at most 32 warps a core)"),
     register("INVALIDATE", 0x03c, WO, 2, 0, "Writing 1 to bit 0 drops every line of the instruction caches, to bit 1 every line of the L1 data caches; write 3 after loading a kernel"),
-    register("TASK_PUSH", 0x040, WO, 32, 0, "Pushes a number of ready packets to the task FIFO; the write waits while the FIFO is full"),
+    register("TASK_PUSH", 0x040, WO, 32, 0, "Pushes a number of ready packets to the task FIFO. If the FIFO is full the write answers SLVERR at once and pushes nothing; what is answered with OKAY is never lost"),
     register("TASK_LEVEL", 0x044, RO, 11, 0, "Entries in the task FIFO"),
     register("PENDING", 0x048, RO, 32, 0, "Packets in the warp former that wait for a warp"),
     register("ISSUED_WARPS", 0x04c, RO, 32, 0, "Warps issued since reset, modulo 2^32"),
@@ -88,6 +88,7 @@ pub const REGISTERS: &[RegisterSpec] = &[
     register("CYCLE_LOW", 0x080, RO, 32, 0, "Cycles since reset, bits 31:0; reading it latches CYCLE_HIGH"),
     register("CYCLE_HIGH", 0x084, RO, 32, 0, "Cycles since reset, bits 63:32, as of the last read of CYCLE_LOW"),
     register("CORE_SELECT", 0x088, RW, 5, 0, "Core whose counters stand in the CORE_ registers"),
+    register("TASK_ROOM", 0x08c, RO, 11, 0, "Writes to TASK_PUSH that the task FIFO has room for: so many are answered with OKAY, if no frames enter through the packet ports meanwhile"),
     register("CORE_INSTRUCTIONS", 0x090, RO, 32, 0, "Warp-instructions retired, modulo 2^32"),
     register("CORE_LANE_INSTRUCTIONS", 0x094, RO, 32, 0, "Lane-instructions retired (active lanes summed over the warp-instructions), modulo 2^32"),
     register("CORE_ACTIVE_CYCLES", 0x098, RO, 32, 0, "Cycles with at least one warp on the core, modulo 2^32"),
@@ -152,9 +153,10 @@ pub fn markdown() -> String {
         "# Register map\n\n\
          Generated from the table in `rtl/src/host/registers.rs`; see the test there for how to renew it.\n\n\
          The registers stand behind the AXI4-Lite port `s_axil_*`: 12-bit byte address, 32-bit data. Offsets that are\n\
-         not in the table answer SLVERR and read as zero. Write strobes are honoured: bytes whose strobe is low keep\n\
-         their value, and count as zero for registers that are written only. Writes to read-only registers have no\n\
-         effect. Bits above those given read as zero.\n\n\
+         not in the table answer SLVERR and read as zero. A write to TASK_PUSH that finds no room answers SLVERR too. No\n\
+         access waits for more than a few cycles. Write strobes are honoured: bytes whose strobe is low keep their value,\n\
+         and count as zero for registers that are written only. Writes to read-only registers have no effect. Bits above\n\
+         those given read as zero.\n\n\
          RW: read and write. RO: read only. WO: a write is an event, reads give zero. CMD: a write is an event, reads show\n\
          a state.\n\n\
          | offset | name | access | bits | reset | description |\n\

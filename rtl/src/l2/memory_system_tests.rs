@@ -98,6 +98,8 @@ struct Test {
     lines: u32,
     responses: u64,
     errors: u64,
+    /// Reads that were answered and writes that were done, of each requester.
+    ended: Vec<(u64, u64)>,
     /// Begin of the maintenance under way: what memory may hold after it must not be forgotten.
     maintained_from: u64,
 }
@@ -112,6 +114,7 @@ impl Test {
             lines,
             responses: 0,
             errors: 0,
+            ended: vec![(0, 0); sizes.requesters],
             maintained_from: NEVER,
         }
     }
@@ -157,10 +160,12 @@ impl Test {
             if let Some(tag) = requester.written {
                 let write = state.writes.remove(&tag).expect("a write with this tag");
                 self.history.done(&write, i, now);
+                self.ended[i].1 += 1;
             }
             if let Some((tag, data, error)) = &requester.response {
                 let (line, start) = state.reads.remove(tag).expect("a read with this tag");
                 self.responses += 1;
+                self.ended[i].0 += 1;
                 self.errors += u64::from(*error);
                 assert_eq!(*error, fails(line), "line {line:#x}");
                 if !error {
@@ -241,6 +246,12 @@ fn random_traffic(sizes: MemorySizes, pace: Pace, lines: u32, rounds: u64) {
     test.maintain(false, 0.0);
     assert_eq!(test.bench.counted, test.bench.errors, "bus errors");
     assert_eq!(test.bench.counters(), test.bench.moved);
+    // Every line that the bus read was a miss of one requester, and the others were hits.
+    let counts: Vec<_> = (0..sizes.requesters).map(|i| test.bench.counts(i)).collect();
+    assert_eq!(counts.iter().map(|count| count.misses).sum::<u64>(), test.bench.moved.0, "{counts:?}");
+    for (count, ended) in counts.iter().zip(&test.ended) {
+        assert_eq!((count.hits + count.misses, count.writes), *ended, "{counts:?}");
+    }
     println!(
         "{} lines read by the requesters, {} errors, {:?} moved",
         test.responses, test.errors, test.bench.moved

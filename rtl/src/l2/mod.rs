@@ -9,7 +9,11 @@ mod atomics_system_tests;
 mod atomics_tests;
 mod axi4;
 mod bank;
+#[cfg(test)]
+mod cache_tests;
 mod channel;
+#[cfg(test)]
+mod channel_tests;
 #[cfg(test)]
 mod equivalence_tests;
 mod fetches;

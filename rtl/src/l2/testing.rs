@@ -122,6 +122,17 @@ pub struct Requester {
     pub word: (u32, bool),
 }
 
+/// What a requester had of the L2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lines read that the L2 had.
+    pub hits: u64,
+    /// Lines read that came from memory.
+    pub misses: u64,
+    /// Lines written.
+    pub writes: u64,
+}
+
 /// How the memory behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -168,6 +179,8 @@ pub struct Bench {
     pub counted: u64,
     /// Lines read and written on the bus.
     pub moved: (u64, u64),
+    /// Line and ARPROT of the last read on the bus.
+    pub last_fetch: Option<(u32, u64)>,
 }
 
 /// A line that memory cannot read or write.
@@ -185,7 +198,7 @@ const INPUTS: [(&str, usize); 8] = [
     ("write_strobe", 64),
     ("write_tag", 6),
 ];
-const OUTPUTS: [(&str, usize); 8] = [
+const OUTPUTS: [(&str, usize); 11] = [
     ("read_ready", 1),
     ("write_ready", 1),
     ("response_valid", 1),
@@ -194,6 +207,9 @@ const OUTPUTS: [(&str, usize); 8] = [
     ("response_error", 1),
     ("written_valid", 1),
     ("written_tag", 6),
+    ("read_hits", 32),
+    ("read_misses", 32),
+    ("writes", 32),
 ];
 const SINGLE_OUTPUTS: [(&str, usize); 4] =
     [("busy", 1), ("bus_errors", 4), ("lines_read", 32), ("lines_written", 32)];
@@ -210,7 +226,7 @@ const AXI_INPUTS: [(&str, usize); 11] = [
     ("rlast", 1),
     ("rvalid", 1),
 ];
-const AXI_OUTPUTS: [(&str, usize); 14] = [
+const AXI_OUTPUTS: [(&str, usize); 15] = [
     ("awid", 8),
     ("awaddr", 32),
     ("awlen", 8),
@@ -223,6 +239,7 @@ const AXI_OUTPUTS: [(&str, usize); 14] = [
     ("wvalid", 1),
     ("arid", 8),
     ("araddr", 32),
+    ("arprot", 3),
     ("arvalid", 1),
     ("rready", 1),
 ];
@@ -274,6 +291,7 @@ impl Bench {
             errors: 0,
             counted: 0,
             moved: (0, 0),
+            last_fetch: None,
             model,
         };
         for _ in 0..2 {
@@ -428,6 +446,7 @@ impl Bench {
             assert!(!self.is_written(line), "line {line:#x} is read while it is being written");
             let due = self.due();
             self.channels[c].reads.push((due, id, line));
+            self.last_fetch = Some((line, self.axi(c, "arprot")));
         }
         if let Some((id, address)) = aw.filter(|_| awready) {
             assert_eq!(address % 64, 0);
@@ -456,6 +475,13 @@ impl Bench {
         self.channels.iter().any(|channel| {
             channel.writes.iter().any(|w| w.2 == line) || channel.addresses.iter().any(|a| a.1 == line)
         })
+    }
+
+    /// The counters of a requester as the design has them.
+    pub fn counts(&self, requester: usize) -> Counts {
+        let [hits, misses, writes] =
+            ["read_hits", "read_misses", "writes"].map(|name| self.outputs[name].get(requester));
+        Counts { hits, misses, writes }
     }
 
     /// The counters of lines as the design has them: read from and written to memory.

@@ -234,6 +234,37 @@ fn random_traffic_that_hits() {
     assert!(bench.hits > 800);
 }
 
+/// A line that came with an error is asked for again, however often it was found before; so is all else that was in the cache.
+#[test]
+fn a_line_that_came_with_an_error_does_not_stay() {
+    let mut bench = Bench::new(3, [1.0, 0.5]);
+    let ask = |bench: &mut Bench, line| {
+        while !bench.cycle(Some(line), None, false) {}
+        bench.drain();
+        // What the drop takes.
+        for _ in 0..4 {
+            bench.cycle(None, None, false);
+        }
+    };
+    for round in 0..20u64 {
+        let line = 100 + 3 * round;
+        ask(&mut bench, 7);
+        bench.failing = [line].into();
+        let before = (bench.misses, bench.hits, bench.errors);
+        ask(&mut bench, line);
+        assert_eq!((bench.misses, bench.hits, bench.errors), (before.0 + 1, before.1, before.2 + 1));
+        ask(&mut bench, line);
+        assert_eq!((bench.misses, bench.hits, bench.errors), (before.0 + 2, before.1, before.2 + 2));
+        // The memory can read it now.
+        bench.held = None;
+        bench.failing.clear();
+        ask(&mut bench, line);
+        assert_eq!((bench.misses, bench.hits, bench.errors), (before.0 + 3, before.1, before.2 + 2));
+        ask(&mut bench, line);
+        assert_eq!((bench.misses, bench.hits, bench.errors), (before.0 + 3, before.1 + 1, before.2 + 2));
+    }
+}
+
 #[test]
 fn sixty_four_misses_are_under_way() {
     let mut bench = Bench::new(3, [1.0, 0.0]);

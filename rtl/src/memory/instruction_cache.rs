@@ -35,7 +35,8 @@ pub enum FillState {
 ///    until the line is replaced or dropped.
 ///
 /// A fill goes into an empty way of its set if there is one, else the ways take turns. It writes one word a cycle: `filled` is high 17
-/// cycles after the response. A lookup in a set whose tags change in the same cycle misses.
+/// cycles after the response. A lookup in a set whose tags change in the same cycle misses: which of its tags the RAM gives then is open, and so
+/// is the word, if it is written too.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct InstructionCache {
     /// Rising-edge clock.
@@ -412,3 +413,7 @@ impl Logic for InstructionCache {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "instruction_cache_collision_tests.rs"]
+mod collision_tests;

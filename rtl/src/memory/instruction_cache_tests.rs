@@ -176,6 +176,37 @@ fn lines_of_one_set_stay_in_its_ways() {
     }
 }
 
+/// A full set gives up its ways in turn: as many new lines as it has ways push out all old ones and none of the new.
+#[test]
+fn a_full_set_gives_up_its_ways_in_turn() {
+    for ways in [2, 4] {
+        let mut bench = Bench::with_ways("instruction_cache", 1, 1.0, ways);
+        // Both caches have two sets: these are lines of set 0 that do not fail.
+        let mut lines = (0..).map(|n| 2 * n).filter(|line| !fails(*line));
+        for round in 0..8 {
+            let new: Vec<u32> = lines.by_ref().take(ways).collect();
+            for pass in 0..3 {
+                for line in &new {
+                    let fetches = bench.fetches;
+                    let hits = bench.hits;
+                    bench.slots[0].0 = line * 64;
+                    while bench.hits == hits {
+                        bench.cycle(false, &mut |_, _, pc| pc);
+                    }
+                    // A lookup of the same word that is under way still.
+                    while bench.looked_up.is_some() {
+                        bench.quiet = true;
+                        bench.cycle(false, &mut |_, _, pc| pc);
+                    }
+                    bench.quiet = false;
+                    let expected = usize::from(pass == 0);
+                    assert_eq!(bench.fetches - fetches, expected, "round {round}, pass {pass}, line {line}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn one_slot_runs_without_misses_in_a_loop() {
     let mut bench = Bench::new("instruction_cache", 1, 1.0);

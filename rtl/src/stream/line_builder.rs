@@ -256,3 +256,7 @@ impl Logic for LineBuilder {
         self.line_end.next = self.out_end.q.val();
     }
 }
+
+#[cfg(test)]
+#[path = "line_builder_tests.rs"]
+mod tests;

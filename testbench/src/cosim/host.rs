@@ -175,6 +175,9 @@ pub struct FaultRecord {
     pub packet: u32,
 }
 
+/// Tries of a push while the task FIFO is full, and cycles between two of them.
+const PUSH_TRIES: u32 = 5_000;
+const PUSH_PAUSE: u64 = 16;
 /// INVALIDATE: drop the instruction caches' lines.
 const INVALIDATE_INSTRUCTIONS: u32 = 1;
 /// INVALIDATE: drop the L1 data caches' lines.
@@ -365,12 +368,38 @@ impl<D: Device> Host<D> {
         self.write("CONTROL", 0)
     }
 
-    /// Tells the array that the next `count` packets are in their slots.
+    /// Tells the array that the next `count` packets are in their slots. While the task FIFO is full it tries again.
+    ///
+    /// # Errors
+    /// The register does not answer, or the FIFO is still full after 80,000 cycles, such as when the array does not run: nothing is pushed then.
+    pub fn push_tasks(&mut self, count: u32) -> Result<(), CosimError> {
+        for _ in 1..PUSH_TRIES {
+            if self.try_push_tasks(count)? {
+                return Ok(());
+            }
+            self.device.run(PUSH_PAUSE)?;
+        }
+        self.write("TASK_PUSH", count)
+    }
+
+    /// As [`Host::push_tasks`], but only once: whether the task FIFO had room.
     ///
     /// # Errors
     /// The register does not answer.
-    pub fn push_tasks(&mut self, count: u32) -> Result<(), CosimError> {
-        self.write("TASK_PUSH", count)
+    pub fn try_push_tasks(&mut self, count: u32) -> Result<bool, CosimError> {
+        match self.write("TASK_PUSH", count) {
+            Ok(()) => Ok(true),
+            Err(CosimError::RegisterResponse { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How many times [`Host::push_tasks`] can be called now without meeting a full task FIFO.
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn task_room(&mut self) -> Result<u32, CosimError> {
+        self.read("TASK_ROOM")
     }
 
     /// Packets committed since reset, modulo 2^32.

@@ -1,7 +1,8 @@
 //! A run: packets in by their arrival times, verdicts and processed packets out in the order of commits.
 //!
 //! The host does what the CPU does in the paper (Hermes, section 3.1): at a packet's arrival it writes the packet to
-//! its ring slot, and pushes the number of packets that arrived since its last push, one push at a time.
+//! its ring slot, and pushes the number of packets that arrived since its last push, one push at a time. A push that finds the task FIFO
+//! full is made again.
 //!
 //! The host is not coherent with the array's caches: what kernels wrote may still be in the L2 when a packet is committed, and the
 //! caches may hold what stood in a slot before. So the host cleans and invalidates the caches each time a quarter of the ring
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use hermes_rtl::host::registers::offset;
 
-use super::axi_lite::Access;
+use super::axi_lite::{Access, Completion};
 use super::device::Device as _;
 use super::error::CosimError;
 use super::host::{
@@ -131,7 +132,8 @@ impl RunResult {
 /// What the register accesses in flight are for.
 enum Task {
     None,
-    Push,
+    /// Packets are pushed, so many.
+    Push(u64),
     /// FAULT_LEVEL is being read.
     FaultLevel,
     /// A fault record is being read: words so far, records behind it.
@@ -293,7 +295,7 @@ impl Run<'_> {
         if count > 0 && !(self.pushed_last && others) {
             self.pushed_last = true;
             self.tracker.push(count);
-            self.task = Task::Push;
+            self.task = Task::Push(count);
             self.submit(Access::Write { offset: offset("TASK_PUSH"), value: count as u32 });
             return;
         }
@@ -328,9 +330,9 @@ impl Run<'_> {
         if matches!(self.task, Task::None) {
             return Ok(());
         }
-        while let Some(completion) = self.host.device_mut().take_completion()? {
+        while let Some(completion) = self.take_completion()? {
             self.task = match std::mem::replace(&mut self.task, Task::None) {
-                Task::None | Task::Push => Task::None,
+                Task::None | Task::Push(_) => Task::None,
                 Task::StartMaintenance if completion.access.offset() == offset("INVALIDATE") => {
                     Task::StartMaintenance
                 }
@@ -354,6 +356,20 @@ impl Run<'_> {
             };
         }
         Ok(())
+    }
+
+    /// The oldest access that ended. A push that found the task FIFO full is none: its packets are pushed again, with those that came
+    /// meanwhile, when the others had their turn.
+    fn take_completion(&mut self) -> Result<Option<Completion>, CosimError> {
+        let ended = self.host.device_mut().take_completion();
+        match (ended, &self.task) {
+            (Err(CosimError::RegisterResponse { .. }), &Task::Push(count)) => {
+                self.tracker.take_back(count);
+                self.task = Task::None;
+                Ok(None)
+            }
+            (ended, _) => ended,
+        }
     }
 
     /// Starts to read the oldest of `records` fault records; lets a push go first.
@@ -417,6 +433,7 @@ impl Run<'_> {
         let names = [
             "CONTROL",
             "TASK_LEVEL",
+            "TASK_ROOM",
             "PENDING",
             "ISSUED_WARPS",
             "COMMITTED_WARPS",

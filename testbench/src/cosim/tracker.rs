@@ -95,6 +95,11 @@ impl Tracker {
         self.pushed += count;
     }
 
+    /// The array had no room for the `count` packets of the last push.
+    pub(super) fn take_back(&mut self, count: u64) {
+        self.pushed -= count;
+    }
+
     pub(super) fn arrived(&self) -> u64 {
         self.arrived
     }

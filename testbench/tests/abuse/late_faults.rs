@@ -343,3 +343,80 @@ fn every_fault_is_recorded_once_whatever_is_under_way() {
 fn many_faults_are_recorded_once_whatever_is_under_way() {
     trials(1_500);
 }
+
+/// Loads and atomic operations, of which one may fail; a later packet in the slot shows what the registers hold then.
+const KEEPS: &str = "
+.option arch, +a
+.text
+.globl kernel
+.type kernel, @function
+kernel:
+    li t4, 32
+    bgeu a0, t4, 1f
+    lui t3, 0x5a000
+    or t3, t3, a0
+    li t0, 0x111
+    li t1, 0x222
+    li t2, 0x333
+    lw a3, 20(a1)
+    lw a4, 24(a1)
+    lw a5, 28(a1)
+    lw t0, 0(a3)
+    amoadd.w t1, zero, (a4)
+    lr.w t2, (a5)
+    ret
+1:  sw t0, 20(a1)
+    sw t1, 24(a1)
+    sw t2, 28(a1)
+    sw t3, 32(a1)
+    ret
+";
+
+/// A load, an atomic addition and an `lr.w` whose line cannot be read leave their register as it was, and nothing after them is done.
+#[test]
+fn what_cannot_be_read_is_not_written_to_registers() {
+    let mut random = random();
+    let kernel = assemble(KEEPS);
+    let (mut kept, mut loaded) = (0, 0);
+    for _ in 0..8 {
+        let memory = MemoryOptions { failing: vec![BROKEN], ..memory(random.gen()) };
+        let mut host = Host::new(simulation(memory, MEMORY_BYTES)).unwrap();
+        let setup = setup();
+        let layout = prepare(&mut host, &kernel, &setup);
+        let data: Vec<u8> = (0..WORDS.1).flat_map(|n| word(WORDS.0 + 4 * n).to_le_bytes()).collect();
+        host.device_mut().write_memory(WORDS.0, &data).unwrap();
+        let addresses: Vec<[u32; 3]> = (0..32)
+            .map(|_| {
+                let failing = random.gen_range(0..4);
+                [0, 1, 2].map(|step| {
+                    let (first, words) = if step == failing { (BROKEN.0, 1 << 10) } else { WORDS };
+                    first + 4 * random.gen_range(0..words)
+                })
+            })
+            .collect();
+        let frame = |addresses: &[u32; 3]| {
+            let words: Vec<u8> = addresses.iter().flat_map(|address| address.to_le_bytes()).collect();
+            [vec![0; OPERANDS as usize - FRAME_OFFSET], words, vec![0; 32]].concat()
+        };
+        let frames = addresses.iter().chain(&addresses).map(frame);
+        let result = process(&mut host, &setup, &layout, &arriving(frames)).unwrap();
+        for got in &result.packets[32..] {
+            let word_at = |index: usize| {
+                let at = OPERANDS as usize - FRAME_OFFSET + 4 * index;
+                u32::from_le_bytes(got.bytes[at..at + 4].try_into().unwrap())
+            };
+            let Some(packet) = word_at(3).checked_sub(0x5a00_0000).filter(|packet| *packet < 32) else {
+                continue;
+            };
+            let mut failed = false;
+            for (step, address) in addresses[packet as usize].iter().enumerate() {
+                failed |= (BROKEN.0..=BROKEN.1).contains(address);
+                let expected = if failed { 0x111 * (step as u32 + 1) } else { word(*address) };
+                assert_eq!(word_at(step), expected, "packet {packet}, step {step}: {address:#x}");
+                *if failed { &mut kept } else { &mut loaded } += 1;
+            }
+            assert_eq!(result.packets[packet as usize].verdict, if failed { FAULT | 5 } else { packet });
+        }
+    }
+    assert!(kept > 100 && loaded > 100, "{kept} kept, {loaded} loaded");
+}

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::host::registers::offset;
+use hermes_rtl::host::registers::{Access as RegisterAccess, REGISTERS};
 use hermes_testbench::cosim::{
-    Access, ArraySetup, Device as _, Event, Host, KernelImage, Latency, MemoryOptions, Simulation,
+    ArraySetup, Device as _, Event, Host, KernelImage, Latency, MemoryOptions, Packet, Simulation,
 };
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use rand::Rng as _;
@@ -36,7 +36,7 @@ fn check_verdicts(
     }
 }
 
-/// All warps are held up while the host pushes counts until the FIFO takes no more; the push that waits is taken when there is room, and
+/// All warps are held up while the host pushes counts until the FIFO takes no more; a push is refused then and taken when there is room, and
 /// every packet gets its turn.
 #[test]
 fn the_task_fifo_full_and_empty() {
@@ -60,13 +60,16 @@ fn the_task_fifo_full_and_empty() {
     }
     assert!(pushes < ENTRIES + 64, "{pushes} counts went into a FIFO of {ENTRIES}");
     assert_eq!(host.read("COMMITTED_PACKETS").unwrap(), 0);
-    // One more count waits on the bus.
-    host.device_mut().submit(Access::Write { offset: offset("TASK_PUSH"), value: 5 });
+    // There is no room for one more, and the bus is free.
+    assert_eq!(host.task_room().unwrap(), 0);
+    for _ in 0..3 {
+        assert!(!host.try_push_tasks(5).unwrap());
+    }
+    assert_eq!(host.read("TASK_LEVEL").unwrap(), ENTRIES);
+    // The host tries until there is room; the commits come meanwhile.
+    host.push_tasks(5).unwrap();
     total += 5;
-    host.device_mut().run(1_000).unwrap();
-    assert_eq!(host.device_mut().take_completion().unwrap(), None, "the FIFO took more than it holds");
     await_commits(&mut host, &mut committed, total, 60_000);
-    assert!(host.device_mut().take_completion().unwrap().is_some());
     assert_eq!((host.read("TASK_LEVEL").unwrap(), host.read("PENDING").unwrap()), (0, 0));
     // From empty to a few entries and back, many times.
     for _ in 0..100 {
@@ -81,6 +84,81 @@ fn the_task_fifo_full_and_empty() {
     await_commits(&mut host, &mut committed, total, 20_000);
     assert_eq!(host.read("COMMITTED_PACKETS").unwrap(), total);
     check_verdicts(&mut host, layout.verdict_base, 1 << 13, total, |packet| packet < 32);
+}
+
+/// Before the array runs, the host pushes until it is refused. What it was told of room is true, all other registers can be written and
+/// read, and when the array runs every packet that was accepted is committed once, and no other.
+#[test]
+fn pushes_before_the_array_runs_are_taken_or_refused() {
+    let mut random = random();
+    let kernel = assemble(".text\n.globl kernel\n.type kernel, @function\nkernel: ret\n");
+    let mut host = Host::new(simulation(memory(random.gen()), MEMORY_BYTES)).unwrap();
+    let setup = ArraySetup { ring_slots_log2: 13, slot_bytes_log2: 7, timeout: 16, ..setup() };
+    let layout = prepare(&mut host, &kernel, &setup);
+    let mut room = host.task_room().unwrap();
+    assert_eq!(room, ENTRIES);
+    let (mut total, mut accepted) = (0, 0);
+    loop {
+        let count = random.gen_range(1..4);
+        if !host.try_push_tasks(count).unwrap() {
+            assert_eq!(room, 0, "a push was refused");
+            break;
+        }
+        (total, accepted) = (total + count, accepted + 1);
+        assert!(accepted < 2 * ENTRIES, "the FIFO takes everything");
+        room = room.saturating_sub(1);
+        if accepted % 64 == 0 || room < 4 {
+            // The warp former takes counts out of the FIFO.
+            let now = host.task_room().unwrap();
+            assert!(now >= room, "{now} of {room} entries are free");
+            room = now;
+        }
+    }
+    assert_eq!(host.read("TASK_LEVEL").unwrap(), ENTRIES);
+    assert!(accepted >= ENTRIES);
+    // The bus is as free as ever: the set-up can be read, changed and restored.
+    for register in REGISTERS.iter().filter(|register| register.access == RegisterAccess::ReadWrite) {
+        let name = register.name;
+        let before = host.read(name).unwrap();
+        if name != "CONTROL" {
+            host.write(name, before ^ 1).unwrap();
+            assert_eq!(host.read(name).unwrap(), before ^ 1, "{name}");
+        }
+        host.write(name, before).unwrap();
+        assert_eq!(host.read(name).unwrap(), before, "{name}");
+        assert!(!host.try_push_tasks(1).unwrap());
+    }
+    for register in REGISTERS.iter().filter(|register| register.access == RegisterAccess::ReadOnly) {
+        host.read(register.name).unwrap();
+    }
+    host.write("WATCHDOG", 50_000).unwrap();
+    host.start(false).unwrap();
+    let mut committed = 0;
+    await_commits(&mut host, &mut committed, total, 20_000);
+    host.device_mut().run(5_000).unwrap();
+    assert_eq!(host.read("COMMITTED_PACKETS").unwrap(), total, "a count that was refused was pushed");
+    assert_eq!((host.task_room().unwrap(), host.read("PENDING").unwrap()), (ENTRIES, 0));
+    check_verdicts(&mut host, layout.verdict_base, 1 << 13, total, |_| false);
+}
+
+/// Arrivals come in so many pushes that the FIFO is full for most of the run: the session makes them again.
+#[test]
+fn a_run_goes_on_when_the_task_fifo_is_full() {
+    let mut random = random();
+    let kernel = assemble(
+        ".text\n.globl kernel\n.type kernel, @function\nkernel: li t0, 40\n1: addi t0, t0, -1\nbnez t0, 1b\nret\n",
+    );
+    let mut host = Host::new(simulation(memory(random.gen()), MEMORY_BYTES)).unwrap();
+    let setup = ArraySetup { ring_slots_log2: 13, slot_bytes_log2: 7, mcw: 1, ..setup() };
+    let layout = prepare(&mut host, &kernel, &setup);
+    let packets: Vec<Packet> = (0..4_000)
+        .map(|number| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 10 * number })
+        .collect();
+    let result = process(&mut host, &setup, &layout, &packets).unwrap();
+    assert!(result.packets.iter().all(|packet| u64::from(packet.verdict) == packet.index));
+    let queued = result.packets.iter().map(|packet| packet.times.start - packet.times.arrival).max();
+    println!("{} cycles, packets wait for up to {queued:?}", result.cycles);
+    assert!(queued > Some(20_000), "the FIFO was never full: {queued:?}");
 }
 
 /// The oldest warp does not end while others pass it, until the delay commit queue holds no more warps: then none is issued. Then the
