@@ -34,6 +34,7 @@
 mod cache;
 mod compile;
 mod cut;
+mod dialect;
 mod error;
 mod header;
 mod library;
@@ -41,6 +42,9 @@ mod loops;
 mod model;
 mod options;
 mod order;
+mod rewrite;
+mod run;
+mod version;
 mod wrapper;
 
 pub use error::Error;

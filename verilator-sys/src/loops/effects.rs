@@ -60,7 +60,8 @@ impl<'a> Effects<'a> {
 /// Whether Verilator has made the variable `name` for the value or an address of a write to a memory, which comes later: under the
 /// condition of another variable if this one is set under a condition.
 pub(super) fn is_for_later(name: &str) -> bool {
-    name.starts_with("__Vdlyvval__") || name.starts_with("__Vdlyvdim")
+    // The second of each are the names of newer versions.
+    ["__Vdlyvval__", "__VdlyVal__", "__Vdlyvdim", "__VdlyDim"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether two places may be, or contain, the same.
