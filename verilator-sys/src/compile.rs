@@ -331,7 +331,10 @@ fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBu
     command.arg(format!("-DVM_TRACE_FST={0}", u8::from(options.trace)));
     command.arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
     command.args(["-o", "model.so", "hermes_wrapper.cpp"]).arg(format!("{CLASS}__ALL.a")).arg(runtime);
-    command.args(options.trace.then_some("-lz")).args(["-lpthread", "-Wl,--no-undefined"]);
+    command.args(options.trace.then_some("-lz"));
+    // Newer versions write waveforms with another library.
+    command.args((options.trace && include.join("fstcpp").exists()).then_some("-llz4"));
+    command.args(["-lpthread", "-Wl,--no-undefined"]);
     // Clang calls libatomic where GCC has the operation inline.
     command.args(["-Wl,--as-needed", "-latomic"]);
     let output = output(&mut command, &options.compiler)?;

@@ -10,8 +10,8 @@ pub(crate) fn older(text: &str) -> String {
     }
     let mut output = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let is_reference = line.contains("vlSelfRef")
-            && line.chars().filter(|c| !c.is_whitespace()).eq(REFERENCE.chars());
+        let is_reference =
+            line.contains("vlSelfRef") && line.chars().filter(|c| !c.is_whitespace()).eq(REFERENCE.chars());
         if !is_reference {
             output.push_str(line);
         }

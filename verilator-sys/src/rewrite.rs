@@ -1,6 +1,6 @@
 //! Makes the C++ of a model faster ([`crate::loops`], [`crate::cut`], [`crate::order`]), if it is what these know.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -76,16 +76,22 @@ fn missing_pattern(objects: &Path, options: &ModelOptions) -> Result<Option<Stri
 
 /// A line of `text` that gives the instance, `vlSelf`, another name.
 fn alias(text: &str) -> Option<&str> {
-    text.lines().map(str::trim).find(|line| line.contains('&') && line.contains("(*vlSelf)"))
+    let is_alias = |line: &&str| line.contains("vlSelfRef") || line.contains("*vlSelf)");
+    // In the first line of a function, `vlSelf` is declared.
+    text.lines().map(str::trim).find(|line| is_alias(line) && !line.contains("* vlSelf"))
 }
 
-/// Says once what it costs that models are not rewritten, and why that is.
+/// Says what it costs that models are not rewritten, and why that is, once for each reason.
 pub(crate) fn warn(because: &str) {
-    static SAID: Mutex<Option<HashSet<String>>> = Mutex::new(None);
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.get_or_insert_default().insert(because.to_string()) {
+    if is_new(because) {
         log::warn!("{}", message(because));
     }
+}
+
+/// Whether `because` was not asked about before.
+fn is_new(because: &str) -> bool {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(because.to_string())
 }
 
 fn message(because: &str) -> String {
@@ -94,4 +100,72 @@ fn message(because: &str) -> String {
         "{because}: the model is compiled as Verilator wrote it, and {COST} (known versions: {})",
         known.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::Version;
+
+    const HEADER: &str = "class Vmodel_core final : public VerilatedModule {\n  public:\n    CData x;\n};\n";
+    const SOURCE: &str = "void Vmodel_core___nba__0(Vmodel_core* vlSelf) {\n    vlSelf->x = 1U;\n}\n";
+
+    fn options() -> ModelOptions {
+        let shared = vec![SharedModule { name: "core".into(), inputs: Vec::new() }];
+        ModelOptions { shared, ..ModelOptions::new("hermes") }
+    }
+
+    fn found(header: &str, source: &str) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("Vmodel_core.h"), header).unwrap();
+        std::fs::write(folder.path().join("Vmodel_core__0.cpp"), source).unwrap();
+        rewrite(folder.path(), &options(), &[]).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        assert_eq!(found(HEADER, SOURCE), None);
+        let reference = "    auto& vlSelfRef = std::ref(*vlSelf).get();\n    vlSelfRef.";
+        let newer = SOURCE.replace("    vlSelf->", reference);
+        assert_eq!(found(HEADER, &newer), None);
+        for (header, source, expected) in [
+            (HEADER.replace("public:", "public :"), SOURCE.to_string(), "`public:` in the class"),
+            (HEADER.into(), SOURCE.replace("* vlSelf", "& vlSelf"), "`(Vmodel_core* vlSelf) {` in the"),
+            (HEADER.into(), SOURCE.replace("vlSelf->", "self->"), "`vlSelf->` in the functions of `core`"),
+            (
+                HEADER.into(),
+                newer.replace("auto& vlSelfRef", "auto& other"),
+                "known name of the instance: `auto& other",
+            ),
+            (
+                HEADER.into(),
+                newer.replace("std::ref(*vlSelf).get()", "at(vlSelf)"),
+                "known name of the instance",
+            ),
+        ] {
+            let because = found(&header, &source).unwrap();
+            assert!(because.contains(&format!("the C++ has no {expected}")), "{because}");
+        }
+    }
+
+    #[test]
+    fn only_known_versions_are_rewritten_and_only_if_asked() {
+        let verilator = |minor| Verilator { name: String::new(), version: Version::new(5, minor) };
+        let because = unknown_version(&options(), &verilator(999)).unwrap();
+        assert_eq!(because, "the C++ of Verilator 5.999 is not known");
+        assert_eq!(unknown_version(&options(), &verilator(6)), None);
+        let plain = ModelOptions { plain: true, ..options() };
+        for asked in [plain, ModelOptions::new("hermes")] {
+            assert_eq!(unknown_version(&asked, &verilator(999)), None);
+        }
+    }
+
+    #[test]
+    fn a_reason_is_said_once_with_what_it_costs() {
+        assert!(is_new("one reason") && is_new("another reason") && !is_new("one reason"));
+        let message = message("one reason");
+        for part in ["one reason: ", COST, "5.006, 5.030"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
 }

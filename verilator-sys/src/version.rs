@@ -150,7 +150,10 @@ mod tests {
         assert_ne!(older.name, newer.name);
         for wrong in ["4.228", "none"] {
             let error = named(wrong).unwrap_err();
-            assert!(matches!(&error, Error::VersionTooOld { found, .. } if found.contains("UNKNOWN")), "{error}");
+            assert!(
+                matches!(&error, Error::VersionTooOld { found, .. } if found.contains("UNKNOWN")),
+                "{error}"
+            );
         }
     }
 }
