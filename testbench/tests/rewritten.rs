@@ -162,7 +162,7 @@ fn random_inputs_do_the_same_in_both() {
         }
         first.model.fall(first.clock).unwrap();
         second.cycle(&first.model).unwrap_or_else(|message| panic!("cycle {cycle}: {message}"));
-        let mut state = Vec::new();
+        let mut state: Vec<u32> = Vec::new();
         for port in &first.outputs {
             first.model.read_words(*port, &mut words);
             state.extend(&words);
