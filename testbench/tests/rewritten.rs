@@ -1,11 +1,13 @@
 //! The model whose C++ is rewritten (`verilator-sys`: loops, order of calls, functions in parts) beside the one that Verilator wrote:
 //! the same inputs, and all outputs the same in all cycles. `HERMES_SEED` repeats a run.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
+use hermes_rtl::host::registers::REGISTERS;
 use hermes_testbench::apps::{AppEntry, Inputs};
 use hermes_testbench::cosim::{
     run, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, Simulation,
@@ -49,21 +51,23 @@ struct Shadow {
     model: Model,
     clock: Input,
     reset: Input,
-    inputs: Vec<(Input, usize)>,
+    inputs: Vec<Input>,
     outputs: Vec<Output>,
     words: [Vec<u32>; 2],
+    /// How many were compared.
+    cycles: u64,
 }
 
 impl Shadow {
     fn new(model: Model) -> Self {
         let ports = model.ports().to_vec();
         let of = |direction| ports.iter().filter(move |port| port.direction == direction);
-        let inputs = of(Direction::Input).map(|p| (model.input(&p.name, p.width).unwrap(), p.width));
+        let inputs = of(Direction::Input).map(|p| model.input(&p.name, p.width).unwrap());
         let outputs = of(Direction::Output).map(|p| model.output(&p.name, p.width).unwrap());
         let most = ports.iter().map(|port| port.width.div_ceil(32)).max().unwrap();
         let (inputs, outputs) = (inputs.collect(), outputs.collect());
         let [clock, reset] = ["clk", "rst"].map(|name| model.input(name, 1).unwrap());
-        Self { model, clock, reset, inputs, outputs, words: [vec![0; most], vec![0; most]] }
+        Self { model, clock, reset, inputs, outputs, words: [vec![0; most], vec![0; most]], cycles: 0 }
     }
 
     fn start(&mut self) {
@@ -74,8 +78,9 @@ impl Shadow {
 
     /// One cycle with the inputs of `first`, whose clock is low; an error names the first output that differs.
     fn cycle(&mut self, first: &Model) -> Result<(), String> {
+        self.cycles += 1;
         let [words, own] = &mut self.words;
-        for (port, _) in &self.inputs {
+        for port in &self.inputs {
             first.read_words(*port, words);
             self.model.set_words(*port, words);
         }
@@ -93,82 +98,97 @@ impl Shadow {
     }
 }
 
-/// Packets through a kernel that reads and writes them, and through one that calls functions and divides, behind a memory that is late.
+/// Runs `packets` packets through the app `name` on the rewritten model, the plain one beside it; gives the rewritten one with its host,
+/// and the plain one.
+fn run_beside(
+    name: &str,
+    packets: usize,
+    stall_percent: u8,
+    seed: u64,
+) -> (Host<Simulation>, Rc<RefCell<Shadow>>) {
+    let [rewritten, plain] = libraries();
+    let memory = MemoryOptions { latency: Latency::Random(1, 40), stall_percent, seed, failing: Vec::new() };
+    let mut simulation = Simulation::new(rewritten.instantiate().unwrap(), 1 << 30, memory).unwrap();
+    let shadow = Rc::new(RefCell::new(Shadow::new(plain.instantiate().unwrap())));
+    shadow.borrow_mut().start();
+    let observer = Rc::clone(&shadow);
+    simulation.set_observer(Box::new(move |_, model, _, _| observer.borrow_mut().cycle(model)));
+    let entry = AppEntry::find(name).unwrap();
+    let app = entry.load(&Inputs::default()).unwrap();
+    let mut host = Host::new(simulation).unwrap();
+    host.load_kernel(&KernelImage::from(&entry.kernel(false).unwrap())).unwrap();
+    let mut setup =
+        ArraySetup { ring_slots_log2: 6, slot_bytes_log2: SLOT_BYTES_LOG2, ..ArraySetup::default() };
+    host.load_app(app.as_ref(), &mut setup).unwrap();
+    let layout = host.configure(&setup).unwrap();
+    let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 20.0, rate: 100.0 };
+    let slot = |frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2);
+    let slots = Generator::new(traffic).take(packets).map(slot);
+    let packets: Vec<Packet> =
+        slots.map(|p| Packet { frame: p.frame, port: 0, flags: 0, arrival: 0 }).collect();
+    let result = run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {})
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(result.packets.len(), packets.len(), "{name}");
+    (host, shadow)
+}
+
+/// Packets through a kernel that changes them and through one that reads them, behind a memory that is late.
 #[test]
 fn apps_run_cycle_by_cycle_as_in_the_plain_model() {
     let seed = seed();
-    let [rewritten, plain] = libraries();
-    for (name, packets, stall_percent) in [("dec-ttl", 300, 40), ("classifier", 100, 0), ("dpi", 20, 0)] {
-        let memory =
-            MemoryOptions { latency: Latency::Random(1, 40), stall_percent, seed, failing: Vec::new() };
-        let mut simulation = Simulation::new(rewritten.instantiate().unwrap(), 1 << 30, memory).unwrap();
-        let mut shadow = Shadow::new(plain.instantiate().unwrap());
-        shadow.start();
-        let compared = Rc::new(Cell::new(0_u64));
-        let count = Rc::clone(&compared);
-        simulation.set_observer(Box::new(move |_, model, _, _| {
-            count.set(count.get() + 1);
-            shadow.cycle(model)
-        }));
-        let entry = AppEntry::find(name).unwrap();
-        let app = entry.load(&Inputs::default()).unwrap();
-        let mut host = Host::new(simulation).unwrap();
-        host.load_kernel(&KernelImage::from(&entry.kernel(false).unwrap())).unwrap();
-        let mut setup =
-            ArraySetup { ring_slots_log2: 6, slot_bytes_log2: SLOT_BYTES_LOG2, ..ArraySetup::default() };
-        host.load_app(app.as_ref(), &mut setup).unwrap();
-        let layout = host.configure(&setup).unwrap();
-        let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 20.0, rate: 100.0 };
-        let slots: Vec<_> = Generator::new(traffic)
-            .take(packets)
-            .map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2))
-            .collect();
-        let packets: Vec<Packet> =
-            slots.iter().map(|p| Packet { frame: p.frame.clone(), port: 0, flags: 0, arrival: 0 }).collect();
-        let result = run(&mut host, &setup, &layout, &packets, RunOptions::default(), &mut |_| {})
-            .unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert_eq!(result.packets.len(), packets.len(), "{name}");
-        println!("{name}: {} cycles", compared.get());
-        assert!(compared.get() > 2_000, "{name}: {} cycles compared", compared.get());
+    for (name, packets, stall_percent) in [("dec-ttl", 2000, 40), ("check-ip-header", 1000, 0)] {
+        let (_, shadow) = run_beside(name, packets, stall_percent, seed);
+        let compared = shadow.borrow().cycles;
+        println!("{name}: {compared} cycles");
+        assert!(compared > 10_000, "{name}: {compared} cycles compared");
     }
 }
 
-/// All inputs random in every cycle, whatever the protocols say: states that no program reaches.
+/// Behind a short run all inputs are random in every cycle, whatever the protocols say, and most writes start threads: states that no
+/// program reaches.
 #[test]
 fn random_inputs_do_the_same_in_both() {
-    let mut random = ChaCha8Rng::seed_from_u64(seed());
-    let [rewritten, plain] = libraries();
-    let mut first = Shadow::new(rewritten.instantiate().unwrap());
-    let mut second = Shadow::new(plain.instantiate().unwrap());
-    first.start();
-    second.start();
-    let mut seen = std::collections::HashSet::new();
-    let mut words = vec![0; first.words[0].len()];
+    let seed = seed();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut host, shadow) = run_beside("dec-ttl", 50, 0, seed);
+    host.start(false).unwrap();
+    let mut shadow = shadow.borrow_mut();
+    let first = host.device_mut().model_mut();
+    let push = REGISTERS.iter().find(|register| register.name == "TASK_PUSH").unwrap().offset;
+    let inputs: Vec<(String, Input, usize)> = first
+        .ports()
+        .iter()
+        .filter(|p| p.direction == Direction::Input && p.name != "clk" && p.name != "rst")
+        .map(|p| (p.name.clone(), first.input(&p.name, p.width).unwrap(), p.width))
+        .collect();
+    let mut seen = HashSet::new();
+    let mut words = vec![0; shadow.words[0].len()];
     for cycle in 0..5_000 {
-        for at in 0..first.inputs.len() {
-            let (port, width) = first.inputs[at];
-            if port == first.clock {
-                continue;
-            }
-            if port == first.reset {
-                first.model.set_u64(port, u64::from(random.gen_ratio(1, 500)));
-                continue;
-            }
-            // Single bits and addresses stay for some cycles, so that something comes of them.
-            if width > 128 || random.gen_ratio(1, 3) {
-                words.fill_with(|| random.gen::<u32>() & random.gen::<u32>());
-                first.model.set_words(port, &words);
+        for (name, port, width) in &inputs {
+            match name.as_str() {
+                "s_axil_awaddr" if random.gen_ratio(3, 4) => first.set_u64(*port, push.into()),
+                // Most of the time an answer is there and is taken, so that something goes on.
+                name if name.ends_with("valid") || name.ends_with("ready") => {
+                    first.set_u64(*port, u64::from(random.gen_ratio(3, 4)));
+                }
+                _ if *width > 128 || random.gen_ratio(1, 3) => {
+                    words.fill_with(|| random.gen::<u32>() & random.gen::<u32>());
+                    first.set_words(*port, &words);
+                }
+                _ => {}
             }
         }
-        first.model.fall(first.clock).unwrap();
-        second.cycle(&first.model).unwrap_or_else(|message| panic!("cycle {cycle}: {message}"));
+        let (clock, outputs) = (shadow.clock, shadow.outputs.clone());
+        first.fall(clock).unwrap();
+        shadow.cycle(first).unwrap_or_else(|message| panic!("cycle {cycle}: {message}"));
         let mut state: Vec<u32> = Vec::new();
-        for port in &first.outputs {
-            first.model.read_words(*port, &mut words);
+        for port in outputs {
+            first.read_words(port, &mut words);
             state.extend(&words);
         }
         seen.insert(state);
-        first.model.rise(first.clock).unwrap();
+        first.rise(clock).unwrap();
     }
-    assert!(seen.len() > 500, "only {} different outputs", seen.len());
+    println!("{} different outputs", seen.len());
+    assert!(seen.len() > 300, "only {} different outputs", seen.len());
 }

@@ -14,8 +14,8 @@ use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use verilator_sys::{Model, ModelLibrary, ModelOptions};
 
 const SLOT_BYTES_LOG2: u32 = 11;
-/// The apps that run: one writes to its packets, one reads them only, one divides and calls functions.
-const APPS: [&str; 3] = ["dec-ttl", "check-ip-header", "classifier"];
+/// The apps that run: one writes to its packets, one reads them only.
+const APPS: [&str; 2] = ["dec-ttl", "check-ip-header"];
 /// Packets of each.
 const PACKETS: usize = 1000;
 
@@ -37,10 +37,8 @@ struct Outcome {
 /// The outcome of each app, and thousands of cycles a second.
 fn outcomes(library: &ModelLibrary, seed: u64) -> (Vec<Outcome>, f64) {
     let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 20.0, rate: 100.0 };
-    let slots: Vec<_> = Generator::new(traffic)
-        .take(PACKETS)
-        .map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2))
-        .collect();
+    let slots: Vec<_> =
+        Generator::new(traffic).take(PACKETS).map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
     let packet = |p: &SlotPacket| Packet { frame: p.frame.clone(), port: 0, flags: 0, arrival: 0 };
     let packets: Vec<Packet> = slots.iter().map(packet).collect();
     let (mut cycles, mut seconds) = (0, 0.0);
