@@ -83,7 +83,15 @@ impl Tools {
         }
         let shared = shared_modules(options);
         parts.push(&shared);
-        parts.extend([SHARING_FLAGS, WHOLE_FLAGS, VERILATOR_FLAGS, self.verilator.version.flags()].concat());
+        parts.extend(
+            [
+                SHARING_FLAGS,
+                WHOLE_FLAGS,
+                VERILATOR_FLAGS,
+                self.verilator.version.flags(!options.shared.is_empty()),
+            ]
+            .concat(),
+        );
         key(parts)
     }
 
@@ -157,7 +165,8 @@ impl Build<'_> {
         (self.step)(BuildStep::Verilating);
         let options = self.options;
         let mut command = Command::new(&options.verilator);
-        command.current_dir(self.work).args(VERILATOR_FLAGS).args(self.tools.verilator.version.flags());
+        command.current_dir(self.work).args(VERILATOR_FLAGS);
+        command.args(self.tools.verilator.version.flags(!options.shared.is_empty()));
         command.args(["--prefix", CLASS, "--top-module", &options.top, "-Mdir", name]);
         command.args(options.trace.then_some("--trace-fst"));
         command.args(&options.verilator_flags);

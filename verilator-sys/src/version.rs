@@ -56,12 +56,13 @@ impl Version {
         KNOWN.contains(&self)
     }
 
-    /// Further flags that this version needs.
-    pub(crate) fn flags(self) -> &'static [&'static str] {
-        if self >= WITHOUT_GRAPH {
-            &["-fno-dfg"]
-        } else {
-            &[]
+    /// Further flags that this version needs; with `shared`, for a design with shared modules.
+    pub(crate) fn flags(self, shared: bool) -> &'static [&'static str] {
+        match (self >= WITHOUT_GRAPH, shared) {
+            (false, _) => &[],
+            (true, false) => &["-fno-dfg"],
+            // Parts of an `always` block come in an order that differs between instances: they would not share their functions.
+            (true, true) => &["-fno-dfg", "-fno-split"],
         }
     }
 }
@@ -129,7 +130,9 @@ mod tests {
     fn newer_is_more() {
         assert!(Version::new(5, 6) < Version::new(5, 30) && Version::new(4, 228) < OLDEST);
         assert!(Version::new(5, 6).is_known() && !Version::new(5, 999).is_known());
-        assert!(Version::new(5, 30).flags().is_empty() && Version::new(5, 38).flags() == ["-fno-dfg"]);
+        assert!(Version::new(5, 30).flags(true).is_empty());
+        assert_eq!(Version::new(5, 38).flags(false), ["-fno-dfg"]);
+        assert_eq!(Version::new(5, 38).flags(true), ["-fno-dfg", "-fno-split"]);
     }
 
     /// The packages of PyPI answer all the same: their header tells them apart.

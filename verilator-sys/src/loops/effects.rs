@@ -165,6 +165,17 @@ mod tests {
         }
     }
 
+    /// In old and in new versions; what says whether there is a write is read in any case.
+    #[test]
+    fn values_and_addresses_of_later_writes_are_known() {
+        for name in ["__Vdlyvval__x__v0", "__Vdlyvdim0__x__v0", "__VdlyVal__x__v0", "__VdlyDim0__x__v0"] {
+            assert!(is_for_later(name), "{name}");
+        }
+        for name in ["__Vdlyvset__x__v0", "__VdlySet__x__v0", "__Vdly__x", "__VdlyMask__x__v0", "x"] {
+            assert!(!is_for_later(name), "{name}");
+        }
+    }
+
     #[test]
     fn all_of_a_variable_overlaps_its_words() {
         let place = |index| Place { name: "w", member: true, index };
