@@ -21,6 +21,9 @@ pub struct Args {
     /// Compile every core and bank of the L2 for itself, instead of once for all its instances
     #[arg(long)]
     unshared: bool,
+    /// Compile the C++ as Verilator writes it: what a Verilator costs whose C++ is not known
+    #[arg(long)]
+    plain: bool,
 }
 
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
@@ -29,6 +32,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let cache = tempfile::tempdir()?;
     let library = array::library(&config, false, quiet, |options| {
         options.cache = Some(cache.path().to_path_buf());
+        options.plain = args.plain;
         if args.unshared {
             options.shared.clear();
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -10,8 +10,10 @@ use crate::cache::{key, Cache, Entry};
 use crate::error::Error;
 use crate::header::{self, HeaderPort};
 use crate::options::{BuildStep, ModelOptions, Port, SharedModule};
+use crate::rewrite;
+use crate::run::{first_line, missing, output, run};
+use crate::version::{self, Verilator};
 use crate::wrapper::{self, CLASS, WRAPPER_VERSION};
-use crate::{loops, order};
 
 /// Always given to Verilator: speed over simulated X, and warnings that do not stop the build (linting is another step).
 const VERILATOR_FLAGS: &[&str] = &[
@@ -26,8 +28,10 @@ const VERILATOR_FLAGS: &[&str] = &[
     "+1364-2005ext+v",
 ];
 /// Given to Verilator for shared modules: the variables of its tables have a number in their name, which would make functions of
-/// several instances differ. Functions stay whole, and are cut when they have their loops.
-const SHARING_FLAGS: &[&str] = &["-fno-table", "--output-split-cfuncs", "1000000"];
+/// several instances differ.
+const SHARING_FLAGS: &[&str] = &["-fno-table"];
+/// Given to Verilator for models that are rewritten: functions stay whole, and are cut when they have their loops.
+const WHOLE_FLAGS: &[&str] = &["--output-split-cfuncs", "1000000"];
 /// For all C++ files.
 const CXX_FLAGS: &str = "-fPIC -fvisibility=hidden -DVL_USER_FATAL -DVL_USER_STOP -DVL_USER_FINISH";
 /// For the code that runs every cycle, with those for the machine.
@@ -46,7 +50,7 @@ const RUNTIME: &str = "runtime.a";
 /// The programs of the build and what they call themselves.
 #[derive(Debug)]
 pub(crate) struct Tools {
-    verilator: String,
+    pub(crate) verilator: Verilator,
     compiler: String,
     /// Those of [`MACHINE_FLAGS`] that the compiler accepts; none if it accepts none.
     machine_flags: &'static str,
@@ -57,13 +61,7 @@ pub(crate) struct Tools {
 impl Tools {
     /// Asks the programs for their versions.
     pub(crate) fn find(options: &ModelOptions) -> Result<Self, Error> {
-        let verilator =
-            first_line(&run(Command::new(&options.verilator).arg("--version"), &options.verilator)?);
-        let major =
-            verilator.split_whitespace().nth(1).and_then(|v| v.split('.').next()?.parse::<u32>().ok());
-        if verilator.split_whitespace().next() != Some("Verilator") || major.is_none_or(|major| major < 5) {
-            return Err(Error::VersionTooOld { program: options.verilator.clone(), found: verilator });
-        }
+        let verilator = Verilator::ask(&options.verilator)?;
         let compiler = first_line(&run(Command::new(&options.compiler).arg("--version"), &options.compiler)?);
         run(Command::new("make").arg("--version"), "make")?;
         let (machine_flags, machine) = machine(&options.compiler)?;
@@ -73,24 +71,32 @@ impl Tools {
     /// Name of the cache entry of a model.
     pub(crate) fn model_key(&self, verilog: &str, options: &ModelOptions) -> String {
         let wrapper = WRAPPER_VERSION.to_string();
-        let mut parts = vec![wrapper.as_str(), &self.verilator, &self.compiler, &options.top, verilog];
+        let mut parts = vec![wrapper.as_str(), &self.verilator.name, &self.compiler, &options.top, verilog];
         parts.extend([CXX_FLAGS, FAST_FLAGS, SLOW_FLAGS, RUNTIME_FLAGS]);
         // A model from another machine may have instructions that this one does not know.
         parts.extend([self.machine_flags, &self.machine]);
         parts.push(if options.trace { "trace" } else { "no trace" });
+        parts.push(if options.plain { "plain" } else { "rewritten" });
         for list in [&options.verilator_flags, &options.cxx_flags] {
             parts.push("list");
             parts.extend(list.iter().map(String::as_str));
         }
         let shared = shared_modules(options);
         parts.push(&shared);
-        parts.extend(SHARING_FLAGS);
-        parts.extend(VERILATOR_FLAGS);
+        parts.extend(
+            [
+                SHARING_FLAGS,
+                WHOLE_FLAGS,
+                VERILATOR_FLAGS,
+                self.verilator.version.flags(!options.shared.is_empty()),
+            ]
+            .concat(),
+        );
         key(parts)
     }
 
     fn runtime_key(&self, options: &ModelOptions, classes: &str) -> String {
-        let mut parts = vec![self.verilator.as_str(), &self.compiler, CXX_FLAGS, RUNTIME_FLAGS];
+        let mut parts = vec![self.verilator.name.as_str(), &self.compiler, CXX_FLAGS, RUNTIME_FLAGS];
         // The list of run-time files and the macros they are compiled with depend on Verilator's options.
         let relevant =
             |line: &&str| line.starts_with("VM_T") || line.starts_with("VM_COV") || line.starts_with("VM_SC");
@@ -102,6 +108,9 @@ impl Tools {
 }
 
 /// Builds the shared library of a model in the empty folder `work` and returns its path.
+///
+/// The C++ is rewritten if it can be; where it cannot, or where what comes of it is not accepted by the compiler, the model is built
+/// once more as Verilator writes it.
 pub(crate) fn build(
     work: &Path,
     verilog: &str,
@@ -110,44 +119,84 @@ pub(crate) fn build(
     cache: &Cache,
     step: &mut dyn FnMut(BuildStep),
 ) -> Result<PathBuf, Error> {
-    step(BuildStep::Verilating);
-    verilate(work, verilog, options)?;
-    let objects = work.join("obj");
-    let ports = read_ports(&objects, options)?;
-    loops::of_repetitions(&objects, options)?;
-    order::function_by_function(&objects, options, &ports)?;
-    let wrapper = objects.join("hermes_wrapper.cpp");
-    fs::write(&wrapper, wrapper::generate(&ports, options.trace)).map_err(Error::io(&wrapper))?;
-
-    compile_model(&objects, options, tools, step)?;
-    let runtime = runtime_library(&objects, options, tools, cache, step)?;
-    step(BuildStep::Linking);
-    link(&objects, &runtime, options)
-}
-
-fn verilate(work: &Path, verilog: &str, options: &ModelOptions) -> Result<(), Error> {
+    let mut build = Build { work, options, tools, cache, step };
     let source = work.join("design.v");
     fs::write(&source, verilog).map_err(Error::io(&source))?;
-    let mut command = Command::new(&options.verilator);
-    command.current_dir(work).args(VERILATOR_FLAGS);
-    command.args(["--prefix", CLASS, "--top-module", &options.top, "-Mdir", "obj"]);
-    command.args(options.trace.then_some("--trace-fst"));
-    command.args(&options.verilator_flags);
-    if !options.shared.is_empty() {
-        let config = work.join("shared.vlt");
-        fs::write(&config, shared_modules(options)).map_err(Error::io(&config))?;
-        command.args(SHARING_FLAGS).arg("shared.vlt");
+    if options.plain || options.shared.is_empty() {
+        return build.plain("");
     }
-    command.arg("design.v").env_remove("MAKEFLAGS");
-    let output = output(&mut command, &options.verilator)?;
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        return Err(Error::Verilator { top: options.top.clone(), stderr });
+    if let Some(because) = rewrite::unknown_version(options, &tools.verilator) {
+        return build.plain(&because);
     }
-    if !stderr.is_empty() {
-        log::debug!("Verilator on `{}`:\n{stderr}", options.top);
+    let objects = build.verilate("rewritten", WHOLE_FLAGS)?;
+    let ports = read_ports(&objects, options)?;
+    let because = match rewrite::rewrite(&objects, options, &ports)? {
+        Some(because) => because,
+        None => match build.compile(&objects, &ports, "") {
+            Err(Error::Compiler { stderr, .. }) => {
+                log::debug!("the rewritten model of `{}` does not compile:\n{stderr}", options.top);
+                "what was made of the C++ does not compile".to_string()
+            }
+            done => return done,
+        },
+    };
+    build.plain(&because)
+}
+
+/// What the steps of a build share.
+struct Build<'a> {
+    work: &'a Path,
+    options: &'a ModelOptions,
+    tools: &'a Tools,
+    cache: &'a Cache,
+    step: &'a mut dyn FnMut(BuildStep),
+}
+
+impl Build<'_> {
+    /// The model as Verilator writes it; `because` says why, if it was to be rewritten.
+    fn plain(&mut self, because: &str) -> Result<PathBuf, Error> {
+        let objects = self.verilate("plain", &[])?;
+        let ports = read_ports(&objects, self.options)?;
+        self.compile(&objects, &ports, because)
     }
-    Ok(())
+
+    /// Runs Verilator; returns the folder with what it writes, called `name`.
+    fn verilate(&mut self, name: &str, flags: &[&str]) -> Result<PathBuf, Error> {
+        (self.step)(BuildStep::Verilating);
+        let options = self.options;
+        let mut command = Command::new(&options.verilator);
+        command.current_dir(self.work).args(VERILATOR_FLAGS);
+        command.args(self.tools.verilator.version.flags(!options.shared.is_empty()));
+        command.args(["--prefix", CLASS, "--top-module", &options.top, "-Mdir", name]);
+        command.args(options.trace.then_some("--trace-fst"));
+        command.args(&options.verilator_flags);
+        if !options.shared.is_empty() {
+            let config = self.work.join("shared.vlt");
+            fs::write(&config, shared_modules(options)).map_err(Error::io(&config))?;
+            command.args(SHARING_FLAGS).args(flags).arg("shared.vlt");
+        }
+        command.arg("design.v").env_remove("MAKEFLAGS");
+        let output = output(&mut command, &options.verilator)?;
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(Error::Verilator { top: options.top.clone(), stderr });
+        }
+        if !stderr.is_empty() {
+            log::debug!("Verilator on `{}`:\n{stderr}", options.top);
+        }
+        Ok(self.work.join(name))
+    }
+
+    fn compile(&mut self, objects: &Path, ports: &[HeaderPort], because: &str) -> Result<PathBuf, Error> {
+        let Self { options, tools, cache, .. } = *self;
+        let wrapper = objects.join("hermes_wrapper.cpp");
+        let text = wrapper::generate(ports, options.trace, because);
+        fs::write(&wrapper, text).map_err(Error::io(&wrapper))?;
+        compile_model(objects, options, tools, self.step)?;
+        let runtime = runtime_library(objects, options, tools, cache, self.step)?;
+        (self.step)(BuildStep::Linking);
+        link(objects, &runtime, options)
+    }
 }
 
 /// Verilator's configuration for shared modules. It makes one function of equal functions, and those of a module's instances
@@ -235,7 +284,8 @@ fn runtime_library(
 fn runtime_sources(classes: &str) -> impl Iterator<Item = &str> {
     let lists = classes.split("\nVM_").filter(|part| part.starts_with("GLOBAL_"));
     lists
-        .flat_map(|part| part.lines().skip(1).map_while(|line| line.strip_prefix('\t')))
+        // By a tab or, from newer versions, by spaces.
+        .flat_map(|part| part.lines().skip(1).map_while(|line| line.strip_prefix(['\t', ' '])))
         .map(|line| line.trim_end_matches('\\').trim())
 }
 
@@ -246,6 +296,10 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
     command.arg(format!("CXX={}", options.compiler)).arg(format!("LINK={}", options.compiler));
     // Empty: a compiler cache in front of the compiler would only repeat this one.
     command.arg("OBJCACHE=");
+    // What packages of Verilator have recorded of the machine that they were made on.
+    command.args(["AR=ar", "PERL=perl", "PYTHON3=python3", "CFG_CXXFLAGS_STD=-std=gnu++17"]);
+    // A precompiled header is found by the name that is included, by Clang as well as by GCC.
+    command.args(["CFG_CXXFLAGS_PCH_I=-include", "CFG_GCH_IF_CLANG="]);
     command.arg(format!("OPT={CXX_FLAGS} {}", options.cxx_flags.join(" ")));
     command
         .arg(format!("OPT_FAST={FAST_FLAGS} {}", tools.machine_flags))
@@ -277,9 +331,7 @@ fn run_make(mut command: Command, options: &ModelOptions, line: &mut dyn FnMut(&
 }
 
 fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBuf, Error> {
-    let root =
-        run(Command::new(&options.verilator).args(["--getenv", "VERILATOR_ROOT"]), &options.verilator)?;
-    let include = Path::new(root.trim()).join("include");
+    let include = version::root(&options.verilator)?.join("include");
     let library = objects.join("model.so");
     let mut command = Command::new(&options.compiler);
     command.current_dir(objects).args(CXX_FLAGS.split(' ')).args(&options.cxx_flags);
@@ -288,7 +340,10 @@ fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBu
     command.arg(format!("-DVM_TRACE_FST={0}", u8::from(options.trace)));
     command.arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
     command.args(["-o", "model.so", "hermes_wrapper.cpp"]).arg(format!("{CLASS}__ALL.a")).arg(runtime);
-    command.args(options.trace.then_some("-lz")).args(["-lpthread", "-Wl,--no-undefined"]);
+    command.args(options.trace.then_some("-lz"));
+    // Newer versions write waveforms with another library.
+    command.args((options.trace && include.join("fstcpp").exists()).then_some("-llz4"));
+    command.args(["-lpthread", "-Wl,--no-undefined"]);
     // Clang calls libatomic where GCC has the operation inline.
     command.args(["-Wl,--as-needed", "-latomic"]);
     let output = output(&mut command, &options.compiler)?;
@@ -305,23 +360,6 @@ fn check_compiler(output: &Output, options: &ModelOptions) -> Result<(), Error> 
     }
 }
 
-fn missing(program: &str) -> impl FnOnce(io::Error) -> Error + '_ {
-    move |e| match e.kind() {
-        io::ErrorKind::NotFound => Error::ToolMissing { program: program.to_string() },
-        _ => Error::io(program)(e),
-    }
-}
-
-fn output(command: &mut Command, program: &str) -> Result<Output, Error> {
-    command.stdin(Stdio::null()).output().map_err(missing(program))
-}
-
-/// Standard output of a command that asks a program for something.
-fn run(command: &mut Command, program: &str) -> Result<String, Error> {
-    let output = output(command, program)?;
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 /// The flags for this machine that `compiler` accepts, and the macros that it defines with them.
 fn machine(compiler: &str) -> Result<(&'static str, String), Error> {
     for flags in MACHINE_FLAGS {
@@ -335,21 +373,15 @@ fn machine(compiler: &str) -> Result<(&'static str, String), Error> {
     Ok(("", String::new()))
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::tests::program;
+    use crate::version::KNOWN;
 
     /// A compiler that answers with its arguments, unless they contain one that it does not know.
     fn compiler(folder: &Path, unknown: &str) -> String {
-        let path = folder.join("compiler");
-        fs::write(&path, format!("#!/bin/sh\ncase \"$*\" in *{unknown}*) exit 1;; esac\necho \"$*\"\n"))
-            .unwrap();
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        path.to_string_lossy().into_owned()
+        program(folder, "compiler", &format!("case \"$*\" in *{unknown}*) exit 1;; esac\necho \"$*\""))
     }
 
     #[test]
@@ -363,12 +395,26 @@ mod tests {
         assert_eq!(machine(&compiler(folder.path(), "-m")).unwrap(), ("", String::new()));
     }
 
+    fn tools(verilator: &str, machine_flags: &'static str, machine: &str) -> Tools {
+        let verilator = Verilator { name: verilator.to_string(), version: KNOWN[0] };
+        Tools { verilator, compiler: "clang".to_string(), machine_flags, machine: machine.into() }
+    }
+
+    #[test]
+    fn a_model_belongs_to_its_verilator_and_to_how_it_was_built() {
+        let options = ModelOptions::new("top");
+        let plain = ModelOptions { plain: true, ..options.clone() };
+        let [older, newer] = ["Verilator 5.006", "Verilator 5.030"].map(|name| tools(name, "", ""));
+        assert_ne!(older.model_key("", &options), newer.model_key("", &options));
+        assert_ne!(older.model_key("", &options), older.model_key("", &plain));
+        assert_ne!(older.runtime_key(&options, ""), newer.runtime_key(&options, ""));
+    }
+
     #[test]
     fn a_model_belongs_to_the_machine_it_was_built_on() {
         let options = ModelOptions::new("top");
         let key = |machine_flags, machine: &str| {
-            let (verilator, compiler) = ("Verilator 5".to_string(), "clang".to_string());
-            Tools { verilator, compiler, machine_flags, machine: machine.into() }.model_key("", &options)
+            tools("Verilator 5", machine_flags, machine).model_key("", &options)
         };
         assert_eq!(key("-march=native", "avx2"), key("-march=native", "avx2"));
         assert_ne!(key("-march=native", "avx2"), key("-march=native", "avx512f"));
@@ -379,6 +425,8 @@ mod tests {
     fn run_time_files_are_read_from_the_makefile() {
         let text = "# list\nVM_SUPPORT_SLOW += \\\n\tVmodel__Syms \\\n\n# fast\nVM_GLOBAL_FAST += \\\n\tverilated \\\n\
                     \tverilated_threads \\\n\n# slow\nVM_GLOBAL_SLOW += \\\n\n# end\n";
-        assert_eq!(runtime_sources(text).collect::<Vec<_>>(), ["verilated", "verilated_threads"]);
+        for text in [text.to_string(), text.replace('\t', "  ")] {
+            assert_eq!(runtime_sources(&text).collect::<Vec<_>>(), ["verilated", "verilated_threads"]);
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::header;
 use crate::model::Model;
 use crate::options::{BuildStep, Direction, ModelOptions, Port};
+use crate::rewrite;
 
 /// An instance of the C++ side; only ever handled by pointer.
 #[repr(C)]
@@ -60,6 +61,8 @@ pub struct BuildReport {
     pub cached: bool,
     /// Wall-clock time of finding or building it.
     pub elapsed: Duration,
+    /// Why the model is as Verilator wrote it and therefore slow, if that was not asked for.
+    pub plain_because: Option<String>,
 }
 
 /// A built and loaded model, of which instances can be made.
@@ -111,9 +114,12 @@ impl Model {
             let built = compile::build(work.path(), verilog, options, &tools, &cache, step)?;
             cache.publish(&name, &built)?
         };
-        let shared = Shared::load(&path, &options.top)?;
+        let (shared, plain_because) = Shared::load(&path, &options.top)?;
+        if let Some(because) = &plain_because {
+            rewrite::warn(because);
+        }
         header::check(&options.top, &shared.ports, &options.ports)?;
-        let report = BuildReport { cached, elapsed: start.elapsed() };
+        let report = BuildReport { cached, elapsed: start.elapsed(), plain_because };
         let from = if cached { "found in the cache" } else { "built" };
         log::info!("model of `{}` {from} in {:.1} s", options.top, report.elapsed.as_secs_f64());
         Ok(ModelLibrary { shared: Arc::new(shared), report })
@@ -143,7 +149,8 @@ impl ModelLibrary {
 }
 
 impl Shared {
-    fn load(path: &Path, top: &str) -> Result<Self, Error> {
+    /// The library at `path`, and why it was not rewritten, if that is said there.
+    fn load(path: &Path, top: &str) -> Result<(Self, Option<String>), Error> {
         let error = |source| Error::Load { path: path.to_path_buf(), source };
         // SAFETY: the file was made by this crate (its checksum matches), and loading it runs no more than the
         // constructors of Verilator's run-time library.
@@ -171,7 +178,14 @@ impl Shared {
         };
         // SAFETY: the table is a constant of the library, ended by an entry without a name.
         let ports = unsafe { port_table((functions.ports)()) };
-        Ok(Self { top: top.to_string(), ports, functions, _library: library })
+        // SAFETY: as above; the function returns a constant string of the library.
+        let because = unsafe {
+            let because: unsafe extern "C" fn() -> *const c_char =
+                *library.get(b"hermes_model_plain_because\0").map_err(error)?;
+            CStr::from_ptr(because()).to_string_lossy().into_owned()
+        };
+        let because = Some(because).filter(|because| !because.is_empty());
+        Ok((Self { top: top.to_string(), ports, functions, _library: library }, because))
     }
 }
 

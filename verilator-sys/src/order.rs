@@ -30,7 +30,7 @@ pub(crate) fn function_by_function(
         let class = format!("{CLASS}_{name}__");
         let mut closed = true;
         for (_, text) in files.iter().filter(|(path, _)| file_name(path).starts_with(&class)) {
-            closed &= outside(text).all(|found| inputs.iter().any(|input| input == found));
+            closed &= outside(text).all(|found| inputs.contains(&found));
         }
         if closed {
             classes.push(class);
@@ -64,11 +64,12 @@ pub(crate) fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// What the functions in `text` refer to by the table of all instances.
-fn outside(text: &str) -> impl Iterator<Item = &str> {
-    text.split("vlSymsp->").skip(1).map(|rest| {
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
-        &rest[..end.unwrap_or(rest.len())]
+/// What the functions in `text` refer to by the table of all instances. Functions with loops have spaces between their tokens.
+fn outside(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split("vlSymsp").skip(1).filter_map(|rest| {
+        let (instance, rest) = identifier(rest.trim_start().strip_prefix("->")?.trim_start())?;
+        let member = rest.trim_start().strip_prefix('.').and_then(|rest| identifier(rest.trim_start()));
+        Some(member.map_or(instance.to_string(), |(member, _)| format!("{instance}.{member}")))
     })
 }
 
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn references_to_the_outside_are_found() {
-        let text = "if (vlSymsp->TOP.rst) { x = vlSymsp->TOP__hermes__core_1.__PVT__y; }";
+        let text = "if (vlSymsp->TOP.rst) { x = vlSymsp -> TOP__hermes__core_1\n . __PVT__y ; } f(vlSymsp);";
         assert_eq!(outside(text).collect::<Vec<_>>(), ["TOP.rst", "TOP__hermes__core_1.__PVT__y"]);
     }
 
@@ -227,7 +228,14 @@ mod tests {
         let port =
             |name: &str, direction| HeaderPort { port: Port::new(name, direction, 1), member: name.into() };
         let ports = [port("rst", Direction::Input), port("busy", Direction::Output)];
-        for (reference, changes) in [("TOP.rst", true), ("TOP.busy", false), ("TOP__b.__PVT__x", false)] {
+        for (reference, changes) in [
+            ("TOP.rst", true),
+            ("TOP.busy", false),
+            ("TOP__b.__PVT__x", false),
+            // As functions with loops are written.
+            (" TOP . rst", true),
+            (" TOP__b . __PVT__x", false),
+        ] {
             let folder = tempfile::tempdir().unwrap();
             let root = folder.path().join("Vmodel___024root__0.cpp");
             fs::write(&root, calls).unwrap();

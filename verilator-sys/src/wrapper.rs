@@ -6,7 +6,7 @@ use crate::header::HeaderPort;
 use crate::options::Direction;
 
 /// Changes whenever the functions below, the order of calls (`order`), the loops (`loops`) or the parts of functions (`cut`) change; part of the cache key.
-pub(crate) const WRAPPER_VERSION: u32 = 6;
+pub(crate) const WRAPPER_VERSION: u32 = 7;
 
 /// Name of the class that Verilator generates.
 pub(crate) const CLASS: &str = "Vmodel";
@@ -15,7 +15,8 @@ pub(crate) const CLASS: &str = "Vmodel";
 ///
 /// `vl_fatal` and `vl_stop` of Verilator's run-time library end the process; the library is therefore compiled without
 /// them and they are defined here to throw, so that a model that stops becomes an error value of `hermes_model_eval`.
-pub(crate) fn generate(ports: &[HeaderPort], trace: bool) -> String {
+/// `because` is why the C++ was not rewritten, if it was to be; else it is empty.
+pub(crate) fn generate(ports: &[HeaderPort], trace: bool, because: &str) -> String {
     let mut text = String::new();
     let trace_flag = u8::from(trace);
     let _ =
@@ -37,6 +38,11 @@ pub(crate) fn generate(ports: &[HeaderPort], trace: bool) -> String {
     }
     text.push_str("    default: *bytes = 0; return nullptr;\n    }\n}\n");
     text.push_str(EPILOGUE);
+    let _ = writeln!(
+        text,
+        "\nHERMES_API const char* hermes_model_plain_because() {{ return \"{}\"; }}",
+        because.replace('\\', "\\\\").replace('"', "\\\"")
+    );
     text
 }
 

@@ -60,7 +60,8 @@ impl<'a> Effects<'a> {
 /// Whether Verilator has made the variable `name` for the value or an address of a write to a memory, which comes later: under the
 /// condition of another variable if this one is set under a condition.
 pub(super) fn is_for_later(name: &str) -> bool {
-    name.starts_with("__Vdlyvval__") || name.starts_with("__Vdlyvdim")
+    // The second of each are the names of newer versions.
+    ["__Vdlyvval__", "__VdlyVal__", "__Vdlyvdim", "__VdlyDim"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether two places may be, or contain, the same.
@@ -161,6 +162,17 @@ mod tests {
             "for (i = 0U; i < 3U; ++i) { x = 1U; }",
         ] {
             assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    /// In old and in new versions; what says whether there is a write is read in any case.
+    #[test]
+    fn values_and_addresses_of_later_writes_are_known() {
+        for name in ["__Vdlyvval__x__v0", "__Vdlyvdim0__x__v0", "__VdlyVal__x__v0", "__VdlyDim0__x__v0"] {
+            assert!(is_for_later(name), "{name}");
+        }
+        for name in ["__Vdlyvset__x__v0", "__VdlySet__x__v0", "__Vdly__x", "__VdlyMask__x__v0", "x"] {
+            assert!(!is_for_later(name), "{name}");
         }
     }
 

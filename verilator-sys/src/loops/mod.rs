@@ -30,6 +30,7 @@ use self::arrays::{Arrays, Element};
 use self::columns::Names;
 use self::tokens::{is_word, statements, tokens, Statement};
 use crate::cut::{self, Body, Cuts};
+use crate::dialect;
 use crate::error::Error;
 use crate::options::ModelOptions;
 use crate::order::{file_name, sources};
@@ -38,7 +39,7 @@ use crate::wrapper::CLASS;
 /// The class of what is in no shared module.
 const ROOT: &str = "__024root";
 /// What the variables of a class follow.
-const FIRST_OF_CLASS: &str = "public:";
+pub(crate) const FIRST_OF_CLASS: &str = "public:";
 /// Types of variables, without their parameters.
 const TYPES: [&str; 6] = ["CData", "SData", "IData", "QData", "VlWide", "VlUnpacked"];
 
@@ -49,6 +50,7 @@ pub(crate) fn of_repetitions(objects: &Path, options: &ModelOptions) -> Result<(
     }
     let mut cuts = Cuts::new();
     let mut files = sources(objects)?;
+    files.iter_mut().for_each(|(_, text)| *text = dialect::older(text));
     let classes = options.shared.iter().map(|module| module.name.as_str());
     for name in classes.chain([ROOT]) {
         let class = format!("{CLASS}_{name}");
