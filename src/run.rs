@@ -370,7 +370,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             verdict => app.verdict_name(verdict),
         });
     }
-    report.fault_causes = FaultCause::of(&result.faults);
+    report.fault_causes = FaultCause::of(&result.faults, &records, faults);
     outputs.write(&capture.frames, &result, &records, &report)?;
     print::line(&report)?;
     tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))
@@ -400,11 +400,7 @@ fn fault_lines(report: &Report) -> Vec<String> {
     let threads = |causes: &[FaultCause]| causes.iter().map(|cause| cause.threads).sum::<u64>();
     let mut lines: Vec<_> = shown.iter().map(ToString::to_string).collect();
     if !more.is_empty() {
-        lines.push(format!("fault: {} more causes or PCs, {} threads", more.len(), threads(more)));
-    }
-    let lost = report.faults.saturating_sub(threads(&report.fault_causes));
-    if lost > 0 {
-        lines.push(format!("fault: {lost} more threads, of which the fault FIFO had no room for a record"));
+        lines.push(format!("fault: {} more causes or PCs: {} threads", more.len(), threads(more)));
     }
     lines
 }

@@ -280,12 +280,16 @@ fn faults_fail_the_run_unless_they_may() {
     let folder = Folder::new();
     folder.write("faults.S", include_str!("kernels/faults.S"));
     folder.succeed("kernel build faults.S -o faults.elf");
-    folder.succeed("gen-trace --kind fixed:60 --packets 100 --seed 6 -o in.pcap");
+    // No more faults than the fault FIFO has room for: 32.
+    folder.succeed("gen-trace --kind fixed:60 --packets 40 --seed 6 -o in.pcap");
     let kinds: Vec<u8> = frames(folder.path("in.pcap")).iter().map(|frame| frame[29] & 3).collect();
     let line = |kind: u8, cause: &str, pc: u32| {
         let threads = kinds.iter().filter(|other| **other == kind).count();
         let first = kinds.iter().position(|other| *other == kind).expect("a packet of each kind");
-        format!("fault: {cause} at PC {pc:#010x}: {threads} threads, the first with packet {first}")
+        format!(
+            "fault: {cause} at PC {pc:#010x}: {threads} thread{s}, the first with packet {first}\n",
+            s = if threads == 1 { "" } else { "s" }
+        )
     };
     let info = folder.succeed("kernel info faults.elf");
     let pc = |symbol: &str| {
@@ -319,11 +323,11 @@ fn faults_fail_the_run_unless_they_may() {
         for line in &lines {
             assert_eq!(error.matches(line.as_str()).count(), 1, "{arguments}\nexpected {line}\n{error}");
         }
-        let summary = format!("error: {faulted} of 100 packets ended with a fault");
+        let summary = format!("error: {faulted} of 40 packets ended with a fault");
         assert_eq!(error.contains(&summary), fails, "{error}");
         assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("faults       {faulted}")));
-        assert_eq!(rows(&folder.text("out.csv")).len(), 100);
-        assert_eq!(frames(folder.path("out.pcap")).len(), 100 - faulted);
+        assert_eq!(rows(&folder.text("out.csv")).len(), 40);
+        assert_eq!(frames(folder.path("out.pcap")).len(), 40 - faulted);
         let report: serde_json::Value = serde_json::from_str(&folder.text("out.json")).expect("JSON");
         assert_eq!(report["fault_causes"].as_array().map(Vec::len), Some(3), "{report}");
     }
@@ -332,6 +336,21 @@ fn faults_fail_the_run_unless_they_may() {
     assert!(output.status.success() && output.stderr.is_empty());
     let output = folder.hermes(&format!("-q {run}"));
     assert!(String::from_utf8_lossy(&output.stderr).contains(&lines[0]));
+    // Of more faults the verdicts tell the cause.
+    folder.succeed("gen-trace --kind fixed:60 --packets 400 --seed 6 -o in.pcap");
+    let output = folder.hermes(&run);
+    let error = String::from_utf8_lossy(&output.stderr);
+    let told: u32 = (error.lines().filter(|line| line.starts_with("error: fault: ")))
+        .filter_map(|line| {
+            line.split_once(": ")?.1.rsplit_once(" thread")?.0.rsplit_once(": ")?.1.parse::<u32>().ok()
+        })
+        .sum();
+    let faulted = rows(&folder.text("out.csv")).iter().filter(|row| row.verdict >> 30 == 3).count();
+    assert!(
+        told as usize == faulted && error.contains("illegal instruction, PC not on record"),
+        "{told}, {faulted}\n{error}"
+    );
+
     // The verdicts of an app do not agree with its golden model when its kernel is another one, and that is told first.
     folder.fail(&app, &["packets differ from the golden model"]);
 }

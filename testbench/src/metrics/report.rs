@@ -125,7 +125,7 @@ pub struct Report {
     pub verdicts: BTreeMap<String, usize>,
     /// Threads that ended with a fault.
     pub faults: u64,
-    /// What they faulted of, as far as the fault FIFO had room for it.
+    /// What they faulted of.
     pub fault_causes: Vec<FaultCause>,
     /// Packets that are not what most are.
     pub counted: Counted,
