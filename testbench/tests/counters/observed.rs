@@ -16,6 +16,7 @@ pub const EXIT: u32 = 0xffff_fffc;
 #[derive(Clone, Copy, Debug)]
 pub struct Retired {
     pub core: usize,
+    pub cycle: u64,
     pub pc: u32,
     /// Lanes that executed it, those that faulted included.
     pub active: u32,
@@ -68,6 +69,7 @@ impl Observed {
             let (_, first_packet, living) = self.running.get_mut(&slot).expect("a warp in this slot");
             self.retired.push(Retired {
                 core: retired.core.into(),
+                cycle,
                 pc: retired.pc,
                 active: retired.active,
                 faulting: retired.faulting,
