@@ -666,6 +666,32 @@ mod tests {
     }
 
     #[test]
+    fn every_counter_stands_in_the_report_under_its_own_name() {
+        let lost = cosim::LostCycles { memory: 11, fetch: 12, divergence: 13, scoreboard: 14, conflict: 15 };
+        let counters = cosim::CoreCounters {
+            instructions: 1,
+            lane_instructions: 2,
+            active_cycles: 3,
+            stall_cycles: 4,
+            divergent: 5,
+            fetch_misses: 6,
+            line_reads: 7,
+            line_writes: 8,
+            l2_read_hits: 9,
+            l2_read_misses: 10,
+            l2_writes: 16,
+            lost,
+        };
+        let (_, mut result) = run(app("dec-ttl").as_ref(), 1);
+        result.counters = vec![counters];
+        let told = serde_json::to_value(core_work(&result)[0]).unwrap();
+        let counted = serde_json::to_value(counters).unwrap();
+        for (name, value) in counted.as_object().unwrap().iter().filter(|(name, _)| *name != "l2_writes") {
+            assert_eq!(&told[name], value, "{name}");
+        }
+    }
+
+    #[test]
     fn one_wrong_byte_or_verdict_fails_the_run() {
         for name in ["dec-ttl", "check-ip-header"] {
             let app = app(name);
