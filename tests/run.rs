@@ -385,6 +385,23 @@ fn long_and_endless_kernels() {
     assert!(help.contains("--commit-limit <CYCLES>") && help.contains("[default: 20000000]"), "{help}");
 }
 
+/// Packets of 1,514 bytes, searched byte by byte by all warps that one core of the paper holds: more than half a million cycles
+/// from one commit to the next.
+#[test]
+#[ignore = "builds a core of the paper preset and simulates 2 million cycles"]
+fn large_packets_are_searched_on_one_core() {
+    let folder = Folder::new();
+    folder.succeed("gen-rules --kind snort --count 100 -o snort.rules");
+    folder.succeed("gen-trace --kind fixed:1514 --packets 600 --patterns snort.rules -o in.pcap");
+    for app in ["dpi", "nids"] {
+        let run = format!("run --app {app} --rules snort.rules --pcap in.pcap --verdicts out.csv");
+        folder.succeed(&format!("{run} --preset paper --cores 1"));
+        let rows = rows(&folder.text("out.csv"));
+        check_order(&rows);
+        assert!(rows[0].commit > 500_000, "{:?}", rows[0]);
+    }
+}
+
 /// With a line rate far above what the array computes, the delay of a packet counts from when its schedule lets it come.
 #[test]
 fn delays_under_overload_count_from_the_schedule() {

@@ -186,6 +186,8 @@ fn lines_that_cannot_be_read() {
             number,
             "the maintenance took too long for this test"
         );
+        let warps = (host.read("ISSUED_WARPS").unwrap(), host.read("COMMITTED_WARPS").unwrap());
+        assert_eq!(warps, (number + 1, number), "ISSUED_WARPS, COMMITTED_WARPS");
         while host.read("PORTS_BUSY").unwrap() != 0 {
             assert!(host.device_mut().cycle() < 1_000_000, "frame {number} does not leave");
         }
