@@ -34,8 +34,11 @@ fn folder() -> Folder {
 
 const INPUTS: [&str; 8] = ["in.pcap", "routes", "rules", "snort", "k.S", "k.elf", "keys", "headers"];
 
-/// Every command that writes files: itself, its inputs with their options, its outputs.
-const COMMANDS: [(&str, &[(&str, &str)], &[&str]); 11] = [
+/// A command: itself, its inputs as options and files, its outputs as options.
+type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
+/// Every command that writes files.
+const COMMANDS: [Subject; 11] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],

@@ -407,7 +407,7 @@ fn large_packets_are_searched_on_one_core() {
 fn delays_under_overload_count_from_the_schedule() {
     let folder = Folder::new();
     // More packets than the ring has slots (4,096), so that the last ones wait for one.
-    folder.succeed("gen-trace --kind fixed:60 --packets 6000 --seed 2 -o in.pcap");
+    folder.succeed("gen-trace --kind fixed:60 --packets 12000 --seed 2 -o in.pcap");
     for through in ["host", "ports"] {
         let run = |rate: &str| {
             let options =
