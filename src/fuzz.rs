@@ -13,6 +13,7 @@ use hermes_testbench::iss::disassemble;
 use hermes_testbench::output::OutputFile;
 
 use crate::array::{self, ArrayArgs};
+use crate::files::Files;
 use crate::print;
 
 /// Runs that shrinking a failure may take.
@@ -53,6 +54,13 @@ pub struct Args {
     /// Counts of instructions, hazards and faults as JSON
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default().output("--coverage", self.coverage.as_deref())
+    }
 }
 
 /// What a program may use.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::tables::{generate_routes, MAX_PORTS};
 
+use crate::files::Files;
+
 #[derive(clap::Args)]
 pub struct Args {
     /// Prefixes to make
@@ -20,6 +22,13 @@ pub struct Args {
     /// Text file to write: lines `PREFIX PORT`
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default().output("-o", Some(&self.output))
+    }
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::tables::{generate_filters, generate_rules, FilterKind};
 
+use crate::files::Files;
+
 #[derive(clap::Args)]
 pub struct Args {
     /// acl, fw or ipc: 5-tuple filters with the statistics of the ClassBench sets of that name; snort: rules with the
@@ -42,6 +44,13 @@ impl FromStr for Kind {
             "snort" => Ok(Self::Snort),
             _ => text.parse().map(Self::Filters).map_err(|error: String| error + ", or snort"),
         }
+    }
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default().output("-o", Some(&self.output))
     }
 }
 

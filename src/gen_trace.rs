@@ -6,6 +6,7 @@ use anyhow::ensure;
 use hermes_testbench::tables::{FilterSet, InputError, PatternSet, RouteTable};
 use hermes_testbench::traffic::{self, Aim, CaptureWriter, Generator, Kind, Traffic};
 
+use crate::files::Files;
 use crate::print;
 
 #[derive(clap::Args)]
@@ -43,6 +44,16 @@ pub struct Args {
 }
 
 impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default()
+            .input("--rules", self.rules.as_deref())
+            .input("--routes", self.routes.as_deref())
+            .input("--patterns", self.patterns.as_deref())
+            .input("--headers", self.headers.as_deref())
+            .output("-o", Some(&self.output))
+    }
+
     /// What the packets are aimed at.
     fn aim(&self) -> anyhow::Result<Aim> {
         Ok(Aim {

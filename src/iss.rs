@@ -6,6 +6,7 @@ use anyhow::{bail, Context};
 use hermes_testbench::iss::{register_name, Alone, Disassembly, End, Executed, Isa};
 use hermes_testbench::kernel::Executable;
 
+use crate::files::Files;
 use crate::print;
 
 #[derive(clap::Args)]
@@ -25,6 +26,13 @@ pub struct Args {
     /// Know the atomic instructions (A)
     #[arg(long)]
     atomics: bool,
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default().input("FILE.elf", Some(&self.file))
+    }
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
 
+use crate::files::Files;
 use crate::print;
 
 #[derive(clap::Subcommand)]
@@ -30,6 +31,18 @@ pub struct BuildArgs {
 pub struct InfoArgs {
     /// ELF file of the kernel
     file: PathBuf,
+}
+
+impl Command {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        match self {
+            Self::Build(args) => {
+                Files::default().input("SOURCE", Some(&args.source)).output("-o", Some(&args.output))
+            }
+            Self::Info(args) => Files::default().input("FILE", Some(&args.file)),
+        }
+    }
 }
 
 pub fn execute(command: Command) -> anyhow::Result<()> {

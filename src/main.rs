@@ -4,6 +4,7 @@ mod apps;
 mod array;
 mod bench;
 mod emit;
+mod files;
 mod fuzz;
 mod gen_routes;
 mod gen_rules;
@@ -14,9 +15,12 @@ mod print;
 mod run;
 mod timeline;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Parser, Subcommand};
+
+use files::Files;
 
 /// A packet-processing SIMT array: emit it as Verilog, run captures through it, measure it.
 #[derive(Parser)]
@@ -57,8 +61,57 @@ enum Command {
     Bench(bench::Args),
 }
 
+impl Command {
+    /// What the command reads and writes.
+    fn files(&self) -> Files {
+        match self {
+            Self::Run(args) => args.files(),
+            Self::Kernel(command) => command.files(),
+            Self::Iss(args) => args.files(),
+            Self::Fuzz(args) => args.files(),
+            Self::GenRoutes(args) => args.files(),
+            Self::GenRules(args) => args.files(),
+            Self::GenTrace(args) => args.files(),
+            Self::Bench(args) => args.files(),
+            // No file is read, and the folder that is written is one.
+            Self::Emit(_) | Self::Apps => Files::default(),
+        }
+    }
+
+    fn execute(self, quiet: bool) -> anyhow::Result<()> {
+        self.files().check()?;
+        match self {
+            Self::Emit(args) => emit::execute(&args),
+            Self::Run(args) => run::execute(&args, quiet),
+            Self::Kernel(command) => kernel::execute(command),
+            Self::Iss(args) => iss::execute(&args),
+            Self::Fuzz(args) => fuzz::execute(&args, quiet),
+            Self::Apps => apps::execute(),
+            Self::GenRoutes(args) => gen_routes::execute(&args),
+            Self::GenRules(args) => gen_rules::execute(&args),
+            Self::GenTrace(args) => gen_trace::execute(&args, quiet),
+            Self::Bench(args) => bench::execute(&args, quiet),
+        }
+    }
+}
+
+/// Prints the help, the version or what is wrong with the arguments; gives clap's exit code.
+fn explain(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(failure) if !error.use_stderr() && failure.kind() != io::ErrorKind::BrokenPipe => {
+            print::error(format_args!("standard output: {failure}"));
+            ExitCode::FAILURE
+        }
+        // What cannot be told on standard error is told by the exit code.
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => log::LevelFilter::Error,
         (false, 0) => log::LevelFilter::Warn,
@@ -71,23 +124,11 @@ fn main() -> ExitCode {
         .format_timestamp(None)
         .format_target(false)
         .init();
-    let result = match cli.command {
-        Command::Emit(args) => emit::execute(&args),
-        Command::Run(args) => run::execute(&args, cli.quiet),
-        Command::Kernel(command) => kernel::execute(command),
-        Command::Iss(args) => iss::execute(&args),
-        Command::Fuzz(args) => fuzz::execute(&args, cli.quiet),
-        Command::Apps => apps::execute(),
-        Command::GenRoutes(args) => gen_routes::execute(&args),
-        Command::GenRules(args) => gen_rules::execute(&args),
-        Command::GenTrace(args) => gen_trace::execute(&args, cli.quiet),
-        Command::Bench(args) => bench::execute(&args, cli.quiet),
-    };
-    match result {
+    match cli.command.execute(cli.quiet) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if print::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if print::is_unread(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            print::error(format_args!("{error:#}"));
             ExitCode::FAILURE
         }
     }

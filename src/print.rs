@@ -1,20 +1,39 @@
-//! Standard output and progress.
+//! Standard output, standard error and progress.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Prints a line. A reader that went away (`hermes ... | head`) is an error that [`is_broken_pipe`] knows.
-pub fn line(text: impl std::fmt::Display) -> anyhow::Result<()> {
+/// Standard output could not be written.
+#[derive(Debug)]
+struct OutputError(io::Error);
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// Prints a line. A reader that went away (`hermes ... | head`) is an error that [`is_unread`] knows.
+pub fn line(text: impl fmt::Display) -> anyhow::Result<()> {
     let mut output = io::stdout().lock();
-    writeln!(output, "{text}")?;
-    Ok(output.flush()?)
+    let written = writeln!(output, "{text}").and_then(|()| output.flush());
+    Ok(written.map_err(OutputError)?)
 }
 
 /// Whether `error` says that nobody reads standard output any more.
-pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.downcast_ref::<io::Error>();
-    io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+pub fn is_unread(error: &anyhow::Error) -> bool {
+    let output = error.downcast_ref::<OutputError>();
+    output.is_some_and(|OutputError(error)| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Prints an error. If standard error cannot be written, the exit code has to tell it.
+pub fn error(text: impl fmt::Display) {
+    // In one piece, so that lines of processes that share it do not mix.
+    let _ = io::stderr().write_all(format!("error: {text}\n").as_bytes());
 }
 
 /// A bar for `total` packets on a terminal; hidden elsewhere and with `quiet`.

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{bail, ensure, Context};
+use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{check_ports, App, AppEntry, Inputs, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryOptions, Packet,
-    PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
+    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency,
+    MemoryOptions, Packet, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
-use hermes_testbench::metrics::{self, CoreWork, Counted, PacketRecord, Report, RunFacts};
+use hermes_testbench::metrics::{self, CoreWork, Counted, FaultCause, PacketRecord, Report, RunFacts};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
@@ -20,11 +20,15 @@ use hermes_testbench::traffic::{self, Capture, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
 
 use crate::array::{self, ArrayArgs};
+use crate::files::Files;
 use crate::print;
 use crate::timeline::{Timeline, TimelineArgs};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
+
+/// Causes of faults that are told, a line each; JSON has all.
+const MOST_FAULT_LINES: usize = 32;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -48,7 +52,7 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "host|ports", default_value = "host")]
     through: Through,
     /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times (1 ns = 1 cycle), or as fast
-    /// as the ring takes them
+    /// as the ring takes them. Delays count from then on, in the first two cases even if the packet finds the ring full
     #[arg(long, value_name = "GBPS|trace|max", default_value = "max")]
     line_rate: LineRate,
     /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
@@ -73,6 +77,15 @@ pub struct Args {
     /// every packet a verdict; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
     watchdog: u32,
+    /// Cycles without a commit, with packets in flight, after which the run ends with an error, for kernels that do not end; those of
+    /// --watchdog come on top; 0: any number. Whatever this is, a run ends with an error when no instruction was retired for
+    /// 500,000 cycles, or for 100 times --mem-latency if that is more
+    #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit)]
+    commit_limit: u64,
+    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel, and not with the kernel of
+    /// an app. What they faulted of is told either way
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fail_on_fault: Option<bool>,
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     max_packets: Option<usize>,
@@ -155,6 +168,21 @@ struct Program {
 }
 
 impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default()
+            .input("--pcap", Some(&self.pcap))
+            .input("--kernel", self.what.kernel.as_deref())
+            .input("--rules", self.inputs.rules.as_deref())
+            .input("--routes", self.inputs.routes.as_deref())
+            .input("--keys", self.inputs.keys.as_deref())
+            .output("--out", self.out.as_deref())
+            .output("--json", self.json.as_deref())
+            .output("--verdicts", self.verdicts.as_deref())
+            .output("--wave", self.wave.as_deref())
+            .and(self.timeline.files())
+    }
+
     fn latency(&self) -> anyhow::Result<Latency> {
         match (self.memory, self.mem_latency) {
             (MemoryTiming::Fixed, latency) => Ok(Latency::Fixed(latency.unwrap_or(60))),
@@ -162,6 +190,23 @@ impl Args {
             (MemoryTiming::Dram(_), Some(cycles)) => {
                 bail!("--mem-latency {cycles}: goes with --memory fixed only; DRAM has times of its own")
             }
+        }
+    }
+
+    /// How the run is watched. It waits for longer than the array's own watchdog does.
+    fn options(&self) -> RunOptions {
+        let usual = RunOptions::default();
+        RunOptions {
+            stall_limit: usual.stall_limit.max(100 * u64::from(self.mem_latency.unwrap_or(0))),
+            commit_limit: match self.commit_limit {
+                0 => u64::MAX,
+                limit => limit.saturating_add(self.watchdog.into()),
+            },
+            arrivals: match self.line_rate {
+                LineRate::Max => Arrivals::Taken,
+                LineRate::Gbps(_) | LineRate::Trace => Arrivals::Scheduled,
+            },
+            ..usual
         }
     }
 
@@ -325,8 +370,39 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             verdict => app.verdict_name(verdict),
         });
     }
+    report.fault_causes = FaultCause::of(&result.faults, &records, faults);
     outputs.write(&capture.frames, &result, &records, &report)?;
-    print::line(report)
+    print::line(&report)?;
+    tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))
+}
+
+/// Tells what threads faulted of, a line for each cause and instruction; with `fail` that is an error.
+fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
+    let lines = fault_lines(report);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if !fail {
+        lines.iter().for_each(|line| log::warn!("{line}"));
+        return Ok(());
+    }
+    lines.iter().for_each(print::error);
+    bail!(
+        "{} of {} packets ended with a fault; with --fail-on-fault=false that is a result like others",
+        report.faults,
+        report.packets
+    )
+}
+
+/// What [`tell_faults`] tells.
+fn fault_lines(report: &Report) -> Vec<String> {
+    let (shown, more) = report.fault_causes.split_at(report.fault_causes.len().min(MOST_FAULT_LINES));
+    let threads = |causes: &[FaultCause]| causes.iter().map(|cause| cause.threads).sum::<u64>();
+    let mut lines: Vec<_> = shown.iter().map(ToString::to_string).collect();
+    if !more.is_empty() {
+        lines.push(format!("fault: {} more causes or PCs: {} threads", more.len(), threads(more)));
+    }
+    lines
 }
 
 /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
@@ -410,9 +486,7 @@ fn simulate(
     }
     let layout = host.configure(&setup)?;
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
-    // The run waits for longer than the array's own watchdog does.
-    let patience = program.app.as_ref().map_or(RunOptions::default().watchdog, |app| app.watchdog());
-    let options = RunOptions { watchdog: patience + u64::from(args.watchdog), ..RunOptions::default() };
+    let options = args.options();
     let bar = print::progress(packets.len() as u64, quiet);
     let mut progress = |progress: cosim::Progress| bar.set_position(progress.committed);
     let result = match args.through {
@@ -431,7 +505,12 @@ fn simulate(
     // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
     let ended = timeline.map(|timeline| timeline.commit(cycle)).transpose();
-    let outcome = result?;
+    let outcome = result.map_err(|error| match error {
+        CosimError::NoCommit { .. } => anyhow!(
+            "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
+        ),
+        error => error.into(),
+    })?;
     ended?;
     let result = outcome.run();
     log::info!(
@@ -584,6 +663,32 @@ mod tests {
             elapsed: std::time::Duration::ZERO,
         };
         (packets, result)
+    }
+
+    #[test]
+    fn every_counter_stands_in_the_report_under_its_own_name() {
+        let lost = cosim::LostCycles { memory: 11, fetch: 12, divergence: 13, scoreboard: 14, conflict: 15 };
+        let counters = cosim::CoreCounters {
+            instructions: 1,
+            lane_instructions: 2,
+            active_cycles: 3,
+            stall_cycles: 4,
+            divergent: 5,
+            fetch_misses: 6,
+            line_reads: 7,
+            line_writes: 8,
+            l2_read_hits: 9,
+            l2_read_misses: 10,
+            l2_writes: 16,
+            lost,
+        };
+        let (_, mut result) = run(app("dec-ttl").as_ref(), 1);
+        result.counters = vec![counters];
+        let told = serde_json::to_value(core_work(&result)[0]).unwrap();
+        let counted = serde_json::to_value(counters).unwrap();
+        for (name, value) in counted.as_object().unwrap().iter().filter(|(name, _)| *name != "l2_writes") {
+            assert_eq!(&told[name], value, "{name}");
+        }
     }
 
     #[test]

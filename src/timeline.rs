@@ -13,6 +13,8 @@ use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::timeline::{CycleRange, Perfetto, Recorder, TextTrace};
 
+use crate::files::Files;
+
 #[derive(clap::Args)]
 pub struct TimelineArgs {
     /// Every instruction of every warp, with its values and what it waited for, as text; this and --perfetto take a model of
@@ -28,6 +30,13 @@ pub struct TimelineArgs {
 }
 
 impl TimelineArgs {
+    /// What is written.
+    pub fn files(&self) -> Files {
+        Files::default()
+            .output("--trace", self.trace.as_deref())
+            .output("--perfetto", self.perfetto.as_deref())
+    }
+
     /// Whether the model needs the retire trace.
     pub fn is_wanted(&self) -> bool {
         self.trace.is_some() || self.perfetto.is_some()

@@ -34,9 +34,6 @@ const KEYS: &str = "spi 0x1001\nsource 192.0.2.1\ndestination 198.51.100.2\nnonc
 /// The MCW whose figures carry no suffix.
 const REFERENCE_WARPS: u32 = 16;
 const SEED: u64 = 1;
-/// A warp with a packet of 1,518 bytes that is searched byte by byte, among 32 of its kind, ends after this many cycles at the latest,
-/// unless the core is stuck.
-const WATCHDOG_CYCLES: u64 = 20_000_000;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -209,7 +206,6 @@ fn one(
         slot_bytes_log2,
         latency,
         most_warps,
-        watchdog: app.watchdog().max(WATCHDOG_CYCLES),
     };
     let result = run.run(load, |host, setup| Ok(host.load_app(app, setup)?))?;
     check(app, packets, &result)?;

@@ -7,7 +7,7 @@
 use anyhow::{ensure, Context};
 use hermes_rtl::config::{most_warps, Config, LINE_BYTES};
 use hermes_testbench::apps::{AppEntry, Inputs};
-use hermes_testbench::cosim::{Device, RunOptions};
+use hermes_testbench::cosim::Device;
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
@@ -206,6 +206,5 @@ impl Bench {
 
 /// One thread for each frame, at most `most_warps` warps on a core.
 fn load(kernel: &Kernel, frames: Vec<Vec<u8>>, latency: u32, most_warps: u32) -> Load<'_> {
-    let watchdog = RunOptions::default().watchdog;
-    Load { kernel, frames, slot_bytes_log2: SLOT_BYTES_LOG2, latency, most_warps, watchdog }
+    Load { kernel, frames, slot_bytes_log2: SLOT_BYTES_LOG2, latency, most_warps }
 }

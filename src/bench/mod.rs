@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use hermes_testbench::output::OutputFile;
 
+use crate::files::Files;
 use crate::print;
 use figure::{table, Figure};
 
@@ -41,6 +42,13 @@ enum Command {
     Memory(memory::Args),
     /// Throughput of every app with 64-byte and IMIX packets, and what a packet costs
     Apps(apps::Args),
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default().output("--json", self.json.as_deref())
+    }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {

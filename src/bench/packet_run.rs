@@ -4,7 +4,8 @@ use anyhow::ensure;
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::App;
 use hermes_testbench::cosim::{
-    self, ArraySetup, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult, Simulation,
+    self, ArraySetup, Arrivals, Host, KernelImage, Latency, MemoryOptions, Packet, RunOptions, RunResult,
+    Simulation,
 };
 use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
@@ -17,6 +18,10 @@ use crate::print;
 
 /// Bytes of the shared memory; pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
+
+/// Cycles without a commit after which a run is given up: warps of 1,518-byte packets that are searched or ciphered byte by byte, among
+/// 32 of their kind, take a good part of it.
+const COMMIT_LIMIT: u64 = 100_000_000;
 
 /// An array to measure on.
 pub struct PacketRun {
@@ -36,8 +41,6 @@ pub struct Load<'a> {
     pub latency: u32,
     /// Most warps of a core.
     pub most_warps: u32,
-    /// Cycles that may pass without a packet being started or finished.
-    pub watchdog: u64,
 }
 
 impl PacketRun {
@@ -68,7 +71,8 @@ impl PacketRun {
         let packet = |frame| Packet { frame, port: 0, flags: 0, arrival: 0 };
         let packets: Vec<_> = load.frames.into_iter().map(packet).collect();
         let bar = print::progress(packets.len() as u64, self.quiet);
-        let options = RunOptions { watchdog: load.watchdog, ..RunOptions::default() };
+        let (commit_limit, arrivals) = (COMMIT_LIMIT, Arrivals::Taken);
+        let options = RunOptions { commit_limit, arrivals, ..RunOptions::default() };
         let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |progress| {
             bar.set_position(progress.committed);
         });

@@ -15,7 +15,7 @@ use crate::print;
 /// Bytes of the shared memory; pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 28;
 /// A warp of the longest loops ends after this many cycles at the latest, unless the core is stuck.
-const WATCHDOG_CYCLES: u64 = 50_000_000;
+const COMMIT_LIMIT: u64 = 50_000_000;
 /// Bytes of a packet: they do not matter.
 const FRAME_BYTES: usize = 60;
 
@@ -112,7 +112,7 @@ impl Workload {
         };
         let layout = host.configure(&setup)?;
         let packets = vec![Packet { frame: vec![0; FRAME_BYTES], port: 0, flags: 0, arrival: 0 }; threads];
-        let options = RunOptions { watchdog: WATCHDOG_CYCLES, ..RunOptions::default() };
+        let options = RunOptions { commit_limit: COMMIT_LIMIT, ..RunOptions::default() };
         let bar = print::progress(threads as u64, quiet);
         let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |progress| {
             bar.set_position(progress.committed);

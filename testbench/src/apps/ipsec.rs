@@ -23,11 +23,6 @@ struct Ipsec {
 }
 
 impl App for Ipsec {
-    /// Ciphers take long: some 1,000 instructions for 16 bytes.
-    fn watchdog(&self) -> u64 {
-        20_000_000
-    }
-
     /// The compiler's kernel uses 304 bytes.
     fn stack_bytes_log2(&self) -> u32 {
         9

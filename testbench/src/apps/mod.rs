@@ -20,7 +20,7 @@ pub use through_ports::{check_ports, NOT_SENT};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::cosim::{EgressLists, RunOptions};
+use crate::cosim::EgressLists;
 use crate::golden::{Difference, Golden};
 use crate::kernel::{build_source, BuildError, Kernel, RegisterClass};
 use crate::slot::SlotPacket;
@@ -100,11 +100,6 @@ pub trait App: fmt::Debug {
     /// Stack bytes that a thread needs, as a power of two.
     fn stack_bytes_log2(&self) -> u32 {
         8
-    }
-
-    /// Cycles that may pass without a packet being started or finished before a run is given up.
-    fn watchdog(&self) -> u64 {
-        RunOptions::default().watchdog
     }
 
     /// Most bytes by which a frame grows in its slot.

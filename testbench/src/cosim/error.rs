@@ -122,12 +122,22 @@ pub enum CosimError {
         /// What it found.
         message: String,
     },
-    /// Nothing happened for long.
-    #[error("cycle {cycle}: no warp was issued, finished or committed for {quiet} cycles; {state}")]
+    /// Nothing went on for long.
+    #[error("cycle {cycle}: no instruction was retired for {quiet} cycles; {state}")]
     NoProgress {
         /// Cycles since reset.
         cycle: u64,
         /// Cycles without progress.
+        quiet: u64,
+        /// Registers and counts that tell what is pending.
+        state: String,
+    },
+    /// Instructions were retired, or could not be counted, but packets did not come to their end for long.
+    #[error("cycle {cycle}: no packet was committed for {quiet} cycles; {state}")]
+    NoCommit {
+        /// Cycles since reset.
+        cycle: u64,
+        /// Cycles without a commit.
         quiet: u64,
         /// Registers and counts that tell what is pending.
         state: String,

@@ -10,7 +10,7 @@
 //! | `allocator`, `host` | the host library, for every [`Device`] |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
 //! | `stream` | the packet ports: source and sink of frames, runs through them |
-//! | `tracker`, `session` | runs of packets, with the time of every stage |
+//! | `tracker`, `progress`, `session` | runs of packets, with the time of every stage, and when they are given up |
 
 mod allocator;
 mod axi_lite;
@@ -21,6 +21,7 @@ mod host;
 mod image;
 mod memory;
 mod ports;
+mod progress;
 mod session;
 mod simulation;
 mod stream;
@@ -40,7 +41,7 @@ pub use memory::{
     OKAY, SLVERR,
 };
 pub use ports::{Axi4Ports, AxiLitePorts, PortError, StreamInPorts, StreamOutPorts, TracePorts};
-pub use session::{frame_capacity, run, Packet, PacketRecord, Progress, RunOptions, RunResult};
+pub use session::{frame_capacity, run, Arrivals, Packet, PacketRecord, Progress, RunOptions, RunResult};
 pub use simulation::{Event, Observer, PacketRange, Simulation, WarpSlot};
 pub use stream::{
     run_through_ports, PortCounters, PortsResult, SentFrame, StreamOptions, StreamSink, StreamSource, Streams,

@@ -23,6 +23,7 @@ use super::host::{
 };
 use super::image::LINE;
 use super::memory::MemoryStatistics;
+use super::progress::{Step, Stuck, Watch};
 use super::simulation::{Event, Simulation};
 use super::tracker::{PacketTimes, Tracker};
 use crate::slot::FRAME_OFFSET;
@@ -44,25 +45,43 @@ pub struct Packet {
     pub port: u32,
     /// Third word of the descriptor.
     pub flags: u32,
-    /// Cycle of the run at which it arrives; never less than that of the packet before it. All 0: as fast as the ring
-    /// takes them.
+    /// Cycle of the run at which it arrives; never less than that of the packet before it.
     pub arrival: u64,
+}
+
+/// From when on a packet waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// From the cycle that [`Packet::arrival`] names, whether there is room for it or not: what an array that is slower than the
+    /// line makes packets wait before they find a slot is part of their delay.
+    #[default]
+    Scheduled,
+    /// From the cycle in which there is a slot for it: for packets that are there from the start and come as fast as the
+    /// ring takes them.
+    Taken,
 }
 
 /// How a run is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Cycles without an event, with packets in flight, after which the run is given up.
-    pub watchdog: u64,
+    /// Cycles, with packets in flight, without an instruction that retires on any core, after which the run is given up. It is noticed
+    /// at most half as many cycles later.
+    pub stall_limit: u64,
+    /// Cycles, with packets in flight, without a commit, after which the run is given up although instructions retire: what ends a
+    /// run of a kernel that does not end, unless the array's watchdog does.
+    pub commit_limit: u64,
+    /// What arrival times mean.
+    pub arrivals: Arrivals,
     /// Whether to leave out cycles in which the array rests and waits for the next packet. Times of the run count them,
     /// the counters of the array do not.
     pub skip_idle: bool,
 }
 
 impl Default for RunOptions {
-    /// 500,000 cycles; idle time is left out.
+    /// 500,000 cycles without an instruction, 20,000,000 without a commit; packets arrive by their schedule, idle time is left out.
     fn default() -> Self {
-        Self { watchdog: 500_000, skip_idle: true }
+        let arrivals = Arrivals::default();
+        Self { stall_limit: 500_000, commit_limit: 20_000_000, arrivals, skip_idle: true }
     }
 }
 
@@ -142,6 +161,8 @@ enum Task {
     StartMaintenance,
     /// The state of the maintenance is being read.
     PollMaintenance,
+    /// The cores' counts of instructions are being read; so many accesses are in flight.
+    CountInstructions(usize),
 }
 
 struct Run<'a> {
@@ -149,6 +170,9 @@ struct Run<'a> {
     setup: &'a ArraySetup,
     layout: &'a Layout,
     tracker: Tracker,
+    watch: Watch,
+    /// What the watch has found.
+    stuck: Option<Stuck>,
     task: Task,
     /// The last register access was a push, so that others get their turn.
     pushed_last: bool,
@@ -170,8 +194,8 @@ struct Run<'a> {
 /// reset.
 ///
 /// # Errors
-/// A frame is too large for a slot, the array breaks a rule or its order, a register does not answer, or nothing happens
-/// for [`RunOptions::watchdog`] cycles.
+/// A frame is too large for a slot, the array breaks a rule or its order, a register does not answer, or the run is stuck
+/// ([`RunOptions::stall_limit`], [`RunOptions::commit_limit`]).
 pub fn run(
     host: &mut Host<Simulation>,
     setup: &ArraySetup,
@@ -188,6 +212,8 @@ pub fn run(
     host.start(setup.eager)?;
     let mut run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
+        watch: Watch::new(&options),
+        stuck: None,
         task: Task::None,
         pushed_last: false,
         fault_seen: false,
@@ -234,7 +260,10 @@ impl Run<'_> {
             let now = self.now();
             while let Some(packet) = next.next_if(|p| p.arrival <= now && self.tracker.has_room()) {
                 self.write_slot(packet)?;
-                self.tracker.arrive(now);
+                self.tracker.arrive(match options.arrivals {
+                    Arrivals::Scheduled => packet.arrival,
+                    Arrivals::Taken => now,
+                });
                 last_event = now;
             }
             let waiting = next.peek().copied();
@@ -246,12 +275,18 @@ impl Run<'_> {
             self.host.device_mut().take_events(&mut events);
             for (cycle, event) in events.drain(..) {
                 last_event = now;
+                self.watch.event(now, event);
                 self.event(cycle, event)?;
             }
             let in_flight = self.tracker.arrived() > self.tracker.committed();
             let busy = in_flight || self.maintenance.is_some() || waiting.is_none();
-            if busy && now - last_event > options.watchdog {
-                return Err(self.stuck(now - last_event));
+            match self.watch.cycle(now, busy) {
+                Step::GoOn => {}
+                Step::Read => self.count_instructions(),
+                Step::GiveUp(stuck) => self.stuck = Some(stuck),
+            }
+            if let Some(stuck) = self.stuck {
+                return Err(self.give_up(stuck));
             }
             if let (Some(packet), false, true) = (waiting, busy, options.skip_idle) {
                 self.skip_idle(now - last_event, now, packet.arrival);
@@ -315,6 +350,16 @@ impl Run<'_> {
         }
     }
 
+    /// Starts to read how many instructions each core has retired, if no other accesses are in flight.
+    fn count_instructions(&mut self) {
+        if !matches!(self.task, Task::None) {
+            return;
+        }
+        let accesses = self.watch.accesses(self.host.info().cores);
+        self.task = Task::CountInstructions(accesses.len());
+        accesses.into_iter().for_each(|access| self.submit(access));
+    }
+
     /// Whether a quarter of the ring has been committed, or all of the run.
     fn maintenance_is_due(&self) -> bool {
         let quarter = (1_usize << self.setup.ring_slots_log2).div_ceil(4);
@@ -343,6 +388,15 @@ impl Run<'_> {
                     }
                     Task::None
                 }
+                Task::CountInstructions(left) => {
+                    self.watch.take(completion.access, completion.value);
+                    if left > 1 {
+                        Task::CountInstructions(left - 1)
+                    } else {
+                        self.instructions_counted();
+                        Task::None
+                    }
+                }
                 Task::FaultLevel => self.read_fault(completion.value & 0xffff),
                 Task::FaultRecord(mut words, behind) if words.len() < FAULT_REGISTERS.len() => {
                     words.push(completion.value);
@@ -370,6 +424,13 @@ impl Run<'_> {
             }
             (ended, _) => ended,
         }
+    }
+
+    /// Lets the watch judge what the cores have retired.
+    fn instructions_counted(&mut self) {
+        let cleaning = self.maintenance.is_some();
+        let lines = cleaning.then(|| self.host.device_mut().memory_statistics().total().lines_written);
+        self.stuck = self.watch.counted(lines);
     }
 
     /// Starts to read the oldest of `records` fault records; lets a push go first.
@@ -424,7 +485,8 @@ impl Run<'_> {
         }
     }
 
-    fn stuck(&mut self, quiet: u64) -> CosimError {
+    /// The error of a run that is stuck.
+    fn give_up(&mut self, stuck: Stuck) -> CosimError {
         let mut state = self.tracker.describe();
         let simulation = self.host.device_mut();
         let cycle = simulation.cycle();
@@ -450,7 +512,7 @@ impl Run<'_> {
                 }
             }
         }
-        CosimError::NoProgress { cycle, quiet, state }
+        stuck.error(cycle, state)
     }
 
     /// Ends the accesses in flight and reads what the registers tell about the run.

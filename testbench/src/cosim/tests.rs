@@ -221,8 +221,8 @@ fn an_access_that_is_not_answered_ends() {
 
 /// What the array does, in miniature: 2 cores of one warp slot and 4 lanes. It issues one or two warps, serves the
 /// second one first, and commits both in order. A kernel is built in: the first byte of the frame rises by 1, the verdict is
-/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes. Maintenance takes
-/// 100 cycles; its register counts them from bit 8 on.
+/// the length, or a fault (cause 2) when the second byte is 0xff. A verdict for a first byte of 0xee never comes; that for 0xed comes after
+/// 20,000 cycles, in each of which an instruction retires. Maintenance takes 100 cycles; its register counts them from bit 8 on.
 const ARRAY: &str = "
   reg [31:0] pending, issued, committed, faults; reg [31:0] values [0:63];
   reg [31:0] records [0:1023]; reg [9:0] record_in, record_out; reg [6:0] busy; reg [23:0] maintenances;
@@ -233,7 +233,7 @@ const ARRAY: &str = "
     get_offset == @PENDING@ ? pending : get_offset == @COMMITTED_PACKETS@ ? committed :
     get_offset == @L2_MAINTENANCE@ ? {maintenances, 7'd0, busy != 0} : get_offset == @FAULTS@ ? faults : get_offset == @FAULT_LEVEL@ ? {22'd0, level} :
     get_offset == @FAULT_INFO@ ? 32'h01000102 : get_offset == @FAULT_PACKET@ ? records[record_out] :
-    get_offset == @CORE_INSTRUCTIONS@ ? {31'd0, values[@CORE_SELECT@ >> 2][0]} + 32'd7 : values[get_offset[7:2]];
+    get_offset == @CORE_INSTRUCTIONS@ ? {31'd0, values[@CORE_SELECT@ >> 2][0]} + 32'd7 + retired : values[get_offset[7:2]];
   wire run = values[@CONTROL@ >> 2][0];
   reg [3:0] state; reg core, second; reg [31:0] first [0:1]; reg [5:0] count [0:1]; reg [5:0] done;
   wire [5:0] take = pending > 4 ? 6'd4 : pending[5:0];
@@ -241,12 +241,12 @@ const ARRAY: &str = "
   wire [31:0] slot = packet & ((32'd1 << values[@RING_SLOTS_LOG2@ >> 2]) - 1);
   wire [31:0] slot_address = values[@RING_BASE@ >> 2] + (slot << values[@SLOT_BYTES_LOG2@ >> 2]);
   wire [31:0] verdict_address = values[@VERDICT_BASE@ >> 2] + (slot << 2);
-  reg [511:0] line; reg aw_done, w_done;
+  reg [511:0] line; reg aw_done, w_done; reg [31:0] retired; reg [14:0] turns;
   wire fault = line[159:152] == 8'hff;
   wire [31:0] verdict = fault ? 32'hc0000002 : line[31:0];
   wire aw_now = aw_done | m_axi_0_awready; wire w_now = w_done | m_axi_0_wready;
   localparam IDLE = 0, ISSUE = 1, READ = 2, DATA = 3, WRITE = 4, WAIT = 5, VERDICT = 6, ANSWER = 7, FINISH = 8, FIRST = 9,
-             SECOND = 10;
+             SECOND = 10, LOOP = 11;
   assign m_axi_0_arvalid = state == READ; assign m_axi_0_araddr = slot_address; assign m_axi_0_arsize = 3'd6;
   assign m_axi_0_arburst = 2'd1; assign m_axi_0_rready = state == DATA; assign m_axi_0_bready = 1'b1;
   assign m_axi_0_awvalid = (state == WRITE | state == VERDICT) & ~aw_done; assign m_axi_0_awsize = 3'd6;
@@ -279,8 +279,10 @@ const ARRAY: &str = "
       READ: if (m_axi_0_arready) state <= DATA;
       DATA: if (m_axi_0_rvalid) begin
         line <= m_axi_0_rdata; line[151:144] <= m_axi_0_rdata[151:144] + 8'd1;
-        state <= m_axi_0_rdata[151:144] == 8'hee ? DATA : WRITE; aw_done <= 0; w_done <= 0;
+        state <= m_axi_0_rdata[151:144] == 8'hee ? DATA : m_axi_0_rdata[151:144] == 8'hed ? LOOP : WRITE;
+        aw_done <= 0; w_done <= 0; turns <= 0;
       end
+      LOOP: begin retired <= retired + 1; turns <= turns + 1; if (turns == 20000) state <= WRITE; end
       WRITE, VERDICT: begin
         aw_done <= aw_now; w_done <= w_now;
         if (aw_now & w_now) state <= state == WRITE ? WAIT : ANSWER;
@@ -297,7 +299,7 @@ const ARRAY: &str = "
     endcase
     if (rst) begin
       state <= IDLE; pending <= 0; issued <= 0; committed <= 0; faults <= 0; record_in <= 0; record_out <= 0;
-      busy <= 0; maintenances <= 0;
+      busy <= 0; maintenances <= 0; retired <= 0;
     end
   end
 ";
@@ -483,14 +485,78 @@ fn a_stuck_array_is_described() {
     let mut packets = frames(10, |_| 0);
     packets[6].frame[0] = 0xee;
     let layout = host.configure(&SMALL).unwrap();
-    let options = RunOptions { watchdog: 5000, ..RunOptions::default() };
+    let options = RunOptions { stall_limit: 5000, ..RunOptions::default() };
     let error = run(&mut host, &SMALL, &layout, &packets, options, &mut |_| {}).unwrap_err().to_string();
-    assert!(
-        error.contains("for 5001 cycles; packets: 10 arrived, 10 pushed, 8 issued, 0 committed"),
-        "{error}"
-    );
+    let quiet =
+        error.split_once("no instruction was retired for ").and_then(|(_, rest)| rest.split_once(' '));
+    let quiet: u64 = quiet.and_then(|(cycles, _)| cycles.parse().ok()).unwrap_or(0);
+    assert!((5_001..6_500).contains(&quiet), "{error}");
+    assert!(error.contains("cycles; packets: 10 arrived, 10 pushed, 8 issued, 0 committed"), "{error}");
     assert!(error.contains("the oldest is the warp of 4 packets from 0 at core 0 slot 0"), "{error}");
     assert!(error.contains("PENDING = 2"), "{error}");
+}
+
+/// A packet takes 20,000 cycles in which nothing is issued, finished or committed.
+#[test]
+fn a_warp_that_takes_long_is_waited_for_as_long_as_it_retires() {
+    let mut host = array(MemoryOptions::default());
+    host.load_kernel(&KERNEL).unwrap();
+    let mut packets = frames(10, |_| 0);
+    packets[6].frame[0] = 0xed;
+    let layout = host.configure(&SMALL).unwrap();
+    let options = RunOptions { stall_limit: 2000, ..RunOptions::default() };
+    let result = run(&mut host, &SMALL, &layout, &packets, options, &mut |_| {}).unwrap();
+    check(&packets, &result);
+    assert!(result.cycles > 20_000);
+    // Looking at the counters costs no cycle.
+    let mut host = array(MemoryOptions::default());
+    host.load_kernel(&KERNEL).unwrap();
+    assert_eq!(run_all(&mut host, &SMALL, &packets).cycles, result.cycles);
+    // What retires without end ends with the other limit.
+    let mut host = array(MemoryOptions::default());
+    host.load_kernel(&KERNEL).unwrap();
+    let layout = host.configure(&SMALL).unwrap();
+    let options = RunOptions { stall_limit: 2000, commit_limit: 10_000, ..RunOptions::default() };
+    let error = run(&mut host, &SMALL, &layout, &packets, options, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("no packet was committed for 10001 cycles; packets: 10 arrived"), "{error}");
+}
+
+/// Packets come four times as fast as they are processed: they wait, also while the ring is full.
+#[test]
+fn what_an_overload_makes_packets_wait_is_part_of_their_delay() {
+    let run = |arrivals| {
+        let mut host = array(MemoryOptions { latency: Latency::Fixed(20), ..MemoryOptions::default() });
+        host.load_kernel(&KERNEL).unwrap();
+        let packets = frames(200, |i| 10 * i as u64);
+        let layout = host.configure(&SMALL).unwrap();
+        let options = RunOptions { arrivals, ..RunOptions::default() };
+        let result = super::run(&mut host, &SMALL, &layout, &packets, options, &mut |_| {}).unwrap();
+        check(&packets, &result);
+        (packets, result)
+    };
+    let (packets, scheduled) = run(Arrivals::Scheduled);
+    assert!(scheduled.deferred_cycles > 5_000, "{}", scheduled.deferred_cycles);
+    for (packet, record) in packets.iter().zip(&scheduled.packets) {
+        assert_eq!(record.times.arrival, packet.arrival, "packet {}", record.index);
+    }
+    // A packet is processed in some 60 cycles and more: the last one waits for all that piled up.
+    let delay = |result: &RunResult, index: usize| {
+        let times = result.packets[index].times;
+        times.commit - times.arrival
+    };
+    assert!(delay(&scheduled, 199) > 150 * 50 && delay(&scheduled, 199) > 3 * delay(&scheduled, 40));
+    // A ring takes as many packets as it has slots: all others waited for one.
+    let (_, taken) = run(Arrivals::Taken);
+    let longest = (0..200).map(|index| delay(&taken, index)).max().unwrap();
+    assert!(longest < delay(&scheduled, 199) / 3, "{longest}");
+    // The run is the same.
+    assert_eq!((scheduled.cycles, scheduled.deferred_cycles), (taken.cycles, taken.deferred_cycles));
+    for (a, b) in scheduled.packets.iter().zip(&taken.packets) {
+        assert_eq!(
+            (a.times.start, a.times.finish, a.times.commit),
+            (b.times.start, b.times.finish, b.times.commit)
+        );
+    }
 }
 
 #[test]

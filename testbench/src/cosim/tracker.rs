@@ -9,7 +9,7 @@ use super::simulation::{Event, PacketRange, WarpSlot};
 /// When a packet passed which stage, in cycles from the start of the run, and where it was processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketTimes {
-    /// It was written to its slot.
+    /// It arrived: see [`Arrivals`](super::Arrivals).
     pub arrival: u64,
     /// Its warp was issued.
     pub start: u64,
@@ -79,9 +79,9 @@ impl Tracker {
         self.released
     }
 
-    /// The next packet was written to its slot.
-    pub(super) fn arrive(&mut self, now: u64) {
-        self.arrivals.push_back(now);
+    /// The next packet was written to its slot; it arrived in cycle `arrival`.
+    pub(super) fn arrive(&mut self, arrival: u64) {
+        self.arrivals.push_back(arrival);
         self.arrived += 1;
     }
 

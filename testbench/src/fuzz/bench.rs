@@ -160,7 +160,7 @@ impl Bench {
 
         let packet = |frame: &Vec<u8>| Packet { frame: frame.clone(), port: 0, flags: 0, arrival: 0 };
         let packets: Vec<Packet> = frames.iter().map(packet).collect();
-        let options = RunOptions { watchdog: WATCHDOG, ..RunOptions::default() };
+        let options = RunOptions { stall_limit: WATCHDOG, commit_limit: WATCHDOG, ..RunOptions::default() };
         let result = cosim::run(&mut host, &setup, &layout, &packets, options, &mut |_| {});
         if let Some(mismatch) = lockstep.as_ref().and_then(|l| l.borrow_mut().mismatch.take()) {
             return Err(mismatch.into());

@@ -33,6 +33,15 @@ impl RegisterClass {
             Self::Rv32i => ["-march=rv32im_zicsr_zbb", "-mabi=ilp32"],
         }
     }
+
+    /// The flags with which the compiler is asked for its library. It is built for few sets of extensions; asked with another one, the
+    /// compiler names that for 64 bits. What this one uses every array executes.
+    const fn library_flags(self) -> [&'static str; 2] {
+        match self {
+            Self::Rv32e => ["-march=rv32em", "-mabi=ilp32e"],
+            Self::Rv32i => ["-march=rv32im", "-mabi=ilp32"],
+        }
+    }
 }
 
 /// Why a kernel could not be built.
@@ -186,8 +195,8 @@ fn folder_of(source: &Path) -> &Path {
 
 /// Where the compiler's library for this register class lies, if the installation has one.
 fn compiler_library(registers: RegisterClass) -> Option<PathBuf> {
-    let output =
-        Command::new(COMPILER).args(registers.flags()).arg("-print-libgcc-file-name").output().ok()?;
+    let mut command = Command::new(COMPILER);
+    let output = command.args(registers.library_flags()).arg("-print-libgcc-file-name").output().ok()?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     path.is_file().then_some(path)
 }

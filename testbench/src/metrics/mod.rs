@@ -4,10 +4,12 @@
 //! wire, without preamble, FCS and gap.
 
 mod distribution;
+mod faults;
 mod report;
 mod verdicts;
 
 pub use distribution::Distribution;
+pub use faults::FaultCause;
 pub use report::{ChannelWork, CoreWork, Counted, Report, RunFacts};
 pub use verdicts::write_verdicts;
 
@@ -20,7 +22,7 @@ pub struct PacketRecord {
     pub packet: u64,
     /// Its verdict.
     pub verdict: Verdict,
-    /// The packet had arrived whole.
+    /// The packet had arrived whole, by its schedule if there is one.
     pub arrival: u64,
     /// Its warp was issued to a core.
     pub start: u64,

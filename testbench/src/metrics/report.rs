@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::{Distribution, PacketRecord};
+use super::{Distribution, FaultCause, PacketRecord};
 use crate::cosim::{ChannelStatistics, Latency, LostCycles, MemoryStatistics};
 use crate::verdict::Verdict;
 
@@ -115,7 +115,7 @@ pub struct Report {
     pub cycles: u64,
     /// Bits of the committed frames over the time of `cycles` at 1 GHz.
     pub throughput_gbps: f64,
-    /// Commit less arrival, in cycles.
+    /// Commit less arrival, in cycles. With a line rate a packet arrives when its schedule says, even if it finds no slot free.
     pub delay: Distribution,
     /// Start less arrival: time until the packet's warp was issued, in cycles.
     pub queuing: Distribution,
@@ -125,6 +125,8 @@ pub struct Report {
     pub verdicts: BTreeMap<String, usize>,
     /// Threads that ended with a fault.
     pub faults: u64,
+    /// What they faulted of.
+    pub fault_causes: Vec<FaultCause>,
     /// Packets that are not what most are.
     pub counted: Counted,
     /// Active lanes over lanes, of all warp-instructions: 0 to 1.
@@ -181,6 +183,7 @@ impl Report {
             service: Distribution::of(records.iter().map(|r| r.commit - r.start)),
             verdicts: BTreeMap::new(),
             faults,
+            fault_causes: Vec::new(),
             counted,
             simd_efficiency,
             cores,

@@ -3,6 +3,7 @@
 //! The host only sets the array up: the array writes the frames to the ring, pushes them to its task FIFO and sends what its kernels
 //! forward. So the verdict of a packet that does not leave is not seen.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use hermes_rtl::host::registers::offset;
@@ -11,8 +12,10 @@ use super::SentFrame;
 use crate::cosim::device::Device as _;
 use crate::cosim::error::CosimError;
 use crate::cosim::host::{option, ArraySetup, Host};
+use crate::cosim::image::LINE;
+use crate::cosim::progress::{Step, Stuck, Watch};
 use crate::cosim::session::{
-    read_out, Packet, Progress, RunOptions, RunResult, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
+    read_out, Arrivals, Packet, Progress, RunOptions, RunResult, PROGRESS_CYCLES, REST_CYCLES, WAKE_CYCLES,
 };
 use crate::cosim::simulation::Simulation;
 use crate::cosim::tracker::{PacketTimes, Tracker};
@@ -73,7 +76,8 @@ impl PortCounters {
 pub struct PortsResult {
     /// All but the packets, which the ports do not tell apart.
     pub run: RunResult,
-    /// When each packet passed which stage, in the order of arrival. A packet arrives with the last beat of its frame.
+    /// When each packet passed which stage, in the order of arrival. A packet arrives with the last beat of its frame; with
+    /// [`Arrivals::Scheduled`] when that would enter if the array made no frame wait.
     pub times: Vec<PacketTimes>,
     /// The frames that left, in their order.
     pub sent: Vec<SentFrame>,
@@ -86,7 +90,7 @@ pub struct PortsResult {
 ///
 /// # Errors
 /// The array has no packet ports, the ring has one slot, a frame is empty, the array breaks a rule or its order, a
-/// register does not answer, or nothing happens for [`RunOptions::watchdog`] cycles.
+/// register does not answer, or the run is stuck ([`RunOptions::stall_limit`], [`RunOptions::commit_limit`]).
 pub fn run_through_ports(
     host: &mut Host<Simulation>,
     setup: &ArraySetup,
@@ -107,6 +111,8 @@ pub fn run_through_ports(
     host.start(setup.eager)?;
     let run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),
+        watch: Watch::new(&options),
+        reading: 0,
         base: host.device_mut().cycle(),
         skipped: 0,
         times: Vec::with_capacity(packets.len()),
@@ -119,6 +125,9 @@ pub fn run_through_ports(
 struct Run<'a> {
     host: &'a mut Host<Simulation>,
     tracker: Tracker,
+    watch: Watch,
+    /// Register accesses of the watch that are in flight.
+    reading: usize,
     base: u64,
     skipped: u64,
     times: Vec<PacketTimes>,
@@ -142,12 +151,16 @@ impl Run<'_> {
         let (mut deferred, mut last_event, mut next_report) = (0, 0, 0);
         let (mut events, mut entered) = (Vec::new(), Vec::new());
         let mut next = packets.iter().peekable();
+        // When the last beats of the frames that the source has would enter if the array made none wait.
+        let (mut expected, mut line_free) = (VecDeque::new(), 0);
         while self.tracker.committed() < total {
             let now = self.now();
             let source = &mut self.host.device_mut().streams_mut()?.source;
             while source.waiting() < AHEAD {
                 let Some(packet) = next.next_if(|packet| packet.arrival <= now) else { break };
                 source.submit(packet.port, packet.frame.clone());
+                line_free = packet.arrival.max(line_free) + packet.frame.len().div_ceil(LINE) as u64;
+                expected.push_back(line_free);
             }
             let waits = source.waiting();
             let due = next.peek().copied();
@@ -161,22 +174,24 @@ impl Run<'_> {
             self.host.device_mut().take_events(&mut events);
             if !entered.is_empty() || !events.is_empty() || self.sent.len() > seen {
                 last_event = now;
+                self.watch.moved(now);
             }
             for cycle in entered.drain(..) {
-                self.tracker.arrive(cycle - self.base + self.skipped);
+                let taken = cycle - self.base + self.skipped;
+                let scheduled = expected.pop_front().filter(|_| options.arrivals == Arrivals::Scheduled);
+                self.tracker.arrive(scheduled.unwrap_or(taken));
                 self.tracker.push(1);
             }
             for (cycle, event) in events.drain(..) {
                 let at = cycle - self.base + self.skipped;
+                self.watch.event(now, event);
                 if let Some((_, times)) = self.tracker.event(at, cycle, event)? {
                     self.tracker.release(times.len() as u64);
                     self.times.extend(times);
                 }
             }
             let busy = waits > 0 || self.tracker.arrived() > self.tracker.committed();
-            if busy && now - last_event > options.watchdog {
-                return Err(self.stuck(now - last_event));
-            }
+            self.watch(now, busy)?;
             if let (Some(packet), false, true) = (due, busy, options.skip_idle) {
                 let quiet = self.host.device_mut().outstanding() == 0 && now - last_event > REST_CYCLES;
                 if quiet && packet.arrival > now + 2 * WAKE_CYCLES {
@@ -189,11 +204,34 @@ impl Run<'_> {
             }
         }
         progress(Progress { committed: total, total, cycles: self.now() });
-        self.finish(options.watchdog, deferred, began)
+        self.finish(options.stall_limit, deferred, began)
+    }
+
+    /// Ends the run if it is stuck.
+    fn watch(&mut self, now: u64, busy: bool) -> Result<(), CosimError> {
+        let mut stuck = None;
+        while self.reading > 0 {
+            let Some(completion) = self.host.device_mut().take_completion()? else { break };
+            self.watch.take(completion.access, completion.value);
+            self.reading -= 1;
+            if self.reading == 0 {
+                stuck = self.watch.counted(None);
+            }
+        }
+        match self.watch.cycle(now, busy) {
+            Step::Read if self.reading == 0 => {
+                let accesses = self.watch.accesses(self.host.info().cores);
+                self.reading = accesses.len();
+                accesses.into_iter().for_each(|access| self.host.device_mut().submit(access));
+            }
+            Step::GiveUp(why) => stuck = Some(why),
+            Step::GoOn | Step::Read => {}
+        }
+        stuck.map_or(Ok(()), |stuck| Err(self.give_up(stuck)))
     }
 
     /// Waits for the last frames, and reads what the registers tell about the run.
-    fn finish(mut self, watchdog: u64, deferred: u64, began: Instant) -> Result<PortsResult, CosimError> {
+    fn finish(mut self, limit: u64, deferred: u64, began: Instant) -> Result<PortsResult, CosimError> {
         let mut last_event = self.now();
         while self.host.read("PORTS_BUSY")? != 0 {
             let seen = self.sent.len();
@@ -201,8 +239,8 @@ impl Run<'_> {
             let now = self.now();
             if self.sent.len() > seen {
                 last_event = now;
-            } else if now - last_event > watchdog {
-                return Err(self.stuck(now - last_event));
+            } else if now - last_event > limit {
+                return Err(self.give_up(Stuck::Stall(now - last_event)));
             }
         }
         self.host.device_mut().streams_mut()?.sink.take_frames(&mut self.sent);
@@ -218,7 +256,8 @@ impl Run<'_> {
         Ok(PortsResult { run, times: self.times, sent: self.sent, counters })
     }
 
-    fn stuck(&mut self, quiet: u64) -> CosimError {
+    /// The error of a run that is stuck.
+    fn give_up(&mut self, stuck: Stuck) -> CosimError {
         let mut state = self.tracker.describe();
         state += &format!("; {} frames left", self.sent.len());
         let simulation = self.host.device_mut();
@@ -234,6 +273,6 @@ impl Run<'_> {
                 }
             }
         }
-        CosimError::NoProgress { cycle, quiet, state }
+        stuck.error(cycle, state)
     }
 }

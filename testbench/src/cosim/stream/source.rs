@@ -9,10 +9,13 @@ use verilator_sys::Model;
 use crate::cosim::image::LINE;
 use crate::cosim::ports::StreamInPorts;
 
+/// Bit of TUSER that says in the last beat that the frame is damaged.
+const DAMAGED: u32 = 1 << 31;
+
 /// Offers frames beat by beat, as fast as the design takes them or with random gaps.
 pub struct StreamSource {
     ports: StreamInPorts,
-    /// Input port and bytes.
+    /// What TUSER carries, and bytes.
     frames: VecDeque<(u32, Vec<u8>)>,
     /// Bytes of the first frame that the design has taken.
     taken: usize,
@@ -45,7 +48,12 @@ impl StreamSource {
 
     /// Queues a frame of at least one byte that comes from `port` (31 bits).
     pub fn submit(&mut self, port: u32, frame: Vec<u8>) {
-        self.frames.push_back((port, frame));
+        self.frames.push_back((port & !DAMAGED, frame));
+    }
+
+    /// As [`Self::submit`], but the last beat says that the frame is damaged.
+    pub fn submit_damaged(&mut self, port: u32, frame: Vec<u8>) {
+        self.frames.push_back((port | DAMAGED, frame));
     }
 
     /// Frames that the design has not taken whole.
@@ -87,7 +95,7 @@ impl StreamSource {
             return;
         }
         model.set_u64(self.ports.tvalid, 0);
-        let Some((port, frame)) = self.frames.front() else { return };
+        let Some((user, frame)) = self.frames.front() else { return };
         if self.stall_percent > 0 && self.random.gen_range(0..100) < self.stall_percent {
             return;
         }
@@ -101,8 +109,9 @@ impl StreamSource {
         });
         model.set_words(self.ports.tdata, &words);
         model.set_u64(self.ports.tkeep, u64::MAX >> (LINE - count.max(1)));
-        model.set_u64(self.ports.tlast, u64::from(rest.len() <= LINE));
-        model.set_u64(self.ports.tuser, u64::from(port & 0x7fff_ffff));
+        let last = rest.len() <= LINE;
+        model.set_u64(self.ports.tlast, u64::from(last));
+        model.set_u64(self.ports.tuser, u64::from(if last { *user } else { user & !DAMAGED }));
         model.set_u64(self.ports.tvalid, 1);
         self.offered = true;
     }

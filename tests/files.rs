@@ -1,0 +1,202 @@
+//! What a command reads and what it writes are different files, and so are two files that it writes; otherwise it fails before it
+//! writes anything. Standard output and standard error that cannot be written give an exit code, and no panic.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output, Stdio};
+
+use common::Folder;
+
+/// A folder with an input of every kind, and other names for each: a symbolic link, a link to it, a hard link.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 3 -o in.pcap");
+    folder.succeed("gen-routes --count 5 -o routes");
+    folder.succeed("gen-rules --kind acl --count 5 -o rules");
+    folder.write("snort", "alert\n");
+    folder.write("k.S", ".globl kernel\nkernel: ret\n");
+    folder.succeed("kernel build k.S -o k.elf");
+    folder.write("keys", "spi 0x1001\n");
+    folder.write("headers", "1 2 3 4 6\n");
+    fs::create_dir(folder.path("sub")).unwrap();
+    for name in INPUTS {
+        symlink(name, folder.path(&format!("{name}.link"))).unwrap();
+        symlink(format!("../{name}.link"), folder.path(&format!("sub/{name}.links"))).unwrap();
+        fs::hard_link(folder.path(name), folder.path(&format!("{name}.hard"))).unwrap();
+    }
+    symlink("new", folder.path("new.link")).unwrap();
+    folder
+}
+
+const INPUTS: [&str; 8] = ["in.pcap", "routes", "rules", "snort", "k.S", "k.elf", "keys", "headers"];
+
+/// A command: itself, its inputs as options and files, its outputs as options.
+type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
+/// Every command that writes files.
+const COMMANDS: [Subject; 11] = [
+    (
+        "run --app dec-ttl",
+        &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
+        &["--out", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
+    ),
+    (
+        "run --app router",
+        &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes")],
+        &["--out", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
+    ),
+    ("run --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json", "--perfetto"]),
+    ("kernel build", &[("", "k.S")], &["-o"]),
+    ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
+    (
+        "gen-trace --kind imix --packets 1",
+        &[("--rules", "rules"), ("--routes", "routes"), ("--patterns", "snort")],
+        &["-o"],
+    ),
+    ("gen-routes", &[], &["-o"]),
+    ("gen-rules --kind fw", &[], &["-o"]),
+    ("fuzz --seeds 0", &[], &["--coverage"]),
+    ("bench emit", &[], &["--json"]),
+    ("iss", &[("", "k.elf")], &[]),
+];
+
+/// The command with its inputs and more arguments.
+fn arguments(command: &str, inputs: &[(&str, &str)], more: &str) -> String {
+    let inputs: Vec<_> = inputs.iter().map(|(option, file)| format!("{option} {file}")).collect();
+    format!("{command} {} {more}", inputs.join(" "))
+}
+
+/// Names and contents of all files.
+fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
+    let files = folder.files().into_iter().filter(|name| folder.path(name).is_file());
+    files.map(|name| (name.clone(), folder.read(&name))).collect()
+}
+
+#[test]
+fn no_output_overwrites_an_input() {
+    let folder = folder();
+    let before = contents(&folder);
+    for (command, inputs, outputs) in COMMANDS {
+        for (option, input) in inputs {
+            for output in outputs {
+                let names = [
+                    input.to_string(),
+                    format!("sub/../{input}"),
+                    format!("{input}.link"),
+                    format!("sub/{input}.links"),
+                    format!("{input}.hard"),
+                    folder.path(input).display().to_string(),
+                ];
+                for name in names {
+                    let arguments = arguments(command, inputs, &format!("{output} {name}"));
+                    let (written, read) =
+                        (format!("{output} {name}: would overwrite"), format!("{option} {input}"));
+                    folder.fail(&arguments, &[&written, read.trim()]);
+                }
+            }
+        }
+    }
+    assert!(contents(&folder) == before, "a file was written");
+}
+
+#[test]
+fn no_output_overwrites_another() {
+    let folder = folder();
+    let before = contents(&folder);
+    for (command, inputs, outputs) in COMMANDS {
+        for (number, first) in outputs.iter().enumerate() {
+            for second in &outputs[number + 1..] {
+                for name in ["new", "./new", "sub/../new", "new.link"] {
+                    let arguments = arguments(command, inputs, &format!("{first} new {second} {name}"));
+                    let same = format!("{second} {name}: the same file as {first} new");
+                    folder.fail(&arguments, &[&same]);
+                }
+            }
+        }
+    }
+    assert!(contents(&folder) == before, "a file was written");
+}
+
+/// The test above knows every option that names a file to write: those whose help says so.
+#[test]
+fn every_output_option_is_declared() {
+    let folder = Folder::new();
+    for (command, subcommand) in [
+        ("run", "run"),
+        ("kernel build", "kernel build"),
+        ("gen-trace", "gen-trace"),
+        ("gen-routes", "gen-routes"),
+        ("gen-rules", "gen-rules"),
+        ("fuzz", "fuzz"),
+        ("bench emit", "bench"),
+        ("iss", "iss"),
+    ] {
+        let help = folder.succeed(&format!("{command} --help"));
+        let known: Vec<&str> = COMMANDS
+            .iter()
+            .filter(|(name, ..)| name.starts_with(subcommand))
+            .flat_map(|(_, inputs, outputs)| {
+                inputs.iter().map(|(option, _)| *option).chain(outputs.iter().copied())
+            })
+            .collect();
+        for line in help.lines().map(str::trim).filter(|line| line.starts_with('-')) {
+            // `-o, --output <FILE>`, `--json <FILE>`
+            let Some((options, value)) = line.split_once(" <") else { continue };
+            let is_file = ["FILE>", "FILE.", "OUT.", "IN>"].iter().any(|name| value.starts_with(name));
+            let declared = options.split(", ").any(|option| known.contains(&option));
+            assert!(!is_file || declared, "hermes {command}: {line} is not in the table");
+        }
+    }
+}
+
+#[test]
+fn devices_may_be_written_twice() {
+    let folder = folder();
+    folder.succeed("run --app dec-ttl --pcap in.pcap --json /dev/null --verdicts /dev/null --cores 1 --lanes 1 --warps 2");
+}
+
+/// Runs `hermes` by a shell, which redirects its outputs as `redirection` says.
+fn redirected(folder: &Folder, arguments: &str, redirection: &str) -> Output {
+    Command::new("sh")
+        .current_dir(folder.path(""))
+        .args(["-c", &format!("{} {arguments} {redirection}", env!("CARGO_BIN_EXE_hermes"))])
+        .stdin(Stdio::null())
+        .output()
+        .expect("sh runs")
+}
+
+#[test]
+fn outputs_that_cannot_be_written_give_an_exit_code() {
+    let folder = folder();
+    let cases = [
+        // An error, a message, a warning, what clap says
+        ("run --app dec-ttl --pcap none.pcap", 1),
+        ("-v gen-routes -o new", 0),
+        ("-vv kernel build k.S -o new.elf", 0),
+        ("run --no-such-option", 2),
+        ("apps", 0),
+        ("", 2),
+    ];
+    for (arguments, code) in cases {
+        for redirection in ["2>/dev/full", "2>&-"] {
+            let output = redirected(&folder, arguments, redirection);
+            assert_eq!(output.status.code(), Some(code), "hermes {arguments} {redirection}");
+        }
+    }
+    // What is the result of a command must not get lost.
+    for arguments in ["apps", "help run", "--version", "kernel info k.elf"] {
+        let output = redirected(&folder, arguments, ">/dev/full");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "hermes {arguments}: {error}");
+        assert!(error.contains("error: standard output: No space left on device"), "{error}");
+        let output = redirected(&folder, arguments, ">/dev/full 2>/dev/full");
+        assert_eq!(output.status.code(), Some(1), "hermes {arguments}");
+        // Nobody reads it: no error.
+        let output = redirected(&folder, arguments, "| true");
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
