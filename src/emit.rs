@@ -23,8 +23,8 @@ pub struct Args {
     #[arg(long)]
     retire_trace: bool,
     /// Begin the names of all modules and files with this, so that several arrays stand in one design
-    #[arg(long, value_name = "P", default_value = "", hide_default_value = true, value_parser = prefix)]
-    prefix: String,
+    #[arg(long, value_name = "P", value_parser = prefix)]
+    prefix: Option<String>,
     /// Put a `line directive before every module, which tells lint tools the file name that the module would have as a file of its own
     #[arg(long)]
     line_directives: bool,
@@ -44,7 +44,7 @@ fn prefix(text: &str) -> Result<String, String> {
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let config = Config { trace: args.retire_trace, ..args.array.config()? };
-    let design = array::prefixed_design(&config, &args.prefix)?;
+    let design = array::prefixed_design(&config, args.prefix.as_deref().unwrap_or_default())?;
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;

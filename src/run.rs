@@ -372,8 +372,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     report.fault_causes = FaultCause::of(&result.faults, &records, faults);
     outputs.write(&capture.frames, &result, &records, &report)?;
-    print::line(&report)?;
-    tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))
+    // That nobody reads the report does not make a run with faults a good one.
+    let printed = print::line(&report);
+    tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
+    printed
 }
 
 /// Tells what threads faulted of, a line for each cause and instruction; with `fail` that is an error.

@@ -40,3 +40,34 @@ fn presets_lint() {
         assert!(output.status.success() && messages.trim().is_empty(), "{preset}:\n{messages}");
     }
 }
+
+/// All names begin with the prefix; a folder holds two arrays.
+#[test]
+fn prefixes() {
+    let folder = Folder::new();
+    folder.succeed("emit --preset fpga --lanes 2 -o both");
+    folder.succeed("emit --preset fpga --lanes 1 --prefix small_ -o both");
+    let manifest: serde_json::Value =
+        serde_json::from_str(&folder.text("both/small_hermes_top.json")).expect("JSON");
+    let modules = manifest["modules"].as_array().expect("a list");
+    let names: Vec<_> = modules.iter().filter_map(|name| name.as_str()).collect();
+    assert!(names.len() > 50 && names.iter().all(|name| name.starts_with("small_")), "{names:?}");
+    assert_eq!(folder.text("both/hermes_top.v").matches("module small_").count(), 0);
+    for prefix in ["1", "a-b", "a/b"] {
+        let output = folder.hermes(&format!("emit --prefix {prefix} -o other"));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && error.contains("expected letters, digits"), "{error}");
+    }
+    assert_eq!(folder.files(), ["both"], "nothing else was written");
+}
+
+#[test]
+fn line_directives_on_request() {
+    let folder = Folder::new();
+    folder.succeed("emit --preset fpga --lanes 1 -o plain");
+    folder.succeed("emit --preset fpga --lanes 1 --line-directives -o lines");
+    let (plain, lines) = (folder.text("plain/hermes_top.v"), folder.text("lines/hermes_top.v"));
+    assert_eq!(plain.matches("`line").count(), 0);
+    assert_eq!(lines.matches("`line").count(), lines.matches("\nendmodule").count());
+    assert!(plain.starts_with("// SPDX-License-Identifier: MIT OR Apache-2.0\n"), "{}", &plain[..200]);
+}

@@ -336,6 +336,11 @@ fn faults_fail_the_run_unless_they_may() {
     assert!(output.status.success() && output.stderr.is_empty());
     let output = folder.hermes(&format!("-q {run}"));
     assert!(String::from_utf8_lossy(&output.stderr).contains(&lines[0]));
+    // Nobody reads the report: the faults are told all the same.
+    let unread = format!("{{ {} {run}; echo exit code $? >&2; }} | true", env!("CARGO_BIN_EXE_hermes"));
+    let output = std::process::Command::new("sh").args(["-c", &unread]).current_dir(folder.path("")).output();
+    let error = String::from_utf8_lossy(&output.expect("sh runs").stderr).into_owned();
+    assert!(error.contains(&lines[0]) && error.ends_with("exit code 1\n"), "{error}");
     // Of more faults the verdicts tell the cause.
     folder.succeed("gen-trace --kind fixed:60 --packets 400 --seed 6 -o in.pcap");
     let output = folder.hermes(&run);

@@ -85,5 +85,5 @@ fn every_fault_on_record_can_be_planted_and_its_test_is_there() {
         };
         assert!(is_there(package, target, test), "{name}: no test {test} in {package}");
     }
-    assert!(document.iter().count() >= 20);
+    assert!(document.iter().count() >= 26);
 }

@@ -164,10 +164,13 @@ fn assigned(module: &str) -> Vec<BTreeSet<&str>> {
     let blocks =
         module.split("    always @* begin\n").skip(1).filter_map(|rest| rest.split("\n    end\n").next());
     let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+    let targets = move |line| str::split_once(line, " = ").map_or("", |(target, _): (&str, &str)| target);
     blocks
         .map(|block| {
-            let statements = block.lines().filter(|line| line.contains(" = "));
-            statements.filter_map(|line| line.trim_start().split(word).next()).collect()
+            let parts = block.lines().flat_map(move |line| targets(line).split(','));
+            let name =
+                |part| str::trim_start_matches(part, [' ', '{']).split(word).next().unwrap_or_default();
+            parts.map(name).filter(|name| !name.is_empty()).collect()
         })
         .collect()
 }

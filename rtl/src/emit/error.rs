@@ -43,8 +43,8 @@ pub enum EmitError {
     },
     /// A simulator would run statements of the unit again and again: each run changes, if only for a moment, what they read.
     #[error(
-        "{path}: statements would wake themselves in a simulator, through {signal}: it is assigned again after others have read it; \
-         use two signals"
+        "{path}: statements would wake themselves in a simulator, through {signal}: a signal that is assigned again after others \
+         have read it ties them together; use two signals"
     )]
     WokenByItself {
         /// The unit.

@@ -12,7 +12,7 @@ use super::scope::Scope;
 use super::text::{constant, range, select, wrap, Writer};
 use super::unit::{Role, Unit};
 use super::unit_info::Description;
-use super::wakes::Wakes;
+use super::wakes::{for_each_ref, Wakes};
 
 /// Direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -110,6 +110,8 @@ struct Builder<'a> {
     unit: &'a Unit,
     /// Values of child inputs that go into the port connection.
     connections: HashMap<VarId, Node>,
+    /// What `always @*` blocks read: as a part of another variable it would wake them with all of that.
+    read_by_blocks: HashSet<VarId>,
 }
 
 impl Builder<'_> {
@@ -177,7 +179,9 @@ impl Builder<'_> {
             Ex::Ref(source, 0) => {
                 let info = &this.unit.vars[source];
                 let whole = info.bits() == part.width && matches!(info.role, Role::ChildOutput(_));
-                (whole && !this.writer.alias.contains_key(&source)).then_some(source)
+                let alone =
+                    part.width == this.unit.vars[var].bits() || !this.read_by_blocks.contains(&source);
+                (whole && alone && !this.writer.alias.contains_key(&source)).then_some(source)
             }
             _ => None,
         };
@@ -451,8 +455,16 @@ pub fn write(
     plan: &Plan,
     others: &[Definition],
 ) -> Definition {
-    let mut builder =
-        Builder { writer: Writer::new(unit, slots, plan), plan, unit, connections: HashMap::new() };
+    let mut read_by_blocks = HashSet::new();
+    for driver in &plan.drivers {
+        if let Driver::Block(_, statements) = driver {
+            for_each_ref(statements, &mut |var, _, _| {
+                read_by_blocks.insert(var);
+            });
+        }
+    }
+    let writer = Writer::new(unit, slots, plan);
+    let mut builder = Builder { writer, plan, unit, connections: HashMap::new(), read_by_blocks };
     builder.name_variables();
     let mut drivers = plan.drivers.clone();
     builder.connect_directly(&mut drivers);

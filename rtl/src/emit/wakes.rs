@@ -39,19 +39,20 @@ struct Graph<'a> {
     driven: Vec<&'a BTreeSet<Slot>>,
 }
 
-fn refs(statements: &[Stmt], f: &mut impl FnMut(VarId, usize, usize)) {
+/// Calls `f` with variable, lowest bit and width of everything that statements read.
+pub fn for_each_ref(statements: &[Stmt], f: &mut impl FnMut(VarId, usize, usize)) {
     for statement in statements {
         match statement {
             Stmt::Assign(a) => a.value.for_each_ref(f),
             Stmt::If { condition, then, otherwise, .. } => {
                 condition.for_each_ref(f);
-                refs(then, f);
-                refs(otherwise, f);
+                for_each_ref(then, f);
+                for_each_ref(otherwise, f);
             }
             Stmt::Case { subject, arms, default, .. } => {
                 subject.for_each_ref(f);
-                arms.iter().for_each(|(_, block)| refs(block, f));
-                refs(default, f);
+                arms.iter().for_each(|(_, block)| for_each_ref(block, f));
+                for_each_ref(default, f);
             }
         }
     }
@@ -82,7 +83,7 @@ impl<'a> Graph<'a> {
 
     fn add_block(&mut self, members: &'a BTreeSet<Slot>, statements: &[Stmt]) {
         let mut read = BTreeSet::new();
-        refs(statements, &mut |var, _, _| {
+        for_each_ref(statements, &mut |var, _, _| {
             read.insert(var);
         });
         let block = self.edges.len();

@@ -104,6 +104,63 @@ impl Logic for Twice {
     }
 }
 
+/// Adds, and may invert: its output takes two values in turn.
+#[derive(LogicBlock, Default)]
+pub struct Adder {
+    pub invert: Signal<In, Bit>,
+    pub x: Signal<In, Bits<8>>,
+    pub q: Signal<Out, Bits<8>>,
+}
+
+impl Logic for Adder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.q.next = self.x.val() + 1;
+        if self.invert.val() {
+            self.q.next = !self.x.val();
+        }
+    }
+}
+
+/// Outputs of children that are parts of one port; a block that drives the second child reads the first.
+#[derive(LogicBlock)]
+pub struct Parts {
+    pub invert: Signal<In, Bit>,
+    pub choose: Signal<In, Bit>,
+    pub a: Signal<In, Bits<8>>,
+    pub y: Vec<Signal<Out, Bits<8>>>,
+    first: Adder,
+    second: Adder,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            invert: Signal::default(),
+            choose: Signal::default(),
+            a: Signal::default(),
+            y: vec![Signal::default(); 2],
+            first: Adder::default(),
+            second: Adder::default(),
+        }
+    }
+}
+
+impl Logic for Parts {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.first.invert.next = self.invert.val();
+        self.second.invert.next = self.invert.val();
+        self.first.x.next = self.a.val();
+        self.second.x.next = 0.into();
+        if self.choose.val() {
+            self.second.x.next = self.first.q.val();
+        }
+        self.y[0].next = self.first.q.val();
+        self.y[1].next = self.second.q.val();
+    }
+}
+
 /// A local that serves twice, for a value before a child and for one behind it.
 #[derive(LogicBlock, Default)]
 pub struct Reuse {
@@ -141,6 +198,13 @@ fn a_child_keeps_its_outputs_apart_where_a_value_passes_it_twice() {
     let twice = emit(&Twice::default(), "twice").unwrap();
     assert_eq!(blocks(&twice.modules[0].text), 2, "{}", twice.verilog());
     check_events(Twice::default());
+}
+
+#[test]
+fn a_child_output_that_a_block_reads_is_no_part_of_a_vector() {
+    let text = emit(&Parts::default(), "parts").unwrap().verilog();
+    assert!(text.contains(".q(first_q)") && !text.contains("= y["), "{text}");
+    check_events(Parts::default());
 }
 
 #[test]
