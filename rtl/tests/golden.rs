@@ -1,0 +1,138 @@
+//! The Verilog of every preset is the one on record, plain and with all options, and so are the ports of its top.
+//!
+//! `golden/verilog.txt` has two hashes a configuration: of the text without comments, and of the same with runs of declarations
+//! sorted, which tells a new order of declarations from a new circuit. A change is made on purpose and is a line of that file, with its reason:
+//!
+//!     HERMES_REASON="what changed, and why" cargo test -p hermes-rtl --test golden
+//!
+//! writes the lines that differ, and the port lists in `golden/ports/`, anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use hermes_rtl::config::Config;
+use hermes_rtl::emit::{Design, Direction};
+use hermes_rtl::top::emit_top;
+use sha2::{Digest, Sha256};
+
+const HEAD: &str = "# Configuration, hash of the Verilog without comments, hash with runs of declarations sorted, reason of the last change. \
+                    See tests/golden.rs.\n";
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
+}
+
+/// The presets as they are, and with everything that there is.
+fn configurations() -> Vec<(String, Config)> {
+    let mut list = Vec::new();
+    for preset in Config::PRESETS {
+        let plain = Config::preset(preset).unwrap();
+        let all = Config {
+            aes: true,
+            atomics: true,
+            oldest_first: true,
+            packet_ports: true,
+            trace: true,
+            ..plain.clone()
+        };
+        list.push((preset.to_string(), plain));
+        list.push((format!("{preset}-all-options"), all));
+    }
+    list
+}
+
+/// The lines of the text that are no comments.
+fn code(verilog: &str) -> Vec<&str> {
+    let without_comment = |line| str::split_once(line, "//").map_or(line, |(code, _)| code).trim_end();
+    verilog.lines().map(without_comment).filter(|line| !line.is_empty()).collect()
+}
+
+/// The same with the declarations that follow each other in the order of the alphabet.
+fn sorted<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let is_declaration = |line: &str| {
+        let rest = line.strip_prefix("    wire ").or_else(|| line.strip_prefix("    reg  "));
+        rest.is_some_and(|rest| rest.ends_with(';') && !rest.contains('='))
+    };
+    let mut out: Vec<&str> = Vec::new();
+    let mut begin = 0;
+    for line in lines {
+        if !is_declaration(line) {
+            out[begin..].sort_unstable();
+            out.push(line);
+            begin = out.len();
+        } else {
+            out.push(line);
+        }
+    }
+    out[begin..].sort_unstable();
+    out
+}
+
+fn hash(lines: &[&str]) -> String {
+    let digest = Sha256::digest(lines.join("\n"));
+    digest.iter().take(8).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn ports(design: &Design) -> String {
+    design.ports.iter().fold(String::new(), |mut text, port| {
+        let direction = if port.direction == Direction::Input { "input" } else { "output" };
+        let _ = writeln!(text, "{direction:6} {:4} {}", port.width, port.name);
+        text
+    })
+}
+
+#[test]
+fn verilog_and_ports_are_those_on_record() {
+    let reason = std::env::var("HERMES_REASON").ok().filter(|reason| !reason.trim().is_empty());
+    let record = fs::read_to_string(golden("verilog.txt")).unwrap_or_default();
+    let (mut text, mut differences) = (HEAD.to_string(), Vec::new());
+    for (name, config) in configurations() {
+        let design = emit_top(&config).unwrap();
+        let verilog = design.verilog();
+        let lines = code(&verilog);
+        let hashes = [hash(&lines), hash(&sorted(&lines))];
+        let known = record.lines().find(|line| line.split(' ').next() == Some(&name)).unwrap_or_default();
+        let fields: Vec<&str> = known.splitn(4, ' ').collect();
+        if fields.get(1..3) == Some(&[hashes[0].as_str(), hashes[1].as_str()]) {
+            let _ = writeln!(text, "{known}");
+        } else {
+            let same = fields.get(2) == Some(&hashes[1].as_str());
+            differences
+                .push(format!("{name}: {}", if same { "the order of declarations" } else { "the circuit" }));
+            let _ = writeln!(text, "{name} {} {} {}", hashes[0], hashes[1], reason.as_deref().unwrap_or("-"));
+        }
+        let path = golden(&format!("ports/{name}.txt"));
+        let ports = ports(&design);
+        if fs::read_to_string(&path).unwrap_or_default() != ports {
+            differences.push(format!("{name}: the ports"));
+            if reason.is_some() {
+                fs::create_dir_all(golden("ports")).unwrap();
+                fs::write(path, ports).unwrap();
+            }
+        }
+    }
+    if reason.is_some() {
+        fs::write(golden("verilog.txt"), text).unwrap();
+        return;
+    }
+    assert!(
+        differences.is_empty(),
+        "the Verilog is not that on record:\n{}\nif that is meant, HERMES_REASON=\"why\" writes it to the record",
+        differences.join("\n")
+    );
+}
+
+#[test]
+fn comments_and_the_order_of_declarations_are_told_from_the_circuit() {
+    let one =
+        "// a\nmodule m (\n);\n    wire b;  // c\n    reg  [1:0] a;\n\n    assign b = a[0];\nendmodule\n";
+    let other = "module m (\n);\n    reg  [1:0] a;\n    wire b;\n    assign b = a[0];\nendmodule\n";
+    let changed = other.replace("a[0]", "a[1]");
+    assert_ne!(code(one), code(other));
+    assert_eq!(sorted(&code(one)), sorted(&code(other)));
+    assert_ne!(sorted(&code(one)), sorted(&code(&changed)));
+}
