@@ -335,7 +335,8 @@ fn loop_error(analysis: &Analysis, graph: &[Vec<usize>], component: &[usize]) ->
     EmitError::CombinationalLoop { path }
 }
 
-fn through(unit: &Unit, slots: &Slots, graph: &[Vec<usize>]) -> HashMap<Slot, BTreeSet<Slot>> {
+/// For each output slot, the input slots that `graph` leads to from it. Its first nodes are the slots; edges lead to what decides a node.
+pub fn through(unit: &Unit, slots: &Slots, graph: &[Vec<usize>]) -> HashMap<Slot, BTreeSet<Slot>> {
     let mut result = HashMap::new();
     let role = |slot: Slot| unit.vars[slots.var(slot)].role;
     for slot in (0..slots.len()).filter(|s| role(*s) == Role::Output) {

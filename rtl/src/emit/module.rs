@@ -12,7 +12,7 @@ use super::scope::Scope;
 use super::text::{constant, range, select, wrap, Writer};
 use super::unit::{Role, Unit};
 use super::unit_info::Description;
-use super::wakes::{for_each_ref, Wakes};
+use super::wakes::{read_by, Wakes};
 
 /// Direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -458,9 +458,7 @@ pub fn write(
     let mut read_by_blocks = HashSet::new();
     for driver in &plan.drivers {
         if let Driver::Block(_, statements) = driver {
-            for_each_ref(statements, &mut |var, _, _| {
-                read_by_blocks.insert(var);
-            });
+            read_by_blocks.extend(read_by(statements));
         }
     }
     let writer = Writer::new(unit, slots, plan);

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::flow::{components, ChildEdges, Flow, Slot, Slots};
+use super::flow::{self, components, ChildEdges, Flow, Slot, Slots};
 use super::node::{slice, Node, VarId};
 use super::plan::{Driver, Plan};
 use super::unit::{Role, Stmt, Unit};
@@ -39,8 +39,17 @@ struct Graph<'a> {
     driven: Vec<&'a BTreeSet<Slot>>,
 }
 
+/// The variables that statements read.
+pub fn read_by(statements: &[Stmt]) -> BTreeSet<VarId> {
+    let mut read = BTreeSet::new();
+    for_each_ref(statements, &mut |var, _, _| {
+        read.insert(var);
+    });
+    read
+}
+
 /// Calls `f` with variable, lowest bit and width of everything that statements read.
-pub fn for_each_ref(statements: &[Stmt], f: &mut impl FnMut(VarId, usize, usize)) {
+fn for_each_ref(statements: &[Stmt], f: &mut impl FnMut(VarId, usize, usize)) {
     for statement in statements {
         match statement {
             Stmt::Assign(a) => a.value.for_each_ref(f),
@@ -82,10 +91,7 @@ impl<'a> Graph<'a> {
     }
 
     fn add_block(&mut self, members: &'a BTreeSet<Slot>, statements: &[Stmt]) {
-        let mut read = BTreeSet::new();
-        for_each_ref(statements, &mut |var, _, _| {
-            read.insert(var);
-        });
+        let mut read = read_by(statements);
         let block = self.edges.len();
         // A block does not wait while it runs: what only it drives does not wake it.
         let sources = read.iter().flat_map(|var| self.slots.of_var(*var)).filter(|s| !members.contains(s));
@@ -119,27 +125,6 @@ impl<'a> Graph<'a> {
         nodes.iter().filter_map(|node| node.checked_sub(self.slots.len()))
     }
 
-    fn through(&self) -> Wakes {
-        let role = |slot: Slot| self.unit.vars[self.slots.var(slot)].role;
-        let mut wakes = Wakes::new();
-        for slot in (0..self.slots.len()).filter(|s| role(*s) == Role::Output) {
-            let mut seen = vec![false; self.edges.len()];
-            let mut stack = vec![slot];
-            let mut inputs = BTreeSet::new();
-            while let Some(node) = stack.pop() {
-                if std::mem::replace(&mut seen[node], true) {
-                    continue;
-                }
-                if node < self.slots.len() && role(node) == Role::Input {
-                    inputs.insert(node);
-                }
-                stack.extend(&self.edges[node]);
-            }
-            wakes.insert(slot, inputs);
-        }
-        wakes
-    }
-
     /// Children with an edge between two of `nodes`.
     fn children_of(&self, nodes: &[usize]) -> BTreeSet<usize> {
         let child = |node: &usize| match self.unit.vars[self.slots.var(*node)].role {
@@ -170,7 +155,7 @@ pub fn analyse(
         return Err(Remedy::Split(shared));
     }
     let mut circles = graph.circles();
-    let wakes = graph.through();
+    let wakes = flow::through(unit, slots, &graph.edges);
     let woken = !circles.is_empty();
     if !woken {
         if !precise || wakes == flow.through {

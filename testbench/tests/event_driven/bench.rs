@@ -18,6 +18,7 @@ use crate::recorder::Recorder;
 
 const AXI_MEMORY: &str = include_str!("verilog/axi_memory.v");
 const REGISTER_MASTER: &str = include_str!("verilog/register_master.v");
+const BUS_END: &str = include_str!("verilog/bus_end.vh");
 const STREAMS: &str = include_str!("verilog/streams.v");
 
 const LINE: usize = 64;
@@ -250,6 +251,7 @@ pub fn run(config: &Config, app: &str, through: Through, count: usize, pause: u3
     let list = accesses(config, through, &prepared);
     let beats = if through == Through::Ports { beats(&prepared.packets) } else { Vec::new() };
     let lines: Vec<String> = prepared.recorder.memory.chunks(LINE).map(hex).collect();
+    put("bus_end.vh", BUS_END);
     put("memory.hex", &lines.join("\n"));
     put("registers.hex", &list.concat());
     put("beats.hex", &beats.join("\n"));

@@ -43,28 +43,14 @@ module axi_memory #(
 
     reg [48:0] reads [0:DEPTH - 1];
     reg [48:0] writes [0:DEPTH - 1];
-    integer read_head, read_tail, write_head, write_tail, beat, write_beat, answered, written, index, seed, i;
+    integer read_head, read_tail, write_head, write_tail, beat, write_beat, answered, written, index, i;
     reg [7:0] ids [0:DEPTH - 1];
     reg [511:0] mask;
 
     assign bresp = 2'd0;
     assign rresp = 2'd0;
 
-    initial seed = SEED;
-
-    // A pause begins or goes on.
-    function pauses;
-        input dummy;
-        pauses = ($random(seed) & 32'h7fffffff) % 100 < PAUSE;
-    endfunction
-
-    task fail;
-        input [8 * 40 - 1:0] what;
-        begin
-            $display("FAIL %0t: %m: %0s", $time, what);
-            $finish;
-        end
-    endtask
+    `include "bus_end.vh"
 
     always @(posedge clk) begin
         if (rst) begin

@@ -28,26 +28,22 @@ module register_master #(
     output reg         done
 );
     reg [51:0] list [0:ENTRIES - 1];
-    integer entry, seed;
+    integer entry;
     reg busy;
     wire [7:0] operation = list[entry] >> 44;
     wire [11:0] offset = list[entry] >> 32;
 
-    initial begin
-        $readmemh(LIST, list);
-        seed = SEED;
-    end
+    initial $readmemh(LIST, list);
 
-    function pauses;
-        input dummy;
-        pauses = ($random(seed) & 32'h7fffffff) % 100 < PAUSE;
-    endfunction
+    `include "bus_end.vh"
 
-    task fail;
+    // Ends the run, and tells which register it was about.
+    task fail_at_register;
         input [8 * 40 - 1:0] what;
+        reg [8 * 60 - 1:0] text;
         begin
-            $display("FAIL %0t: %m: %0s, register %0h", $time, what, offset);
-            $finish;
+            $sformat(text, "%0s, register %0h", what, offset);
+            fail(text);
         end
     endtask
 
@@ -56,7 +52,7 @@ module register_master #(
             {awvalid, wvalid, bready, arvalid, rready, done, busy} <= 7'd0;
             entry <= 0;
         end else begin
-            if (^{awready, wready, bvalid, arready, rvalid} === 1'bx) fail("X on valid or ready");
+            if (^{awready, wready, bvalid, arready, rvalid} === 1'bx) fail_at_register("X on valid or ready");
             if (awvalid && awready) awvalid <= 1'b0;
             if (wvalid && wready) wvalid <= 1'b0;
             if (arvalid && arready) arvalid <= 1'b0;
@@ -73,13 +69,13 @@ module register_master #(
                 wdata <= list[entry];
             end
             if (bvalid && bready) begin
-                if (bresp !== 2'd0) fail("a write is refused");
+                if (bresp !== 2'd0) fail_at_register("a write is refused");
                 busy <= 1'b0;
                 entry <= entry + 1;
             end
             if (rvalid && rready) begin
-                if (^{rdata, rresp} === 1'bx) fail("X on a register that is read");
-                if (rresp !== 2'd0) fail("a read is refused");
+                if (^{rdata, rresp} === 1'bx) fail_at_register("X on a register that is read");
+                if (rresp !== 2'd0) fail_at_register("a read is refused");
                 if (operation == 8'd2) $display("READ %h %h", offset, rdata);
                 busy <= 1'b0;
                 if (operation != 8'd3 || rdata == list[entry][31:0]) entry <= entry + 1;

@@ -16,30 +16,21 @@ module stream_source #(
     input  wire         tready
 );
     reg [608:0] list [0:BEATS - 1];
-    integer beat, seed;
+    integer beat;
     wire [608:0] present = list[beat];
 
     assign {tlast, tuser, tkeep, tdata} = tvalid ? present : {609{1'bx}};
 
-    initial begin
-        $readmemh(LIST, list);
-        seed = SEED;
-    end
+    initial $readmemh(LIST, list);
 
-    function pauses;
-        input dummy;
-        pauses = ($random(seed) & 32'h7fffffff) % 100 < PAUSE;
-    endfunction
+    `include "bus_end.vh"
 
     always @(posedge clk) begin
         if (rst) begin
             tvalid <= 1'b0;
             beat <= 0;
         end else begin
-            if (tready === 1'bx) begin
-                $display("FAIL %0t: %m: X on TREADY", $time);
-                $finish;
-            end
+            if (tready === 1'bx) fail("X on TREADY");
             if (tvalid && tready) begin
                 tvalid <= 1'b0;
                 beat <= beat + 1;
@@ -63,23 +54,10 @@ module stream_sink #(
     input  wire         tvalid,
     output reg          tready
 );
-    integer seed, i;
+    integer i;
     reg [511:0] mask;
 
-    initial seed = SEED;
-
-    function pauses;
-        input dummy;
-        pauses = ($random(seed) & 32'h7fffffff) % 100 < PAUSE;
-    endfunction
-
-    task fail;
-        input [8 * 40 - 1:0] what;
-        begin
-            $display("FAIL %0t: %m: %0s", $time, what);
-            $finish;
-        end
-    endtask
+    `include "bus_end.vh"
 
     always @(posedge clk) begin
         if (rst) tready <= 1'b0;
