@@ -264,9 +264,6 @@ impl<const LANES: usize> HermesTop<LANES> {
 impl<const LANES: usize> Logic for HermesTop<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, bus_errors);
-        clock!(self, clock, registers, dispatch, faults, memory);
-
         // Registers
         self.registers.axil_awaddr.next = self.s_axil_awaddr.val();
         self.registers.axil_awprot.next = self.s_axil_awprot.val();
@@ -329,8 +326,6 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.registers.ports_length_errors.next = bits::<32>(0);
         self.registers.ports_read_errors.next = bits::<32>(0);
         for i in 0..self._ports {
-            self.ports[i].clock.next = self.clock.val();
-            self.ports[i].reset.next = self.reset.val();
             self.ports[i].enable.next = self.registers.ports_enable.val();
             self.ports[i].cycle.next = self.registers.cycle.val().get_bits::<32>(0);
             self.ports[i].ring_base.next = self.registers.ring_base.val();
@@ -448,8 +443,6 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Cores
         for i in 0..self._cores {
-            self.core[i].clock.next = self.clock.val();
-            self.core[i].reset.next = self.reset.val();
             self.core[i].core.next = self.number[i].val();
             self.core[i].cycle.next = self.registers.cycle.val();
             self.core[i].small_registers.next = self.registers.kernel_class.val();

@@ -1,28 +1,50 @@
-//! Macros for hardware units.
+//! Macros for hardware units, on rust-hdl's traits and syntax tree.
 //!
-//! They take the place of rust-hdl's `#[derive(LogicBlock)]` and `#[hdl_gen]` (the prelude of `hermes-rtl`
-//! exports them under the same names) and do the same, but also keep what the Verilog back end wants to
-//! know: the type's name and parameters, the doc comments, and the values of the constants in a kernel.
+//! `#[derive(LogicBlock)]` and `#[hdl_gen]` take the place of rust-hdl's macros of the same names (the prelude of
+//! `hermes-rtl` exports them). A unit says its ports, its registers and children, and what `update` computes; clock and
+//! reset, that registers keep their value, default values in constructors and the types of `let`s follow from that.
+//! They also keep what the Verilog back end wants to know: the type's name and parameters, the doc comments, and the
+//! values of the constants in a kernel.
 
+mod clocked;
+mod constructor;
 mod describe;
 mod kernel;
 mod logic_block;
 mod stimulus;
+mod types;
 
 use proc_macro::TokenStream;
 
 /// Implements rust-hdl's `Block` for a struct of signals and units, and describes the struct for the Verilog
-/// back end: doc comments, const parameters and the integer fields whose names begin with `_`. For tests
-/// it also implements `unit_info::Drive`, which sets clock, reset and random inputs.
-#[proc_macro_derive(LogicBlock)]
+/// back end: doc comments, const parameters and the integer fields whose names begin with `_`.
+///
+/// - `unit_info::Clocked`: before each `update` the children and registers get the unit's clock and reset, and a register's
+///   next value is its present one.
+/// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in which a field has the value
+///   of its `#[init(value)]`, else its default. Without `#[new]`, a struct with an `#[init(..)]` gets `Default` in this way.
+/// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
+#[proc_macro_derive(LogicBlock, attributes(new, init))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
-/// rust-hdl's `#[hdl_gen]` on the `update` of a unit, with two additions: the unit's description reaches the
-/// Verilog back end (through `Logic::timing`), and constants named in the kernel keep their value there.
-/// Inclusive ranges are refused, because rust-hdl would take them for exclusive ones.
+/// `unit_info::Clocked` alone: for the primitives, whose `Block` rust-hdl derives.
+#[proc_macro_derive(Clocked)]
+pub fn clocked(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    let expand = || Ok(clocked::expand(&input, &logic_block::fields(&input)?.0));
+    expand().unwrap_or_else(|e: syn::Error| e.to_compile_error()).into()
+}
+
+/// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is translated to rust-hdl's
+/// syntax tree for the Verilog back end. The unit's description and the types of its `let`s travel through `Logic::timing`.
+///
+/// A kernel has assignments (`self.signal.next = value`, also to a field of a struct), `let` and `let mut`, `if`, `match`,
+/// `for index in from..to`, `connect!`, operators, literals, casts and the methods of rust-hdl's values. A choice between
+/// values may stand where a value is assigned: `let x = if a { b } else { c };`. What does not translate is refused with
+/// an error at its place that says what to write instead.
 #[proc_macro_attribute]
 pub fn hdl_gen(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function = syn::parse_macro_input!(item as syn::ItemFn);

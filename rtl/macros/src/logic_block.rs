@@ -5,20 +5,24 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Fields, Result};
 
-use crate::{describe, stimulus};
+use crate::types::is_hardware;
+use crate::{clocked, constructor, describe, stimulus};
 
 /// The fields that are hardware, and the others: those whose name begins with an underscore.
-fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
+pub fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
     let error = || Error::new(input.span(), "LogicBlock can only be derived for structs with named fields");
     let Data::Struct(data) = &input.data else { return Err(error()) };
     let Fields::Named(named) = &data.fields else { return Err(error()) };
-    Ok(named.named.iter().partition(|f| f.ident.as_ref().is_some_and(|i| !i.to_string().starts_with('_'))))
+    Ok(named.named.iter().partition(|f| is_hardware(f)))
 }
 
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let (hardware, other) = fields(input)?;
     let description = describe::expand(input, &hardware, &other);
     let stimulus = stimulus::expand(input, &hardware);
+    let constructor = constructor::expand(input)?;
+    let clocked = clocked::expand(input, &hardware);
+    let clocks = clocked::give(&hardware);
     let idents: Vec<_> = hardware.iter().filter_map(|f| f.ident.as_ref()).collect();
     let names: Vec<_> = idents.iter().map(ToString::to_string).collect();
     let name = &input.ident;
@@ -30,6 +34,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 #(self.#idents.connect_all();)*
             }
             fn update_all(&mut self) {
+                #clocks
                 self.update();
                 #(self.#idents.update_all();)*
             }
@@ -44,5 +49,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
         }
         #description
         #stimulus
+        #clocked
+        #constructor
     })
 }

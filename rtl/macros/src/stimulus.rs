@@ -2,31 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DeriveInput, Field, GenericArgument, PathArguments, Type};
+use syn::{DeriveInput, Field};
 
-fn arguments<'a>(ty: &'a Type, name: &str) -> Option<Vec<&'a Type>> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|s| s.ident == name)?;
-    let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
-    Some(
-        list.args
-            .iter()
-            .filter_map(|a| if let GenericArgument::Type(t) = a { Some(t) } else { None })
-            .collect(),
-    )
-}
-
-fn is_named(ty: &Type, name: &str) -> bool {
-    matches!(ty, Type::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == name))
-}
+use crate::types::{arguments, element, is_named};
 
 /// Whether the field is a data input: `Signal<In, T>` or a `Vec` of them, but no clock.
 fn is_input(field: &Field) -> bool {
-    let ty = match arguments(&field.ty, "Vec").as_deref() {
-        Some([element]) => element,
-        _ => &field.ty,
-    };
-    matches!(arguments(ty, "Signal").as_deref(), Some([direction, value])
+    matches!(arguments(element(&field.ty), "Signal").as_deref(), Some([direction, value])
         if is_named(direction, "In") && !is_named(value, "Clock"))
 }
 

@@ -41,7 +41,6 @@ pub struct CoreSlots {
 impl Logic for CoreSlots {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, warps);
         self.encoder.request.next = self.allowed.val() & !self.busy.q.val();
         self.slot.next = self.encoder.index.val();
         // With fewer than `limit` warps at least one allowed slot is idle.

@@ -110,8 +110,6 @@ impl<const A: usize> Default for DelayCommitQueue<A> {
 impl<const A: usize> Logic for DelayCommitQueue<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, head_lap, tail, tail_lap, first_lap, committing, packets);
-
         // Allocate at the tail. The laps differ while the tail has wrapped once more than the head.
         self.room.next = ((self.head.q.val() != self.tail.q.val())
             | (self.head_lap.q.val() == self.tail_lap.q.val()))
@@ -126,7 +124,6 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
                 self.first_lap.d.next = false;
             }
         }
-        self.warps.clock.next = self.clock.val();
         self.warps.write_enable.next = self.allocate.val();
         self.warps.write_address.next = self.tail.q.val();
         self.warps.write_data.next = bit_cast::<16, 5>(self.allocate_core.val())
@@ -135,7 +132,6 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
 
         // Entries from the head to the end of the RAM are in the head's lap, those below in the next.
         self.done_lap.next = self.head_lap.q.val() ^ (self.done_index.val() < self.head.q.val());
-        self.flags.clock.next = self.clock.val();
         self.flags.write_enable.next = self.done_valid.val() | (self.allocate.val() & self.first_lap.q.val());
         self.flags.write_address.next = self.tail.q.val();
         // The first lap is even: odd means not finished.

@@ -166,9 +166,6 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
 impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, issued, committed);
-        clock!(self, clock, tasks, former, issue, finish, commit);
-
         // Host to task FIFO to warp former.
         self.tasks.push_valid.next = self.task_valid.val();
         self.tasks.push_data.next = self.task_count.val();
@@ -202,7 +199,6 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.issue.free_slot.next = self.finish.event_slot.val();
         self.done_index.next = self.tables[0].read_index.val();
         for i in 0..self._cores {
-            self.tables[i].clock.next = self.clock.val();
             self.tables[i].write.next =
                 self.allocated.val() & (self.issue.allocate_core.val() == self.index[i].val());
             self.tables[i].write_slot.next = self.issue.allocate_slot.val();

@@ -128,9 +128,6 @@ impl FaultCollector {
 impl Logic for FaultCollector {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, taken, record, drops, threads);
-        clock!(self, clock, arbiter, fifo);
-
         // Take one core's record.
         self.request.next = bits::<32>(0);
         for i in 0..self._cores {

@@ -63,8 +63,6 @@ impl FinishArbiter {
 impl Logic for FinishArbiter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, core, slot);
-        clock!(self, clock, arbiter);
         self.request.next = bits::<32>(0);
         for i in 0..self._cores {
             self.request.next = self.request.val().replace_bit(i, self.finish_valid[i].val());

@@ -28,7 +28,6 @@ pub struct LookupTable<const A: usize> {
 impl<const A: usize> Logic for LookupTable<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ram.clock.next = self.clock.val();
         self.ram.write_enable.next = self.write.val();
         self.ram.write_address.next = self.write_slot.val();
         self.ram.write_data.next = self.write_index.val();

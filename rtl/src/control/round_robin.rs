@@ -36,7 +36,6 @@ pub struct RoundRobin {
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, above);
         // This round and the next one behind it: whether this one has requests left need not be known first.
         self.wheel.next = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
             | (bit_cast::<64, 32>(self.request.val()) << 32);

@@ -78,7 +78,6 @@ impl<T: Synth, const A: usize, const L: usize> Default for SyncFifo<T, A, L> {
 impl<T: Synth, const A: usize, const L: usize> Logic for SyncFifo<T, A, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, read_pointer, words, shown);
         self.push_ready.next = self.words.q.val() != self.capacity.val();
         self.pop_valid.next = self.shown.q.val();
         self.level.next = self.words.q.val();
@@ -91,7 +90,6 @@ impl<T: Synth, const A: usize, const L: usize> Logic for SyncFifo<T, A, L> {
             self.in_ram.next = self.words.q.val() != 1;
         }
         self.fetch.next = self.in_ram.val() & (!self.shown.q.val() | self.pop.val());
-        self.ram.clock.next = self.clock.val();
         self.ram.write_enable.next = self.push.val();
         self.ram.write_address.next = self.write_pointer.q.val();
         self.ram.write_data.next = self.push_data.val();

@@ -110,8 +110,6 @@ impl WarpFormer {
 impl Logic for WarpFormer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, waiting, age, next_packet, formed, formed_packet, formed_count);
-
         // The packets that wait: at most 2 * lanes - 1 + (2^32 - 1), which fits 33 bits.
         self.task_ready.next = self.waiting.q.val() < self.plenty.val();
         self.take.next = self.task_valid.val() & (self.waiting.q.val() < self.plenty.val());

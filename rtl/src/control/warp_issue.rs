@@ -140,9 +140,6 @@ impl WarpIssue {
 impl Logic for WarpIssue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, issued, issued_core, issued_slot, issued_packet, issued_count);
-        clock!(self, clock, arbiter);
-
         // What the kernel's register class and MCW allow.
         self.limit.next = self.class_0_slots.val();
         self.allowed.next = self.class_0_allowed.val();
@@ -157,8 +154,6 @@ impl Logic for WarpIssue {
         // Choose a core and its slot.
         self.request.next = bits::<32>(0);
         for i in 0..self._cores {
-            self.slots[i].clock.next = self.clock.val();
-            self.slots[i].reset.next = self.reset.val();
             self.slots[i].limit.next = self.limit.val();
             self.slots[i].allowed.next = self.allowed.val();
             self.request.next = self.request.val().replace_bit(i, self.slots[i].available.val());

@@ -166,8 +166,6 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, misaligned_w, target_misaligned_w, inside_w, private_w);
-
         // X: the low bits that an address must not have, and where it points to
         self.zeros.next = bits::<2>(0);
         if self.execute_access.val() {

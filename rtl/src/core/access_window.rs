@@ -52,7 +52,6 @@ pub struct AccessWindow {
 impl Logic for AccessWindow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_first, read_end, write_first, write_end, from_base_x, from_end_x);
         self.read_first.d.next = self.read_base.val();
         self.write_first.d.next = self.write_base.val();
         self.read_end.d.next =

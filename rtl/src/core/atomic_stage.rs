@@ -85,7 +85,6 @@ impl<const LANES: usize> Default for AtomicStage<LANES> {
 impl<const LANES: usize> Logic for AtomicStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, code_r, code_x, code_w, refused_w);
         if self.advance.val() {
             self.code_r.d.next = bit_cast::<7, 6>(self.decode_word.val().get_bits::<6>(26))
                 .replace_bit(6, self.decode_atomic.val());
@@ -104,8 +103,6 @@ impl<const LANES: usize> Logic for AtomicStage<LANES> {
             self.code_w.q.val().get_bit(6) & (self.code_w.q.val().get_bits::<5>(1) != bits::<5>(2));
 
         for i in 0..WINDOWS {
-            self.window[i].clock.next = self.clock.val();
-            self.window[i].reset.next = self.reset.val();
             self.window[i].advance.next = true;
             self.window[i].store.next = false;
             self.window[i].immediate.next = bits::<32>(0);

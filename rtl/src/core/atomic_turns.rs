@@ -42,7 +42,6 @@ pub struct AtomicTurns {
 impl Logic for AtomicTurns {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, wanting, served, patience);
         self.owed.next = self.wanting.q.val() & !self.served.q.val();
         self.refused.next = self.served.q.val().get_bit(self.slot.val().index()) & self.owed.val().any();
 

@@ -68,27 +68,6 @@ pub struct CoreCounters {
 impl Logic for CoreCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            occupied_q,
-            fetch_miss_q,
-            data_hit_q,
-            line_read_q,
-            line_write_q,
-            retire_q,
-            retire_lanes_q,
-            retire_diverged_q,
-            instructions_q,
-            lane_instructions_q,
-            active_cycles_q,
-            stall_cycles_q,
-            divergent_q,
-            fetch_misses_q,
-            data_hits_q,
-            line_reads_q,
-            line_writes_q
-        );
         self.occupied_q.d.next = self.occupied.val();
         self.fetch_miss_q.d.next = self.fetch_miss.val();
         self.data_hit_q.d.next = self.data_hit.val();

@@ -276,11 +276,6 @@ impl<const LANES: usize> DataMemory<LANES> {
 impl<const LANES: usize> Logic for DataMemory<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, loads, size_q, sign_extend_q);
-        clock!(self, clock, stage, load_store, data_cache, scratchpad);
-        self.word.clock.next = self.clock.val();
-        self.address.clock.next = self.clock.val();
-
         // Operations to the unit that makes them
         self.stage.request_valid.next = self.request_valid.val();
         self.request_ready.next = self.stage.request_ready.val();
@@ -405,8 +400,6 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         // Atomic operations, if there are any, go the way of stores, and their values come as those of loads. The data cache
         // takes them for stores.
         for k in 0..self._atomics {
-            self.atomic_path[k].clock.next = self.clock.val();
-            self.atomic_path[k].reset.next = self.reset.val();
             self.atomic_path[k].start_valid.next = self.start_valid[k].val();
             self.atomic_path[k].start_slot.next = self.start_slot[k].val();
             self.stage.request_atomic[k].next = self.request_atomic[k].val();

@@ -168,17 +168,6 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
 impl<const LANES: usize> Logic for DivideUnit<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, slot, rd, count, ones, trailing, signed, remainder);
-        dff_setup!(self, clock, pending, place, loaded, steps);
-        for i in 0..LANES {
-            self.dividend[i].clock.next = self.clock.val();
-            self.dividend[i].reset.next = self.reset.val();
-            self.dividend[i].d.next = self.dividend[i].q.val();
-            self.divisor[i].clock.next = self.clock.val();
-            self.divisor[i].reset.next = self.reset.val();
-            self.divisor[i].d.next = self.divisor[i].q.val();
-        }
-
         // A pass: its place is chosen, the operands there are taken, the bits of the quotient found, the results accepted. Counts of bits are
         // there when the place is chosen.
         self.chosen.next = self.place.q.val().any();
@@ -253,8 +242,6 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
         self.result_last.next = self.last.val();
         self.counted.next = bits::<6>(0);
         for g in 0..self._groups {
-            self.dividers[g].clock.next = self.clock.val();
-            self.dividers[g].reset.next = self.reset.val();
             self.dividers[g].load.next = self.load.val();
             self.dividers[g].a.next = self.group_dividend[g].val();
             self.dividers[g].b.next = self.group_divisor[g].val();

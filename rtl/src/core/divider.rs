@@ -54,9 +54,6 @@ pub struct Divider {
 impl Logic for Divider {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, divisor, divisor_negative, dividend_negative);
-        dff_setup!(self, clock, wants_remainder, rest, quotient);
-
         // Difference of the rest with one more bit of the dividend and the divisor's magnitude. Bit 0 of the wide sum
         // makes the carry into bit 1; bit 34 is the sign.
         self.shifted.next = bits::<33>(0);

@@ -58,7 +58,6 @@ pub struct FaultBuffer {
 impl Logic for FaultBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, full, cause_q, slot_q, threads_q, pc_q, value_q, packet_q);
         self.ready.next = !self.full.q.val();
         if self.full.q.val() {
             self.full.d.next = !self.fault_ready.val();

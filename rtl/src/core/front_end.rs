@@ -318,49 +318,6 @@ impl<const LANES: usize> FrontEnd<LANES> {
 impl<const LANES: usize> Logic for FrontEnd<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            initial,
-            jump_valid,
-            jump_slot,
-            jump_pc,
-            flush_valid_q,
-            flush_slot,
-            again_valid_q,
-            context_valid,
-            context_held_slot,
-            context_fresh,
-            context_reason,
-            fetched_valid_q,
-            fetched_slot_q,
-            fetched_pc_q,
-            fetched_boot_q,
-            fetched_depth_q,
-            fetched_active_q,
-            fetched_alive_q,
-            fetched_waiting_q,
-            fetched_packet_q,
-            fetched_reason_q,
-            decode_valid_q,
-            decode_slot_q,
-            decode_pc_q,
-            decode_boot_q,
-            decode_meets_q,
-            decode_depth_q,
-            decode_active_q,
-            decode_alive_q,
-            decode_waiting_q,
-            decode_packet_q,
-            decode_reason_q
-        );
-        clock!(self, clock, scheduler, counters);
-        self.start.clock.next = self.clock.val();
-        self.depth.clock.next = self.clock.val();
-        self.active.clock.next = self.clock.val();
-        self.alive.clock.next = self.clock.val();
-        self.waiting.clock.next = self.clock.val();
-
         self.scheduler.start_valid.next = self.start_valid.val();
         self.scheduler.start_slot.next = self.start_slot.val();
         self.scheduler.advance.next = self.advance.val();

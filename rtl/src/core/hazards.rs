@@ -170,7 +170,6 @@ pub struct Hazards {
 impl Logic for Hazards {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, scoreboard, loads, stores, scratchpad);
         self.scoreboard.set_valid.next = (self.divide_start.val()
             | ((self.memory_start.val() | self.scratchpad_start.val()) & self.write_load.val()))
             & self.write_rd.val().any();

@@ -61,12 +61,9 @@ pub struct InstructionCount {
 impl Logic for InstructionCount {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, fresh, retired, retired_slot, retired_boot);
         self.retired.d.next = self.retire.val();
         self.retired_slot.d.next = self.write_slot.val();
         self.retired_boot.d.next = self.write_boot.val();
-        self.asked.clock.next = self.clock.val();
-        self.changed.clock.next = self.clock.val();
         self.changed.read_address.next = self.retired_slot.q.val();
         self.started.next = bits::<32>(0);
         if self.start_valid.val() {

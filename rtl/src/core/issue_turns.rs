@@ -84,7 +84,6 @@ impl Default for IssueTurns {
 impl Logic for IssueTurns {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, above);
         self.ring.next = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
             | (bit_cast::<64, 32>(self.request.val()) << 32);
         self.marks.next = bit_cast::<64, 32>(self.mark.val()) | (bit_cast::<64, 32>(self.mark.val()) << 32);

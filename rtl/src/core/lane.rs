@@ -282,13 +282,6 @@ impl Lane {
 impl Logic for Lane {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, operand_1, operand_2, result_w, store_data_w, taken_w, written_q);
-        dff_setup!(self, clock, late_q, rs1_result, rs1_written, rs2_result, rs2_written);
-        clock!(self, clock, multiplier);
-        self.registers_1.clock.next = self.clock.val();
-        self.registers_2.clock.next = self.clock.val();
-        self.paths.clock.next = self.clock.val();
-
         // D: register read
         self.registers_1.read_enable.next = self.advance.val();
         self.registers_1.read_address.next = self.rs1_address.val();

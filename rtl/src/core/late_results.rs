@@ -153,23 +153,6 @@ impl<const LANES: usize> Default for LateResults<LANES> {
 impl<const LANES: usize> Logic for LateResults<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            port_free,
-            write_valid_q,
-            write_slot_q,
-            write_rd_q,
-            write_lanes_q,
-            write_last_q,
-            write_error_q,
-            error_lanes_q,
-            write_line_q,
-            loaded_q,
-            scratched_q,
-            divided_q,
-            exchanged_q
-        );
         self.some_taken.next = false;
         self.write_slot_q.d.next = self.result_slot[0].val();
         self.write_rd_q.d.next = self.result_rd[0].val();

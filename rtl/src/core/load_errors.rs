@@ -53,12 +53,6 @@ pub struct LoadErrors<const LANES: usize> {
 impl<const LANES: usize> Logic for LoadErrors<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, wiped);
-        self.asked.clock.next = self.clock.val();
-        self.written.clock.next = self.clock.val();
-        self.changed.clock.next = self.clock.val();
-        self.lines.clock.next = self.clock.val();
-
         self.asked.read_address.next = self.slot.val();
         self.written.read_address.next = self.write_slot.val();
         self.changed.read_address.next = self.error_slot.val();

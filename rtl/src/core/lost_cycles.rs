@@ -64,8 +64,6 @@ pub struct LostCycles {
 impl Logic for LostCycles {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, occupied_q, advance_q, reason_q);
-        dff_setup!(self, clock, memory_q, fetch_q, divergence_q, scoreboard_q, conflict_q);
         self.occupied_q.d.next = self.occupied.val();
         self.advance_q.d.next = self.advance.val();
         self.reason_q.d.next = self.reason.val();

@@ -157,9 +157,6 @@ impl<const LANES: usize> MemoryStage<LANES> {
 impl<const LANES: usize> Logic for MemoryStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ready, valid, scratchpad, slot, store, size, signed, rd, mask);
-        self.address.clock.next = self.clock.val();
-        self.data.clock.next = self.clock.val();
         self.leaves.next = self.memory_ready.val();
         if self.scratchpad.q.val() {
             self.leaves.next = self.scratchpad_ready.val();
@@ -197,15 +194,6 @@ impl<const LANES: usize> Logic for MemoryStage<LANES> {
             self.held_data[i].next = self.data.q[i].val();
         }
         for k in 0..self._atomics {
-            self.atomic[k].clock.next = self.clock.val();
-            self.atomic[k].reset.next = self.reset.val();
-            self.atomic[k].d.next = self.atomic[k].q.val();
-            self.operation[k].clock.next = self.clock.val();
-            self.operation[k].reset.next = self.reset.val();
-            self.operation[k].d.next = self.operation[k].q.val();
-            self.acquire[k].clock.next = self.clock.val();
-            self.acquire[k].reset.next = self.reset.val();
-            self.acquire[k].d.next = self.acquire[k].q.val();
             if self.ready.q.val() {
                 self.atomic[k].d.next = self.request_atomic[k].val();
                 self.operation[k].d.next = self.request_operation[k].val();

@@ -40,9 +40,6 @@ pub struct Multiplier {
 impl Logic for Multiplier {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, high_word_w);
-        self.parts.clock.next = self.clock.val();
-
         // X: mulh takes both operands as signed, mulhsu the first one; for mul it does not matter.
         self.parts.enable.next = self.advance.val();
         self.parts.a.next = bit_cast::<33, 32>(self.a.val());

@@ -53,8 +53,6 @@ impl Logic for OldestFirst {
             self.started.next = bits::<32>(1) << self.start_slot.val();
         }
         for i in 0..32 {
-            self.older[i].clock.next = self.clock.val();
-            self.older[i].reset.next = self.reset.val();
             self.older[i].d.next = self.older[i].q.val() & !self.started.val();
             if self.start_valid.val() & (self.start_slot.val() == self.number[i].val()) {
                 self.older[i].d.next = !self.started.val();

@@ -49,8 +49,6 @@ pub struct OutstandingOperations {
 impl Logic for OutstandingOperations {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, start_q, start_slot_q, started, completed, busy_q);
-        self.youngest.clock.next = self.clock.val();
         self.start_q.d.next = self.start_valid.val();
         self.start_slot_q.d.next = self.start_slot.val();
         self.youngest.write_enable.next = self.start_q.q.val();

@@ -176,23 +176,9 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
 impl<const LANES: usize> Logic for PathSelector<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, first_slot, first_alive, second_slot, second_alive, second_active);
-        dff_setup!(self, clock, best, second_best, playing, standing);
         for i in 0..self._cycles {
-            self.cycle[i + 1].clock.next = self.clock.val();
-            self.cycle[i + 1].reset.next = self.reset.val();
             self.cycle[i + 1].d.next = self.cycle[i].q.val();
         }
-        for i in 0..self._middle {
-            self.middle[i].clock.next = self.clock.val();
-            self.middle[i].reset.next = self.reset.val();
-        }
-        for i in 0..self._late {
-            self.late[i].clock.next = self.clock.val();
-            self.late[i].reset.next = self.reset.val();
-        }
-        self.cycle[0].clock.next = self.clock.val();
-        self.cycle[0].reset.next = self.reset.val();
         self.cycle[0].d.next = self.start_valid.val();
         if self.start_valid.val() {
             self.first_slot.d.next = self.start_slot.val();

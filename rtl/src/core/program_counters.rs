@@ -50,18 +50,14 @@ pub struct ProgramCounters {
 impl Logic for ProgramCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, replayed, jumped);
-        self.sequential.clock.next = self.clock.val();
         self.sequential.write_enable.next = self.sequential_valid.val();
         self.sequential.write_address.next = self.slot.val();
         self.sequential.write_data.next = self.sequential_pc.val();
         self.sequential.read_address.next = self.slot.val();
-        self.replay.clock.next = self.clock.val();
         self.replay.write_enable.next = self.replay_valid.val();
         self.replay.write_address.next = self.replay_slot.val();
         self.replay.write_data.next = self.replay_pc.val();
         self.replay.read_address.next = self.slot.val();
-        self.jump.clock.next = self.clock.val();
         self.jump.write_enable.next = self.jump_valid.val();
         self.jump.write_address.next = self.jump_slot.val();
         self.jump.write_data.next = self.jump_pc.val();

@@ -192,43 +192,6 @@ pub struct ReadStage<const LANES: usize> {
 impl<const LANES: usize> Logic for ReadStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            slot_r,
-            depth_r,
-            active_r,
-            alive_r,
-            waiting_r,
-            packet_r,
-            valid_x,
-            rd_x,
-            operation_x,
-            funct3_x,
-            b_source_x,
-            immediate_x,
-            multiply_x,
-            divide_x,
-            aes_x,
-            byte_select_x,
-            aes_decrypt_x,
-            aes_middle_x,
-            control_x,
-            branch_x,
-            jump_x,
-            jump_register_x,
-            load_x,
-            store_x,
-            call_x,
-            ret_x,
-            exit_x,
-            boot_x,
-            fault_x,
-            cause_x,
-            fault_value_x,
-            next_x,
-            pc_x
-        );
         self.slot.next = self.slot_r.q.val();
         self.depth.next = self.depth_r.q.val();
         self.active.next = self.active_r.q.val();

@@ -87,7 +87,6 @@ pub struct RetireTrace<const LANES: usize> {
 impl<const LANES: usize> Logic for RetireTrace<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, instruction_r, instruction_x, instruction_w);
         if self.advance.val() {
             self.instruction_r.d.next = self.decode_instruction.val();
             self.instruction_x.d.next = self.instruction_r.q.val();

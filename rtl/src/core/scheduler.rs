@@ -198,26 +198,12 @@ impl WarpScheduler {
 impl Logic for WarpScheduler {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            occupied_slots,
-            fresh,
-            resolving,
-            fetch,
-            waiting,
-            ended,
-            finishing,
-            finishing_slot
-        );
         self.ready.next = self.occupied_slots.q.val()
             & !(self.resolving.q.val() | self.fetch.q.val() | self.waiting.q.val() | self.ended.q.val());
         self.choice.next = bits::<32>(0);
         self.issue_slot.next = bits::<5>(0);
         self.issue_fresh.next = false;
         for i in 0..self._turns {
-            self.turns[i].clock.next = self.clock.val();
-            self.turns[i].reset.next = self.reset.val();
             self.turns[i].request.next = self.ready.val();
             self.turns[i].mark.next = self.fresh.q.val();
             self.turns[i].advance.next = self.advance.val() & self.ready.val().any();
@@ -226,8 +212,6 @@ impl Logic for WarpScheduler {
             self.issue_fresh.next = self.turns[i].marked.val();
         }
         for i in 0..self._ages {
-            self.age[i].clock.next = self.clock.val();
-            self.age[i].reset.next = self.reset.val();
             self.age[i].start_valid.next = self.start_valid.val();
             self.age[i].start_slot.next = self.start_slot.val();
             self.age[i].request.next = self.ready.val();

@@ -62,12 +62,6 @@ pub struct Scoreboard {
 impl Logic for Scoreboard {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, wiped, set_valid_q, set_slot_q, set_register_q);
-        self.set_asked.clock.next = self.clock.val();
-        self.set_changed.clock.next = self.clock.val();
-        self.clear_asked.clock.next = self.clock.val();
-        self.clear_changed.clock.next = self.clock.val();
-
         self.wiping.next = !self.wiped.q.val().get_bit(5);
         self.set_valid_q.d.next = self.set_valid.val();
         self.set_slot_q.d.next = self.set_slot.val();

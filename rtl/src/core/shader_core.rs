@@ -364,26 +364,6 @@ impl<const LANES: usize> ShaderCore<LANES> {
 impl<const LANES: usize> Logic for ShaderCore<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(
-            self,
-            clock,
-            front_end,
-            cache,
-            decode,
-            read,
-            hazards,
-            write,
-            paths,
-            data_memory,
-            divide,
-            counters,
-            lost,
-            faults
-        );
-        clock!(self, clock, read_merge, load_errors, watchdog, late);
-        self.instruction_count.clock.next = self.clock.val();
-        self.instruction_count.reset.next = self.reset.val();
-
         // Atomic instructions, if there are any
         self.checked_as_store.next = self.decode.read_store.val();
         self.exchanged.next = false;
@@ -394,8 +374,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.write_atomic.next = false;
         self.hazards.atomic_refused.next = false;
         for k in 0..self._atomics {
-            self.atomic_stage[k].clock.next = self.clock.val();
-            self.atomic_stage[k].reset.next = self.reset.val();
             self.atomic_stage[k].advance.next = self.write.advance.val();
             self.atomic_stage[k].decode_atomic.next = self.decode.atomic.val();
             self.atomic_stage[k].decode_word.next = self.decode.word.val();
@@ -423,8 +401,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             }
             self.exchanged.next = self.late.exchanged.val() | self.atomic_turns[k].wake.val();
 
-            self.atomic_turns[k].clock.next = self.clock.val();
-            self.atomic_turns[k].reset.next = self.reset.val();
             self.atomic_turns[k].slot.next = self.front_end.decode_slot.val();
             self.atomic_turns[k].busy.next = self.data_memory.atomic_busy.val();
             self.atomic_turns[k].wants.next = self.decode.stops.val()
@@ -645,8 +621,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // Windows
         for i in 0..2 {
-            self.window[i].clock.next = self.clock.val();
-            self.window[i].reset.next = self.reset.val();
             self.window[i].advance.next = self.write.advance.val();
             self.window[i].store.next = self.checked_as_store.val();
             self.window[i].immediate.next = self.decode.read_immediate.val();
@@ -660,8 +634,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
 
         // R and X, and the registers and PCs of all stages
         for i in 0..LANES {
-            self.lane[i].clock.next = self.clock.val();
-            self.lane[i].reset.next = self.reset.val();
             self.lane[i].number.next = self.number[i].val();
             self.lane[i].advance.next = self.write.advance.val();
             self.lane[i].rs1_address.next = self.rs1_address.address.val();
@@ -913,8 +885,6 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.trace_late_values.x[i].next = self.lane[i].written.val();
         }
         for i in 0..self._traces {
-            self.trace[i].clock.next = self.clock.val();
-            self.trace[i].reset.next = self.reset.val();
             self.trace[i].advance.next = self.write.advance.val();
             self.trace[i].decode_instruction.next = self.decode.word.val();
             self.trace[i].fire.next = self.write.fire.val();

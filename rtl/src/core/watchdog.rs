@@ -46,8 +46,6 @@ pub struct Watchdog {
 impl Logic for Watchdog {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, visited, aged, age, late, overdue_q);
-        self.starts.clock.next = self.clock.val();
         self.starts.write_enable.next = self.start_valid.val();
         self.starts.write_address.next = self.start_slot.val();
         self.starts.write_data.next = self.cycle.val();

@@ -533,61 +533,7 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
 impl<const LANES: usize> Logic for WriteStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            slot_x,
-            depth_x,
-            active_x,
-            alive_x,
-            waiting_x,
-            packet_x,
-            valid_w,
-            slot_w,
-            depth_w,
-            active_w,
-            alive_w,
-            whole_w,
-            waiting_w,
-            packet_w,
-            rd_w,
-            writes_w,
-            funct3_w,
-            control_w,
-            multiply_w,
-            divide_w,
-            branch_w,
-            jump_w,
-            jump_register_w,
-            link_w,
-            plain_w,
-            load_w,
-            store_w,
-            exit_w,
-            boot_w,
-            fault_w,
-            reaches_w,
-            cause_w,
-            fault_value_w,
-            target_w,
-            next_w,
-            pc_w,
-            request_taken,
-            fault_taken,
-            doubtful_w,
-            judged,
-            warp_late_q,
-            faulting_q,
-            staying_q,
-            cause_q,
-            faults_q,
-            mixed_q
-        );
-        self.sent_back.clock.next = self.clock.val();
-
         // Lanes that fault
-        self.check.clock.next = self.clock.val();
-        self.check.reset.next = self.reset.val();
         self.check.execute_active.next = self.active_x.q.val();
         self.execute_access.next =
             (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();

@@ -36,7 +36,6 @@ fn undriven_output_and_local() {
 #[test]
 fn undriven_child_input() {
     unit!(Owner { queue: super::tests::Queue<8, 4> } #[hdl_gen] fn update(&mut self) {
-        clock!(self, clock, queue);
         self.queue.push.next = false;
         self.queue.data_in.next = self.a.val();
         self.y.next = self.queue.data_out.val();

@@ -36,7 +36,6 @@ pub struct Debounce<const N: usize> {
 impl<const N: usize> Logic for Debounce<N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stable, count, age, change);
         self.level.next = self.stable.q.val();
         self.last.next = self.change.q.val();
         self.quick.next = self.change.q.val().age < 16;

@@ -65,8 +65,6 @@ impl Default for Fields {
 impl Logic for Fields {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, kept, ENTRY_LOW);
-        self.memory.clock.next = self.clock.val();
         self.memory.read_address.next = self.select.val();
         self.memory.write_address.next = self.low.val().get_bits::<4>(0);
         self.memory.write_data.next = self.kept.q.val();

@@ -33,7 +33,8 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
     }
     let context = unit.path.clone();
     let mut kernel = Kernel { unit, environment, context, position: 0 };
-    let statements = match &scope.code {
+    let mut statements = kernel.hold_registers();
+    statements.extend(match &scope.code {
         Verilog::Combinatorial(block) => kernel.block(block)?,
         Verilog::Empty => Vec::new(),
         _ => {
@@ -42,22 +43,36 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
                 "hand-written Verilog is only for the primitives: write the kernel with #[hdl_gen]",
             ))
         }
-    };
+    });
     kernel.unit.statements = statements;
-    kernel.connect_resets();
+    kernel.connect_port("clock");
+    kernel.connect_port("reset");
     Ok(())
 }
 
 impl Kernel<'_> {
-    /// Children without an assignment to their `reset` get the unit's own, as `clock!` and `dff_setup!` do.
-    fn connect_resets(&mut self) {
-        let Some(Target::Bits { var: own, .. }) = self.unit.targets.get("reset").cloned() else { return };
-        let reset = Node::reference(own, 0, 1);
+    /// A register keeps its value unless the kernel assigns it.
+    fn hold_registers(&mut self) -> Vec<Stmt> {
+        let pairs: Vec<_> = self.unit.registers.iter().map(|r| (r.present, r.next)).collect();
+        let hold = |(present, next): (usize, usize)| {
+            let width = self.unit.vars[next].width;
+            let position = self.next_position();
+            let value = Node::reference(present, 0, width);
+            Stmt::Assign(Assign { position, var: next, lsb: 0, width, value })
+        };
+        pairs.into_iter().map(hold).collect()
+    }
+
+    /// Registers and children without an assignment to their `clock` or `reset` (`name`) get the unit's own.
+    fn connect_port(&mut self, name: &str) {
+        let Some(Target::Bits { var: own, .. }) = self.unit.targets.get(name).cloned() else { return };
+        let signal = Node::reference(own, 0, 1);
         for register in &mut self.unit.registers {
-            register.reset.get_or_insert_with(|| reset.clone());
+            let port = if name == "clock" { &mut register.clock } else { &mut register.reset };
+            port.get_or_insert_with(|| signal.clone());
         }
         for child in self.unit.children.clone() {
-            let Some(&Target::Bits { var, .. }) = self.unit.targets.get(&format!("{}$reset", child.name))
+            let Some(&Target::Bits { var, .. }) = self.unit.targets.get(&format!("{}${name}", child.name))
             else {
                 continue;
             };
@@ -69,7 +84,7 @@ impl Kernel<'_> {
                     var,
                     lsb: 0,
                     width: 1,
-                    value: reset.clone(),
+                    value: signal.clone(),
                 }));
             }
         }

@@ -51,11 +51,9 @@ impl Default for LaneWords {
 impl Logic for LaneWords {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ram.clock.next = self.clock.val();
         self.ram.write_enable.next = self.write_enable.val();
         self.ram.write_address.next = self.write_address.val();
         self.ram.read_address.next = self.read_address.val();
-        self.registers.clock.next = self.clock.val();
         self.registers.write_enable.next = self.enable.val();
         for i in 0..LANES {
             self.ram.write_data[i].next = self.write_data[i].val();

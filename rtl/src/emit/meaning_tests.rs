@@ -196,7 +196,6 @@ impl Default for Statements {
 impl Logic for Statements {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, mode, bit);
         self.always.next = 0.into();
         for i in 0..self._count {
             self.always.next = self.always.val() ^ self.input[i].val();
@@ -236,9 +235,6 @@ impl Logic for Statements {
         self.mode_is_run.next = self.mode.q.val() == Mode::Run;
         self.next_count.next = self.bit.d.val();
         for i in 0..4 {
-            self.history[i].clock.next = self.clock.val();
-            self.history[i].reset.next = self.reset.val();
-            self.history[i].d.next = self.history[i].q.val();
             self.pack.x[i].next = self.history[i].q.val();
             self.vector[i].next = 1.into();
             if self.select.val().index() == i {
@@ -301,6 +297,10 @@ pub struct Sink {
     pub ready: Signal<Out, Bit>,
 }
 
+impl unit_info::Clocked for Sink {
+    fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
+}
+
 /// Takes every other word.
 #[derive(LogicBlock, Default)]
 pub struct Consumer {
@@ -315,7 +315,6 @@ pub struct Consumer {
 impl Logic for Consumer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn, word);
         self.bus.ready.next = self.turn.q.val();
         self.turn.d.next = !self.turn.q.val();
         if self.bus.valid.val() && self.turn.q.val() {
@@ -342,7 +341,6 @@ pub struct Buses {
 impl Logic for Buses {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, one, two);
         Sink::link(&mut self.outside, &mut self.one.bus);
         self.two.bus.valid.next = self.go.val() & self.two.bus.ready.val();
         self.two.bus.data.next = self.value.val();

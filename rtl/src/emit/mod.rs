@@ -5,6 +5,7 @@
 //! `assign`s and blocks, [`wakes`] sees to it that no block wakes itself, [`module`] and [`text`] write them. See `docs/verilog.md`.
 
 pub mod artefacts;
+mod connection;
 mod design;
 mod elements;
 mod error;
@@ -14,6 +15,7 @@ mod flow;
 mod kernel;
 #[cfg(test)]
 mod lane_equivalence;
+mod locals;
 mod module;
 mod names;
 mod node;
@@ -35,6 +37,8 @@ mod event_driven;
 mod example;
 #[cfg(test)]
 mod field_tests;
+#[cfg(test)]
+mod hdl_gen_tests;
 #[cfg(test)]
 mod meaning_tests;
 #[cfg(test)]

@@ -104,7 +104,15 @@ impl Probe for Reader {
     }
 
     fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
-        let Some(scope) = self.open.pop() else { return };
+        let Some(mut scope) = self.open.pop() else { return };
+        let locals = scope.description.iter().flat_map(|d| d.locals.list());
+        scope.atoms.extend(locals.map(|local| AtomInfo {
+            name: local.name.clone(),
+            kind: AtomKind::LocalSignal,
+            width: local.width,
+            ty: local.descriptor(),
+            value: BigInt::default(),
+        }));
         match self.open.last_mut() {
             Some(owner) => owner.children.push(scope),
             None => self.root = Some(scope),

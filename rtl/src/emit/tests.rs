@@ -28,8 +28,6 @@ pub struct Queue<const W: usize, const A: usize> {
 impl<const W: usize, const A: usize> Logic for Queue<W, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, tail);
-        self.memory.clock.next = self.clock.val();
         self.empty.next = self.head.q.val() == self.tail.q.val();
         self.full.next = self.tail.q.val() + 1 == self.head.q.val();
         self.do_push.next = self.push.val() & !self.full.val();
@@ -84,8 +82,6 @@ impl Logic for Queues {
         self.total.next = 0.into();
         self.any.next = false;
         for i in 0..self._count {
-            self.queue[i].clock.next = self.clock.val();
-            self.queue[i].reset.next = self.reset.val();
             self.queue[i].push.next = self.push[i].val();
             self.queue[i].data_in.next = self.data[self._count - 1 - i].val();
             self.queue[i].pop.next = self.queue[i].full.val();
@@ -125,7 +121,6 @@ struct Both {
 impl Logic for Both {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, small, large);
         for i in 0..2 {
             self.small.push[i].next = false;
             self.small.data[i].next = 1.into();

@@ -257,6 +257,13 @@ impl Unit {
 
     fn declare_field(&mut self, name: &str, elements: &[&AtomInfo]) -> Result<(), EmitError> {
         self.check_width(&rust_path(name), elements[0])?;
+        if self.targets.contains_key(&elements[0].name) {
+            let path = self.full_path(&rust_path(name));
+            return Err(EmitError::unsupported(
+                path,
+                "is a field and a `let`: give one of them another name",
+            ));
+        }
         self.add_states(&elements[0].ty);
         let role = match elements[0].kind {
             AtomKind::InputParameter => Role::Input,

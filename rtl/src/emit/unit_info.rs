@@ -6,6 +6,9 @@
 use num_bigint::{BigInt, BigUint};
 use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
 
+pub use super::connection::{Clocked, Connect};
+pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
+
 /// Marks the entries of `Logic::timing` that are not timing.
 const DESCRIPTION: &str = "hermes description";
 const PRIMITIVE: &str = "hermes primitive";
@@ -23,6 +26,8 @@ pub struct Description {
     pub parameters: Vec<(String, BigInt)>,
     /// Values of constants named in the kernel.
     pub constants: Vec<(String, BigInt)>,
+    /// `let`s of the kernel.
+    pub locals: Locals,
 }
 
 impl Description {
@@ -40,6 +45,7 @@ impl Description {
             fields: fields.iter().map(|(name, doc)| ((*name).to_string(), (*doc).to_string())).collect(),
             parameters,
             constants: Vec::new(),
+            locals: Locals::default(),
         }
     }
 
@@ -47,6 +53,13 @@ impl Description {
     #[must_use]
     pub fn with_constants(mut self, constants: Vec<(String, BigInt)>) -> Self {
         self.constants = constants;
+        self
+    }
+
+    /// Adds the `let`s of the kernel.
+    #[must_use]
+    pub fn with_locals(mut self, locals: Locals) -> Self {
+        self.locals = locals;
         self
     }
 
@@ -59,6 +72,8 @@ impl Description {
         let mut outputs: Vec<String> = numbers(self.parameters).collect();
         outputs.push(String::new());
         outputs.extend(numbers(self.constants));
+        outputs.push(String::new());
+        outputs.extend(self.locals.to_text());
         vec![TimingInfo { name: DESCRIPTION.to_string(), clock: self.type_name, inputs, outputs }]
     }
 
@@ -70,13 +85,15 @@ impl Description {
         let numbers = |list: &[String]| -> Vec<(String, BigInt)> {
             list.iter().filter_map(pair).filter_map(|(n, v)| Some((n, v.parse().ok()?))).collect()
         };
-        let split = info.outputs.iter().position(String::is_empty)?;
+        let mut parts = info.outputs.split(String::is_empty);
+        let (parameters, constants, locals) = (parts.next()?, parts.next()?, parts.next()?);
         Some(Self {
             type_name: info.clock.clone(),
             doc: info.inputs.first().cloned().unwrap_or_default(),
             fields: info.inputs.iter().skip(1).filter_map(pair).collect(),
-            parameters: numbers(&info.outputs[..split]),
-            constants: numbers(&info.outputs[split..]),
+            parameters: numbers(parameters),
+            constants: numbers(constants),
+            locals: Locals::from_text(locals),
         })
     }
 }

@@ -96,9 +96,6 @@ pub struct AxiLiteSlave {
 impl Logic for AxiLiteSlave {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, aw_held, aw_address, w_held, w_data, w_strobe, b_valid, b_response);
-        dff_setup!(self, clock, ar_held, ar_address, r_valid, r_data, r_response, read_first);
-
         // Hold one request of each kind.
         self.awready.next = !self.aw_held.q.val();
         self.wready.next = !self.w_held.q.val();

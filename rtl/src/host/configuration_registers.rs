@@ -154,30 +154,6 @@ impl Default for ConfigurationRegisters {
 impl Logic for ConfigurationRegisters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            control_value,
-            ring_base_value,
-            ring_slots_log2_value,
-            slot_bytes_log2_value,
-            verdict_base_value,
-            kernel_entry_value,
-            argument_value
-        );
-        dff_setup!(
-            self,
-            clock,
-            stack_base_value,
-            stack_bytes_log2_value,
-            mcw_value,
-            timeout_value,
-            kernel_class_value,
-            watchdog_value,
-            core_select_value,
-            ports_value
-        );
-
         self.found.next = bits::<32>(0);
         if self.address.val() == self.at_control.val() {
             self.found.next = bit_cast::<32, 2>(self.control_value.q.val());

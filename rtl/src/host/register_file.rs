@@ -426,10 +426,6 @@ impl RegisterFile {
 impl Logic for RegisterFile {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, invalidating, invalidating_data, cleaning, dropping, popping);
-        dff_setup!(self, clock, cycle_low, cycle_high, cycle_high_latched);
-        clock!(self, clock, bus, configuration, windows, push);
-
         self.bus.awaddr.next = self.axil_awaddr.val();
         self.bus.awvalid.next = self.axil_awvalid.val();
         self.axil_awready.next = self.bus.awready.val();

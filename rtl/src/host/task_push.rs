@@ -75,7 +75,6 @@ impl Default for TaskPush {
 impl Logic for TaskPush {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_valid, held_count, fresh, taken);
         self.full.next = self.level.val() == self.capacity.val();
         self.first.next = self.write.val() & !self.fresh.q.val() & !self.taken.q.val();
         self.refused.next = self.first.val() & (self.full.val() | self.held_valid.q.val());

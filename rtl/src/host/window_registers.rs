@@ -105,18 +105,6 @@ impl Logic for WindowRegisters {
         self.written.next =
             (self.found.val() & !self.write_mask.val()) | (self.write_data.val() & self.write_mask.val());
         for i in 0..self._windows {
-            self.read_base_value[i].clock.next = self.clock.val();
-            self.read_base_value[i].reset.next = self.reset.val();
-            self.read_base_value[i].d.next = self.read_base_value[i].q.val();
-            self.read_size_value[i].clock.next = self.clock.val();
-            self.read_size_value[i].reset.next = self.reset.val();
-            self.read_size_value[i].d.next = self.read_size_value[i].q.val();
-            self.write_base_value[i].clock.next = self.clock.val();
-            self.write_base_value[i].reset.next = self.reset.val();
-            self.write_base_value[i].d.next = self.write_base_value[i].q.val();
-            self.write_size_value[i].clock.next = self.clock.val();
-            self.write_size_value[i].reset.next = self.reset.val();
-            self.write_size_value[i].d.next = self.write_size_value[i].q.val();
             if self.write.val() {
                 if self.address.val() == self.at_read_base[i].val() {
                     self.read_base_value[i].d.next = self.written.val();

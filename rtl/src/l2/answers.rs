@@ -74,15 +74,6 @@ pub struct L2Answers {
 impl Logic for L2Answers {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, responses, writes);
-        self.requesters.clock.next = self.clock.val();
-        self.tags.clock.next = self.clock.val();
-        self.lines.clock.next = self.clock.val();
-        self.errors.clock.next = self.clock.val();
-        self.misses.clock.next = self.clock.val();
-        self.writers.clock.next = self.clock.val();
-        self.write_tags.clock.next = self.clock.val();
-
         self.response_full.next = self.responses.full.val();
         self.responses.push.next = self.push_response.val();
         self.responses.pop.next = !self.responses.empty.val() && self.response_ready.val();

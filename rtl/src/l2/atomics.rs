@@ -282,10 +282,6 @@ impl L2Atomics {
 impl Logic for L2Atomics {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, requester, tag, line, strobe, operand, warp, operation, word_number);
-        dff_setup!(self, clock, word, error, stale, told, age);
-        dff_setup!(self, clock, reserved, reserved_line, reserved_requester, reserved_thread);
-
         // The request at the head, and the one that the unit makes.
         self.atomic.next = self.request_valid.val()
             && self.request_write.val()

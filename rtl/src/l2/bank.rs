@@ -309,12 +309,6 @@ impl L2Bank {
 impl Logic for L2Bank {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, clearing, walking, walk_drops, walk_set, wants_walk, wants_drop);
-        dff_setup!(self, clock, unacknowledged, read_out, out_stores, out_requester, out_tag, hit_first);
-        clock!(self, clock, fetches, stores, answers);
-        self.turns.clock.next = self.clock.val();
-        self.data.clock.next = self.clock.val();
-
         // The set that is looked at, and what stands there.
         self.walk.next = self.clearing.q.val() || self.walking.q.val();
         self.is_read.next = self.request_valid.val() && !self.request_write.val() && !self.walk.val();
@@ -337,7 +331,6 @@ impl Logic for L2Bank {
         self.changed_leaving.next = false;
         self.changed_fetched.next = false;
         for i in 0..self._ways {
-            self.way[i].clock.next = self.clock.val();
             self.way[i].set.next = self.set.val();
             self.way[i].line.next = self.request_line.val();
             self.any_fetching.next = self.any_fetching.val() || self.way[i].fetching.val();

@@ -186,13 +186,6 @@ impl MemoryChannel {
 impl Logic for MemoryChannel {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ar_valid, ar_id, ar_line, ar_code, aw_valid, aw_id, aw_line);
-        dff_setup!(self, clock, w_valid, w_data, w_strobe, b_valid, b_id, errors, read_event, write_event);
-        clock!(self, clock, fetch_arbiter, store_arbiter, fills);
-        self.fills_id.clock.next = self.clock.val();
-        self.fills_data.clock.next = self.clock.val();
-        self.fills_error.clock.next = self.clock.val();
-
         self.fetches.next = bits::<32>(0);
         self.stores.next = bits::<32>(0);
         for i in 0..self._banks {

@@ -119,16 +119,6 @@ impl L2Fetches {
 impl Logic for L2Fetches {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, numbers, queue);
-        self.requesters.clock.next = self.clock.val();
-        self.tags.clock.next = self.clock.val();
-        self.places.clock.next = self.clock.val();
-        self.ways.clock.next = self.clock.val();
-        self.toggles.clock.next = self.clock.val();
-        self.queue_line.clock.next = self.clock.val();
-        self.queue_number.clock.next = self.clock.val();
-        self.queue_code.clock.next = self.clock.val();
-
         self.free.next = self.numbers.free.val() && !self.queue.full.val();
         self.numbers.take.next = self.begin.val();
         self.numbers.release.next = self.end.val();

@@ -212,8 +212,6 @@ impl MemorySystem {
 impl Logic for MemorySystem {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_count, write_count);
-        clock!(self, clock, requests, responses);
         for i in 0..self._requesters {
             self.requests.read_valid[i].next = self.read_valid[i].val();
             self.requests.read_line[i].next = self.read_line[i].val();
@@ -238,8 +236,6 @@ impl Logic for MemorySystem {
 
         self.any_busy.next = self.clean.val() || self.invalidate.val();
         for b in 0..self._banks {
-            self.bank[b].clock.next = self.clock.val();
-            self.bank[b].reset.next = self.reset.val();
             self.bank[b].clean.next = self.clean.val();
             self.bank[b].invalidate.next = self.invalidate.val();
             self.any_busy.next = self.any_busy.val() || self.bank[b].busy.val();
@@ -267,8 +263,6 @@ impl Logic for MemorySystem {
             self.bank[b].written_ready.next = self.responses.bank_written_ready[b].val();
         }
         for b in 0..self._atomic_banks {
-            self.atomics[b].clock.next = self.clock.val();
-            self.atomics[b].reset.next = self.reset.val();
             self.atomics[b].request_valid.next = self.requests.request_valid[b].val();
             self.atomics[b].request_write.next = self.requests.request_write[b].val();
             self.atomics[b].request_requester.next = self.requests.request_requester[b].val();
@@ -322,8 +316,6 @@ impl Logic for MemorySystem {
         self.read_events.next = bits::<32>(0);
         self.write_events.next = bits::<32>(0);
         for c in 0..self._channels {
-            self.channel[c].clock.next = self.clock.val();
-            self.channel[c].reset.next = self.reset.val();
             if self.channel[c].bus_errors.val().get_bit(0) {
                 self.errors.next = self.errors.val() + 1;
             }

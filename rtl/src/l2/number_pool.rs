@@ -67,7 +67,6 @@ impl NumberPool {
 impl Logic for NumberPool {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, taken);
         self.used.next = self.taken.q.val() | self.absent.val();
         self.lowest.next = !self.used.val() & (self.used.val() + 1);
         self.index.next = bits::<6>(0);

@@ -147,22 +147,6 @@ impl Logic for RequestCrossbar {
             self.write_ready[i].next = false;
         }
         for b in 0..self._banks {
-            self.wrote_last[b].clock.next = self.clock.val();
-            self.wrote_last[b].reset.next = self.reset.val();
-            self.read_arbiter[b].clock.next = self.clock.val();
-            self.read_arbiter[b].reset.next = self.reset.val();
-            self.write_arbiter[b].clock.next = self.clock.val();
-            self.write_arbiter[b].reset.next = self.reset.val();
-            self.queue[b].clock.next = self.clock.val();
-            self.queue[b].reset.next = self.reset.val();
-            self.queue_write[b].clock.next = self.clock.val();
-            self.queue_requester[b].clock.next = self.clock.val();
-            self.queue_tag[b].clock.next = self.clock.val();
-            self.queue_write_tag[b].clock.next = self.clock.val();
-            self.queue_line[b].clock.next = self.clock.val();
-            self.queue_data[b].clock.next = self.clock.val();
-            self.queue_strobe[b].clock.next = self.clock.val();
-
             // Who wants this bank, and who gets it.
             self.reads[b].next = bits::<32>(0);
             self.writes[b].next = bits::<32>(0);
@@ -188,7 +172,6 @@ impl Logic for RequestCrossbar {
                 self.space[b].val() && self.read_arbiter[b].any.val() && !self.choose_write[b].val();
             self.read_arbiter[b].advance.next = self.choose_read[b].val();
             self.write_arbiter[b].advance.next = self.choose_write[b].val();
-            self.wrote_last[b].d.next = self.wrote_last[b].q.val();
             if self.choose_write[b].val() || self.choose_read[b].val() {
                 self.wrote_last[b].d.next = self.choose_write[b].val();
             }

@@ -157,36 +157,6 @@ impl Logic for ResponseCrossbar {
             self.bank_written_ready[b].next = false;
         }
         for i in 0..self._requesters {
-            self.arbiter[i].clock.next = self.clock.val();
-            self.arbiter[i].reset.next = self.reset.val();
-            self.written_arbiter[i].clock.next = self.clock.val();
-            self.written_arbiter[i].reset.next = self.reset.val();
-            self.valid[i].clock.next = self.clock.val();
-            self.valid[i].reset.next = self.reset.val();
-            self.tag[i].clock.next = self.clock.val();
-            self.tag[i].reset.next = self.reset.val();
-            self.data[i].clock.next = self.clock.val();
-            self.data[i].reset.next = self.reset.val();
-            self.error[i].clock.next = self.clock.val();
-            self.error[i].reset.next = self.reset.val();
-            self.done[i].clock.next = self.clock.val();
-            self.done[i].reset.next = self.reset.val();
-            self.done_tag[i].clock.next = self.clock.val();
-            self.done_tag[i].reset.next = self.reset.val();
-            self.hit_count[i].clock.next = self.clock.val();
-            self.hit_count[i].reset.next = self.reset.val();
-            self.miss_count[i].clock.next = self.clock.val();
-            self.miss_count[i].reset.next = self.reset.val();
-            self.write_count[i].clock.next = self.clock.val();
-            self.write_count[i].reset.next = self.reset.val();
-            self.tag[i].d.next = self.tag[i].q.val();
-            self.data[i].d.next = self.data[i].q.val();
-            self.error[i].d.next = self.error[i].q.val();
-            self.done_tag[i].d.next = self.done_tag[i].q.val();
-            self.hit_count[i].d.next = self.hit_count[i].q.val();
-            self.miss_count[i].d.next = self.miss_count[i].q.val();
-            self.write_count[i].d.next = self.write_count[i].q.val();
-
             // Reads.
             self.waiting[i].next = bits::<32>(0);
             self.waiting_writes[i].next = bits::<32>(0);
@@ -244,12 +214,6 @@ impl Logic for ResponseCrossbar {
             self.writes[i].next = self.write_count[i].q.val();
         }
         for i in 0..self._words {
-            self.done_word[i].clock.next = self.clock.val();
-            self.done_word[i].reset.next = self.reset.val();
-            self.done_error[i].clock.next = self.clock.val();
-            self.done_error[i].reset.next = self.reset.val();
-            self.done_word[i].d.next = self.done_word[i].q.val();
-            self.done_error[i].d.next = self.done_error[i].q.val();
             for b in 0..self._banks {
                 if self.written_arbiter[i].grant.val().get_bit(b) {
                     self.done_word[i].d.next = self.bank_written_word[b].val();

@@ -131,16 +131,6 @@ impl L2Stores {
 impl Logic for L2Stores {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, begun_line, begun_strobe, begun_number);
-        clock!(self, clock, numbers, queue);
-        self.places.clock.next = self.clock.val();
-        self.ways.clock.next = self.clock.val();
-        self.toggles.clock.next = self.clock.val();
-        self.queue_line.clock.next = self.clock.val();
-        self.queue_strobe.clock.next = self.clock.val();
-        self.queue_number.clock.next = self.clock.val();
-        self.queue_data.clock.next = self.clock.val();
-
         self.free.next = self.numbers.free.val();
         self.out.next = self.numbers.out.val();
         self.numbers.take.next = self.begin.val();

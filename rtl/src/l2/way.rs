@@ -161,12 +161,6 @@ impl L2Way {
 impl Logic for L2Way {
     #[hdl_gen]
     fn update(&mut self) {
-        self.tags.clock.next = self.clock.val();
-        self.gone.clock.next = self.clock.val();
-        self.written.clock.next = self.clock.val();
-        self.state.clock.next = self.clock.val();
-        self.ends.clock.next = self.clock.val();
-        self.acknowledgements.clock.next = self.clock.val();
         self.tags.read_address.next = self.set.val();
         self.gone.read_address.next = self.set.val();
         self.written.read_address.next = self.set.val();

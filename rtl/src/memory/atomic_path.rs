@@ -259,10 +259,6 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
 impl<const LANES: usize> Logic for AtomicPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, starts, under_way, held_slot, held_rd, held_operation, held_acquire);
-        dff_setup!(self, clock, unsent, unanswered, remaining, failed, store_waits);
-
-        self.warp_numbers.clock.next = self.clock.val();
         self.warp_numbers.write_enable.next = self.start_valid.val();
         self.warp_numbers.write_address.next = self.start_slot.val();
         self.warp_numbers.write_data.next = self.starts.q.val();
@@ -384,12 +380,6 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
             self.failed.d.next = bits::<LANES>(0);
         }
         for i in 0..LANES {
-            self.address[i].clock.next = self.clock.val();
-            self.address[i].reset.next = self.reset.val();
-            self.address[i].d.next = self.address[i].q.val();
-            self.value[i].clock.next = self.clock.val();
-            self.value[i].reset.next = self.reset.val();
-            self.value[i].d.next = self.value[i].q.val();
             if self.request_valid.val() && !self.under_way.q.val() {
                 self.address[i].d.next = self.request_address[i].val().get_bits::<30>(2);
                 self.value[i].d.next = self.request_data[i].val();

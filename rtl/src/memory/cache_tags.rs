@@ -89,12 +89,6 @@ impl CacheTags {
 impl Logic for CacheTags {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, drops, wiping, place);
-        self.tags.clock.next = self.clock.val();
-        self.installed.clock.next = self.clock.val();
-        self.installed_again.clock.next = self.clock.val();
-        self.removed.clock.next = self.clock.val();
-
         self.tag.next =
             (bit_cast::<32, 6>(self.drops.q.val()) << bits::<5>(26)) | bit_cast::<32, 26>(self.line.val());
         self.tags.read_address.next = self.index.val();

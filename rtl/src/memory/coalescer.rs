@@ -175,18 +175,6 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
 impl<const LANES: usize> Logic for Coalescer<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, done, room);
-        dff_setup!(self, clock, offer_valid, offer_store, offer_line, offer_served);
-        dff_setup!(self, clock, offer_last, offer_slot, offer_entry);
-        clock!(self, clock, queue);
-        self.entry_store.clock.next = self.clock.val();
-        self.entry_slot.clock.next = self.clock.val();
-        self.entry_mask.clock.next = self.clock.val();
-        self.entry_size.clock.next = self.clock.val();
-        self.entry_line.clock.next = self.clock.val();
-        self.entry_address.clock.next = self.clock.val();
-        self.entry_data.clock.next = self.clock.val();
-
         // Operations that come
         self.used.next = self.queue.write_address.val() - self.queue.read_address.val();
         self.has_room.next = (self.used.val() < bits::<3>(6))

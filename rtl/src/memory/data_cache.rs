@@ -184,16 +184,6 @@ impl DataCache {
 impl Logic for DataCache {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held_known, held_place, held_from_data, held_error, fill, dropping);
-        clock!(self, clock, requests, tags, reads, reorder, waiting, waiting_place);
-        self.request_lines.clock.next = self.clock.val();
-        self.request_places.clock.next = self.clock.val();
-        self.read_lines.clock.next = self.clock.val();
-        self.read_tags.clock.next = self.clock.val();
-        self.data.clock.next = self.clock.val();
-        self.errors.clock.next = self.clock.val();
-        self.store_places.clock.next = self.clock.val();
-
         // Requests
         self.request_ready.next = !self.requests.full.val();
         self.request_hash.line.next = self.request_line.val();

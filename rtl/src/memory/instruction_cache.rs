@@ -228,10 +228,6 @@ impl InstructionCache {
 impl Logic for InstructionCache {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, looked_up, looked_slot, looked_line, blocked, state, owner, fill_line);
-        dff_setup!(self, clock, fill_error, buffer, count, clear_index, hold_count, flush_waits, retry, wake);
-        dff_setup!(self, clock, fill_way, turn, missed, missed_slot, missed_line, missed_way, miss, prepared);
-
         // A flush that comes while the fill machine cannot start to drop lines waits.
         self.drop_all.next = self.flush.val() || self.flush_waits.q.val();
         self.flush_waits.d.next = self.drop_all.val();
@@ -395,14 +391,12 @@ impl Logic for InstructionCache {
                 self.drop_all.val() || (self.state.q.val() == FillState::Clear) || self.same_set.val();
         }
         for way in 0..self._ways {
-            self.words[way].clock.next = self.clock.val();
             self.words[way].read_enable.next = !self.stall.val();
             self.words[way].read_address.next = self.lookup_word.val().get_bits::<16>(0);
             self.words[way].write_enable.next =
                 self.word_write.val() && (self.fill_way.q.val() == self.number[way].val());
             self.words[way].write_address.next = self.word_address.val();
             self.words[way].write_data.next = self.buffer.q.val().get_bits::<32>(0);
-            self.tags[way].clock.next = self.clock.val();
             self.tags[way].read_enable.next = !self.stall.val();
             self.tags[way].read_address.next = self.lookup_word.val().get_bits::<16>(4);
             self.tags[way].write_enable.next = self.tag_write.val()

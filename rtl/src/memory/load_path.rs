@@ -250,19 +250,6 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
 impl<const LANES: usize> Logic for LoadPath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_line, held_slot, held_last, held_lanes, held_apart);
-        dff_setup!(self, clock, held_size, held_signed, held_rd, held_data, held_error);
-        dff_setup!(self, clock, next, next_line, next_slot, next_last, next_lanes, room);
-        dff_setup!(self, clock, next_size, next_signed, next_rd);
-        self.next_address.clock.next = self.clock.val();
-        clock!(self, clock, waiting, waiting_lanes, waiting_line, tags);
-        self.tag_slot.clock.next = self.clock.val();
-        self.tag_size.clock.next = self.clock.val();
-        self.tag_signed.clock.next = self.clock.val();
-        self.tag_rd.clock.next = self.clock.val();
-        self.tag_address.clock.next = self.clock.val();
-        self.held_address.clock.next = self.clock.val();
-
         // What the extraction needs of an operation, by its tag.
         self.start_ready.next = !self.tags.full.val();
         self.ready_next.next =

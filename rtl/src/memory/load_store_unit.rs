@@ -185,8 +185,6 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
 impl<const LANES: usize> Logic for LoadStoreUnit<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, coalescer, load, store);
-
         self.coalescer.request_valid.next = self.request_valid.val() && self.load.start_ready.val();
         self.coalescer.request_slot.next = self.request_slot.val();
         self.coalescer.request_store.next = self.request_store.val();

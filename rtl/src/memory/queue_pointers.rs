@@ -37,7 +37,6 @@ pub struct QueuePointers<const A: usize> {
 impl<const A: usize> Logic for QueuePointers<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, tail, head, all_used);
         if self.push.val() {
             self.tail.d.next = self.tail.q.val() + 1;
         }

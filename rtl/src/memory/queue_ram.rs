@@ -39,8 +39,6 @@ pub struct QueueRam<const N: usize, const A: usize> {
 impl<const N: usize, const A: usize> Logic for QueueRam<N, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, first, copied, copy);
-        self.words.clock.next = self.clock.val();
         self.words.write_enable.next = self.push.val();
         self.words.write_address.next = self.write_address.val();
         self.words.write_data.next = self.write_data.val();
@@ -95,7 +93,6 @@ mod tests {
     impl Logic for Queue {
         #[hdl_gen]
         fn update(&mut self) {
-            clock!(self, clock, pointers, words);
             self.pointers.push.next = self.push.val();
             self.pointers.pop.next = self.pop.val();
             self.words.push.next = self.push.val();

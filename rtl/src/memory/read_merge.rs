@@ -41,7 +41,6 @@ pub struct ReadMerge {
 impl Logic for ReadMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, data_waits);
         self.fetches.next = self.fetch_valid.val() && !self.data_waits.q.val();
         self.data_waits.d.next = self.data_valid.val() && !self.fetches.val() && !self.read_ready.val();
         self.read_valid.next = self.fetch_valid.val() || self.data_valid.val();

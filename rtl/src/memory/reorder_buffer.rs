@@ -52,11 +52,6 @@ pub struct ReorderBuffer {
 impl Logic for ReorderBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, here, arrived_q);
-        clock!(self, clock, order);
-        self.lines.clock.next = self.clock.val();
-        self.errors.clock.next = self.clock.val();
-
         self.order.push.next = self.allocate.val();
         self.order.pop.next = self.take.val();
         self.tag.next = self.order.write_address.val();

@@ -201,16 +201,6 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
 impl<const LANES: usize> Logic for Scratchpad<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, store, slot, size, signed, rd, pending, own, done, done_slot);
-        dff_setup!(self, clock, held, held_slot, held_size, held_signed, held_rd, held_mask);
-        dff_setup!(self, clock, held_last, held_own, held_bank);
-        self.address.clock.next = self.clock.val();
-        self.data.clock.next = self.clock.val();
-        self.held_address.clock.next = self.clock.val();
-        for i in 0..LANES {
-            self.banks[i].clock.next = self.clock.val();
-        }
-
         // The leader of a pass, unless every lane has its own bank, and who goes along.
         self.first.next = bits::<LANES>(0);
         self.leader.next = bits::<14>(0);

@@ -187,14 +187,6 @@ impl<const LANES: usize> Default for StorePath<LANES> {
 impl<const LANES: usize> Logic for StorePath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, merging, merge_line, merge_lanes, out_valid, out_line);
-        dff_setup!(self, clock, merge_entry, merge_tag, merge_begun, out_strobe, out_tag, written);
-        dff_setup!(self, clock, stored, slot_of_stored);
-        clock!(self, clock, waiting);
-        self.out_data.clock.next = self.clock.val();
-        self.waiting_slot.clock.next = self.clock.val();
-        self.waiting_last.clock.next = self.clock.val();
-
         // The group that is merged now, and what its lanes store
         self.wanted.next = false;
         self.earlier.next = false;

@@ -1,6 +1,7 @@
 //! A distributed RAM of rows with a word for each lane.
 
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` rows of one word of `N` bits for each lane, with one synchronous write and one combinational read port,
@@ -12,7 +13,7 @@ use rust_hdl::prelude::*;
 ///
 /// In hardware it is a [`RamAsync`](super::RamAsync) for each lane. A simulation moves rows of many lanes much faster than single words,
 /// if the words have 32 bits; bits that nobody reads cost nothing in hardware.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct LaneRam<const N: usize, const A: usize> {
     /// Rising-edge clock of the write port.
     pub clock: Signal<In, Clock>,

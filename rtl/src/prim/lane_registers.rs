@@ -1,6 +1,7 @@
 //! Registers with a word for each lane and one enable.
 
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// A word of `N` bits for each lane: flip-flops with a common clock enable.
@@ -9,7 +10,7 @@ use rust_hdl::prelude::*;
 ///
 /// In hardware it is a [`Register`](super::Register) without reset for each lane. A simulation moves the words of many lanes at once much
 /// faster than single ones, if they have 32 bits; bits that nobody reads cost nothing in hardware.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct LaneRegisters<const N: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

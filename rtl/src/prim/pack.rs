@@ -1,13 +1,14 @@
 //! Concatenation of equal elements into one vector.
 
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Packs `count` elements of type `T` into one vector of `N` bits, element 0 in the lowest bits.
 ///
 /// `y` answers `x` in the same cycle. rust-hdl has no concatenation; shifting and or-ing wide vectors
 /// costs simulation time, and this is wires only.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct Pack<T: Synth + Into<Bits<W>>, const W: usize, const N: usize> {
     /// The elements; all of them together have `N` bits.
     pub x: Vec<Signal<In, T>>,

@@ -1,6 +1,7 @@
 //! A block RAM with byte enables.
 
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Memory of up to 4096 words of 32 bits with one port that reads or writes single bytes, inferred as block RAM.
@@ -14,7 +15,7 @@ use rust_hdl::prelude::*;
 ///
 /// A simulator writes the word with its new bytes at once: four writes of a byte each would be looked at in every cycle. Synthesis
 /// tools see the byte enables that they know block RAMs by.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct RamBytes {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

@@ -1,6 +1,7 @@
 //! A block RAM that is not asked for the word that it writes.
 
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` words of `N` bits with one write and one read port on the same clock: block RAM and nothing else.
@@ -14,7 +15,7 @@ use rust_hdl::prelude::*;
 ///
 /// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word before, costs a comparator, a
 /// multiplexer and registers for the word and the addresses on top: with 512 words of 32 bits 40 LUTs and 75 flip-flops.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct RamNoCollision<const N: usize, const A: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,

@@ -1,7 +1,8 @@
 //! A block RAM whose depth is a parameter of `new`.
 
 use super::sized;
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^depth_log2` words of `N` bits with one write and one read port on the same clock, inferred as block RAM.
@@ -12,7 +13,7 @@ use rust_hdl::prelude::*;
 /// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
 ///    the word before, so that whoever uses it is found out.
 /// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct RamSized<const N: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,

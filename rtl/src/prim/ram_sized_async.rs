@@ -1,7 +1,8 @@
 //! A distributed RAM whose depth is a parameter of `new`.
 
 use super::sized;
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^depth_log2` words of `N` bits with one synchronous write and one combinational read port, inferred as
@@ -10,7 +11,7 @@ use rust_hdl::prelude::*;
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` is, in the same cycle, the word at `read_address`.
 /// 3. Address bits above the depth do not count. The contents are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct RamSizedAsync<const N: usize> {
     /// Rising-edge clock of the write port.
     pub clock: Signal<In, Clock>,

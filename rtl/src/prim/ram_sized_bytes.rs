@@ -1,7 +1,8 @@
 //! A block RAM of lines with byte enables, whose depth is a parameter of `new`.
 
 use super::sized;
-use crate::emit::unit_info::Primitive;
+use crate::emit::unit_info::{self, Primitive};
+use hermes_rtl_macros::Clocked;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^depth_log2` lines of 64 bytes with one write port that has byte enables and one read port on the same
@@ -16,7 +17,7 @@ use rust_hdl::prelude::*;
 ///
 /// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be looked at in every cycle. Synthesis
 /// tools see the byte enables that they know block RAMs by.
-#[derive(Clone, Debug, LogicBlock)]
+#[derive(Clone, Debug, LogicBlock, Clocked)]
 pub struct RamSizedBytes {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,

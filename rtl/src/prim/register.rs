@@ -1,13 +1,14 @@
 //! A register with synchronous reset.
 
-use crate::emit::{literal_value, unit_info::Primitive};
+use crate::emit::literal_value;
+use crate::emit::unit_info::{Clocked, Primitive};
 use rust_hdl::prelude::*;
 
 /// `T::BITS` flip-flops with a synchronous, active-high reset.
 ///
-/// `q` takes `d` at the rising edge of `clock`, or the reset value while `reset` is high. Declare it as a
-/// field and name it in [`dff_setup!`](crate::dff_setup); then assign `d` and read `q`. In Verilog it is a
-/// `reg` of the unit that owns it.
+/// `q` takes `d` at the rising edge of `clock`, or the reset value while `reset` is high. Declare it as a field, assign `d` and
+/// read `q`: clock and reset are those of the unit, and it keeps its value in cycles in which the kernel does not assign
+/// `d`. In Verilog it is a `reg` of the unit that owns it.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Register<T: Synth> {
     /// Rising-edge clock.
@@ -36,6 +37,16 @@ impl<T: Synth> Register<T> {
     /// The value during and after reset.
     pub fn reset_value(&self) -> T {
         self._reset_value
+    }
+}
+
+impl<T: Synth> Clocked for Register<T> {
+    fn take_clock(&mut self, clock: Clock, reset: Option<bool>) {
+        self.clock.next = clock;
+        if let Some(reset) = reset {
+            self.reset.next = reset;
+        }
+        self.d.next = self.q.val();
     }
 }
 

@@ -79,14 +79,12 @@ mod tests {
     impl Logic for Memories {
         #[hdl_gen]
         fn update(&mut self) {
-            self.plain.clock.next = self.clock.val();
             self.plain.write_enable.next = self.write_enable.val();
             self.plain.write_address.next = self.write_address.val();
             self.plain.write_data.next = self.write_data.val();
             self.plain.read_enable.next = self.read_enable.val();
             self.plain.read_address.next = self.read_address.val();
             self.read_data.next = self.plain.read_data.val();
-            self.bytes.clock.next = self.clock.val();
             self.bytes.write_enable.next = self.write_enable.val();
             self.bytes.write_address.next = self.write_address.val();
             self.bytes.write_data.next = self.write_data.val();
@@ -94,7 +92,6 @@ mod tests {
             self.bytes.read_enable.next = self.read_enable.val();
             self.bytes.read_address.next = self.read_address.val();
             self.read_bytes.next = self.bytes.read_data.val();
-            self.now.clock.next = self.clock.val();
             self.now.write_enable.next = self.write_enable.val();
             self.now.write_address.next = self.write_address.val();
             self.now.write_data.next = self.write_data.val();

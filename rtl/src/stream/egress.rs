@@ -104,10 +104,6 @@ pub struct Egress {
 impl Logic for Egress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, out_valid, out_line, out_tag, oldest);
-        dff_setup!(self, clock, frame_count, byte_count, skipped_count, length_error_count, read_error_count);
-        clock!(self, clock, verdicts, slots, sender);
-
         // Verdicts to slots to frames.
         self.verdicts.enable.next = self.enable.val();
         self.verdicts.committed.next = self.committed.val();

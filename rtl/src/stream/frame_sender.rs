@@ -125,9 +125,6 @@ impl Default for FrameSender {
 impl Logic for FrameSender {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, rest, open, flush, left, length, port, damaged);
-        dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_user);
-
         // Line 0 of a frame makes no beat; it may be taken when no frame is at hand or its last bytes go.
         self.move_on.next = !self.out_valid.q.val() || self.tx_tready.val();
         self.ready.next = self.move_on.val() || !self.open.q.val();

@@ -116,10 +116,6 @@ pub struct Ingress {
 impl Logic for Ingress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, index, ready_frames, pushing, push_count, dropping);
-        dff_setup!(self, clock, frame_count, byte_count, dropped_count, cut_count);
-        clock!(self, clock, builder, window, position);
-
         // Frames to lines.
         self.builder.rx_tvalid.next = self.rx_tvalid.val() && self.enable.val();
         self.rx_tready.next = self.builder.rx_tready.val() && self.enable.val();

@@ -126,9 +126,6 @@ pub struct LineBuilder {
 impl Logic for LineBuilder {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_data, held_keep, held_last, held_user, phase, beats, head, carry);
-        dff_setup!(self, clock, port, bad, last_bytes, arrival, out_valid, out_address, out_data, out_end);
-
         self.slot_lines.next = bits::<12>(1) << (self.slot_bytes_log2.val() - 6);
         self.keep_count.keep.next = self.held_keep.q.val();
         self.keep_mask.keep.next = self.held_keep.q.val();

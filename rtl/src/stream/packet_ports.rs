@@ -207,8 +207,6 @@ impl Default for PacketPorts {
 impl Logic for PacketPorts {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, ingress, egress, tasks);
-
         // Ingress
         self.ingress.enable.next = self.enable.val();
         self.ingress.cycle.next = self.cycle.val();

@@ -37,7 +37,6 @@ pub struct RingPosition {
 impl Logic for RingPosition {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, offset);
         self.slot_lines_log2.next = self.slot_bytes_log2.val() - 6;
         self.slot_lines.next = bits::<26>(1) << self.slot_lines_log2.val();
         self.mask.next = (self.slot_lines.val() << self.ring_slots_log2.val()) - 1;

@@ -139,18 +139,6 @@ pub struct SlotReader {
 impl Logic for SlotReader {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, head_arrived, body_arrived, asking, asking_line, following);
-        clock!(self, clock, position, packets, to_measure, measured, bodies);
-        self.packet_slot.clock.next = self.clock.val();
-        self.packet_passes.clock.next = self.clock.val();
-        self.packet_port.clock.next = self.clock.val();
-        self.packet_length.clock.next = self.clock.val();
-        self.packet_failed.clock.next = self.clock.val();
-        self.packet_head.clock.next = self.clock.val();
-        self.packet_bytes.clock.next = self.clock.val();
-        self.body_data.clock.next = self.clock.val();
-        self.body_failed.clock.next = self.clock.val();
-
         // A verdict: a packet that is to be sent asks for line 0 in the same cycle.
         self.passes.next = self.verdict.val().get_bit(31);
         self.allocate.next = self.verdict_valid.val()

@@ -37,7 +37,6 @@ pub struct TaskMerge {
 impl Logic for TaskMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, host_first);
         self.host.next = self.host_valid.val() && (self.host_first.q.val() || !self.ingress_valid.val());
         self.task_valid.next = self.host_valid.val() || self.ingress_valid.val();
         self.task_count.next = self.ingress_count.val();

@@ -131,12 +131,6 @@ impl Default for VerdictReader {
 impl Logic for VerdictReader {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, taken, arrived);
-        clock!(self, clock, lines);
-        self.line_data.clock.next = self.clock.val();
-        self.line_first.clock.next = self.clock.val();
-        self.line_count.clock.next = self.clock.val();
-
         // Ask: the words from that of packet `asked` to the end of the line, of the ring or of the committed packets.
         self.slot.next = self.asked.q.val() & ((bits::<32>(1) << self.ring_slots_log2.val()) - 1);
         self.words.next = bits::<5>(16);

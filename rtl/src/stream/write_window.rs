@@ -48,10 +48,6 @@ pub struct WriteWindow {
 impl Logic for WriteWindow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, performed);
-        clock!(self, clock, window);
-        self.ends.clock.next = self.clock.val();
-
         self.write_valid.next = self.line_valid.val() && !self.window.full.val();
         self.line_ready.next = self.write_ready.val() && !self.window.full.val();
         self.write_tag.next = self.window.write_address.val();

@@ -1,0 +1,191 @@
+//! Expressions of a kernel.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{
+    BinOp, Error, Expr, ExprBinary, ExprCall, ExprField, ExprMethodCall, ExprUnary, GenericArgument, Member,
+    Result, UnOp,
+};
+
+use super::name;
+use super::scope::Scope;
+
+/// The syntax tree of `expression`.
+pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
+    match expression {
+        Expr::Path(path) => {
+            let known = path.path.get_ident().and_then(|name| scope.find(&name.to_string()));
+            let name = known.cloned().unwrap_or_else(|| name::of_path(&path.path));
+            Ok(quote!(ast::VerilogExpression::Signal(#name.to_string())))
+        }
+        Expr::Field(node) => field(node, scope),
+        Expr::Index(_) => signal(expression),
+        Expr::Group(node) => value(&node.expr, scope),
+        Expr::Paren(node) => {
+            let inner = value(&node.expr, scope)?;
+            Ok(quote!(ast::VerilogExpression::Paren(Box::new(#inner))))
+        }
+        // Numbers that are known when the design is emitted: their type does not matter.
+        Expr::Cast(node) => value(&node.expr, scope),
+        Expr::Binary(node) => binary(node, scope),
+        Expr::Unary(node) => unary(node, scope),
+        Expr::Call(node) => call(node, scope),
+        Expr::MethodCall(node) => method(node, scope),
+        Expr::Lit(literal) => Ok(quote!(ast::VerilogExpression::Literal(#literal.into()))),
+        _ => Err(Error::new_spanned(expression, "this expression does not translate to Verilog")),
+    }
+}
+
+fn signal(expression: &Expr) -> Result<TokenStream> {
+    let name = name::of(expression)?;
+    if name.ends_with("$next") {
+        return Err(Error::new_spanned(expression, "a kernel reads `val()`, not `next`"));
+    }
+    Ok(quote!(ast::VerilogExpression::Signal(#name.to_string())))
+}
+
+/// Width and offset of a field of a struct, of which `base` has a value.
+pub fn field_position(base: &TokenStream, member: &Member) -> Result<(TokenStream, TokenStream)> {
+    let Member::Named(name) = member else {
+        return Err(Error::new_spanned(member, "a kernel knows no tuples: name the field"));
+    };
+    let (width, offset) = (format_ident!("get_my_width_{name}"), format_ident!("get_my_offset_{name}"));
+    let base = quote!(unit_info::stand_in(|| #base));
+    Ok((quote!(#base.#width()), quote!(#base.#offset())))
+}
+
+/// Whether an expression is a value and no path: `self.x.val()`, or a `let`.
+fn is_value(expression: &Expr, scope: &Scope) -> bool {
+    match expression {
+        Expr::MethodCall(_) | Expr::Paren(_) | Expr::Call(_) => true,
+        Expr::Group(group) => is_value(&group.expr, scope),
+        Expr::Path(path) => path.path.get_ident().is_some_and(|n| scope.find(&n.to_string()).is_some()),
+        Expr::Field(node) => is_value(&node.base, scope),
+        _ => false,
+    }
+}
+
+/// A field of a struct that is a value, else a signal.
+fn field(node: &ExprField, scope: &Scope) -> Result<TokenStream> {
+    if !is_value(&node.base, scope) {
+        return signal(&Expr::Field(node.clone()));
+    }
+    let target = value(&node.base, scope)?;
+    let base = &node.base;
+    let (width, offset) = field_position(&quote!(#base), &node.member)?;
+    Ok(quote! {
+        ast::VerilogExpression::Slice(
+            Box::new(#target),
+            #width,
+            Box::new(ast::VerilogExpression::Literal(#offset.into())),
+        )
+    })
+}
+
+fn binary(node: &ExprBinary, scope: &Scope) -> Result<TokenStream> {
+    let operator = match &node.op {
+        BinOp::Add(_) => "Add",
+        BinOp::Sub(_) => "Sub",
+        BinOp::Mul(_) => "Mul",
+        BinOp::And(_) => "LogicalAnd",
+        BinOp::Or(_) => "LogicalOr",
+        BinOp::BitXor(_) => "BitXor",
+        BinOp::BitAnd(_) => "BitAnd",
+        BinOp::BitOr(_) => "BitOr",
+        BinOp::Shl(_) => "Shl",
+        BinOp::Shr(_) => "Shr",
+        BinOp::Eq(_) => "Eq",
+        BinOp::Lt(_) => "Lt",
+        BinOp::Le(_) => "Le",
+        BinOp::Ne(_) => "Ne",
+        BinOp::Ge(_) => "Ge",
+        BinOp::Gt(_) => "Gt",
+        other => return Err(Error::new_spanned(other, "this operator does not translate to Verilog")),
+    };
+    let operator = format_ident!("{operator}");
+    let (left, right) = (value(&node.left, scope)?, value(&node.right, scope)?);
+    Ok(quote!(ast::VerilogExpression::Binary(Box::new(#left), ast::VerilogOp::#operator, Box::new(#right))))
+}
+
+fn unary(node: &ExprUnary, scope: &Scope) -> Result<TokenStream> {
+    let operator = match &node.op {
+        UnOp::Not(_) => quote!(Not),
+        UnOp::Neg(_) => quote!(Neg),
+        other => return Err(Error::new_spanned(other, "this operator does not translate to Verilog")),
+    };
+    let operand = value(&node.expr, scope)?;
+    Ok(quote!(ast::VerilogExpression::Unary(ast::VerilogOpUnary::#operator, Box::new(#operand))))
+}
+
+fn call(node: &ExprCall, scope: &Scope) -> Result<TokenStream> {
+    let Expr::Path(function) = node.func.as_ref() else {
+        return Err(Error::new_spanned(node, "this call does not translate to Verilog"));
+    };
+    let names: Vec<String> = function.path.segments.iter().map(|s| s.ident.to_string()).collect();
+    let argument = match node.args.first() {
+        Some(argument) if node.args.len() == 1 => value(argument, scope)?,
+        _ => return Err(Error::new_spanned(node, "a call in a kernel has one argument")),
+    };
+    match names.last().map(String::as_str) {
+        Some("bit_cast" | "bits" | "Bits") => {
+            // The compiler knows the width; nothing is computed.
+            Ok(quote!(ast::VerilogExpression::Cast(Box::new(#argument), unit_info::width(|| #node))))
+        }
+        Some("unsigned_cast") => Ok(quote!(ast::VerilogExpression::Unsigned(Box::new(#argument)))),
+        Some("signed_cast" | "signed_bit_cast") => {
+            Ok(quote!(ast::VerilogExpression::Signed(Box::new(#argument))))
+        }
+        _ => Err(Error::new_spanned(
+            &node.func,
+            "the functions of a kernel are bits, bit_cast, signed_cast, signed_bit_cast and unsigned_cast",
+        )),
+    }
+}
+
+/// The arguments of a method, which has `N` of them.
+fn arguments<const N: usize>(node: &ExprMethodCall, scope: &Scope) -> Result<[TokenStream; N]> {
+    let values = node.args.iter().map(|a| value(a, scope)).collect::<Result<Vec<_>>>()?;
+    let count = values.len();
+    values
+        .try_into()
+        .map_err(|_| Error::new_spanned(node, format!("`{}` takes {N} arguments, not {count}", node.method)))
+}
+
+fn method(node: &ExprMethodCall, scope: &Scope) -> Result<TokenStream> {
+    let target = value(&node.receiver, scope)?;
+    let reduction = |operator: TokenStream| quote!(ast::VerilogExpression::Unary(ast::VerilogOpUnary::#operator, Box::new(#target)));
+    match node.method.to_string().as_str() {
+        // Between the types of rust-hdl; the bits are the same.
+        "val" | "into" | "index" | "to_bits" => {
+            let [] = arguments(node, scope)?;
+            Ok(target)
+        }
+        "all" => Ok(reduction(quote!(All))),
+        "any" => Ok(reduction(quote!(Any))),
+        "xor" => Ok(reduction(quote!(Xor))),
+        "to_signed_bits" => Ok(quote!(ast::VerilogExpression::Signed(Box::new(#target)))),
+        "get_bit" => {
+            let [index] = arguments(node, scope)?;
+            Ok(quote!(ast::VerilogExpression::Index(Box::new(#target), Box::new(#index))))
+        }
+        "get_bits" => {
+            let [offset] = arguments(node, scope)?;
+            let width = node.turbofish.as_ref().and_then(|t| match t.args.first() {
+                Some(GenericArgument::Const(width)) if t.args.len() == 1 => Some(quote!(#width)),
+                Some(GenericArgument::Type(width)) if t.args.len() == 1 => Some(quote!(#width)),
+                _ => None,
+            });
+            let Some(width) = width else {
+                return Err(Error::new_spanned(node, "say how many bits: `x.get_bits::<4>(offset)`"));
+            };
+            Ok(quote!(ast::VerilogExpression::Slice(Box::new(#target), #width, Box::new(#offset))))
+        }
+        "replace_bit" => {
+            let [index, bit] = arguments(node, scope)?;
+            Ok(quote! {
+                ast::VerilogExpression::IndexReplace(Box::new(#target), Box::new(#index), Box::new(#bit))
+            })
+        }
+        _ => Err(Error::new_spanned(&node.method, "this method does not translate to Verilog")),
+    }
+}

@@ -1,0 +1,100 @@
+//! The `let`s of a kernel with the types that the compiler finds for them.
+//!
+//! The code is compiled and nothing of the kernel is run: a `let` takes a default value of the type of
+//! its expression, which stands in a closure that is never called.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Block, Error, Expr, ExprForLoop, Ident, Lit, Local, Pat, Result, Stmt};
+
+/// The parts of `let name: type = value`.
+pub struct Let<'a> {
+    pub name: &'a Ident,
+    pub ty: TokenStream,
+    pub value: &'a Expr,
+}
+
+/// Takes a `let` apart.
+pub fn parts(local: &Local) -> Result<Let<'_>> {
+    let (pattern, ty) = match &local.pat {
+        Pat::Type(typed) => (typed.pat.as_ref(), &typed.ty),
+        pattern => return parts_without_type(local, pattern, TokenStream::new()),
+    };
+    parts_without_type(local, pattern, quote!(: #ty))
+}
+
+fn parts_without_type<'a>(local: &'a Local, pattern: &'a Pat, ty: TokenStream) -> Result<Let<'a>> {
+    match (pattern, &local.init) {
+        (Pat::Ident(name), Some(init)) if init.diverge.is_none() => {
+            Ok(Let { name: &name.ident, ty, value: &init.expr })
+        }
+        _ => Err(Error::new_spanned(local, "a kernel knows `let name = value`, one name and its value")),
+    }
+}
+
+/// The parts of `for index in from..to`.
+pub struct Range<'a> {
+    pub index: &'a Ident,
+    pub from: &'a Expr,
+    pub to: &'a Expr,
+}
+
+/// Takes the head of a loop apart.
+pub fn range(node: &ExprForLoop) -> Result<Range<'_>> {
+    let (Pat::Ident(index), Expr::Range(range)) = (node.pat.as_ref(), node.expr.as_ref()) else {
+        return Err(Error::new_spanned(&node.expr, "a loop of a kernel is `for index in from..to`"));
+    };
+    if matches!(range.limits, syn::RangeLimits::Closed(_)) {
+        let message = "`..=` does not translate to Verilog: write an exclusive range";
+        return Err(Error::new_spanned(range, message));
+    }
+    match (&range.start, &range.end) {
+        (Some(from), Some(to)) => Ok(Range { index: &index.ident, from, to }),
+        _ => Err(Error::new_spanned(range, "a loop of a kernel needs both ends: `for index in from..to`")),
+    }
+}
+
+fn is_zero(expression: &Expr) -> bool {
+    matches!(expression, Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(value) if value.base10_digits() == "0"))
+}
+
+/// Declarations of all `let`s in `block`, for a function that has `__locals`.
+pub fn declare(block: &Block) -> Result<TokenStream> {
+    inside(block, &mut Vec::new())
+}
+
+/// As [`declare`]; `counts` are the ends of the loops around the block.
+fn inside(block: &Block, counts: &mut Vec<TokenStream>) -> Result<TokenStream> {
+    let mut out = TokenStream::new();
+    for statement in &block.stmts {
+        match statement {
+            Stmt::Local(local) => {
+                let Let { name, ty, value } = parts(local)?;
+                let text = name.to_string();
+                out.extend(quote! {
+                    let mut #name #ty = __locals.declare(#text, &[#(#counts),*], || #value);
+                });
+            }
+            Stmt::Expr(Expr::ForLoop(node), _) => {
+                let Range { index, from, to } = range(node)?;
+                counts.push(quote!(unit_info::count(#to)));
+                let body = inside(&node.body, counts)?;
+                counts.pop();
+                if body.is_empty() {
+                    continue;
+                }
+                if !is_zero(from) {
+                    let message = "a loop with a `let` begins at 0: the `let` is an element of a vector";
+                    return Err(Error::new_spanned(from, message));
+                }
+                out.extend(quote!({
+                    let #index = unit_info::first(#from..#to);
+                    #body
+                }));
+            }
+            // Branches have no `let`: the kernel's translation refuses them.
+            _ => {}
+        }
+    }
+    Ok(out)
+}

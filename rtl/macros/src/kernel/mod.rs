@@ -1,0 +1,56 @@
+//! `#[hdl_gen]`: from the `update` of a unit to its kernel in rust-hdl's syntax tree.
+//!
+//! | file | what it translates |
+//! | --- | --- |
+//! | `statement` | assignments, `let`, `if`, `match`, `for`, `connect!` |
+//! | `expression` | operators, literals, casts, method calls |
+//! | `name` | paths to signals, with `$` between their parts |
+//! | `scope` | what a `let` or a loop variable is called, and which ones are refused |
+//! | `locals` | the types of the `let`s, which the compiler finds |
+//! | `constants` | constants that a kernel names |
+
+mod constants;
+mod expression;
+mod locals;
+mod name;
+mod scope;
+mod statement;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Error, ItemFn, Result};
+
+pub fn expand(function: &ItemFn) -> Result<TokenStream> {
+    let receiver = function.sig.receiver().filter(|_| function.sig.inputs.len() == 1);
+    let Some(receiver) = receiver else {
+        return Err(Error::new_spanned(&function.sig, "a kernel is `fn update(&mut self)`"));
+    };
+    // The kernel's own `self`: in a kernel that a macro writes, another one would not be the same.
+    let this = receiver.self_token;
+    let (names, paths) = constants::find(&function.block);
+    let kernel = statement::block(&function.block, &mut scope::Scope::default())?;
+    let locals = locals::declare(&function.block)?;
+    Ok(quote! {
+        #[allow(unreachable_patterns, unused_assignments)]
+        #function
+
+        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
+        fn hdl(&#this) -> ast::Verilog {
+            ast::Verilog::Combinatorial(#kernel)
+        }
+
+        #[doc(hidden)]
+        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
+        fn timing(&#this) -> Vec<TimingInfo> {
+            let mut __locals = unit_info::Locals::default();
+            #locals
+            #this.unit_description()
+                .with_constants(vec![#((#names.to_string(), unit_info::integer(#paths))),*])
+                .with_locals(__locals)
+                .into_timing()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! What stands for the `let`s and loop variables of a kernel.
+
+use std::collections::HashMap;
+
+use syn::{Error, Ident, Result};
+
+/// The `let`s of a kernel: a `let` in a loop is an element of a vector, one for each turn of the loop.
+#[derive(Default)]
+pub struct Scope {
+    /// Loop variables, the outermost first.
+    loops: Vec<Ident>,
+    /// What a `let` that can be seen here is called in the syntax tree.
+    visible: HashMap<String, String>,
+    /// Every name that the kernel has given, to refuse it a second time.
+    given: Vec<String>,
+    /// Branches of `if` and `match` around this place.
+    branches: usize,
+}
+
+impl Scope {
+    /// The name in the syntax tree of the `let` called `name`, if there is one.
+    pub fn find(&self, name: &str) -> Option<&String> {
+        self.visible.get(name)
+    }
+
+    /// Whether this place is in a branch of an `if` or `match`.
+    pub fn in_branch(&self) -> bool {
+        self.branches > 0
+    }
+
+    fn give(&mut self, name: &Ident) -> Result<String> {
+        let text = name.to_string();
+        if self.given.contains(&text) {
+            let message = format!("`{text}` stands for a signal already: a kernel gives a name once");
+            return Err(Error::new_spanned(name, message));
+        }
+        self.given.push(text.clone());
+        Ok(text)
+    }
+
+    /// Declares a `let` and returns its name in the syntax tree.
+    pub fn declare(&mut self, name: &Ident) -> Result<String> {
+        if self.in_branch() {
+            return Err(Error::new_spanned(
+                name,
+                "a `let` in a branch would be a latch: declare it before the `if` or `match` with a default",
+            ));
+        }
+        let text = self.give(name)?;
+        if text.starts_with('_') {
+            let message = "names that begin with `_` are no signals";
+            return Err(Error::new_spanned(name, message));
+        }
+        let indices: String = self.loops.iter().map(|i| format!("[{i}]")).collect();
+        let signal = text.clone() + &indices;
+        self.visible.insert(text, signal.clone());
+        Ok(signal)
+    }
+
+    /// Runs `inside` in a block of its own: what it declares is not seen afterwards.
+    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = self.visible.clone();
+        let result = inside(self);
+        self.visible = outside;
+        result
+    }
+
+    /// Runs `inside` in a branch of an `if` or `match`.
+    pub fn branch<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.branches += 1;
+        let result = self.nested(inside);
+        self.branches -= 1;
+        result
+    }
+
+    /// Runs `inside` in the body of the loop with this variable.
+    pub fn turns<T>(&mut self, variable: &Ident, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.loops.push(variable.clone());
+        let result = self.nested(inside);
+        self.loops.pop();
+        result
+    }
+}

@@ -1,0 +1,385 @@
+//! Statements of a kernel.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+use syn::{
+    BinOp, Block, Error, Expr, ExprAssign, ExprBinary, ExprCall, ExprField, ExprForLoop, ExprIf, ExprMatch,
+    Macro, Member, Pat, Path, Result, Stmt, Token,
+};
+
+use super::expression::{field_position, value};
+use super::locals::{self, Let, Range};
+use super::name;
+use super::scope::Scope;
+
+/// A `Vec` of statements.
+pub fn block(block: &Block, scope: &mut Scope) -> Result<TokenStream> {
+    let statements = block.stmts.iter().map(|s| statement(s, scope)).collect::<Result<Vec<_>>>()?;
+    Ok(quote!({
+        let mut __statements = Vec::new();
+        #(#statements)*
+        __statements
+    }))
+}
+
+/// Rust statements that push what `statement` translates to.
+fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
+    match statement {
+        Stmt::Local(local) => {
+            let Let { name, ty, value: expression } = locals::parts(local)?;
+            // The value is translated first: the name is not known in it.
+            let assigned = assigned(expression, scope)?;
+            let signal = scope.declare(name)?;
+            let target = quote!(ast::VerilogExpression::Signal(#signal.to_string()));
+            let assignment = assigned.into_statement(&Target::Whole(target));
+            // Its type is known to the statements that follow.
+            Ok(quote! {
+                let mut #name #ty = unit_info::stand_in(|| #expression);
+                __statements.push(#assignment);
+            })
+        }
+        Stmt::Expr(expression, _) => {
+            let statement = expression_statement(expression, scope)?;
+            Ok(quote!(__statements.push(#statement);))
+        }
+        Stmt::Macro(node) => {
+            let statement = macro_statement(&node.mac, scope)?;
+            Ok(quote!(__statements.push(#statement);))
+        }
+        Stmt::Item(item) => Err(Error::new_spanned(item, "a kernel has no items")),
+    }
+}
+
+fn expression_statement(expression: &Expr, scope: &mut Scope) -> Result<TokenStream> {
+    match expression {
+        Expr::Assign(node) => assignment(node, scope),
+        Expr::Binary(node) if assigning(&node.op).is_some() => compound_assignment(node, scope),
+        Expr::If(node) => {
+            let conditional = conditional(node, scope)?;
+            Ok(quote!(ast::VerilogStatement::If(#conditional)))
+        }
+        Expr::Match(node) => case(node, scope),
+        Expr::ForLoop(node) => for_loop(node, scope),
+        Expr::Call(node) => call(node),
+        Expr::Macro(node) => macro_statement(&node.mac, scope),
+        Expr::Group(group) => expression_statement(&group.expr, scope),
+        _ => Err(Error::new_spanned(
+            expression,
+            "a statement of a kernel is an assignment, `let`, `if`, `match`, `for` or `connect!`",
+        )),
+    }
+}
+
+/// What an assignment drives.
+enum Target {
+    Whole(TokenStream),
+    Field { base: TokenStream, width: TokenStream, offset: TokenStream },
+}
+
+/// The right side of an assignment; a choice becomes an `if` or `match` of assignments.
+enum Assigned {
+    Value(TokenStream),
+    If { condition: TokenStream, then: Box<Assigned>, otherwise: Box<Assigned> },
+    Match { subject: TokenStream, arms: Vec<(String, Assigned)> },
+}
+
+impl Assigned {
+    fn into_statement(self, target: &Target) -> TokenStream {
+        match self {
+            Self::Value(value) => match target {
+                Target::Whole(signal) => quote!(ast::VerilogStatement::Assignment(#signal, #value)),
+                Target::Field { base, width, offset } => quote! {
+                    ast::VerilogStatement::SliceAssignment {
+                        base: #base,
+                        width: #width,
+                        offset: ast::VerilogExpression::Literal(#offset.into()),
+                        replacement: #value,
+                    }
+                },
+            },
+            Self::If { condition, then, otherwise } => {
+                let (then, otherwise) = (then.into_statement(target), otherwise.into_statement(target));
+                quote! {
+                    ast::VerilogStatement::If(ast::VerilogConditional {
+                        test: #condition,
+                        then: vec![#then],
+                        otherwise: ast::VerilogBlockOrConditional::Block(vec![#otherwise]),
+                    })
+                }
+            }
+            Self::Match { subject, arms } => {
+                let cases = arms.into_iter().map(|(condition, value)| {
+                    let statement = value.into_statement(target);
+                    quote!(ast::VerilogCase { condition: #condition.to_string(), block: vec![#statement] })
+                });
+                quote! {
+                    ast::VerilogStatement::Match(ast::VerilogMatch { test: #subject, cases: vec![#(#cases),*] })
+                }
+            }
+        }
+    }
+}
+
+/// The value of a block that is nothing but its value.
+fn only_value<'a>(block: &'a Block, whole: &Expr) -> Result<&'a Expr> {
+    match block.stmts.as_slice() {
+        [Stmt::Expr(value, None)] => Ok(value),
+        _ => Err(Error::new_spanned(whole, "a choice between values has one value in each branch")),
+    }
+}
+
+fn assigned(expression: &Expr, scope: &mut Scope) -> Result<Assigned> {
+    match expression {
+        Expr::Group(group) => assigned(&group.expr, scope),
+        Expr::Block(node) => assigned(only_value(&node.block, expression)?, scope),
+        Expr::If(node) => {
+            let Some((_, otherwise)) = &node.else_branch else {
+                return Err(Error::new_spanned(node, "a choice between values needs an `else`"));
+            };
+            Ok(Assigned::If {
+                condition: value(&node.cond, scope)?,
+                then: Box::new(assigned(only_value(&node.then_branch, expression)?, scope)?),
+                otherwise: Box::new(assigned(otherwise, scope)?),
+            })
+        }
+        Expr::Match(node) => {
+            let subject = value(&node.expr, scope)?;
+            let mut arms = Vec::new();
+            for arm in &node.arms {
+                refuse_guard(arm)?;
+                for pattern in patterns(&arm.pat)? {
+                    arms.push((pattern, assigned(&arm.body, scope)?));
+                }
+            }
+            Ok(Assigned::Match { subject, arms })
+        }
+        _ => Ok(Assigned::Value(value(expression, scope)?)),
+    }
+}
+
+/// `a.b.next`, and not `a.b`.
+fn is_next(expression: &Expr) -> bool {
+    matches!(expression, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "next"))
+}
+
+fn field_target(field: &ExprField, scope: &Scope) -> Result<Target> {
+    let root = match field.base.as_ref() {
+        base if is_next(base) => match base {
+            Expr::Field(next) => next.base.as_ref(),
+            _ => base,
+        },
+        base => base,
+    };
+    let base = value(root, scope)?;
+    let at = &field.base;
+    let (width, offset) = field_position(&quote!(#at), &field.member)?;
+    Ok(Target::Field { base, width, offset })
+}
+
+fn assignment(node: &ExprAssign, scope: &mut Scope) -> Result<TokenStream> {
+    refuse_implicit(node, scope)?;
+    let target = match node.left.as_ref() {
+        left if is_next(left) => {
+            let name = name::of(left)?;
+            Target::Whole(quote!(ast::VerilogExpression::Signal(#name.to_string())))
+        }
+        Expr::Field(field) if is_next(&field.base) || local_name(&field.base, scope).is_some() => {
+            field_target(field, scope)?
+        }
+        left => match local_name(left, scope) {
+            Some(name) => Target::Whole(quote!(ast::VerilogExpression::Signal(#name.to_string()))),
+            None => {
+                return Err(Error::new_spanned(
+                    left,
+                    "a kernel assigns `signal.next`, a field of it, or a `let mut`",
+                ))
+            }
+        },
+    };
+    Ok(assigned(&node.right, scope)?.into_statement(&target))
+}
+
+/// The operator in `+=` and the like.
+fn assigning(operator: &BinOp) -> Option<BinOp> {
+    Some(match operator {
+        BinOp::AddAssign(_) => BinOp::Add(Default::default()),
+        BinOp::SubAssign(_) => BinOp::Sub(Default::default()),
+        BinOp::BitAndAssign(_) => BinOp::BitAnd(Default::default()),
+        BinOp::BitOrAssign(_) => BinOp::BitOr(Default::default()),
+        BinOp::BitXorAssign(_) => BinOp::BitXor(Default::default()),
+        _ => return None,
+    })
+}
+
+/// `x += y` of a `let mut`.
+fn compound_assignment(node: &ExprBinary, scope: &Scope) -> Result<TokenStream> {
+    let (Some(operator), Some(name)) = (assigning(&node.op), local_name(&node.left, scope)) else {
+        return Err(Error::new_spanned(node, "only a `let mut` is assigned by an operator"));
+    };
+    let target = quote!(ast::VerilogExpression::Signal(#name.to_string()));
+    let sum = value(
+        &Expr::Binary(ExprBinary {
+            attrs: Vec::new(),
+            left: node.left.clone(),
+            op: operator,
+            right: node.right.clone(),
+        }),
+        scope,
+    )?;
+    Ok(quote!(ast::VerilogStatement::Assignment(#target, #sum)))
+}
+
+fn local_name<'a>(expression: &Expr, scope: &'a Scope) -> Option<&'a String> {
+    match expression {
+        Expr::Path(path) => scope.find(&path.path.get_ident()?.to_string()),
+        _ => None,
+    }
+}
+
+/// Refuses what happens by itself: clock and reset of children and registers, and that a register keeps its value.
+fn refuse_implicit(node: &ExprAssign, scope: &Scope) -> Result<()> {
+    let (Ok(left), Expr::MethodCall(call)) = (name::of(&node.left), node.right.as_ref()) else {
+        return Ok(());
+    };
+    let Ok(right) = name::of(&call.receiver) else { return Ok(()) };
+    for own in ["clock", "reset"] {
+        if right == own && left.ends_with(&format!("${own}$next")) {
+            let message = format!("the {own} reaches every child and register by itself: leave the line out");
+            return Err(Error::new_spanned(node, message));
+        }
+    }
+    // In a branch the same line takes back an assignment before it.
+    let register = left.strip_suffix("$d$next");
+    if register.is_some() && register == right.strip_suffix("$q") && !scope.in_branch() {
+        return Err(Error::new_spanned(node, "a register keeps its value by itself: leave the line out"));
+    }
+    Ok(())
+}
+
+fn conditional(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
+    if matches!(node.cond.as_ref(), Expr::Let(_)) {
+        return Err(Error::new_spanned(&node.cond, "a kernel has no `if let`: write `match`"));
+    }
+    let test = value(&node.cond, scope)?;
+    let then = scope.branch(|scope| block(&node.then_branch, scope))?;
+    let otherwise = match node.else_branch.as_ref().map(|(_, otherwise)| otherwise.as_ref()) {
+        None => quote!(ast::VerilogBlockOrConditional::None),
+        Some(Expr::If(inner)) => {
+            let inner = scope.branch(|scope| conditional(inner, scope))?;
+            quote!(ast::VerilogBlockOrConditional::Conditional(Box::new(ast::VerilogStatement::If(#inner))))
+        }
+        Some(Expr::Block(inner)) => {
+            let inner = scope.branch(|scope| block(&inner.block, scope))?;
+            quote!(ast::VerilogBlockOrConditional::Block(#inner))
+        }
+        Some(other) => return Err(Error::new_spanned(other, "`else` is followed by a block or an `if`")),
+    };
+    Ok(quote!(ast::VerilogConditional { test: #test, then: #then, otherwise: #otherwise }))
+}
+
+fn refuse_guard(arm: &syn::Arm) -> Result<()> {
+    match &arm.guard {
+        Some((_, guard)) => Err(Error::new_spanned(guard, "an arm of a kernel has no condition")),
+        None => Ok(()),
+    }
+}
+
+fn case(node: &ExprMatch, scope: &mut Scope) -> Result<TokenStream> {
+    let test = value(&node.expr, scope)?;
+    let mut cases = Vec::new();
+    for arm in &node.arms {
+        refuse_guard(arm)?;
+        let body = scope.branch(|scope| match arm.body.as_ref() {
+            Expr::Block(inner) => block(&inner.block, scope),
+            single => {
+                let statement = expression_statement(single, scope)?;
+                Ok(quote!(vec![#statement]))
+            }
+        })?;
+        for condition in patterns(&arm.pat)? {
+            cases.push(quote!(ast::VerilogCase { condition: #condition.to_string(), block: #body }));
+        }
+    }
+    Ok(quote!(ast::VerilogStatement::Match(ast::VerilogMatch { test: #test, cases: vec![#(#cases),*] })))
+}
+
+/// The patterns of an arm, more than one with `|` between them.
+fn patterns(pattern: &Pat) -> Result<Vec<String>> {
+    match pattern {
+        Pat::Or(or) => Ok(or.cases.iter().map(patterns).collect::<Result<Vec<_>>>()?.concat()),
+        Pat::Paren(inner) => patterns(&inner.pat),
+        Pat::Ident(ident) if ident.subpat.is_none() => Ok(vec![ident.ident.to_string()]),
+        Pat::Lit(literal) => Ok(vec![quote!(#literal).to_string()]),
+        Pat::Path(path) => Ok(vec![name::of_path(&path.path)]),
+        Pat::Wild(_) => Ok(vec!["default".to_string()]),
+        _ => {
+            Err(Error::new_spanned(pattern, "a pattern of a kernel is a literal, a constant, a state or `_`"))
+        }
+    }
+}
+
+fn for_loop(node: &ExprForLoop, scope: &mut Scope) -> Result<TokenStream> {
+    let Range { index, from, to } = locals::range(node)?;
+    let body = scope.turns(index, |scope| block(&node.body, scope))?;
+    let text = index.to_string();
+    Ok(quote! {
+        ast::VerilogStatement::Loop(ast::VerilogLoop {
+            index: #text.into(),
+            from: #from.into(),
+            to: #to.into(),
+            block: {
+                let #index = unit_info::first(#from..#to);
+                #body
+            },
+        })
+    })
+}
+
+/// `Type::link(&mut self.a, &mut self.b)` of rust-hdl's interfaces.
+fn call(node: &ExprCall) -> Result<TokenStream> {
+    let error =
+        || Error::new_spanned(node, "a call is no statement of a kernel; ports are connected by `connect!`");
+    let Expr::Path(function) = node.func.as_ref() else { return Err(error()) };
+    let mut path: Path = function.path.clone();
+    let Some(last) = path.segments.last_mut().filter(|s| s.ident == "link" || s.ident == "join") else {
+        return Err(error());
+    };
+    last.ident = quote::format_ident!("{}_hdl", last.ident);
+    let mut names = node.args.iter().map(|argument| match argument {
+        Expr::Reference(reference) => name::of(&reference.expr),
+        other => name::of(other),
+    });
+    let (Some(left), Some(right), None) = (names.next(), names.next(), names.next()) else {
+        return Err(error());
+    };
+    let (left, right) = (left?, right?);
+    Ok(quote!(ast::VerilogStatement::Link(#path("", #left, #right))))
+}
+
+fn macro_statement(node: &Macro, scope: &mut Scope) -> Result<TokenStream> {
+    let _ = scope;
+    match name::of_path(&node.path).as_str() {
+        "connect" => {
+            let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+            let ends: Vec<Expr> = parser.parse2(node.tokens.clone())?.into_iter().collect();
+            let [this, that] = ends.as_slice() else {
+                return Err(Error::new_spanned(node, "`connect!` takes the two ends of a connection"));
+            };
+            let (left, right) = (name::of(this)?, name::of(that)?);
+            Ok(quote! {
+                ast::VerilogStatement::Link(unit_info::Connect::connections(&#this, &#that, #left, #right))
+            })
+        }
+        "clock" => Err(Error::new_spanned(
+            node,
+            "clock and reset reach every child by themselves: leave `clock!` out",
+        )),
+        "dff_setup" => Err(Error::new_spanned(
+            node,
+            "registers have their clock and reset and keep their value by themselves: leave `dff_setup!` out",
+        )),
+        _ => Err(Error::new_spanned(node, "the only macro of a kernel is `connect!`")),
+    }
+}
