@@ -161,7 +161,6 @@ pub struct HermesTop<const LANES: usize> {
     ports: Vec<PacketPorts>,
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
-    drop_lines: Signal<Local, Bit>,
     _cores: usize,
     _ports: usize,
     _channels: usize,
@@ -251,7 +250,6 @@ impl<const LANES: usize> HermesTop<LANES> {
             ports: vec![PacketPorts::default(); ports],
             number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
             bus_errors: Register::default(),
-            drop_lines: Signal::default(),
             _cores: config.cores,
             _ports: ports,
             _channels: config.channels,
@@ -314,7 +312,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.trace_commit_count.next = self.dispatch.trace_commit_count.val();
 
         // Packet ports: they stand between the host's packet counts and the task FIFO, and are the last requester of memory.
-        self.drop_lines.next = self.registers.invalidate_data.val();
+        let mut drop_lines = self.registers.invalidate_data.val();
         self.registers.ports_busy.next = false;
         self.registers.ports_frames_in.next = bits::<32>(0);
         self.registers.ports_bytes_in.next = bits::<32>(0);
@@ -339,7 +337,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.dispatch.task_valid.next = self.ports[i].task_valid.val();
             self.dispatch.task_count.next = self.ports[i].task_count.val();
             self.ports[i].task_ready.next = self.dispatch.task_ready.val();
-            self.drop_lines.next = self.registers.invalidate_data.val() || self.ports[i].drop_caches.val();
+            drop_lines = self.registers.invalidate_data.val() || self.ports[i].drop_caches.val();
             self.ports[i].rx_tvalid.next = self.s_axis_rx_tvalid[i].val();
             self.ports[i].rx_tdata.next = self.s_axis_rx_tdata[i].val();
             self.ports[i].rx_tkeep.next = self.s_axis_rx_tkeep[i].val();
@@ -464,7 +462,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
             self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
             self.core[i].invalidate.next = self.registers.invalidate.val();
-            self.core[i].invalidate_data.next = self.drop_lines.val();
+            self.core[i].invalidate_data.next = drop_lines;
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
             self.core[i].start_packet.next = self.dispatch.start_packet.val();

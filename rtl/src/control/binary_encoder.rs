@@ -11,29 +11,28 @@ pub struct BinaryEncoder {
     pub one_hot: Signal<In, Bits<32>>,
     /// Index of the bit.
     pub index: Signal<Out, Bits<5>>,
-    encoded: Signal<Local, Bits<5>>,
 }
 
 impl Logic for BinaryEncoder {
     #[hdl_gen]
     fn update(&mut self) {
-        self.encoded.next = bits::<5>(0);
+        let mut encoded = bits::<5>(0);
         if (self.one_hot.val() & 0xaaaa_aaaau64).any() {
-            self.encoded.next = self.encoded.val() | 1;
+            encoded = encoded | 1;
         }
         if (self.one_hot.val() & 0xcccc_ccccu64).any() {
-            self.encoded.next = self.encoded.val() | 2;
+            encoded = encoded | 2;
         }
         if (self.one_hot.val() & 0xf0f0_f0f0u64).any() {
-            self.encoded.next = self.encoded.val() | 4;
+            encoded = encoded | 4;
         }
         if (self.one_hot.val() & 0xff00_ff00u64).any() {
-            self.encoded.next = self.encoded.val() | 8;
+            encoded = encoded | 8;
         }
         if (self.one_hot.val() & 0xffff_0000u64).any() {
-            self.encoded.next = self.encoded.val() | 16;
+            encoded = encoded | 16;
         }
-        self.index.next = self.encoded.val();
+        self.index.next = encoded;
     }
 }
 

@@ -34,8 +34,6 @@ pub struct CoreSlots {
     busy: Register<Bits<32>>,
     warps: Register<Bits<6>>,
     encoder: PriorityEncoder,
-    taken: Signal<Local, Bits<32>>,
-    freed: Signal<Local, Bits<32>>,
 }
 
 impl Logic for CoreSlots {
@@ -45,15 +43,15 @@ impl Logic for CoreSlots {
         self.slot.next = self.encoder.index.val();
         // With fewer than `limit` warps at least one allowed slot is idle.
         self.available.next = self.warps.q.val() < self.limit.val();
-        self.taken.next = bits::<32>(0);
+        let mut taken = bits::<32>(0);
         if self.take.val() {
-            self.taken.next = self.encoder.one_hot.val();
+            taken = self.encoder.one_hot.val();
         }
-        self.freed.next = bits::<32>(0);
+        let mut freed = bits::<32>(0);
         if self.free.val() {
-            self.freed.next = bits::<32>(1) << self.free_slot.val();
+            freed = bits::<32>(1) << self.free_slot.val();
         }
-        self.busy.d.next = (self.busy.q.val() & !self.freed.val()) | self.taken.val();
+        self.busy.d.next = (self.busy.q.val() & !freed) | taken;
         if self.take.val() & !self.free.val() {
             self.warps.d.next = self.warps.q.val() + 1;
         }

@@ -59,11 +59,6 @@ pub struct DelayCommitQueue<const A: usize> {
     first_lap: Register<Bit>,
     committing: Register<Bit>,
     packets: Register<Bits<32>>,
-    room: Signal<Local, Bit>,
-    allocate: Signal<Local, Bit>,
-    done_lap: Signal<Local, Bit>,
-    leave: Signal<Local, Bit>,
-    warp: Signal<Local, Bits<16>>,
 }
 
 impl<const A: usize> Default for DelayCommitQueue<A> {
@@ -98,11 +93,6 @@ impl<const A: usize> Default for DelayCommitQueue<A> {
             first_lap: Register::new(true),
             committing: Register::default(),
             packets: Register::default(),
-            room: Signal::default(),
-            allocate: Signal::default(),
-            done_lap: Signal::default(),
-            leave: Signal::default(),
-            warp: Signal::default(),
         }
     }
 }
@@ -111,59 +101,59 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
     #[hdl_gen]
     fn update(&mut self) {
         // Allocate at the tail. The laps differ while the tail has wrapped once more than the head.
-        self.room.next = ((self.head.q.val() != self.tail.q.val())
+        let room = ((self.head.q.val() != self.tail.q.val())
             | (self.head_lap.q.val() == self.tail_lap.q.val()))
             & !(self.first_lap.q.val() & self.done_valid.val());
-        self.allocate_ready.next = self.room.val();
+        self.allocate_ready.next = room;
         self.allocate_index.next = self.tail.q.val();
-        self.allocate.next = self.allocate_valid.val() & self.room.val();
-        if self.allocate.val() {
+        let allocate = self.allocate_valid.val() & room;
+        if allocate {
             self.tail.d.next = self.tail.q.val() + 1;
             if self.tail.q.val().all() {
                 self.tail_lap.d.next = !self.tail_lap.q.val();
                 self.first_lap.d.next = false;
             }
         }
-        self.warps.write_enable.next = self.allocate.val();
+        self.warps.write_enable.next = allocate;
         self.warps.write_address.next = self.tail.q.val();
         self.warps.write_data.next = bit_cast::<16, 5>(self.allocate_core.val())
             | (bit_cast::<16, 5>(self.allocate_slot.val()) << 5)
             | (bit_cast::<16, 6>(self.allocate_count.val()) << 10);
 
         // Entries from the head to the end of the RAM are in the head's lap, those below in the next.
-        self.done_lap.next = self.head_lap.q.val() ^ (self.done_index.val() < self.head.q.val());
-        self.flags.write_enable.next = self.done_valid.val() | (self.allocate.val() & self.first_lap.q.val());
+        let done_lap = self.head_lap.q.val() ^ (self.done_index.val() < self.head.q.val());
+        self.flags.write_enable.next = self.done_valid.val() | (allocate & self.first_lap.q.val());
         self.flags.write_address.next = self.tail.q.val();
         // The first lap is even: odd means not finished.
         self.flags.write_data.next = true;
         if self.done_valid.val() {
             self.flags.write_address.next = self.done_index.val();
-            self.flags.write_data.next = self.done_lap.val();
+            self.flags.write_data.next = done_lap;
         }
 
         // Leave at the head.
         self.flags.read_address.next = self.head.q.val();
-        self.leave.next = (self.flags.read_data.val() == self.head_lap.q.val())
+        let leave = (self.flags.read_data.val() == self.head_lap.q.val())
             & ((self.head.q.val() != self.tail.q.val()) | (self.head_lap.q.val() != self.tail_lap.q.val()));
-        if self.leave.val() {
+        if leave {
             self.head.d.next = self.head.q.val() + 1;
             if self.head.q.val().all() {
                 self.head_lap.d.next = !self.head_lap.q.val();
             }
         }
-        self.warps.read_enable.next = self.leave.val();
+        self.warps.read_enable.next = leave;
         self.warps.read_address.next = self.head.q.val();
 
         // Commit what left.
-        self.committing.d.next = self.leave.val();
-        self.warp.next = self.warps.read_data.val();
+        self.committing.d.next = leave;
+        let warp = self.warps.read_data.val();
         if self.committing.q.val() {
-            self.packets.d.next = self.packets.q.val() + bit_cast::<32, 6>(self.warp.val().get_bits::<6>(10));
+            self.packets.d.next = self.packets.q.val() + bit_cast::<32, 6>(warp.get_bits::<6>(10));
         }
         self.commit_valid.next = self.committing.q.val();
-        self.commit_core.next = self.warp.val().get_bits::<5>(0);
-        self.commit_slot.next = self.warp.val().get_bits::<5>(5);
-        self.commit_count.next = self.warp.val().get_bits::<6>(10);
+        self.commit_core.next = warp.get_bits::<5>(0);
+        self.commit_slot.next = warp.get_bits::<5>(5);
+        self.commit_count.next = warp.get_bits::<6>(10);
         self.commit_packet.next = self.packets.q.val();
     }
 }

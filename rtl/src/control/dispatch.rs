@@ -100,8 +100,6 @@ pub struct Dispatch<const A: usize, const L: usize> {
     issued: Register<Bits<32>>,
     committed: Register<Bits<32>>,
     index: Vec<Constant<Bits<5>>>,
-    allocated: Signal<Local, Bit>,
-    done_index: Signal<Local, Bits<A>>,
     _cores: usize,
 }
 
@@ -156,8 +154,6 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
             issued: Register::default(),
             committed: Register::default(),
             index: indices(cores),
-            allocated: Signal::default(),
-            done_index: Signal::default(),
             _cores: cores,
         }
     }
@@ -191,25 +187,24 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.commit.allocate_slot.next = self.issue.allocate_slot.val();
         self.commit.allocate_count.next = self.former.warp_count.val();
         self.issue.allocate_ready.next = self.commit.allocate_ready.val();
-        self.allocated.next = self.issue.allocate_valid.val() & self.commit.allocate_ready.val();
+        let allocated = self.issue.allocate_valid.val() & self.commit.allocate_ready.val();
 
         // A finish frees the slot and marks the entry that the core's table holds for it.
         self.issue.free_valid.next = self.finish.event_valid.val();
         self.issue.free_core.next = self.finish.event_core.val();
         self.issue.free_slot.next = self.finish.event_slot.val();
-        self.done_index.next = self.tables[0].read_index.val();
+        let mut done_index = self.tables[0].read_index.val();
         for i in 0..self._cores {
-            self.tables[i].write.next =
-                self.allocated.val() & (self.issue.allocate_core.val() == self.index[i].val());
+            self.tables[i].write.next = allocated & (self.issue.allocate_core.val() == self.index[i].val());
             self.tables[i].write_slot.next = self.issue.allocate_slot.val();
             self.tables[i].write_index.next = self.commit.allocate_index.val();
             self.tables[i].read_slot.next = self.finish.event_slot.val();
             if self.finish.event_core.val() == self.index[i].val() {
-                self.done_index.next = self.tables[i].read_index.val();
+                done_index = self.tables[i].read_index.val();
             }
         }
         self.commit.done_valid.next = self.finish.event_valid.val();
-        self.commit.done_index.next = self.done_index.val();
+        self.commit.done_index.next = done_index;
 
         // The cores.
         self.start_slot.next = self.issue.start_slot.val();

@@ -80,7 +80,6 @@ pub struct FaultCollector {
     record: Register<FaultRecord>,
     drops: Register<Bits<16>>,
     threads: Register<Bits<32>>,
-    request: Signal<Local, Bits<32>>,
     _cores: usize,
 }
 
@@ -119,7 +118,6 @@ impl FaultCollector {
             record: Register::default(),
             drops: Register::default(),
             threads: Register::default(),
-            request: Signal::default(),
             _cores: cores,
         }
     }
@@ -129,11 +127,11 @@ impl Logic for FaultCollector {
     #[hdl_gen]
     fn update(&mut self) {
         // Take one core's record.
-        self.request.next = bits::<32>(0);
+        let mut request = bits::<32>(0);
         for i in 0..self._cores {
-            self.request.next = self.request.val().replace_bit(i, self.fault_valid[i].val());
+            request = request.replace_bit(i, self.fault_valid[i].val());
         }
-        self.arbiter.request.next = self.request.val();
+        self.arbiter.request.next = request;
         self.arbiter.advance.next = self.arbiter.any.val();
         self.taken.d.next = self.arbiter.any.val();
         self.record.d.next.core = self.arbiter.index.val();

@@ -30,7 +30,6 @@ pub struct FinishArbiter {
     valid: Register<Bit>,
     core: Register<Bits<5>>,
     slot: Register<Bits<5>>,
-    request: Signal<Local, Bits<32>>,
     _cores: usize,
 }
 
@@ -54,7 +53,6 @@ impl FinishArbiter {
             valid: Register::default(),
             core: Register::default(),
             slot: Register::default(),
-            request: Signal::default(),
             _cores: cores,
         }
     }
@@ -63,11 +61,11 @@ impl FinishArbiter {
 impl Logic for FinishArbiter {
     #[hdl_gen]
     fn update(&mut self) {
-        self.request.next = bits::<32>(0);
+        let mut request = bits::<32>(0);
         for i in 0..self._cores {
-            self.request.next = self.request.val().replace_bit(i, self.finish_valid[i].val());
+            request = request.replace_bit(i, self.finish_valid[i].val());
         }
-        self.arbiter.request.next = self.request.val();
+        self.arbiter.request.next = request;
         self.arbiter.advance.next = self.arbiter.any.val();
         self.valid.d.next = self.arbiter.any.val();
         self.core.d.next = self.arbiter.index.val();

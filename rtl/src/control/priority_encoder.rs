@@ -14,16 +14,15 @@ pub struct PriorityEncoder {
     pub one_hot: Signal<Out, Bits<32>>,
     /// Its index.
     pub index: Signal<Out, Bits<5>>,
-    lowest: Signal<Local, Bits<32>>,
     encoder: BinaryEncoder,
 }
 
 impl Logic for PriorityEncoder {
     #[hdl_gen]
     fn update(&mut self) {
-        self.lowest.next = self.request.val() & (bits::<32>(0) - self.request.val());
-        self.encoder.one_hot.next = self.lowest.val();
-        self.one_hot.next = self.lowest.val();
+        let lowest = self.request.val() & (bits::<32>(0) - self.request.val());
+        self.encoder.one_hot.next = lowest;
+        self.one_hot.next = lowest;
         self.index.next = self.encoder.index.val();
     }
 }

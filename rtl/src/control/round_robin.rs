@@ -28,26 +28,23 @@ pub struct RoundRobin {
     pub index: Signal<Out, Bits<5>>,
     above: Register<Bits<32>>,
     encoder: BinaryEncoder,
-    wheel: Signal<Local, Bits<64>>,
-    lowest: Signal<Local, Bits<64>>,
-    choice: Signal<Local, Bits<32>>,
 }
 
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
         // This round and the next one behind it: whether this one has requests left need not be known first.
-        self.wheel.next = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
+        let wheel = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
             | (bit_cast::<64, 32>(self.request.val()) << 32);
-        self.lowest.next = self.wheel.val() & (bits::<64>(0) - self.wheel.val());
-        self.choice.next = self.lowest.val().get_bits::<32>(0) | self.lowest.val().get_bits::<32>(32);
+        let lowest = wheel & (bits::<64>(0) - wheel);
+        let choice = lowest.get_bits::<32>(0) | lowest.get_bits::<32>(32);
         self.any.next = self.request.val().any();
-        self.grant.next = self.choice.val();
-        self.encoder.one_hot.next = self.choice.val();
+        self.grant.next = choice;
+        self.encoder.one_hot.next = choice;
         self.index.next = self.encoder.index.val();
         if self.advance.val() {
             // The bits above the chosen one.
-            self.above.d.next = !(self.choice.val() | (self.choice.val() - 1));
+            self.above.d.next = !(choice | (choice - 1));
         }
     }
 }

@@ -38,10 +38,6 @@ pub struct SyncFifo<T: Synth, const A: usize, const L: usize> {
     words: Register<Bits<L>>,
     shown: Register<Bit>,
     capacity: Constant<Bits<L>>,
-    push: Signal<Local, Bit>,
-    pop: Signal<Local, Bit>,
-    fetch: Signal<Local, Bit>,
-    in_ram: Signal<Local, Bit>,
 }
 
 impl<T: Synth, const A: usize, const L: usize> Default for SyncFifo<T, A, L> {
@@ -67,10 +63,6 @@ impl<T: Synth, const A: usize, const L: usize> Default for SyncFifo<T, A, L> {
             words: Register::default(),
             shown: Register::default(),
             capacity: Constant::new((1u64 << A).into()),
-            push: Signal::default(),
-            pop: Signal::default(),
-            fetch: Signal::default(),
-            in_ram: Signal::default(),
         }
     }
 }
@@ -81,33 +73,33 @@ impl<T: Synth, const A: usize, const L: usize> Logic for SyncFifo<T, A, L> {
         self.push_ready.next = self.words.q.val() != self.capacity.val();
         self.pop_valid.next = self.shown.q.val();
         self.level.next = self.words.q.val();
-        self.push.next = self.push_valid.val() & (self.words.q.val() != self.capacity.val());
-        self.pop.next = self.shown.q.val() & self.pop_ready.val();
+        let push = self.push_valid.val() & (self.words.q.val() != self.capacity.val());
+        let pop = self.shown.q.val() & self.pop_ready.val();
 
         // The RAM's output register shows one word; the others are in the RAM.
-        self.in_ram.next = self.words.q.val() != 0;
+        let mut in_ram = self.words.q.val() != 0;
         if self.shown.q.val() {
-            self.in_ram.next = self.words.q.val() != 1;
+            in_ram = self.words.q.val() != 1;
         }
-        self.fetch.next = self.in_ram.val() & (!self.shown.q.val() | self.pop.val());
-        self.ram.write_enable.next = self.push.val();
+        let fetch = in_ram & (!self.shown.q.val() | pop);
+        self.ram.write_enable.next = push;
         self.ram.write_address.next = self.write_pointer.q.val();
         self.ram.write_data.next = self.push_data.val();
-        self.ram.read_enable.next = self.fetch.val();
+        self.ram.read_enable.next = fetch;
         self.ram.read_address.next = self.read_pointer.q.val();
         self.pop_data.next = self.ram.read_data.val();
 
-        if self.push.val() {
+        if push {
             self.write_pointer.d.next = self.write_pointer.q.val() + 1;
         }
-        if self.fetch.val() {
+        if fetch {
             self.read_pointer.d.next = self.read_pointer.q.val() + 1;
         }
-        self.shown.d.next = self.fetch.val() | (self.shown.q.val() & !self.pop.val());
-        if self.push.val() & !self.pop.val() {
+        self.shown.d.next = fetch | (self.shown.q.val() & !pop);
+        if push & !pop {
             self.words.d.next = self.words.q.val() + 1;
         }
-        if self.pop.val() & !self.push.val() {
+        if pop & !push {
             self.words.d.next = self.words.q.val() - 1;
         }
     }

@@ -53,14 +53,6 @@ pub struct WarpFormer {
     lanes: Constant<Bits<6>>,
     enough: Constant<Bits<33>>,
     plenty: Constant<Bits<33>>,
-    take: Signal<Local, Bit>,
-    full: Signal<Local, Bit>,
-    some: Signal<Local, Bit>,
-    expired: Signal<Local, Bit>,
-    at_once: Signal<Local, Bit>,
-    form: Signal<Local, Bit>,
-    packets: Signal<Local, Bits<6>>,
-    left: Signal<Local, Bits<33>>,
 }
 
 impl WarpFormer {
@@ -95,14 +87,6 @@ impl WarpFormer {
             lanes: Constant::new(lanes.into()),
             enough: Constant::new(lanes.into()),
             plenty: Constant::new((2 * lanes).into()),
-            take: Signal::default(),
-            full: Signal::default(),
-            some: Signal::default(),
-            expired: Signal::default(),
-            at_once: Signal::default(),
-            form: Signal::default(),
-            packets: Signal::default(),
-            left: Signal::default(),
         }
     }
 }
@@ -112,31 +96,31 @@ impl Logic for WarpFormer {
     fn update(&mut self) {
         // The packets that wait: at most 2 * lanes - 1 + (2^32 - 1), which fits 33 bits.
         self.task_ready.next = self.waiting.q.val() < self.plenty.val();
-        self.take.next = self.task_valid.val() & (self.waiting.q.val() < self.plenty.val());
-        self.full.next = self.waiting.q.val() >= self.enough.val();
-        self.some.next = self.waiting.q.val().any();
-        self.expired.next = self.age.q.val() >= self.timeout.val();
-        self.at_once.next = self.eager.val() & self.idle_slot.val() & !self.formed.q.val();
-        self.form.next = self.run.val()
+        let take = self.task_valid.val() & (self.waiting.q.val() < self.plenty.val());
+        let full = self.waiting.q.val() >= self.enough.val();
+        let some = self.waiting.q.val().any();
+        let expired = self.age.q.val() >= self.timeout.val();
+        let at_once = self.eager.val() & self.idle_slot.val() & !self.formed.q.val();
+        let form = self.run.val()
             & (!self.formed.q.val() | self.warp_ready.val())
-            & (self.full.val() | (self.some.val() & (self.expired.val() | self.at_once.val())));
-        self.packets.next = bit_cast::<6, 33>(self.waiting.q.val());
-        if self.full.val() {
-            self.packets.next = self.lanes.val();
+            & (full | (some & (expired | at_once)));
+        let mut packets = bit_cast::<6, 33>(self.waiting.q.val());
+        if full {
+            packets = self.lanes.val();
         }
-        self.left.next = self.waiting.q.val();
-        if self.form.val() {
-            self.left.next = self.waiting.q.val() - bit_cast::<33, 6>(self.packets.val());
+        let mut left = self.waiting.q.val();
+        if form {
+            left = self.waiting.q.val() - bit_cast::<33, 6>(packets);
         }
-        self.waiting.d.next = self.left.val();
-        if self.take.val() {
-            self.waiting.d.next = self.left.val() + bit_cast::<33, 32>(self.task_count.val());
+        self.waiting.d.next = left;
+        if take {
+            self.waiting.d.next = left + bit_cast::<33, 32>(self.task_count.val());
         }
 
         // Stopping at the time-out keeps the age from wrapping.
-        if self.form.val() | !self.some.val() {
+        if form | !some {
             self.age.d.next = bits::<32>(0);
-        } else if !self.expired.val() {
+        } else if !expired {
             self.age.d.next = self.age.q.val() + 1;
         }
 
@@ -144,11 +128,11 @@ impl Logic for WarpFormer {
         if self.warp_ready.val() {
             self.formed.d.next = false;
         }
-        if self.form.val() {
+        if form {
             self.formed.d.next = true;
             self.formed_packet.d.next = self.next_packet.q.val();
-            self.formed_count.d.next = self.packets.val();
-            self.next_packet.d.next = self.next_packet.q.val() + bit_cast::<32, 6>(self.packets.val());
+            self.formed_count.d.next = packets;
+            self.next_packet.d.next = self.next_packet.q.val() + bit_cast::<32, 6>(packets);
         }
         self.warp_valid.next = self.formed.q.val();
         self.warp_packet.next = self.formed_packet.q.val();

@@ -73,11 +73,6 @@ pub struct WarpIssue {
     class_1_slots: Constant<Bits<6>>,
     class_0_allowed: Constant<Bits<32>>,
     class_1_allowed: Constant<Bits<32>>,
-    limit: Signal<Local, Bits<6>>,
-    allowed: Signal<Local, Bits<32>>,
-    request: Signal<Local, Bits<32>>,
-    slot: Signal<Local, Bits<5>>,
-    issue: Signal<Local, Bit>,
     _cores: usize,
 }
 
@@ -127,11 +122,6 @@ impl WarpIssue {
             class_1_slots: slots(warps),
             class_0_allowed: allowed(warps.min(16)),
             class_1_allowed: allowed(warps),
-            limit: Signal::default(),
-            allowed: Signal::default(),
-            request: Signal::default(),
-            slot: Signal::default(),
-            issue: Signal::default(),
             _cores: cores,
         }
     }
@@ -141,28 +131,28 @@ impl Logic for WarpIssue {
     #[hdl_gen]
     fn update(&mut self) {
         // What the kernel's register class and MCW allow.
-        self.limit.next = self.class_0_slots.val();
-        self.allowed.next = self.class_0_allowed.val();
+        let mut limit = self.class_0_slots.val();
+        let mut allowed = self.class_0_allowed.val();
         if self.kernel_class.val() {
-            self.limit.next = self.class_1_slots.val();
-            self.allowed.next = self.class_1_allowed.val();
+            limit = self.class_1_slots.val();
+            allowed = self.class_1_allowed.val();
         }
-        if self.mcw.val() < self.limit.val() {
-            self.limit.next = self.mcw.val();
+        if self.mcw.val() < limit {
+            limit = self.mcw.val();
         }
 
         // Choose a core and its slot.
-        self.request.next = bits::<32>(0);
+        let mut request = bits::<32>(0);
         for i in 0..self._cores {
-            self.slots[i].limit.next = self.limit.val();
-            self.slots[i].allowed.next = self.allowed.val();
-            self.request.next = self.request.val().replace_bit(i, self.slots[i].available.val());
+            self.slots[i].limit.next = limit;
+            self.slots[i].allowed.next = allowed;
+            request = request.replace_bit(i, self.slots[i].available.val());
         }
-        self.arbiter.request.next = self.request.val();
-        self.slot.next = bits::<5>(0);
+        self.arbiter.request.next = request;
+        let mut slot = bits::<5>(0);
         for i in 0..self._cores {
             if self.arbiter.grant.val().get_bit(i) {
-                self.slot.next = self.slots[i].slot.val();
+                slot = self.slots[i].slot.val();
             }
         }
         self.idle_slot.next = self.arbiter.any.val();
@@ -171,21 +161,21 @@ impl Logic for WarpIssue {
         self.warp_ready.next = self.run.val() & self.arbiter.any.val() & self.allocate_ready.val();
         self.allocate_valid.next = self.run.val() & self.arbiter.any.val() & self.warp_valid.val();
         self.allocate_core.next = self.arbiter.index.val();
-        self.allocate_slot.next = self.slot.val();
-        self.issue.next =
+        self.allocate_slot.next = slot;
+        let issue =
             self.run.val() & self.arbiter.any.val() & self.warp_valid.val() & self.allocate_ready.val();
-        self.arbiter.advance.next = self.issue.val();
+        self.arbiter.advance.next = issue;
         for i in 0..self._cores {
-            self.slots[i].take.next = self.issue.val() & self.arbiter.grant.val().get_bit(i);
+            self.slots[i].take.next = issue & self.arbiter.grant.val().get_bit(i);
             self.slots[i].free.next = self.free_valid.val() & (self.free_core.val() == self.index[i].val());
             self.slots[i].free_slot.next = self.free_slot.val();
         }
 
         // And starts in the next cycle.
-        self.issued.d.next = self.issue.val();
-        if self.issue.val() {
+        self.issued.d.next = issue;
+        if issue {
             self.issued_core.d.next = self.arbiter.index.val();
-            self.issued_slot.d.next = self.slot.val();
+            self.issued_slot.d.next = slot;
             self.issued_packet.d.next = self.warp_packet.val();
             self.issued_count.d.next = self.warp_count.val();
         }

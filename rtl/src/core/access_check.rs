@@ -95,14 +95,7 @@ pub struct AccessCheck<const LANES: usize> {
     target_misaligned_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
-    access: Signal<Local, Bit>,
-    target_misaligned: Signal<Local, Bit>,
-    low_immediate: Signal<Local, Bits<7>>,
     low_sum: Vec<Signal<Local, Bits<7>>>,
-    zeros: Signal<Local, Bits<2>>,
-    crooked: Signal<Local, Bits<LANES>>,
-    allowed: Signal<Local, Bits<LANES>>,
-    scratching: Signal<Local, Bits<LANES>>,
 }
 
 impl<const LANES: usize> Default for AccessCheck<LANES> {
@@ -151,14 +144,7 @@ impl<const LANES: usize> Default for AccessCheck<LANES> {
             target_misaligned_w: Register::default(),
             inside_w: Register::default(),
             private_w: Register::default(),
-            access: Signal::default(),
-            target_misaligned: Signal::default(),
-            low_immediate: Signal::default(),
             low_sum: vec![Signal::default(); LANES],
-            zeros: Signal::default(),
-            crooked: Signal::default(),
-            allowed: Signal::default(),
-            scratching: Signal::default(),
         }
     }
 }
@@ -167,27 +153,27 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // X: the low bits that an address must not have, and where it points to
-        self.zeros.next = bits::<2>(0);
+        let mut zeros = bits::<2>(0);
         if self.execute_access.val() {
             if self.execute_size.val() == bits::<2>(1) {
-                self.zeros.next = bits::<2>(1);
+                zeros = bits::<2>(1);
             }
             if self.execute_size.val() == bits::<2>(2) {
-                self.zeros.next = bits::<2>(3);
+                zeros = bits::<2>(3);
             }
         }
         if self.execute_jump_register.val() {
-            self.zeros.next = bits::<2>(2);
+            zeros = bits::<2>(2);
         }
-        self.low_immediate.next = self.immediate.val().get_bits::<7>(0) & 0x3f;
+        let low_immediate = self.immediate.val().get_bits::<7>(0) & 0x3f;
         for i in 0..LANES {
             self.taking.x[i].next = self.taken[i].val();
             self.region[i].enable.next = self.execute_access.val();
             self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
             self.region[i].operand.next = self.operand[i].val().get_bits::<26>(6);
             // The address has this carry and these low bits too, but it is known later.
-            self.low_sum[i].next = (self.operand[i].val().get_bits::<7>(0) & 0x3f) + self.low_immediate.val();
-            self.misaligned.x[i].next = (self.low_sum[i].val().get_bits::<2>(0) & self.zeros.val()).any();
+            self.low_sum[i].next = (self.operand[i].val().get_bits::<7>(0) & 0x3f) + low_immediate;
+            self.misaligned.x[i].next = (self.low_sum[i].val().get_bits::<2>(0) & zeros).any();
             self.region[i].low_carry.next = self.low_sum[i].val().get_bit(6);
             self.region[i].carry.next = self.carry[i].val();
             for w in 0..WINDOWS {
@@ -197,56 +183,53 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
         }
-        self.target_misaligned.next = self.execute_jump.val() & self.immediate.val().get_bits::<2>(0).any();
+        let target_misaligned = self.execute_jump.val() & self.immediate.val().get_bits::<2>(0).any();
         self.early_fault.next = (self.execute_active.val() & self.misaligned.y.val()).any()
-            | self.target_misaligned.val()
+            | target_misaligned
             | self.execute_fault.val();
         if self.advance.val() {
             self.misaligned_w.d.next = self.misaligned.y.val();
-            self.target_misaligned_w.d.next = self.target_misaligned.val();
+            self.target_misaligned_w.d.next = target_misaligned;
             self.inside_w.d.next = self.inside.y.val();
             self.private_w.d.next = self.private.y.val();
         }
 
         // W: what follows
-        self.access.next = (self.load.val() | self.store.val()) & !self.exit.val();
+        let access = (self.load.val() | self.store.val()) & !self.exit.val();
 
         self.conditions.next = self.taking.y.val();
-        self.crooked.next = self.active.val() & self.misaligned_w.q.val();
+        let mut crooked = self.active.val() & self.misaligned_w.q.val();
         if self.target_misaligned_w.q.val() {
             if self.branch.val() {
-                self.crooked.next = self.active.val() & self.taking.y.val();
+                crooked = self.active.val() & self.taking.y.val();
             }
             if self.jump.val() {
-                self.crooked.next = self.active.val();
+                crooked = self.active.val();
             }
         }
-        self.faulting.next = self.crooked.val();
+        self.faulting.next = crooked;
         self.staying.next = bits::<LANES>(0);
-        self.allowed.next = self.active.val()
+        let allowed = self.active.val()
             & !self.misaligned_w.q.val()
             & (self.private_w.q.val() | self.inside_w.q.val())
             & !self.refused.val();
-        self.scratching.next = self.allowed.val() & self.private_w.q.val();
-        self.parts.next = self.access.val()
-            & ((self.active.val() & !self.allowed.val()).any()
+        let scratching = allowed & self.private_w.q.val();
+        self.parts.next = access
+            & ((self.active.val() & !allowed).any()
                 | ((self.active.val() & self.private_w.q.val()).any()
                     & (self.active.val() & self.inside_w.q.val() & !self.private_w.q.val()).any()));
-        self.any_faulting.next = self.fault.val()
-            | self.crooked.val().any()
-            | (self.access.val() & (self.active.val() & !self.allowed.val()).any());
-        self.mixed.next = self.access.val()
-            & self.scratching.val().any()
-            & (self.allowed.val() & !self.private_w.q.val()).any();
-        self.scratchpad.next = self.scratching.val().any();
-        if self.access.val() {
-            if self.crooked.val().any() {
-                self.staying.next = self.active.val() & !self.misaligned_w.q.val() & !self.allowed.val();
+        self.any_faulting.next =
+            self.fault.val() | crooked.any() | (access & (self.active.val() & !allowed).any());
+        self.mixed.next = access & scratching.any() & (allowed & !self.private_w.q.val()).any();
+        self.scratchpad.next = scratching.any();
+        if access {
+            if crooked.any() {
+                self.staying.next = self.active.val() & !self.misaligned_w.q.val() & !allowed;
             } else {
-                self.faulting.next = self.active.val() & !self.allowed.val();
+                self.faulting.next = self.active.val() & !allowed;
             }
-            if self.scratching.val().any() {
-                self.staying.next = self.staying.val() | (self.allowed.val() & !self.private_w.q.val());
+            if scratching.any() {
+                self.staying.next = self.staying.val() | (allowed & !self.private_w.q.val());
             }
         }
         if self.fault.val() {
@@ -257,13 +240,13 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
         self.cause.next = bits::<5>(0);
         if self.load.val() {
             self.cause.next = bits::<5>(5);
-            if self.crooked.val().any() {
+            if crooked.any() {
                 self.cause.next = bits::<5>(4);
             }
         }
         if self.store.val() {
             self.cause.next = bits::<5>(7);
-            if self.crooked.val().any() {
+            if crooked.any() {
                 self.cause.next = bits::<5>(6);
             }
         }

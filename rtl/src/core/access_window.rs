@@ -45,8 +45,6 @@ pub struct AccessWindow {
     write_end: Register<Bits<27>>,
     from_base_x: Register<Bits<27>>,
     from_end_x: Register<Bits<27>>,
-    first: Signal<Local, Bits<26>>,
-    end: Signal<Local, Bits<27>>,
 }
 
 impl Logic for AccessWindow {
@@ -58,21 +56,20 @@ impl Logic for AccessWindow {
             bit_cast::<27, 26>(self.read_base.val()) + bit_cast::<27, 26>(self.read_size.val());
         self.write_end.d.next =
             bit_cast::<27, 26>(self.write_base.val()) + bit_cast::<27, 26>(self.write_size.val());
-        self.first.next = self.read_first.q.val();
-        self.end.next = self.read_end.q.val();
+        let mut first = self.read_first.q.val();
+        let mut end = self.read_end.q.val();
         if self.store.val() {
-            self.first.next = self.write_first.q.val();
-            self.end.next = self.write_end.q.val();
+            first = self.write_first.q.val();
+            end = self.write_end.q.val();
         }
         // The end of the address space
-        if self.end.val().get_bit(26) {
-            self.end.next = bits::<27>(0x400_0000);
+        if end.get_bit(26) {
+            end = bits::<27>(0x400_0000);
         }
         if self.advance.val() {
-            self.from_base_x.d.next = bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6))
-                - bit_cast::<27, 26>(self.first.val());
-            self.from_end_x.d.next =
-                bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6)) - self.end.val();
+            self.from_base_x.d.next =
+                bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6)) - bit_cast::<27, 26>(first);
+            self.from_end_x.d.next = bit_cast::<27, 26>(self.immediate.val().get_bits::<26>(6)) - end;
         }
         self.from_base.next = self.from_base_x.q.val();
         self.from_end.next = self.from_end_x.q.val();

@@ -31,16 +31,6 @@ pub struct AddressRegion {
     /// The address is in a window.
     pub window: Signal<Out, Bit>,
     scratchpad_block: Constant<Bits<18>>,
-    base: Signal<Local, Bits<27>>,
-    end: Signal<Local, Bits<27>>,
-    wide_operand: Signal<Local, Bits<28>>,
-    wide_base: Signal<Local, Bits<28>>,
-    wide_end: Signal<Local, Bits<28>>,
-    passes_base: Signal<Local, Bit>,
-    passes_end: Signal<Local, Bit>,
-    from: Signal<Local, Bit>,
-    beyond: Signal<Local, Bit>,
-    inside: Signal<Local, Bit>,
 }
 
 impl Default for AddressRegion {
@@ -56,16 +46,6 @@ impl Default for AddressRegion {
             scratchpad: Signal::default(),
             window: Signal::default(),
             scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
-            base: Signal::default(),
-            end: Signal::default(),
-            wide_operand: Signal::default(),
-            wide_base: Signal::default(),
-            wide_end: Signal::default(),
-            passes_base: Signal::default(),
-            passes_end: Signal::default(),
-            from: Signal::default(),
-            beyond: Signal::default(),
-            inside: Signal::default(),
         }
     }
 }
@@ -75,37 +55,35 @@ impl Logic for AddressRegion {
     fn update(&mut self) {
         self.scratchpad.next = false;
         // Bit 0 of the wide numbers makes the low carry.
-        self.wide_operand.next = (bit_cast::<28, 26>(self.operand.val()) << 1) | bits::<28>(1);
-        self.base.next = bits::<27>(0);
-        self.end.next = bits::<27>(0);
-        self.wide_base.next = bits::<28>(0);
-        self.wide_end.next = bits::<28>(0);
-        self.passes_base.next = false;
-        self.passes_end.next = false;
-        self.from.next = false;
-        self.beyond.next = false;
-        self.inside.next = false;
+        let wide_operand = (bit_cast::<28, 26>(self.operand.val()) << 1) | bits::<28>(1);
+        let mut base = bits::<27>(0);
+        let mut end = bits::<27>(0);
+        let mut wide_base = bits::<28>(0);
+        let mut wide_end = bits::<28>(0);
+        let mut passes_base = false;
+        let mut passes_end = false;
+        let mut from = false;
+        let mut beyond = false;
+        let mut inside = false;
         if self.enable.val() {
             self.scratchpad.next = self.block.val() == self.scratchpad_block.val();
             for i in 0..WINDOWS {
-                self.base.next = self.from_base[i].val();
-                self.end.next = self.from_end[i].val();
-                self.wide_base.next = (bit_cast::<28, 26>(self.base.val().get_bits::<26>(0)) << 1)
+                base = self.from_base[i].val();
+                end = self.from_end[i].val();
+                wide_base = (bit_cast::<28, 26>(base.get_bits::<26>(0)) << 1)
                     | bit_cast::<28, 1>(self.low_carry.val().into());
-                self.wide_end.next = (bit_cast::<28, 26>(self.end.val().get_bits::<26>(0)) << 1)
+                wide_end = (bit_cast::<28, 26>(end.get_bits::<26>(0)) << 1)
                     | bit_cast::<28, 1>(self.low_carry.val().into());
-                self.passes_base.next = (self.wide_operand.val() + self.wide_base.val()).get_bit(27);
-                self.passes_end.next = (self.wide_operand.val() + self.wide_end.val()).get_bit(27);
-                self.from.next = (self.passes_base.val()
-                    & (!self.carry.val() | !self.base.val().get_bit(26)))
-                    | (!self.carry.val() & !self.base.val().get_bit(26));
-                self.beyond.next = (self.passes_end.val()
-                    & (!self.carry.val() | !self.end.val().get_bit(26)))
-                    | (!self.carry.val() & !self.end.val().get_bit(26));
-                self.inside.next = self.inside.val() | (self.from.val() & !self.beyond.val());
+                passes_base = (wide_operand + wide_base).get_bit(27);
+                passes_end = (wide_operand + wide_end).get_bit(27);
+                from = (passes_base & (!self.carry.val() | !base.get_bit(26)))
+                    | (!self.carry.val() & !base.get_bit(26));
+                beyond = (passes_end & (!self.carry.val() | !end.get_bit(26)))
+                    | (!self.carry.val() & !end.get_bit(26));
+                inside |= from & !beyond;
             }
         }
-        self.window.next = self.inside.val();
+        self.window.next = inside;
     }
 }
 

@@ -25,85 +25,73 @@ pub struct AesUnit {
     pub result: Signal<Out, Bits<32>>,
 
     substitution: SubstitutionBox,
-    byte: Signal<Local, Bits<8>>,
-    once: Signal<Local, Bits<8>>,
-    twice: Signal<Local, Bits<8>>,
-    four: Signal<Local, Bits<8>>,
-    eight: Signal<Local, Bits<8>>,
-    lowest: Signal<Local, Bits<8>>,
-    second: Signal<Local, Bits<8>>,
-    third: Signal<Local, Bits<8>>,
-    highest: Signal<Local, Bits<8>>,
-    column: Signal<Local, Bits<32>>,
-    turned: Signal<Local, Bits<32>>,
-    placed: Signal<Local, Bits<32>>,
 }
 
 impl Logic for AesUnit {
     #[hdl_gen]
     fn update(&mut self) {
-        match self.byte_select.val().index() {
-            0 => self.byte.next = self.rs2.val().get_bits::<8>(0),
-            1 => self.byte.next = self.rs2.val().get_bits::<8>(8),
-            2 => self.byte.next = self.rs2.val().get_bits::<8>(16),
-            _ => self.byte.next = self.rs2.val().get_bits::<8>(24),
-        }
+        let byte = match self.byte_select.val().index() {
+            0 => self.rs2.val().get_bits::<8>(0),
+            1 => self.rs2.val().get_bits::<8>(8),
+            2 => self.rs2.val().get_bits::<8>(16),
+            _ => self.rs2.val().get_bits::<8>(24),
+        };
         self.substitution.enable.next = self.enable.val();
         self.substitution.inverse_box.next = self.decrypt.val();
-        self.substitution.x.next = self.byte.val();
-        self.once.next = self.substitution.y.val();
+        self.substitution.x.next = byte;
+        let once = self.substitution.y.val();
 
         self.result.next = bits::<32>(0);
-        self.twice.next = bits::<8>(0);
-        self.four.next = bits::<8>(0);
-        self.eight.next = bits::<8>(0);
-        self.lowest.next = self.once.val();
-        self.second.next = bits::<8>(0);
-        self.third.next = bits::<8>(0);
-        self.highest.next = bits::<8>(0);
-        self.column.next = bits::<32>(0);
-        self.turned.next = bits::<32>(0);
-        self.placed.next = bits::<32>(0);
+        let mut twice = bits::<8>(0);
+        let mut four = bits::<8>(0);
+        let mut eight = bits::<8>(0);
+        let mut lowest = once;
+        let mut second = bits::<8>(0);
+        let mut third = bits::<8>(0);
+        let mut highest = bits::<8>(0);
+        let mut column = bits::<32>(0);
+        let mut turned = bits::<32>(0);
+        let mut placed = bits::<32>(0);
         if self.enable.val() {
             // Multiples of the byte in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1
-            self.twice.next = self.once.val() << 1;
-            if self.once.val().get_bit(7) {
-                self.twice.next = (self.once.val() << 1) ^ 0x1b;
+            twice = once << 1;
+            if once.get_bit(7) {
+                twice = (once << 1) ^ 0x1b;
             }
-            self.four.next = self.twice.val() << 1;
-            if self.twice.val().get_bit(7) {
-                self.four.next = (self.twice.val() << 1) ^ 0x1b;
+            four = twice << 1;
+            if twice.get_bit(7) {
+                four = (twice << 1) ^ 0x1b;
             }
-            self.eight.next = self.four.val() << 1;
-            if self.four.val().get_bit(7) {
-                self.eight.next = (self.four.val() << 1) ^ 0x1b;
+            eight = four << 1;
+            if four.get_bit(7) {
+                eight = (four << 1) ^ 0x1b;
             }
             if self.middle.val() {
                 if self.decrypt.val() {
-                    self.lowest.next = self.eight.val() ^ self.four.val() ^ self.twice.val();
-                    self.second.next = self.eight.val() ^ self.once.val();
-                    self.third.next = self.eight.val() ^ self.four.val() ^ self.once.val();
-                    self.highest.next = self.eight.val() ^ self.twice.val() ^ self.once.val();
+                    lowest = eight ^ four ^ twice;
+                    second = eight ^ once;
+                    third = eight ^ four ^ once;
+                    highest = eight ^ twice ^ once;
                 } else {
-                    self.lowest.next = self.twice.val();
-                    self.second.next = self.once.val();
-                    self.third.next = self.once.val();
-                    self.highest.next = self.twice.val() ^ self.once.val();
+                    lowest = twice;
+                    second = once;
+                    third = once;
+                    highest = twice ^ once;
                 }
             }
-            self.column.next = bit_cast::<32, 8>(self.lowest.val())
-                | (bit_cast::<32, 8>(self.second.val()) << 8)
-                | (bit_cast::<32, 8>(self.third.val()) << 16)
-                | (bit_cast::<32, 8>(self.highest.val()) << 24);
-            self.turned.next = self.column.val();
+            column = bit_cast::<32, 8>(lowest)
+                | (bit_cast::<32, 8>(second) << 8)
+                | (bit_cast::<32, 8>(third) << 16)
+                | (bit_cast::<32, 8>(highest) << 24);
+            turned = column;
             if self.byte_select.val().get_bit(0) {
-                self.turned.next = (self.column.val() << 8) | (self.column.val() >> 24);
+                turned = (column << 8) | (column >> 24);
             }
-            self.placed.next = self.turned.val();
+            placed = turned;
             if self.byte_select.val().get_bit(1) {
-                self.placed.next = (self.turned.val() << 16) | (self.turned.val() >> 16);
+                placed = (turned << 16) | (turned >> 16);
             }
-            self.result.next = self.rs1.val() ^ self.placed.val();
+            self.result.next = self.rs1.val() ^ placed;
         }
     }
 }

@@ -26,161 +26,132 @@ pub struct LaneAlu {
     pub carry: Signal<Out, Bit>,
     /// The branch condition holds.
     pub taken: Signal<Out, Bit>,
-
-    operand: Signal<Local, Bits<32>>,
-    /// The second operand, in all operations that invert it.
-    straight: Signal<Local, Bits<32>>,
-    total: Signal<Local, Bits<34>>,
-    less: Signal<Local, Bit>,
-    met: Signal<Local, Bit>,
-    logic: Signal<Local, Bits<32>>,
-    amount: Signal<Local, Bits<5>>,
-    turn: Signal<Local, Bits<5>>,
-    within: Signal<Local, Bits<32>>,
-    swapped: Signal<Local, Bits<32>>,
-    even: Signal<Local, Bits<32>>,
-    odd: Signal<Local, Bits<32>>,
-    edge: Signal<Local, Bits<5>>,
-    cut: Signal<Local, Bits<5>>,
-    below: Signal<Local, Bits<32>>,
-    above: Signal<Local, Bits<32>>,
-    keep: Signal<Local, Bits<32>>,
-    fill: Signal<Local, Bits<32>>,
-    shifted: Signal<Local, Bits<32>>,
-    sum: Signal<Local, Bits<32>>,
-    /// The second operand is the smaller or larger one that is wanted.
-    picks_b: Signal<Local, Bit>,
-    kept: Signal<Local, Bits<32>>,
-    flag: Signal<Local, Bits<32>>,
 }
 
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
         // The second operand as the adder takes it. All that wants it as it is takes this, inverted back, so that there is nothing between.
-        self.operand.next = self.b.val();
+        let mut operand = self.b.val();
         if self.control.val().invert {
-            self.operand.next = !self.b.val();
+            operand = !self.b.val();
         }
-        self.straight.next = !self.operand.val();
-        self.amount.next = self.straight.val().get_bits::<5>(0);
+        // The second operand, in all operations that invert it.
+        let straight = !operand;
+        let amount = straight.get_bits::<5>(0);
 
         // What a shift or an extension is filled with, or the bytes that are not zero
-        self.fill.next = bits::<32>(0);
+        let mut fill = bits::<32>(0);
         if self.control.val().fill_word & self.a.val().get_bit(31) {
-            self.fill.next = bits::<32>(0xffff_ffff_u64);
+            fill = bits::<32>(0xffff_ffff_u64);
         }
         if self.control.val().fill_part {
-            if self.amount.val().get_bit(3) {
+            if amount.get_bit(3) {
                 if self.a.val().get_bit(7) {
-                    self.fill.next = bits::<32>(0xffff_ffff_u64);
+                    fill = bits::<32>(0xffff_ffff_u64);
                 }
             } else if self.a.val().get_bit(15) {
-                self.fill.next = bits::<32>(0xffff_ffff_u64);
+                fill = bits::<32>(0xffff_ffff_u64);
             }
         }
         if self.control.val().combine {
             if self.a.val().get_bits::<8>(0).any() {
-                self.fill.next = self.fill.val() | 0xff;
+                fill = fill | 0xff;
             }
             if self.a.val().get_bits::<8>(8).any() {
-                self.fill.next = self.fill.val() | 0xff00;
+                fill = fill | 0xff00;
             }
             if self.a.val().get_bits::<8>(16).any() {
-                self.fill.next = self.fill.val() | 0xff_0000;
+                fill = fill | 0xff_0000;
             }
             if self.a.val().get_bits::<8>(24).any() {
-                self.fill.next = self.fill.val() | 0xff00_0000_u64;
+                fill = fill | 0xff00_0000_u64;
             }
         }
 
         // Sum or difference. Bit 0 of the wide sum makes the carry into bit 1; bit 33 is the carry out.
-        self.total.next = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
-            + ((bit_cast::<34, 32>(self.operand.val()) << 1)
-                | bit_cast::<34, 1>(self.control.val().invert.into()));
-        self.address.next = self.total.val().get_bits::<32>(1);
-        self.carry.next = self.total.val().get_bit(33);
-        self.sum.next = bits::<32>(0);
+        let total: Bits<34> = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
+            + ((bit_cast::<34, 32>(operand) << 1) | bit_cast::<34, 1>(self.control.val().invert.into()));
+        self.address.next = total.get_bits::<32>(1);
+        self.carry.next = total.get_bit(33);
+        let mut sum = bits::<32>(0);
         if self.control.val().add {
-            self.sum.next = self.total.val().get_bits::<32>(1);
+            sum = total.get_bits::<32>(1);
         }
 
         // Bitwise logic
-        self.logic.next = bits::<32>(0);
+        let mut logic = bits::<32>(0);
         if self.control.val().both {
-            self.logic.next = self.a.val() & self.operand.val();
+            logic = self.a.val() & operand;
         }
         if self.control.val().either {
-            self.logic.next = self.logic.val() | (self.a.val() ^ self.operand.val());
+            logic = logic | (self.a.val() ^ operand);
         }
 
         // Comparisons. Numbers of different sign compare the other way round when they are signed.
-        self.less.next = !self.total.val().get_bit(33)
-            ^ (!self.control.val().unsigned & (self.a.val().get_bit(31) ^ self.straight.val().get_bit(31)));
-        self.met.next = self.less.val();
+        let less = !total.get_bit(33)
+            ^ (!self.control.val().unsigned & (self.a.val().get_bit(31) ^ straight.get_bit(31)));
+        let mut met = less;
         if !self.condition.val().get_bit(2) {
-            self.met.next = !self.logic.val().any();
+            met = !logic.any();
         }
-        self.taken.next = self.met.val() ^ self.condition.val().get_bit(0);
-        self.picks_b.next =
-            (self.control.val().minimum & !self.less.val()) | (self.control.val().maximum & self.less.val());
+        self.taken.next = met ^ self.condition.val().get_bit(0);
+        // The second operand is the smaller or larger one that is wanted.
+        let picks_b = (self.control.val().minimum & !less) | (self.control.val().maximum & less);
 
         // Rotation to the right: within 16 bits, then by a half word; by 0 in operations that do not rotate. Reversed bytes are bytes 0 and 2
         // rotated by 24 and bytes 1 and 3 rotated by 8.
-        self.edge.next = self.amount.val();
+        let mut edge = amount;
         if self.control.val().left {
-            self.edge.next = bits::<5>(0) - self.amount.val();
+            edge = bits::<5>(0) - amount;
         }
-        self.turn.next = bits::<5>(0);
+        let mut turn = bits::<5>(0);
         if (self.control.val().shift | self.control.val().whole) & !self.control.val().extend {
-            self.turn.next = self.edge.val();
+            turn = edge;
         }
-        self.within.next = self.a.val();
+        let mut within = self.a.val();
         if self.control.val().shift | self.control.val().whole {
-            self.within.next = (((bit_cast::<64, 32>(self.a.val()) << 32)
-                | bit_cast::<64, 32>(self.a.val()))
-                >> self.turn.val().get_bits::<4>(0))
+            within = (((bit_cast::<64, 32>(self.a.val()) << 32) | bit_cast::<64, 32>(self.a.val()))
+                >> turn.get_bits::<4>(0))
             .get_bits::<32>(0);
         }
-        self.swapped.next = (self.within.val() << 16) | (self.within.val() >> 16);
-        self.even.next = self.within.val();
-        if self.turn.val().get_bit(4) {
-            self.even.next = self.swapped.val();
+        let swapped = (within << 16) | (within >> 16);
+        let mut even = within;
+        if turn.get_bit(4) {
+            even = swapped;
         }
-        self.odd.next = self.within.val();
-        if self.turn.val().get_bit(4) & !self.control.val().reverse {
-            self.odd.next = self.swapped.val();
+        let mut odd = within;
+        if turn.get_bit(4) & !self.control.val().reverse {
+            odd = swapped;
         }
 
         // A shift is a rotation of which a part is kept: the bits below the edge, or above it if it goes to the left. Each bit is so a
         // function of four: the rotated one, whether it is below, which of both parts is kept, and the fill. The rest keeps nothing, but for
         // the first operand where the smaller or larger one is wanted.
-        self.cut.next = bits::<5>(0);
+        let mut cut = bits::<5>(0);
         if self.control.val().shift {
-            self.cut.next = self.edge.val();
+            cut = edge;
         }
-        self.below.next = bits::<32>(0xffff_ffff_u64) >> self.cut.val();
-        self.above.next = bits::<32>(0);
-        if (self.control.val().shift & self.control.val().left & self.amount.val().any())
+        let below = bits::<32>(0xffff_ffff_u64) >> cut;
+        let mut above = bits::<32>(0);
+        if (self.control.val().shift & self.control.val().left & amount.any())
             | (!self.control.val().shift
                 & !self.control.val().whole
                 & !self.control.val().minimum
                 & !self.control.val().maximum)
         {
-            self.above.next = bits::<32>(0xffff_ffff_u64);
+            above = bits::<32>(0xffff_ffff_u64);
         }
-        self.keep.next = self.below.val() ^ self.above.val();
-        self.shifted.next = (((self.even.val() & 0x00ff_00ff) | (self.odd.val() & 0xff00_ff00_u64))
-            & self.keep.val())
-            | (self.fill.val() & !self.keep.val());
+        let keep = below ^ above;
+        let shifted = (((even & 0x00ff_00ff) | (odd & 0xff00_ff00_u64)) & keep) | (fill & !keep);
 
-        self.flag.next = bit_cast::<32, 1>((self.control.val().compare & self.less.val()).into());
+        let flag: Bits<32> = bit_cast::<32, 1>((self.control.val().compare & less).into());
         // The second operand takes its place, if it is the one: that is known last of all.
-        self.kept.next = self.shifted.val();
-        if self.picks_b.val() {
-            self.kept.next = self.straight.val();
+        let mut kept = shifted;
+        if picks_b {
+            kept = straight;
         }
-        self.y.next = self.sum.val() | self.logic.val() | self.kept.val() | self.flag.val();
+        self.y.next = sum | logic | kept | flag;
     }
 }
 

@@ -34,36 +34,33 @@ pub struct AtomicTurns {
     wanting: Register<Bits<32>>,
     served: Register<Bits<32>>,
     patience: Register<Bits<8>>,
-    owed: Signal<Local, Bits<32>>,
-    starts: Signal<Local, Bits<32>>,
-    turned_away: Signal<Local, Bits<32>>,
 }
 
 impl Logic for AtomicTurns {
     #[hdl_gen]
     fn update(&mut self) {
-        self.owed.next = self.wanting.q.val() & !self.served.q.val();
-        self.refused.next = self.served.q.val().get_bit(self.slot.val().index()) & self.owed.val().any();
+        let owed = self.wanting.q.val() & !self.served.q.val();
+        self.refused.next = self.served.q.val().get_bit(self.slot.val().index()) & owed.any();
 
-        self.turned_away.next = bits::<32>(0);
+        let mut turned_away = bits::<32>(0);
         if self.wants.val() {
-            self.turned_away.next = bits::<32>(1) << self.slot.val();
+            turned_away = bits::<32>(1) << self.slot.val();
         }
-        self.starts.next = bits::<32>(0);
+        let mut starts = bits::<32>(0);
         if self.start_valid.val() {
-            self.starts.next = bits::<32>(1) << self.start_slot.val();
+            starts = bits::<32>(1) << self.start_slot.val();
         }
         // With nobody owed anything a new round begins.
-        if self.owed.val().any() {
-            self.served.d.next = self.served.q.val() | self.starts.val();
+        if owed.any() {
+            self.served.d.next = self.served.q.val() | starts;
         } else if self.start_valid.val() {
-            self.served.d.next = self.starts.val();
+            self.served.d.next = starts;
         }
-        self.wanting.d.next = (self.wanting.q.val() | self.turned_away.val()) & !self.starts.val();
+        self.wanting.d.next = (self.wanting.q.val() | turned_away) & !starts;
 
         self.wake.next = self.patience.q.val() == bits::<8>(255);
         self.patience.d.next = bits::<8>(0);
-        if self.owed.val().any() & !self.busy.val() & !self.start_valid.val() {
+        if owed.any() & !self.busy.val() & !self.start_valid.val() {
             self.patience.d.next = self.patience.q.val() + bits::<8>(1);
         }
         if self.wake.val() {

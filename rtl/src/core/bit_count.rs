@@ -20,103 +20,72 @@ pub struct BitCount {
     pub a: Signal<In, Bits<32>>,
     /// The count, 0 to 32.
     pub count: Signal<Out, Bits<6>>,
-
-    pairs: Signal<Local, Bits<32>>,
-    nibbles: Signal<Local, Bits<32>>,
-    bytes: Signal<Local, Bits<32>>,
-    word: Signal<Local, Bits<32>>,
-    bit_0: Signal<Local, Bits<32>>,
-    bit_1: Signal<Local, Bits<32>>,
-    bit_2: Signal<Local, Bits<32>>,
-    bit_3: Signal<Local, Bits<32>>,
-    full: Signal<Local, Bits<32>>,
-    two: Signal<Local, Bits<32>>,
-    sums: Signal<Local, Bits<32>>,
-    zeros: Signal<Local, Bits<32>>,
-    half: Signal<Local, Bits<16>>,
-    byte: Signal<Local, Bits<8>>,
-    nibble: Signal<Local, Bits<4>>,
-    skipped: Signal<Local, Bits<6>>,
 }
 
 impl Logic for BitCount {
     #[hdl_gen]
     fn update(&mut self) {
-        self.pairs.next = bits::<32>(0);
-        self.nibbles.next = bits::<32>(0);
-        self.bytes.next = bits::<32>(0);
-        self.word.next = bits::<32>(0);
-        self.bit_0.next = bits::<32>(0);
-        self.bit_1.next = bits::<32>(0);
-        self.bit_2.next = bits::<32>(0);
-        self.bit_3.next = bits::<32>(0);
-        self.full.next = bits::<32>(0);
-        self.two.next = bits::<32>(0);
-        self.sums.next = bits::<32>(0);
-        self.zeros.next = bits::<32>(0);
-        self.half.next = bits::<16>(0);
-        self.byte.next = bits::<8>(0);
-        self.nibble.next = bits::<4>(0);
-        self.skipped.next = bits::<6>(0);
+        let mut pairs = bits::<32>(0);
+        let mut nibbles = bits::<32>(0);
+        let mut bytes = bits::<32>(0);
+        let mut word = bits::<32>(0);
+        let mut bit_0 = bits::<32>(0);
+        let mut bit_1 = bits::<32>(0);
+        let mut bit_2 = bits::<32>(0);
+        let mut bit_3 = bits::<32>(0);
+        let mut full = bits::<32>(0);
+        let mut two = bits::<32>(0);
+        let mut sums = bits::<32>(0);
+        let mut zeros = bits::<32>(0);
+        let mut half = bits::<16>(0);
+        let mut byte = bits::<8>(0);
+        let mut nibble = bits::<4>(0);
+        let mut skipped = bits::<6>(0);
         self.count.next = bits::<6>(0);
         if self.enable.val() {
-            self.word.next = self.a.val();
+            word = self.a.val();
             if self.trailing.val() {
-                self.pairs.next = ((self.a.val() & 0x5555_5555) << 1) | ((self.a.val() >> 1) & 0x5555_5555);
-                self.nibbles.next =
-                    ((self.pairs.val() & 0x3333_3333) << 2) | ((self.pairs.val() >> 2) & 0x3333_3333);
-                self.bytes.next =
-                    ((self.nibbles.val() & 0x0f0f_0f0f) << 4) | ((self.nibbles.val() >> 4) & 0x0f0f_0f0f);
-                self.word.next = (self.bytes.val() << 24)
-                    | ((self.bytes.val() & 0xff00) << 8)
-                    | ((self.bytes.val() >> 8) & 0xff00)
-                    | (self.bytes.val() >> 24);
+                pairs = ((self.a.val() & 0x5555_5555) << 1) | ((self.a.val() >> 1) & 0x5555_5555);
+                nibbles = ((pairs & 0x3333_3333) << 2) | ((pairs >> 2) & 0x3333_3333);
+                bytes = ((nibbles & 0x0f0f_0f0f) << 4) | ((nibbles >> 4) & 0x0f0f_0f0f);
+                word = (bytes << 24) | ((bytes & 0xff00) << 8) | ((bytes >> 8) & 0xff00) | (bytes >> 24);
             }
-            self.bit_0.next = self.word.val() & 0x1111_1111;
-            self.bit_1.next = (self.word.val() >> 1) & 0x1111_1111;
-            self.bit_2.next = (self.word.val() >> 2) & 0x1111_1111;
-            self.bit_3.next = (self.word.val() >> 3) & 0x1111_1111;
+            bit_0 = word & 0x1111_1111;
+            bit_1 = (word >> 1) & 0x1111_1111;
+            bit_2 = (word >> 2) & 0x1111_1111;
+            bit_3 = (word >> 3) & 0x1111_1111;
             if self.ones.val() {
-                self.full.next = self.bit_0.val() & self.bit_1.val() & self.bit_2.val() & self.bit_3.val();
-                self.two.next = (self.bit_0.val() & self.bit_1.val())
-                    | (self.bit_2.val() & self.bit_3.val())
-                    | ((self.bit_0.val() | self.bit_1.val()) & (self.bit_2.val() | self.bit_3.val()));
-                self.sums.next = (self.bit_0.val() ^ self.bit_1.val() ^ self.bit_2.val() ^ self.bit_3.val())
-                    | ((self.two.val() & !self.full.val()) << 1)
-                    | (self.full.val() << 2);
-                self.count.next = ((bit_cast::<6, 3>(self.sums.val().get_bits::<3>(0))
-                    + bit_cast::<6, 3>(self.sums.val().get_bits::<3>(4)))
-                    + (bit_cast::<6, 3>(self.sums.val().get_bits::<3>(8))
-                        + bit_cast::<6, 3>(self.sums.val().get_bits::<3>(12))))
-                    + ((bit_cast::<6, 3>(self.sums.val().get_bits::<3>(16))
-                        + bit_cast::<6, 3>(self.sums.val().get_bits::<3>(20)))
-                        + (bit_cast::<6, 3>(self.sums.val().get_bits::<3>(24))
-                            + bit_cast::<6, 3>(self.sums.val().get_bits::<3>(28))));
+                full = bit_0 & bit_1 & bit_2 & bit_3;
+                two = (bit_0 & bit_1) | (bit_2 & bit_3) | ((bit_0 | bit_1) & (bit_2 | bit_3));
+                sums = (bit_0 ^ bit_1 ^ bit_2 ^ bit_3) | ((two & !full) << 1) | (full << 2);
+                self.count.next = ((bit_cast::<6, 3>(sums.get_bits::<3>(0))
+                    + bit_cast::<6, 3>(sums.get_bits::<3>(4)))
+                    + (bit_cast::<6, 3>(sums.get_bits::<3>(8)) + bit_cast::<6, 3>(sums.get_bits::<3>(12))))
+                    + ((bit_cast::<6, 3>(sums.get_bits::<3>(16)) + bit_cast::<6, 3>(sums.get_bits::<3>(20)))
+                        + (bit_cast::<6, 3>(sums.get_bits::<3>(24))
+                            + bit_cast::<6, 3>(sums.get_bits::<3>(28))));
             } else {
                 // In each nibble: bits 1:0 the zeros it begins with, bit 2 set if it is empty.
-                self.zeros.next = ((!self.bit_3.val() & (self.bit_2.val() | !self.bit_1.val()))
-                    & 0x1111_1111)
-                    | ((!(self.bit_3.val() | self.bit_2.val()) & 0x1111_1111) << 1)
-                    | ((!(self.bit_3.val() | self.bit_2.val() | self.bit_1.val() | self.bit_0.val())
-                        & 0x1111_1111)
-                        << 2);
-                self.half.next = self.zeros.val().get_bits::<16>(16);
-                if (self.half.val() & 0x4444) == 0x4444 {
-                    self.half.next = self.zeros.val().get_bits::<16>(0);
-                    self.skipped.next = bits::<6>(16);
+                zeros = ((!bit_3 & (bit_2 | !bit_1)) & 0x1111_1111)
+                    | ((!(bit_3 | bit_2) & 0x1111_1111) << 1)
+                    | ((!(bit_3 | bit_2 | bit_1 | bit_0) & 0x1111_1111) << 2);
+                half = zeros.get_bits::<16>(16);
+                if (half & 0x4444) == 0x4444 {
+                    half = zeros.get_bits::<16>(0);
+                    skipped = bits::<6>(16);
                 }
-                self.byte.next = self.half.val().get_bits::<8>(8);
-                if (self.byte.val() & 0x44) == 0x44 {
-                    self.byte.next = self.half.val().get_bits::<8>(0);
-                    self.skipped.next = self.skipped.val() | 8;
+                byte = half.get_bits::<8>(8);
+                if (byte & 0x44) == 0x44 {
+                    byte = half.get_bits::<8>(0);
+                    skipped = skipped | 8;
                 }
-                self.nibble.next = self.byte.val().get_bits::<4>(4);
-                if self.nibble.val().get_bit(2) {
-                    self.nibble.next = self.byte.val().get_bits::<4>(0);
-                    self.skipped.next = self.skipped.val() | 4;
+                nibble = byte.get_bits::<4>(4);
+                if nibble.get_bit(2) {
+                    nibble = byte.get_bits::<4>(0);
+                    skipped = skipped | 4;
                 }
-                self.count.next = self.skipped.val() | bit_cast::<6, 2>(self.nibble.val().get_bits::<2>(0));
-                if self.nibble.val().get_bit(2) {
+                self.count.next = skipped | bit_cast::<6, 2>(nibble.get_bits::<2>(0));
+                if nibble.get_bit(2) {
                     self.count.next = bits::<6>(32);
                 }
             }

@@ -158,18 +158,12 @@ pub struct DataMemory<const LANES: usize> {
     scratchpad: Scratchpad<LANES>,
     atomic_path: Vec<AtomicPath<LANES>>,
     loaded: Vec<LoadValue>,
-    taken: Signal<Local, Bit>,
-    atomic_held: Signal<Local, Bit>,
-    from_memory: Signal<Local, Bit>,
-    from_scratchpad: Signal<Local, Bit>,
     /// The words that were taken a cycle ago, and what is wanted of them: of the addresses, the place in the word.
     word: LaneRegisters<32>,
     address: LaneRegisters<32>,
     size_q: Register<Bits<2>>,
     sign_extend_q: Register<Bit>,
     loads: Register<Bit>,
-    size: Signal<Local, Bits<2>>,
-    sign_extend: Signal<Local, Bit>,
     /// 1 with atomic instructions, else 0.
     _atomics: usize,
     /// The contrary.
@@ -254,17 +248,11 @@ impl<const LANES: usize> DataMemory<LANES> {
             scratchpad: Scratchpad::default(),
             atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
             loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
-            taken: Signal::default(),
-            atomic_held: Signal::default(),
-            from_memory: Signal::default(),
-            from_scratchpad: Signal::default(),
             word: LaneRegisters::new(LANES),
             address: LaneRegisters::new(LANES),
             size_q: Register::default(),
             sign_extend_q: Register::default(),
             loads: Register::default(),
-            size: Signal::default(),
-            sign_extend: Signal::default(),
             _atomics: atomics,
             _no_atomics: 1 - atomics,
             _words: words,
@@ -367,7 +355,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.stored_slot.next = self.load_store.stored_slot.val();
         self.scratchpad_stored.next = self.scratchpad.stored_valid.val();
         self.scratchpad_slot.next = self.scratchpad.stored_slot.val();
-        self.atomic_held.next = false;
+        let mut atomic_held = false;
         self.atomic_busy.next = false;
         self.atomic_slot.next = bits::<5>(0);
         self.atomic_done.next = false;
@@ -376,10 +364,10 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.line_write.next = self.load_store.line_write.val();
 
         // Values: the words of memory are 0 when the scratchpad's are taken, and the other way round.
-        self.from_memory.next = self.load_store.result_valid.val() & self.result_ready.val();
-        self.from_scratchpad.next = self.scratchpad.result_valid.val();
-        self.size.next = self.load_store.result_size.val();
-        self.sign_extend.next = self.load_store.result_signed.val();
+        let mut from_memory = self.load_store.result_valid.val() & self.result_ready.val();
+        let from_scratchpad = self.scratchpad.result_valid.val();
+        let mut size = self.load_store.result_size.val();
+        let mut sign_extend = self.load_store.result_signed.val();
         for i in 0..LANES {
             self.address.d[i].next = self.load_store.result_address[i].val();
         }
@@ -417,9 +405,9 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
                 self.stage.memory_ready.next = self.atomic_path[k].request_ready.val();
             }
             // An atomic operation waits until that before it is complete, and keeps its place.
-            self.atomic_held.next = self.stage.held_valid.val() & self.stage.held_atomic[k].val();
-            if (self.request_atomic[k].val() | self.atomic_held.val())
-                & (self.atomic_held.val() | !self.atomic_path[k].request_ready.val())
+            atomic_held = self.stage.held_valid.val() & self.stage.held_atomic[k].val();
+            if (self.request_atomic[k].val() | atomic_held)
+                & (atomic_held | !self.atomic_path[k].request_ready.val())
             {
                 self.stage.ready_next.next = false;
             }
@@ -466,15 +454,15 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             self.result_line.next = self.atomic_path[k].result_line.val();
             self.atomic_busy.next = self.atomic_path[k].busy.val();
             self.atomic_slot.next = self.atomic_path[k].slot.val();
-            if self.atomic_held.val() {
+            if atomic_held {
                 self.atomic_busy.next = true;
                 self.atomic_slot.next = self.stage.held_slot.val();
             }
             self.atomic_done.next = self.atomic_path[k].done.val();
 
-            self.from_memory.next = self.atomic_path[k].result_valid.val() & self.result_ready.val();
+            from_memory = self.atomic_path[k].result_valid.val() & self.result_ready.val();
             if !self.load_store.result_valid.val() {
-                self.size.next = bits::<2>(2);
+                size = bits::<2>(2);
             }
             for i in 0..LANES {
                 self.atomic_path[k].request_address[i].next = self.stage.held_address[i].val();
@@ -488,19 +476,19 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         }
 
         // What is taken
-        if self.from_scratchpad.val() {
-            self.size.next = self.scratchpad.result_size.val();
-            self.sign_extend.next = self.scratchpad.result_signed.val();
+        if from_scratchpad {
+            size = self.scratchpad.result_size.val();
+            sign_extend = self.scratchpad.result_signed.val();
             for i in 0..LANES {
                 self.address.d[i].next = self.scratchpad.result_address[i].val();
             }
         }
-        self.taken.next = self.from_memory.val() | self.from_scratchpad.val();
-        self.loads.d.next = self.taken.val();
-        self.size_q.d.next = self.size.val();
-        self.sign_extend_q.d.next = self.sign_extend.val();
-        self.word.write_enable.next = self.taken.val();
-        self.address.write_enable.next = self.taken.val();
+        let taken = from_memory | from_scratchpad;
+        self.loads.d.next = taken;
+        self.size_q.d.next = size;
+        self.sign_extend_q.d.next = sign_extend;
+        self.word.write_enable.next = taken;
+        self.address.write_enable.next = taken;
 
         // Its values, a cycle later
         for i in 0..LANES {

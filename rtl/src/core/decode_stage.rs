@@ -248,18 +248,6 @@ pub struct DecodeStage {
     fault_value_q: Register<Bits<32>>,
     next_q: Register<Bits<30>>,
     pc_q: Register<Bits<30>>,
-    /// A failed load or the watchdog ends the lanes here.
-    voided: Signal<Local, Bit>,
-    at_exit: Signal<Local, Bit>,
-    timed_out: Signal<Local, Bit>,
-    at_end_of_boot: Signal<Local, Bit>,
-    here: Signal<Local, Bit>,
-    missed: Signal<Local, Bit>,
-    stopped: Signal<Local, Bit>,
-    control: Signal<Local, Bit>,
-    fault: Signal<Local, Bit>,
-    cause: Signal<Local, Bits<5>>,
-    byte_pc: Signal<Local, Bits<32>>,
 }
 
 impl DecodeStage {
@@ -406,17 +394,6 @@ impl DecodeStage {
             fault_value_q: Register::default(),
             next_q: Register::default(),
             pc_q: Register::default(),
-            voided: Signal::default(),
-            at_exit: Signal::default(),
-            timed_out: Signal::default(),
-            at_end_of_boot: Signal::default(),
-            here: Signal::default(),
-            missed: Signal::default(),
-            stopped: Signal::default(),
-            control: Signal::default(),
-            fault: Signal::default(),
-            cause: Signal::default(),
-            byte_pc: Signal::default(),
         }
     }
 }
@@ -439,19 +416,20 @@ impl Logic for DecodeStage {
 
         // D
         // A fault that is none of the instruction's comes late, so the instruction is decoded, and checked for hazards, beside it.
-        self.timed_out.next = self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
-        self.voided.next = self.load_error.val() | self.timed_out.val();
-        self.at_exit.next = self.exit_d.q.val() & !self.load_error.val();
+        let timed_out = self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
+        // A failed load or the watchdog ends the lanes here.
+        let voided = self.load_error.val() | timed_out;
+        let at_exit = self.exit_d.q.val() & !self.load_error.val();
         self.word.next = self.word_d.q.val();
-        if self.voided.val() {
+        if voided {
             self.word.next = bits::<32>(0);
         }
-        self.byte_pc.next = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
-        self.at_end_of_boot.next = self.end_of_boot_d.q.val();
+        let byte_pc = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
+        let at_end_of_boot = self.end_of_boot_d.q.val();
 
         self.decoder.instruction.next = self.word_d.q.val();
         self.decoder.exit.next = self.exit_d.q.val();
-        self.decoder.voided.next = self.voided.val();
+        self.decoder.voided.next = voided;
         self.decoder.aes_enabled.next = self.aes_enabled.val();
         self.decoder.atomics_enabled.next = self.atomics_enabled.val();
         self.decoder.small_registers.next = self.small_registers.val();
@@ -479,44 +457,42 @@ impl Logic for DecodeStage {
         self.thread_index.stack_base.next = self.stack_base.val();
         self.thread_index.stack_bytes_log2.next = self.stack_bytes_log2.val();
 
-        self.fault.next =
-            self.decoder.fault.val() | (self.decoder.csr.val() & !self.thread_index.known.val());
-        self.cause.next = self.decoder.cause.val();
+        let mut fault = self.decoder.fault.val() | (self.decoder.csr.val() & !self.thread_index.known.val());
+        let mut cause = self.decoder.cause.val();
         if self.error_d.q.val() {
-            self.fault.next = true;
-            self.cause.next = bits::<5>(1);
+            fault = true;
+            cause = bits::<5>(1);
         }
-        if self.at_end_of_boot.val() & self.kernel_entry.val().get_bits::<2>(0).any() {
-            self.fault.next = true;
-            self.cause.next = bits::<5>(0);
+        if at_end_of_boot & self.kernel_entry.val().get_bits::<2>(0).any() {
+            fault = true;
+            cause = bits::<5>(0);
         }
 
         if self.load_error.val() {
-            self.fault.next = true;
-            self.cause.next = bits::<5>(5);
+            fault = true;
+            cause = bits::<5>(5);
         }
-        if self.timed_out.val() {
+        if timed_out {
             // WATCHDOG_CAUSE
-            self.fault.next = true;
-            self.cause.next = bits::<5>(24);
+            fault = true;
+            cause = bits::<5>(24);
         }
 
         self.rd.next = self.decoder.rd_form.val();
 
         // What becomes of the instruction and its warp
-        self.control.next = self.fault.val()
+        let control = fault
             | self.decoder.branch.val()
             | self.decoder.jump.val()
             | self.decoder.jump_register.val()
-            | self.at_exit.val()
-            | self.at_end_of_boot.val()
+            | at_exit
+            | at_end_of_boot
             | self.meets.val();
-        self.here.next =
-            self.valid.val() & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
-        self.missed.next = !self.hit_d.q.val() & !self.timed_out.val();
-        self.stopped.next = self.missed.val() | (self.blocked.val() & !self.voided.val());
-        self.misses.next = self.here.val() & self.advance.val() & self.missed.val();
-        self.stops.next = self.here.val() & self.advance.val() & self.stopped.val();
+        let here = self.valid.val() & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
+        let missed = !self.hit_d.q.val() & !timed_out;
+        let stopped = missed | (self.blocked.val() & !voided);
+        self.misses.next = here & self.advance.val() & missed;
+        self.stops.next = here & self.advance.val() & stopped;
 
         // The front end hears of it a cycle later, and once, whether the stages move on then or not. Whether they did is known late, and reaches no
         // further than a register of its own. Stage D moved on when it said this, so stage R has slot and PC then.
@@ -564,11 +540,11 @@ impl Logic for DecodeStage {
         self.read_next.next = self.next_q.q.val();
         self.read_pc.next = self.pc_q.q.val();
         if self.advance.val() {
-            self.miss_q.d.next = self.here.val() & self.missed.val();
-            self.wait_q.d.next = self.here.val() & !self.missed.val() & !self.voided.val() & self.waits.val();
-            self.replay_q.d.next = self.here.val() & self.stopped.val();
+            self.miss_q.d.next = here & missed;
+            self.wait_q.d.next = here & !missed & !voided & self.waits.val();
+            self.replay_q.d.next = here & stopped;
             self.fence_q.d.next = self.decoder.fence.val();
-            self.valid_q.d.next = self.here.val() & !self.stopped.val();
+            self.valid_q.d.next = here & !stopped;
             self.rs1_source_q.d.next = OperandSource::Registers;
             if self.rs1_in_read.val() {
                 self.rs1_source_q.d.next = OperandSource::Result;
@@ -596,7 +572,7 @@ impl Logic for DecodeStage {
             self.immediate_q.d.next = self.decoder.immediate.val();
             self.base_q.d.next = bits::<32>(0);
             if self.decoder.a_is_pc.val() {
-                self.base_q.d.next = self.byte_pc.val();
+                self.base_q.d.next = byte_pc;
             }
             self.offset_step_q.d.next = self.thread_index.step.val();
             self.offset_lanes_q.d.next = self.thread_index.lanes.val();
@@ -619,7 +595,7 @@ impl Logic for DecodeStage {
             self.byte_select_q.d.next = self.decoder.byte_select.val();
             self.aes_decrypt_q.d.next = self.decoder.aes_decrypt.val();
             self.aes_middle_q.d.next = self.decoder.aes_middle.val();
-            self.control_q.d.next = self.control.val();
+            self.control_q.d.next = control;
             self.branch_q.d.next = self.decoder.branch.val();
             self.jump_q.d.next = self.decoder.jump.val();
             self.jump_register_q.d.next = self.decoder.jump_register.val();
@@ -627,22 +603,22 @@ impl Logic for DecodeStage {
             self.store_q.d.next = self.decoder.store.val();
             self.call_q.d.next = self.decoder.call.val();
             self.ret_q.d.next = self.decoder.ret.val();
-            self.exit_q.d.next = self.at_exit.val();
+            self.exit_q.d.next = at_exit;
             self.boot_q.d.next = self.boot.val();
-            self.fault_q.d.next = self.fault.val();
-            self.cause_q.d.next = self.cause.val();
+            self.fault_q.d.next = fault;
+            self.cause_q.d.next = cause;
             self.fault_value_q.d.next = bits::<32>(0);
-            if self.cause.val() == bits::<5>(0) {
+            if cause == bits::<5>(0) {
                 self.fault_value_q.d.next = self.kernel_entry.val();
             }
-            if self.cause.val() == bits::<5>(2) {
+            if cause == bits::<5>(2) {
                 self.fault_value_q.d.next = self.word_d.q.val();
             }
-            if (self.cause.val() == bits::<5>(1)) | (self.cause.val() == bits::<5>(3)) {
-                self.fault_value_q.d.next = self.byte_pc.val();
+            if (cause == bits::<5>(1)) | (cause == bits::<5>(3)) {
+                self.fault_value_q.d.next = byte_pc;
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
-            if self.at_end_of_boot.val() {
+            if at_end_of_boot {
                 self.next_q.d.next = self.kernel_entry.val().get_bits::<30>(2);
             }
             self.pc_q.d.next = self.pc.val();

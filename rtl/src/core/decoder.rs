@@ -93,49 +93,36 @@ pub struct Decoder {
     pub divide_form: Signal<Out, Bit>,
     /// See `rd_form`.
     pub fence_form: Signal<Out, Bit>,
-    opcode: Signal<Local, Bits<7>>,
-    field_rd: Signal<Local, Bits<5>>,
-    field_rs1: Signal<Local, Bits<5>>,
-    field_rs2: Signal<Local, Bits<5>>,
-    field_funct3: Signal<Local, Bits<3>>,
-    field_funct7: Signal<Local, Bits<7>>,
-    sign: Signal<Local, Bits<32>>,
-    immediate_i: Signal<Local, Bits<32>>,
-    immediate_s: Signal<Local, Bits<32>>,
-    immediate_b: Signal<Local, Bits<32>>,
-    immediate_j: Signal<Local, Bits<32>>,
-    link: Signal<Local, Bit>,
-    illegal: Signal<Local, Bit>,
 }
 
 impl Logic for Decoder {
     #[hdl_gen]
     fn update(&mut self) {
-        self.opcode.next = self.instruction.val().get_bits::<7>(0);
-        self.field_rd.next = self.instruction.val().get_bits::<5>(7);
-        self.field_funct3.next = self.instruction.val().get_bits::<3>(12);
-        self.field_rs1.next = self.instruction.val().get_bits::<5>(15);
-        self.field_rs2.next = self.instruction.val().get_bits::<5>(20);
-        self.field_funct7.next = self.instruction.val().get_bits::<7>(25);
-        self.sign.next = bits::<32>(0);
+        let opcode = self.instruction.val().get_bits::<7>(0);
+        let field_rd = self.instruction.val().get_bits::<5>(7);
+        let field_funct3 = self.instruction.val().get_bits::<3>(12);
+        let field_rs1 = self.instruction.val().get_bits::<5>(15);
+        let field_rs2 = self.instruction.val().get_bits::<5>(20);
+        let field_funct7 = self.instruction.val().get_bits::<7>(25);
+        let mut sign = bits::<32>(0);
         if self.instruction.val().get_bit(31) {
-            self.sign.next = bits::<32>(0xffff_ffff_u64);
+            sign = bits::<32>(0xffff_ffff_u64);
         }
-        self.immediate_i.next = (self.sign.val() << bits::<5>(12))
-            | bit_cast::<32, 12>(self.instruction.val().get_bits::<12>(20));
-        self.immediate_s.next = (self.sign.val() << bits::<5>(12))
-            | (bit_cast::<32, 7>(self.field_funct7.val()) << bits::<5>(5))
-            | bit_cast::<32, 5>(self.field_rd.val());
-        self.immediate_b.next = (self.sign.val() << bits::<5>(12))
+        let immediate_i =
+            (sign << bits::<5>(12)) | bit_cast::<32, 12>(self.instruction.val().get_bits::<12>(20));
+        let immediate_s = (sign << bits::<5>(12))
+            | (bit_cast::<32, 7>(field_funct7) << bits::<5>(5))
+            | bit_cast::<32, 5>(field_rd);
+        let immediate_b = (sign << bits::<5>(12))
             | (bit_cast::<32, 1>(self.instruction.val().get_bits::<1>(7)) << bits::<5>(11))
             | (bit_cast::<32, 6>(self.instruction.val().get_bits::<6>(25)) << bits::<5>(5))
             | (bit_cast::<32, 4>(self.instruction.val().get_bits::<4>(8)) << bits::<5>(1));
-        self.immediate_j.next = (self.sign.val() << bits::<5>(20))
+        let immediate_j = (sign << bits::<5>(20))
             | (bit_cast::<32, 8>(self.instruction.val().get_bits::<8>(12)) << bits::<5>(12))
             | (bit_cast::<32, 1>(self.instruction.val().get_bits::<1>(20)) << bits::<5>(11))
             | (bit_cast::<32, 10>(self.instruction.val().get_bits::<10>(21)) << bits::<5>(1));
         // x1 and x5 hold return addresses (RISC-V unprivileged specification, table 2.1).
-        self.link.next = (self.field_rd.val() == bits::<5>(1)) | (self.field_rd.val() == bits::<5>(5));
+        let link = (field_rd == bits::<5>(1)) | (field_rd == bits::<5>(5));
 
         self.rs1.next = bits::<5>(0);
         self.rs2.next = bits::<5>(0);
@@ -144,8 +131,8 @@ impl Logic for Decoder {
         self.a_is_pc.next = false;
         self.csr.next = false;
         self.b_source.next = BSource::Immediate;
-        self.immediate.next = self.immediate_i.val();
-        self.funct3.next = self.field_funct3.val();
+        self.immediate.next = immediate_i;
+        self.funct3.next = field_funct3;
         self.branch.next = false;
         self.jump.next = false;
         self.jump_register.next = false;
@@ -161,7 +148,7 @@ impl Logic for Decoder {
         self.byte_select.next = self.instruction.val().get_bits::<2>(30);
         self.call.next = false;
         self.ret.next = false;
-        self.illegal.next = false;
+        let mut illegal = false;
         self.cause.next = bits::<5>(2);
         self.fault.next = false;
 
@@ -171,82 +158,81 @@ impl Logic for Decoder {
             self.csr.next = true;
             self.funct3.next = bits::<3>(2);
             self.store_form.next = true;
-        } else if self.opcode.val() == bits::<7>(0x37) {
-            self.rd_form.next = self.field_rd.val();
+        } else if opcode == bits::<7>(0x37) {
+            self.rd_form.next = field_rd;
             self.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
-        } else if self.opcode.val() == bits::<7>(0x17) {
-            self.rd_form.next = self.field_rd.val();
+        } else if opcode == bits::<7>(0x17) {
+            self.rd_form.next = field_rd;
             self.a_is_pc.next = true;
             self.immediate.next = self.instruction.val() & bits::<32>(0xffff_f000_u64);
-        } else if self.opcode.val() == bits::<7>(0x6f) {
-            self.rd_form.next = self.field_rd.val();
+        } else if opcode == bits::<7>(0x6f) {
+            self.rd_form.next = field_rd;
             self.jump.next = true;
-            self.call.next = self.link.val();
-            self.immediate.next = self.immediate_j.val();
-        } else if self.opcode.val() == bits::<7>(0x67) {
-            self.rs1.next = self.field_rs1.val();
-            self.rd_form.next = self.field_rd.val();
+            self.call.next = link;
+            self.immediate.next = immediate_j;
+        } else if opcode == bits::<7>(0x67) {
+            self.rs1.next = field_rs1;
+            self.rd_form.next = field_rd;
             self.jump_register.next = true;
-            self.call.next = self.link.val();
-            self.ret.next = (self.field_rd.val() == bits::<5>(0))
-                & ((self.field_rs1.val() == bits::<5>(1)) | (self.field_rs1.val() == bits::<5>(5)));
-            self.illegal.next = self.field_funct3.val() != bits::<3>(0);
-        } else if self.opcode.val() == bits::<7>(0x63) {
-            self.rs1.next = self.field_rs1.val();
-            self.rs2.next = self.field_rs2.val();
+            self.call.next = link;
+            self.ret.next =
+                (field_rd == bits::<5>(0)) & ((field_rs1 == bits::<5>(1)) | (field_rs1 == bits::<5>(5)));
+            illegal = field_funct3 != bits::<3>(0);
+        } else if opcode == bits::<7>(0x63) {
+            self.rs1.next = field_rs1;
+            self.rs2.next = field_rs2;
             self.b_source.next = BSource::Register;
             self.branch.next = true;
-            self.immediate.next = self.immediate_b.val();
+            self.immediate.next = immediate_b;
             // The operation that makes the comparison.
             self.operation.next = AluOperation::Xor;
-            if self.field_funct3.val().get_bit(2) {
+            if field_funct3.get_bit(2) {
                 self.operation.next = AluOperation::LessThan;
-                if self.field_funct3.val().get_bit(1) {
+                if field_funct3.get_bit(1) {
                     self.operation.next = AluOperation::LessThanUnsigned;
                 }
             }
-            self.illegal.next = self.field_funct3.val().get_bits::<2>(1) == bits::<2>(1);
-        } else if self.opcode.val() == bits::<7>(0x03) {
-            self.rs1.next = self.field_rs1.val();
-            self.rd_form.next = self.field_rd.val();
+            illegal = field_funct3.get_bits::<2>(1) == bits::<2>(1);
+        } else if opcode == bits::<7>(0x03) {
+            self.rs1.next = field_rs1;
+            self.rd_form.next = field_rd;
             self.load_form.next = true;
-            self.illegal.next = (self.field_funct3.val() == bits::<3>(3))
-                | (self.field_funct3.val().get_bits::<2>(1) == bits::<2>(3));
-        } else if self.opcode.val() == bits::<7>(0x23) {
-            self.rs1.next = self.field_rs1.val();
-            self.rs2.next = self.field_rs2.val();
+            illegal = (field_funct3 == bits::<3>(3)) | (field_funct3.get_bits::<2>(1) == bits::<2>(3));
+        } else if opcode == bits::<7>(0x23) {
+            self.rs1.next = field_rs1;
+            self.rs2.next = field_rs2;
             self.store_form.next = true;
-            self.immediate.next = self.immediate_s.val();
-            self.illegal.next = self.field_funct3.val() > bits::<3>(2);
-        } else if self.opcode.val() == bits::<7>(0x13) {
-            self.rs1.next = self.field_rs1.val();
-            self.rd_form.next = self.field_rd.val();
-            match self.field_funct3.val().index() {
+            self.immediate.next = immediate_s;
+            illegal = field_funct3 > bits::<3>(2);
+        } else if opcode == bits::<7>(0x13) {
+            self.rs1.next = field_rs1;
+            self.rd_form.next = field_rd;
+            match field_funct3.index() {
                 0 => self.operation.next = AluOperation::Add,
                 1 => {
-                    self.illegal.next = true;
-                    if self.field_funct7.val() == bits::<7>(0) {
+                    illegal = true;
+                    if field_funct7 == bits::<7>(0) {
                         self.operation.next = AluOperation::ShiftLeft;
-                        self.illegal.next = false;
-                    } else if self.field_funct7.val() == bits::<7>(0x30) {
-                        match self.field_rs2.val().index() {
+                        illegal = false;
+                    } else if field_funct7 == bits::<7>(0x30) {
+                        match field_rs2.index() {
                             4 => {
                                 // sext.b; the second operand tells the number of bits to fill.
                                 self.operation.next = AluOperation::SignExtend;
                                 self.immediate.next = bits::<32>(24);
-                                self.illegal.next = false;
+                                illegal = false;
                             }
                             5 => {
                                 self.operation.next = AluOperation::SignExtend;
                                 self.immediate.next = bits::<32>(16);
-                                self.illegal.next = false;
+                                illegal = false;
                             }
                             _ => {
                                 // clz, ctz and cpop go the way of divisions, as they are made one lane after the other.
-                                if self.field_rs2.val() < bits::<5>(3) {
+                                if field_rs2 < bits::<5>(3) {
                                     self.divide_form.next = true;
-                                    self.funct3.next = self.field_rs2.val().get_bits::<3>(0);
-                                    self.illegal.next = false;
+                                    self.funct3.next = field_rs2.get_bits::<3>(0);
+                                    illegal = false;
                                 }
                             }
                         }
@@ -257,9 +243,9 @@ impl Logic for Decoder {
                 4 => self.operation.next = AluOperation::Xor,
                 5 => {
                     self.operation.next = AluOperation::ShiftRight;
-                    if self.field_funct7.val() == bits::<7>(0x20) {
+                    if field_funct7 == bits::<7>(0x20) {
                         self.operation.next = AluOperation::ShiftRightSigned;
-                    } else if self.field_funct7.val() == bits::<7>(0x30) {
+                    } else if field_funct7 == bits::<7>(0x30) {
                         self.operation.next = AluOperation::RotateRight;
                     } else if self.instruction.val().get_bits::<12>(20) == bits::<12>(0x287) {
                         self.operation.next = AluOperation::OrCombine;
@@ -267,19 +253,19 @@ impl Logic for Decoder {
                         // The low 5 bits of the immediate are the 24 that the ALU wants.
                         self.operation.next = AluOperation::ReverseBytes;
                     } else {
-                        self.illegal.next = self.field_funct7.val() != bits::<7>(0);
+                        illegal = field_funct7 != bits::<7>(0);
                     }
                 }
                 6 => self.operation.next = AluOperation::Or,
                 _ => self.operation.next = AluOperation::And,
             }
-        } else if self.opcode.val() == bits::<7>(0x33) {
-            self.rs1.next = self.field_rs1.val();
-            self.rs2.next = self.field_rs2.val();
-            self.rd_form.next = self.field_rd.val();
+        } else if opcode == bits::<7>(0x33) {
+            self.rs1.next = field_rs1;
+            self.rs2.next = field_rs2;
+            self.rd_form.next = field_rd;
             self.b_source.next = BSource::Register;
-            if self.field_funct7.val() == bits::<7>(0) {
-                match self.field_funct3.val().index() {
+            if field_funct7 == bits::<7>(0) {
+                match field_funct3.index() {
                     0 => self.operation.next = AluOperation::Add,
                     1 => self.operation.next = AluOperation::ShiftLeft,
                     2 => self.operation.next = AluOperation::LessThan,
@@ -289,67 +275,67 @@ impl Logic for Decoder {
                     6 => self.operation.next = AluOperation::Or,
                     _ => self.operation.next = AluOperation::And,
                 }
-            } else if self.field_funct7.val() == bits::<7>(1) {
-                self.multiply.next = !self.field_funct3.val().get_bit(2);
-                self.divide_form.next = self.field_funct3.val().get_bit(2);
-            } else if self.field_funct7.val() == bits::<7>(4) {
+            } else if field_funct7 == bits::<7>(1) {
+                self.multiply.next = !field_funct3.get_bit(2);
+                self.divide_form.next = field_funct3.get_bit(2);
+            } else if field_funct7 == bits::<7>(4) {
                 // zext.h: the mask is the immediate.
                 self.operation.next = AluOperation::And;
                 self.b_source.next = BSource::Immediate;
                 self.immediate.next = bits::<32>(0xffff);
-                self.illegal.next = (self.field_funct3.val() != bits::<3>(4)) | self.field_rs2.val().any();
-            } else if self.field_funct7.val() == bits::<7>(5) {
-                match self.field_funct3.val().index() {
+                illegal = (field_funct3 != bits::<3>(4)) | field_rs2.any();
+            } else if field_funct7 == bits::<7>(5) {
+                match field_funct3.index() {
                     4 => self.operation.next = AluOperation::Min,
                     5 => self.operation.next = AluOperation::MinUnsigned,
                     6 => self.operation.next = AluOperation::Max,
                     7 => self.operation.next = AluOperation::MaxUnsigned,
-                    _ => self.illegal.next = true,
+                    _ => illegal = true,
                 }
-            } else if self.field_funct7.val() == bits::<7>(0x20) {
-                match self.field_funct3.val().index() {
+            } else if field_funct7 == bits::<7>(0x20) {
+                match field_funct3.index() {
                     0 => self.operation.next = AluOperation::Sub,
                     4 => self.operation.next = AluOperation::XorNot,
                     5 => self.operation.next = AluOperation::ShiftRightSigned,
                     6 => self.operation.next = AluOperation::OrNot,
                     7 => self.operation.next = AluOperation::AndNot,
-                    _ => self.illegal.next = true,
+                    _ => illegal = true,
                 }
-            } else if self.field_funct7.val() == bits::<7>(0x30) {
-                match self.field_funct3.val().index() {
+            } else if field_funct7 == bits::<7>(0x30) {
+                match field_funct3.index() {
                     1 => self.operation.next = AluOperation::RotateLeft,
                     5 => self.operation.next = AluOperation::RotateRight,
-                    _ => self.illegal.next = true,
+                    _ => illegal = true,
                 }
-            } else if (self.field_funct7.val() & bits::<7>(0x19)) == bits::<7>(0x11) {
+            } else if (field_funct7 & bits::<7>(0x19)) == bits::<7>(0x11) {
                 // AES: bits 31:30 select the byte, bit 27 decryption, bit 26 a middle round.
                 self.aes.next = true;
-                self.illegal.next = !self.aes_enabled.val() | self.field_funct3.val().any();
+                illegal = !self.aes_enabled.val() | field_funct3.any();
             } else {
-                self.illegal.next = true;
+                illegal = true;
             }
-        } else if self.atomics_enabled.val() & (self.opcode.val() == bits::<7>(0x2f)) {
+        } else if self.atomics_enabled.val() & (opcode == bits::<7>(0x2f)) {
             // The address is rs1 alone; the word of rs2 goes with it as that of a store.
-            self.rs1.next = self.field_rs1.val();
-            self.rs2.next = self.field_rs2.val();
-            self.rd_form.next = self.field_rd.val();
+            self.rs1.next = field_rs1;
+            self.rs2.next = field_rs2;
+            self.rd_form.next = field_rd;
             self.immediate.next = bits::<32>(0);
             self.load_form.next = true;
             self.atomic.next = true;
-            self.illegal.next = self.field_funct3.val() != bits::<3>(2);
-            if self.field_funct7.val().get_bit(2) | self.field_funct7.val().get_bit(3) {
+            illegal = field_funct3 != bits::<3>(2);
+            if field_funct7.get_bit(2) | field_funct7.get_bit(3) {
                 // amoswap.w, lr.w without rs2, sc.w
-                if self.field_funct7.val().get_bits::<5>(2) == bits::<5>(2) {
-                    self.illegal.next = self.illegal.val() | self.field_rs2.val().any();
+                if field_funct7.get_bits::<5>(2) == bits::<5>(2) {
+                    illegal = illegal | field_rs2.any();
                 }
-                self.illegal.next = self.illegal.val() | self.field_funct7.val().get_bits::<3>(4).any();
+                illegal = illegal | field_funct7.get_bits::<3>(4).any();
             }
-        } else if self.opcode.val() == bits::<7>(0x0f) {
+        } else if opcode == bits::<7>(0x0f) {
             // fence.i is illegal.
             self.fence_form.next = true;
-            self.illegal.next = self.field_funct3.val() != bits::<3>(0);
-        } else if self.opcode.val() == bits::<7>(0x73) {
-            if self.field_funct3.val() == bits::<3>(0) {
+            illegal = field_funct3 != bits::<3>(0);
+        } else if opcode == bits::<7>(0x73) {
+            if field_funct3 == bits::<3>(0) {
                 self.fault.next = true;
                 if self.instruction.val() == bits::<32>(0x0000_0073) {
                     self.cause.next = bits::<5>(11);
@@ -359,26 +345,25 @@ impl Logic for Decoder {
                 }
             } else {
                 // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex knows the numbers.
-                self.rd_form.next = self.field_rd.val();
+                self.rd_form.next = field_rd;
                 self.csr.next = true;
-                self.illegal.next =
-                    !self.field_funct3.val().get_bit(1) | (self.field_rs1.val() != bits::<5>(0));
+                illegal = !field_funct3.get_bit(1) | (field_rs1 != bits::<5>(0));
             }
         } else {
-            self.illegal.next = true;
+            illegal = true;
         }
 
         if self.small_registers.val()
             & (self.rs1.val().get_bit(4) | self.rs2.val().get_bit(4) | self.rd_form.val().get_bit(4))
         {
-            self.illegal.next = true;
+            illegal = true;
         }
         self.rd.next = self.rd_form.val();
         self.load.next = self.load_form.val();
         self.store.next = self.store_form.val();
         self.divide.next = self.divide_form.val();
         self.fence.next = self.fence_form.val();
-        if self.illegal.val() | self.fault.val() | self.voided.val() {
+        if illegal | self.fault.val() | self.voided.val() {
             self.fault.next = true;
             self.rd.next = bits::<5>(0);
             self.branch.next = false;

@@ -87,15 +87,6 @@ pub struct DivideUnit<const LANES: usize> {
     /// Steps made; bit 5 is set when all are.
     steps: Register<Bits<6>>,
 
-    chosen: Signal<Local, Bit>,
-    load: Signal<Local, Bit>,
-    step: Signal<Local, Bit>,
-    done: Signal<Local, Bit>,
-    last: Signal<Local, Bit>,
-    /// Places where a lane is left.
-    left: Signal<Local, Bits<8>>,
-    served: Signal<Local, Bits<LANES>>,
-    counted: Signal<Local, Bits<6>>,
     group_dividend: Vec<Signal<Local, Bits<32>>>,
     group_divisor: Vec<Signal<Local, Bits<32>>>,
     group_result: Vec<Signal<Local, Bits<32>>>,
@@ -148,14 +139,6 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
             place: Register::default(),
             loaded: Register::default(),
             steps: Register::default(),
-            chosen: Signal::default(),
-            load: Signal::default(),
-            step: Signal::default(),
-            done: Signal::default(),
-            last: Signal::default(),
-            left: Signal::default(),
-            served: Signal::default(),
-            counted: Signal::default(),
             group_dividend: vec![Signal::default(); groups],
             group_divisor: vec![Signal::default(); groups],
             group_result: vec![Signal::default(); groups],
@@ -170,13 +153,13 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
     fn update(&mut self) {
         // A pass: its place is chosen, the operands there are taken, the bits of the quotient found, the results accepted. Counts of bits are
         // there when the place is chosen.
-        self.chosen.next = self.place.q.val().any();
-        self.load.next = self.chosen.val() & !self.loaded.q.val() & !self.count.q.val();
-        self.step.next = self.loaded.q.val() & !self.steps.q.val().get_bit(5);
-        self.done.next =
-            (self.loaded.q.val() & self.steps.q.val().get_bit(5)) | (self.chosen.val() & self.count.q.val());
-        self.left.next = bits::<8>(0);
-        self.served.next = bits::<LANES>(0);
+        let chosen = self.place.q.val().any();
+        let load = chosen & !self.loaded.q.val() & !self.count.q.val();
+        let step = self.loaded.q.val() & !self.steps.q.val().get_bit(5);
+        let done = (self.loaded.q.val() & self.steps.q.val().get_bit(5)) | (chosen & self.count.q.val());
+        // Places where a lane is left.
+        let mut left = bits::<8>(0);
+        let mut served = bits::<LANES>(0);
         for g in 0..self._groups {
             self.group_dividend[g].next = bits::<32>(0);
             self.group_divisor[g].next = bits::<32>(0);
@@ -185,10 +168,10 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             for g in 0..self._groups {
                 for p in 0..self._share {
                     if self.pending.q.val().get_bit(p + g * self._share) {
-                        self.left.next = self.left.val().replace_bit(p, true);
+                        left = left.replace_bit(p, true);
                     }
                     if self.place.q.val().get_bit(p) {
-                        self.served.next = self.served.val().replace_bit(
+                        served = served.replace_bit(
                             p + g * self._share,
                             self.pending.q.val().get_bit(p + g * self._share),
                         );
@@ -200,22 +183,22 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
                 }
             }
         }
-        self.last.next = !(self.pending.q.val() & !self.served.val()).any();
-        if self.busy.q.val() & !self.chosen.val() {
-            self.place.d.next = self.left.val() & (!self.left.val() + 1);
+        let last = !(self.pending.q.val() & !served).any();
+        if self.busy.q.val() & !chosen {
+            self.place.d.next = left & (!left + 1);
         }
-        if self.load.val() {
+        if load {
             self.loaded.d.next = true;
             self.steps.d.next = bits::<6>(0);
         }
-        if self.step.val() {
+        if step {
             self.steps.d.next = self.steps.q.val() + 1;
         }
-        if self.done.val() & self.result_ready.val() {
-            self.pending.d.next = self.pending.q.val() & !self.served.val();
+        if done & self.result_ready.val() {
+            self.pending.d.next = self.pending.q.val() & !served;
             self.place.d.next = bits::<8>(0);
             self.loaded.d.next = false;
-            self.busy.d.next = !self.last.val();
+            self.busy.d.next = !last;
         }
 
         self.start_ready.next = !self.busy.q.val();
@@ -235,29 +218,28 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             }
         }
 
-        self.result_valid.next = self.done.val();
+        self.result_valid.next = done;
         self.result_slot.next = self.slot.q.val();
         self.result_rd.next = self.rd.q.val();
-        self.result_lanes.next = self.served.val();
-        self.result_last.next = self.last.val();
-        self.counted.next = bits::<6>(0);
+        self.result_lanes.next = served;
+        self.result_last.next = last;
+        let mut counted = bits::<6>(0);
         for g in 0..self._groups {
-            self.dividers[g].load.next = self.load.val();
+            self.dividers[g].load.next = load;
             self.dividers[g].a.next = self.group_dividend[g].val();
             self.dividers[g].b.next = self.group_divisor[g].val();
             self.dividers[g].signed.next = self.signed.q.val();
             self.dividers[g].remainder.next = self.remainder.q.val();
-            self.dividers[g].step.next = self.step.val();
-            self.dividers[g].wanted.next = self.done.val() & !self.count.q.val();
-            self.counters[g].enable.next = self.done.val() & self.count.q.val();
+            self.dividers[g].step.next = step;
+            self.dividers[g].wanted.next = done & !self.count.q.val();
+            self.counters[g].enable.next = done & self.count.q.val();
             self.counters[g].ones.next = self.ones.q.val();
             self.counters[g].trailing.next = self.trailing.q.val();
             self.counters[g].a.next = self.group_dividend[g].val();
-            self.counted.next = self.counters[g].count.val();
+            counted = self.counters[g].count.val();
             self.group_result[g].next = bits::<32>(0);
-            if self.done.val() & self.result_ready.val() {
-                self.group_result[g].next =
-                    self.dividers[g].result.val() | bit_cast::<32, 6>(self.counted.val());
+            if done & self.result_ready.val() {
+                self.group_result[g].next = self.dividers[g].result.val() | bit_cast::<32, 6>(counted);
             }
             for p in 0..self._share {
                 self.result_data[p + g * self._share].next = self.group_result[g].val();

@@ -41,14 +41,6 @@ pub struct Divider {
     rest: Register<Bits<32>>,
     /// What is left of the dividend above, what is found of the quotient below.
     quotient: Register<Bits<32>>,
-    operand: Signal<Local, Bits<34>>,
-    extended: Signal<Local, Bits<34>>,
-    shifted: Signal<Local, Bits<33>>,
-    difference: Signal<Local, Bits<35>>,
-    negative: Signal<Local, Bit>,
-    magnitude: Signal<Local, Bits<32>>,
-    value: Signal<Local, Bits<32>>,
-    negate: Signal<Local, Bit>,
 }
 
 impl Logic for Divider {
@@ -56,62 +48,62 @@ impl Logic for Divider {
     fn update(&mut self) {
         // Difference of the rest with one more bit of the dividend and the divisor's magnitude. Bit 0 of the wide sum
         // makes the carry into bit 1; bit 34 is the sign.
-        self.shifted.next = bits::<33>(0);
-        self.extended.next = bits::<34>(0);
-        self.operand.next = bits::<34>(0);
-        self.difference.next = bits::<35>(0);
+        let mut shifted = bits::<33>(0);
+        let mut extended = bits::<34>(0);
+        let mut operand = bits::<34>(0);
+        let mut difference = bits::<35>(0);
         if self.step.val() {
-            self.shifted.next = (bit_cast::<33, 32>(self.rest.q.val()) << 1)
+            shifted = (bit_cast::<33, 32>(self.rest.q.val()) << 1)
                 | bit_cast::<33, 1>(self.quotient.q.val().get_bit(31).into());
             if self.divisor_negative.q.val() {
-                self.operand.next = bit_cast::<34, 32>(self.divisor.q.val()) | 0x3_0000_0000_u64;
+                operand = bit_cast::<34, 32>(self.divisor.q.val()) | 0x3_0000_0000_u64;
             } else {
-                self.extended.next = bit_cast::<34, 32>(self.divisor.q.val());
-                self.operand.next = !self.extended.val();
+                extended = bit_cast::<34, 32>(self.divisor.q.val());
+                operand = !extended;
             }
-            self.difference.next = ((bit_cast::<35, 33>(self.shifted.val()) << 1) | 1)
-                + ((bit_cast::<35, 34>(self.operand.val()) << 1)
+            difference = ((bit_cast::<35, 33>(shifted) << 1) | 1)
+                + ((bit_cast::<35, 34>(operand) << 1)
                     | bit_cast::<35, 1>((!self.divisor_negative.q.val()).into()));
-            self.rest.d.next = self.difference.val().get_bits::<32>(1);
+            self.rest.d.next = difference.get_bits::<32>(1);
             self.quotient.d.next = (self.quotient.q.val() << 1) | 1;
-            if self.difference.val().get_bit(34) {
-                self.rest.d.next = self.shifted.val().get_bits::<32>(0);
+            if difference.get_bit(34) {
+                self.rest.d.next = shifted.get_bits::<32>(0);
                 self.quotient.d.next = self.quotient.q.val() << 1;
             }
         }
 
         // One negation serves the dividend and the result. A quotient of magnitudes with both highest bits set comes from a
         // division by zero (or has no sign): it is -1.
-        self.negative.next = false;
-        self.negate.next = false;
-        self.value.next = bits::<32>(0);
-        self.magnitude.next = bits::<32>(0);
+        let mut negative = false;
+        let mut negate = false;
+        let mut value = bits::<32>(0);
+        let mut magnitude = bits::<32>(0);
         if self.load.val() | self.wanted.val() {
-            self.negative.next = self.signed.val() & self.a.val().get_bit(31);
-            self.negate.next = (self.dividend_negative.q.val() ^ self.divisor_negative.q.val())
+            negative = self.signed.val() & self.a.val().get_bit(31);
+            negate = (self.dividend_negative.q.val() ^ self.divisor_negative.q.val())
                 & !(self.quotient.q.val().get_bit(31) & self.quotient.q.val().get_bit(30));
-            self.value.next = self.quotient.q.val();
+            value = self.quotient.q.val();
             if self.wants_remainder.q.val() {
-                self.negate.next = self.dividend_negative.q.val();
-                self.value.next = self.rest.q.val();
+                negate = self.dividend_negative.q.val();
+                value = self.rest.q.val();
             }
             if self.load.val() {
-                self.negate.next = self.negative.val();
-                self.value.next = self.a.val();
+                negate = negative;
+                value = self.a.val();
             }
-            if self.negate.val() {
-                self.value.next = !self.value.val();
+            if negate {
+                value = !value;
             }
-            self.magnitude.next = self.value.val() + bit_cast::<32, 1>(self.negate.val().into());
+            magnitude = value + bit_cast::<32, 1>(negate.into());
         }
-        self.result.next = self.magnitude.val();
+        self.result.next = magnitude;
         if self.load.val() {
             self.divisor.d.next = self.b.val();
             self.divisor_negative.d.next = self.signed.val() & self.b.val().get_bit(31);
-            self.dividend_negative.d.next = self.negative.val();
+            self.dividend_negative.d.next = negative;
             self.wants_remainder.d.next = self.remainder.val();
             self.rest.d.next = bits::<32>(0);
-            self.quotient.d.next = self.magnitude.val();
+            self.quotient.d.next = magnitude;
         }
     }
 }

@@ -26,10 +26,6 @@ pub struct FaultEncoder<const LANES: usize> {
     pub value: Signal<Out, Bits<32>>,
     count: PopulationCount<LANES>,
     lane_number: Vec<Constant<Bits<5>>>,
-    below: Signal<Local, Bit>,
-    pair_address: Signal<Local, Bits<32>>,
-    chosen: Signal<Local, Bits<32>>,
-    chosen_lane: Signal<Local, Bits<5>>,
     _pairs: usize,
     _alone: usize,
 }
@@ -47,10 +43,6 @@ impl<const LANES: usize> Default for FaultEncoder<LANES> {
             value: Signal::default(),
             count: PopulationCount::default(),
             lane_number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
-            below: Signal::default(),
-            pair_address: Signal::default(),
-            chosen: Signal::default(),
-            chosen_lane: Signal::default(),
             _pairs: LANES / 2,
             _alone: LANES % 2,
         }
@@ -64,35 +56,33 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
         self.threads.next = self.count.count.val();
         // Each pair of lanes offers the address of its lower lane that faults, and only that of the first pair with such a lane is not zero
         // where all are or-ed.
-        self.below.next = false;
-        self.pair_address.next = bits::<32>(0);
-        self.chosen.next = bits::<32>(0);
-        self.chosen_lane.next = bits::<5>(0);
+        let mut below = false;
+        let mut pair_address = bits::<32>(0);
+        let mut chosen = bits::<32>(0);
+        let mut chosen_lane = bits::<5>(0);
         if self.lanes.val().any() {
             for i in 0..self._pairs {
-                self.pair_address.next = self.address[2 * i + 1].val();
+                pair_address = self.address[2 * i + 1].val();
                 if self.lanes.val().get_bit(2 * i) {
-                    self.pair_address.next = self.address[2 * i].val();
+                    pair_address = self.address[2 * i].val();
                 }
-                if !self.below.val() & (self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1))
-                {
-                    self.chosen.next = self.chosen.val() | self.pair_address.val();
-                    self.chosen_lane.next = self.chosen_lane.val() | self.lane_number[2 * i].val();
+                if !below & (self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1)) {
+                    chosen = chosen | pair_address;
+                    chosen_lane = chosen_lane | self.lane_number[2 * i].val();
                     if !self.lanes.val().get_bit(2 * i) {
-                        self.chosen_lane.next = self.chosen_lane.val() | self.lane_number[2 * i + 1].val();
+                        chosen_lane = chosen_lane | self.lane_number[2 * i + 1].val();
                     }
                 }
-                self.below.next =
-                    self.below.val() | self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1);
+                below = below | self.lanes.val().get_bit(2 * i) | self.lanes.val().get_bit(2 * i + 1);
             }
             for i in 0..self._alone {
-                self.chosen.next = self.address[i].val();
+                chosen = self.address[i].val();
             }
         }
-        self.first_packet.next = self.packet.val() + bit_cast::<32, 5>(self.chosen_lane.val());
+        self.first_packet.next = self.packet.val() + bit_cast::<32, 5>(chosen_lane);
         self.value.next = self.shared_value.val();
         if self.value_is_address.val() {
-            self.value.next = self.chosen.val();
+            self.value.next = chosen;
         }
     }
 }

@@ -173,23 +173,6 @@ pub struct FrontEnd<const LANES: usize> {
     decode_reason_q: Register<LostCycle>,
     all_lanes: Constant<Bits<LANES>>,
     lanes: Constant<Bits<6>>,
-    started: Signal<Local, Bits<32>>,
-    written: Signal<Local, Bits<32>>,
-    hold: Signal<Local, Bit>,
-    drop_issued: Signal<Local, Bit>,
-    drop_context: Signal<Local, Bit>,
-    drop_fetched: Signal<Local, Bit>,
-    drop_decode: Signal<Local, Bit>,
-    meets: Signal<Local, Bit>,
-    drop_reason: Signal<Local, LostCycle>,
-    moves: Signal<Local, Bit>,
-    pc: Signal<Local, Bits<30>>,
-    after: Signal<Local, Bits<30>>,
-    call_depth: Signal<Local, Bits<6>>,
-    running: Signal<Local, Bits<LANES>>,
-    living: Signal<Local, Bits<LANES>>,
-    best_waiting: Signal<Local, Bits<36>>,
-    boot: Signal<Local, Bit>,
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
@@ -294,23 +277,6 @@ impl<const LANES: usize> FrontEnd<LANES> {
             decode_reason_q: Register::default(),
             all_lanes: Constant::new(Bits::<LANES>::mask()),
             lanes: Constant::new((LANES as u64).into()),
-            started: Signal::default(),
-            written: Signal::default(),
-            hold: Signal::default(),
-            drop_issued: Signal::default(),
-            drop_context: Signal::default(),
-            drop_fetched: Signal::default(),
-            drop_decode: Signal::default(),
-            meets: Signal::default(),
-            drop_reason: Signal::default(),
-            moves: Signal::default(),
-            pc: Signal::default(),
-            after: Signal::default(),
-            call_depth: Signal::default(),
-            running: Signal::default(),
-            living: Signal::default(),
-            best_waiting: Signal::default(),
-            boot: Signal::default(),
         }
     }
 }
@@ -349,27 +315,27 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
 
         // Instructions behind one that did not go on in sequence are dropped. Those that are still to be issued are held back by the
         // scheduler from the next cycle on.
-        self.hold.next = self.replay_valid.val() | self.control_valid.val();
+        let hold = self.replay_valid.val() | self.control_valid.val();
         // A warp that is issued in this cycle has its instruction fetched again, unless that must wait. What stage W flushes is dropped a cycle
         // later, and none of it comes into stage R before: stage D drops what it holds in that cycle by itself.
         self.flush_valid_q.d.next = self.flush_valid.val();
         self.flush_slot.d.next = self.write_slot.val();
         self.again_valid_q.d.next = self.again_valid.val();
-        self.drop_issued.next = ((self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
+        let drop_issued = ((self.control_valid.val() | self.miss_valid.val() | self.wait_valid.val())
             & (self.scheduler.issue_slot.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.scheduler.issue_slot.val() == self.flush_slot.q.val()));
-        self.drop_context.next = (self.hold.val() & (self.context_held_slot.q.val() == self.hold_slot.val()))
+        let drop_context = (hold & (self.context_held_slot.q.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.context_held_slot.q.val() == self.flush_slot.q.val()));
-        self.drop_fetched.next = (self.hold.val() & (self.fetched_slot_q.q.val() == self.hold_slot.val()))
+        let drop_fetched = (hold & (self.fetched_slot_q.q.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.fetched_slot_q.q.val() == self.flush_slot.q.val()));
-        self.drop_decode.next = (self.hold.val() & (self.decode_slot_q.q.val() == self.hold_slot.val()))
+        let drop_decode = (hold & (self.decode_slot_q.q.val() == self.hold_slot.val()))
             | (self.flush_valid_q.q.val() & (self.decode_slot_q.q.val() == self.flush_slot.q.val()));
-        self.drop_reason.next = LostCycle::Divergence;
+        let mut drop_reason = LostCycle::Divergence;
         if self.replay_valid.val() {
-            self.drop_reason.next = LostCycle::Scoreboard;
+            drop_reason = LostCycle::Scoreboard;
         }
         if self.miss_valid.val() {
-            self.drop_reason.next = LostCycle::Fetch;
+            drop_reason = LostCycle::Fetch;
         }
 
         // S: context memories
@@ -399,28 +365,28 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.waiting.write_data.next = self.context_waiting.val();
         self.waiting.read_enable.next = self.advance.val();
         self.waiting.read_address.next = self.scheduler.issue_slot.val();
-        self.started.next = bits::<32>(0);
+        let mut started = bits::<32>(0);
         if self.start_valid.val() {
-            self.started.next = bits::<32>(1) << self.start_slot.val();
+            started = bits::<32>(1) << self.start_slot.val();
         }
         self.jump_valid.d.next = self.context_write.val();
         self.jump_slot.d.next = self.context_slot.val();
         self.jump_pc.d.next = self.context_pc.val();
-        self.written.next = bits::<32>(0);
+        let mut written = bits::<32>(0);
         if self.jump_valid.q.val() {
-            self.written.next = bits::<32>(1) << self.jump_slot.q.val();
+            written = bits::<32>(1) << self.jump_slot.q.val();
         }
-        self.initial.d.next = (self.initial.q.val() & !self.written.val()) | self.started.val();
+        self.initial.d.next = (self.initial.q.val() & !written) | started;
         // A dropped instruction is gone, even if its stage stands still.
-        self.context_valid.d.next = self.context_valid.q.val() & !self.drop_context.val();
-        if self.context_valid.q.val() & self.drop_context.val() {
-            self.context_reason.d.next = self.drop_reason.val();
+        self.context_valid.d.next = self.context_valid.q.val() & !drop_context;
+        if self.context_valid.q.val() & drop_context {
+            self.context_reason.d.next = drop_reason;
         }
         if self.advance.val() {
-            self.context_valid.d.next = self.scheduler.issue_valid.val() & !self.drop_issued.val();
+            self.context_valid.d.next = self.scheduler.issue_valid.val() & !drop_issued;
             self.context_held_slot.d.next = self.scheduler.issue_slot.val();
             self.context_fresh.d.next = self.scheduler.issue_fresh.val();
-            self.context_reason.d.next = self.drop_reason.val();
+            self.context_reason.d.next = drop_reason;
             if !self.scheduler.issue_valid.val() {
                 self.context_reason.d.next = self.scheduler.idle_reason.val();
             }
@@ -428,55 +394,55 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
 
         // C: context and instruction lookup
         self.counters.slot.next = self.context_held_slot.q.val();
-        self.pc.next = self.counters.pc.val();
+        let mut pc = self.counters.pc.val();
         if self.context_fresh.q.val() {
             // BOOT_ADDRESS
-            self.pc.next = bits::<30>(0x3fff_ffc0);
+            pc = bits::<30>(0x3fff_ffc0);
         }
-        self.after.next = self.pc.val() + bits::<30>(1);
-        self.call_depth.next = self.depth.read_data.val();
-        self.running.next = self.active.read_data.val();
-        self.living.next = self.alive.read_data.val();
-        self.best_waiting.next = self.waiting.read_data.val();
+        let after = pc + bits::<30>(1);
+        let mut call_depth = self.depth.read_data.val();
+        let mut running = self.active.read_data.val();
+        let mut living = self.alive.read_data.val();
+        let mut best_waiting = self.waiting.read_data.val();
         if self.initial.q.val().get_bit(self.context_held_slot.q.val().index()) {
-            self.call_depth.next = bits::<6>(0);
-            self.running.next =
+            call_depth = bits::<6>(0);
+            running =
                 self.all_lanes.val() >> (self.lanes.val() - self.start.read_data.val().get_bits::<6>(32));
-            self.living.next = self.running.val();
-            self.best_waiting.next = bits::<36>(0xf_ffff_ffff_u64);
+            living = running;
+            best_waiting = bits::<36>(0xf_ffff_ffff_u64);
         }
-        self.boot.next = self.pc.val().get_bits::<24>(6) == bits::<24>(0xff_ffff);
+        let boot = pc.get_bits::<24>(6) == bits::<24>(0xff_ffff);
         self.lookup_enable.next = self.context_valid.q.val();
         self.lookup_slot.next = self.context_held_slot.q.val();
-        self.lookup_word.next = self.pc.val();
-        self.moves.next = self.context_valid.q.val() & !self.drop_context.val() & self.advance.val();
-        self.counters.sequential_valid.next = self.moves.val();
-        self.counters.sequential_pc.next = self.after.val();
+        self.lookup_word.next = pc;
+        let moves = self.context_valid.q.val() & !drop_context & self.advance.val();
+        self.counters.sequential_valid.next = moves;
+        self.counters.sequential_pc.next = after;
         self.counters.replay_valid.next = self.replay_valid.val();
         self.counters.replay_slot.next = self.hold_slot.val();
         self.counters.replay_pc.next = self.hold_pc.val();
         self.counters.jump_valid.next = self.jump_valid.q.val();
         self.counters.jump_slot.next = self.jump_slot.q.val();
         self.counters.jump_pc.next = self.jump_pc.q.val();
-        self.fetched_valid_q.d.next = self.fetched_valid_q.q.val() & !self.drop_fetched.val();
-        if self.fetched_valid_q.q.val() & self.drop_fetched.val() {
-            self.fetched_reason_q.d.next = self.drop_reason.val();
+        self.fetched_valid_q.d.next = self.fetched_valid_q.q.val() & !drop_fetched;
+        if self.fetched_valid_q.q.val() & drop_fetched {
+            self.fetched_reason_q.d.next = drop_reason;
         }
         if self.advance.val() {
-            self.fetched_valid_q.d.next = self.moves.val();
+            self.fetched_valid_q.d.next = moves;
             self.fetched_slot_q.d.next = self.context_held_slot.q.val();
-            self.fetched_pc_q.d.next = self.pc.val();
-            self.fetched_boot_q.d.next = self.boot.val();
-            self.fetched_depth_q.d.next = self.call_depth.val();
-            self.fetched_active_q.d.next = self.running.val();
-            self.fetched_alive_q.d.next = self.living.val();
-            self.fetched_waiting_q.d.next = self.best_waiting.val();
+            self.fetched_pc_q.d.next = pc;
+            self.fetched_boot_q.d.next = boot;
+            self.fetched_depth_q.d.next = call_depth;
+            self.fetched_active_q.d.next = running;
+            self.fetched_alive_q.d.next = living;
+            self.fetched_waiting_q.d.next = best_waiting;
             self.fetched_packet_q.d.next = self.start.read_data.val().get_bits::<32>(0);
             self.fetched_reason_q.d.next = self.context_reason.q.val();
             if self.context_valid.q.val() {
                 self.fetched_reason_q.d.next = LostCycle::None;
-                if self.drop_context.val() {
-                    self.fetched_reason_q.d.next = self.drop_reason.val();
+                if drop_context {
+                    self.fetched_reason_q.d.next = drop_reason;
                 }
             }
         }
@@ -485,33 +451,33 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.fetched_slot.next = self.fetched_slot_q.q.val();
         self.fetched_pc.next = self.fetched_pc_q.q.val();
         self.fetched_boot.next = self.fetched_boot_q.q.val();
-        self.meets.next = (self.fetched_active_q.q.val() != self.fetched_alive_q.q.val())
+        let meets = (self.fetched_active_q.q.val() != self.fetched_alive_q.q.val())
             & (self.fetched_waiting_q.q.val().get_bits::<30>(0)
                 == (self.fetched_pc_q.q.val() + bits::<30>(1)))
             & (self.fetched_waiting_q.q.val().get_bits::<6>(30) == !self.fetched_depth_q.q.val());
-        self.decode_valid_q.d.next = self.decode_valid_q.q.val() & !self.drop_decode.val();
-        if self.decode_valid_q.q.val() & self.drop_decode.val() {
-            self.decode_reason_q.d.next = self.drop_reason.val();
+        self.decode_valid_q.d.next = self.decode_valid_q.q.val() & !drop_decode;
+        if self.decode_valid_q.q.val() & drop_decode {
+            self.decode_reason_q.d.next = drop_reason;
         }
         if self.advance.val() {
-            self.decode_valid_q.d.next = self.fetched_valid_q.q.val() & !self.drop_fetched.val();
+            self.decode_valid_q.d.next = self.fetched_valid_q.q.val() & !drop_fetched;
             self.decode_slot_q.d.next = self.fetched_slot_q.q.val();
             self.decode_pc_q.d.next = self.fetched_pc_q.q.val();
             self.decode_boot_q.d.next = self.fetched_boot_q.q.val();
-            self.decode_meets_q.d.next = self.meets.val();
+            self.decode_meets_q.d.next = meets;
             self.decode_depth_q.d.next = self.fetched_depth_q.q.val();
             self.decode_active_q.d.next = self.fetched_active_q.q.val();
             self.decode_alive_q.d.next = self.fetched_alive_q.q.val();
             self.decode_waiting_q.d.next = self.fetched_waiting_q.q.val();
             self.decode_packet_q.d.next = self.fetched_packet_q.q.val();
             self.decode_reason_q.d.next = self.fetched_reason_q.q.val();
-            if self.fetched_valid_q.q.val() & self.drop_fetched.val() {
-                self.decode_reason_q.d.next = self.drop_reason.val();
+            if self.fetched_valid_q.q.val() & drop_fetched {
+                self.decode_reason_q.d.next = drop_reason;
             }
         }
 
         // D
-        self.decode_valid.next = self.decode_valid_q.q.val() & !self.drop_decode.val();
+        self.decode_valid.next = self.decode_valid_q.q.val() & !drop_decode;
         self.decode_slot.next = self.decode_slot_q.q.val();
         self.decode_pc.next = self.decode_pc_q.q.val();
         self.decode_boot.next = self.decode_boot_q.q.val();
@@ -522,8 +488,8 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.decode_waiting.next = self.decode_waiting_q.q.val();
         self.decode_packet.next = self.decode_packet_q.q.val();
         self.decode_reason.next = self.decode_reason_q.q.val();
-        if self.decode_valid_q.q.val() & self.drop_decode.val() {
-            self.decode_reason.next = self.drop_reason.val();
+        if self.decode_valid_q.q.val() & drop_decode {
+            self.decode_reason.next = drop_reason;
         }
     }
 }

@@ -149,22 +149,6 @@ pub struct Hazards {
     loads: OutstandingOperations,
     stores: OutstandingOperations,
     scratchpad: OutstandingOperations,
-    read_mine: Signal<Local, Bit>,
-    execute_mine: Signal<Local, Bit>,
-    write_mine: Signal<Local, Bit>,
-    uses_read: Signal<Local, Bit>,
-    uses_execute: Signal<Local, Bit>,
-    uses_write: Signal<Local, Bit>,
-    late: Signal<Local, Bit>,
-    loading: Signal<Local, Bit>,
-    storing: Signal<Local, Bit>,
-    dividing: Signal<Local, Bit>,
-    scratching: Signal<Local, Bit>,
-    exchanging: Signal<Local, Bit>,
-    order: Signal<Local, Bit>,
-    transient: Signal<Local, Bit>,
-    waiting: Signal<Local, Bit>,
-    woken: Signal<Local, Bit>,
 }
 
 impl Logic for Hazards {
@@ -205,60 +189,56 @@ impl Logic for Hazards {
         self.scratchpad.other_slot.next = self.write_slot.val();
 
         // What the warp has in stages R to W
-        self.read_mine.next = self.read_valid.val() & (self.read_slot.val() == self.slot.val());
-        self.execute_mine.next = self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
-        self.write_mine.next = self.write_valid.val() & (self.write_slot.val() == self.slot.val());
-        self.rs1_in_read.next =
-            self.read_mine.val() & self.rs1.val().any() & (self.read_rd.val() == self.rs1.val());
-        self.rs2_in_read.next =
-            self.read_mine.val() & self.rs2.val().any() & (self.read_rd.val() == self.rs2.val());
+        let read_mine = self.read_valid.val() & (self.read_slot.val() == self.slot.val());
+        let execute_mine = self.execute_valid.val() & (self.execute_slot.val() == self.slot.val());
+        let write_mine = self.write_valid.val() & (self.write_slot.val() == self.slot.val());
+        self.rs1_in_read.next = read_mine & self.rs1.val().any() & (self.read_rd.val() == self.rs1.val());
+        self.rs2_in_read.next = read_mine & self.rs2.val().any() & (self.read_rd.val() == self.rs2.val());
         self.rs1_in_execute.next =
-            self.execute_mine.val() & self.rs1.val().any() & (self.execute_rd.val() == self.rs1.val());
+            execute_mine & self.rs1.val().any() & (self.execute_rd.val() == self.rs1.val());
         self.rs2_in_execute.next =
-            self.execute_mine.val() & self.rs2.val().any() & (self.execute_rd.val() == self.rs2.val());
-        self.rs1_in_write.next =
-            self.write_mine.val() & self.rs1.val().any() & (self.write_rd.val() == self.rs1.val());
-        self.rs2_in_write.next =
-            self.write_mine.val() & self.rs2.val().any() & (self.write_rd.val() == self.rs2.val());
-        self.uses_read.next = self.rs1_in_read.val()
+            execute_mine & self.rs2.val().any() & (self.execute_rd.val() == self.rs2.val());
+        self.rs1_in_write.next = write_mine & self.rs1.val().any() & (self.write_rd.val() == self.rs1.val());
+        self.rs2_in_write.next = write_mine & self.rs2.val().any() & (self.write_rd.val() == self.rs2.val());
+        let uses_read = self.rs1_in_read.val()
             | self.rs2_in_read.val()
-            | (self.read_mine.val() & self.rd.val().any() & (self.read_rd.val() == self.rd.val()));
-        self.uses_execute.next = self.rs1_in_execute.val()
+            | (read_mine & self.rd.val().any() & (self.read_rd.val() == self.rd.val()));
+        let uses_execute = self.rs1_in_execute.val()
             | self.rs2_in_execute.val()
-            | (self.execute_mine.val() & self.rd.val().any() & (self.execute_rd.val() == self.rd.val()));
-        self.uses_write.next = self.rs1_in_write.val()
+            | (execute_mine & self.rd.val().any() & (self.execute_rd.val() == self.rd.val()));
+        let uses_write = self.rs1_in_write.val()
             | self.rs2_in_write.val()
-            | (self.write_mine.val() & self.rd.val().any() & (self.write_rd.val() == self.rd.val()));
-        self.late.next = (self.uses_read.val() & (self.read_load.val() | self.read_divide.val()))
-            | (self.uses_execute.val() & (self.execute_load.val() | self.execute_divide.val()))
-            | (self.uses_write.val() & (self.write_load.val() | self.write_divide.val()));
+            | (write_mine & self.rd.val().any() & (self.write_rd.val() == self.rd.val()));
+        let late = (uses_read & (self.read_load.val() | self.read_divide.val()))
+            | (uses_execute & (self.execute_load.val() | self.execute_divide.val()))
+            | (uses_write & (self.write_load.val() | self.write_divide.val()));
 
         // Order of memory accesses, and what must be over before a warp can end
-        self.exchanging.next = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
-            | (self.read_mine.val() & self.read_atomic.val())
-            | (self.execute_mine.val() & self.execute_atomic.val())
-            | (self.write_mine.val() & self.write_atomic.val());
-        self.loading.next = self.loads.slot_busy.val()
-            | self.exchanging.val()
-            | (self.read_mine.val() & self.read_load.val())
-            | (self.execute_mine.val() & self.execute_load.val())
-            | (self.write_mine.val() & self.write_load.val());
-        self.storing.next = self.stores.slot_busy.val()
-            | (self.read_mine.val() & self.read_store.val())
-            | (self.execute_mine.val() & self.execute_store.val())
-            | (self.write_mine.val() & self.write_store.val());
-        self.dividing.next = (self.divide_busy.val() & (self.divide_slot.val() == self.slot.val()))
-            | (self.read_mine.val() & self.read_divide.val())
-            | (self.execute_mine.val() & self.execute_divide.val())
-            | (self.write_mine.val() & self.write_divide.val());
-        self.scratching.next = self.scratchpad.slot_busy.val();
-        self.order.next = ((self.load.val() | self.fence.val()) & self.storing.val())
-            | ((self.store.val() | self.fence.val() | self.atomic.val()) & self.loading.val())
-            | (self.load.val() & self.exchanging.val())
-            | (self.exit.val() & (self.dividing.val() | self.scratching.val()));
+        let exchanging = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
+            | (read_mine & self.read_atomic.val())
+            | (execute_mine & self.execute_atomic.val())
+            | (write_mine & self.write_atomic.val());
+        let loading = self.loads.slot_busy.val()
+            | exchanging
+            | (read_mine & self.read_load.val())
+            | (execute_mine & self.execute_load.val())
+            | (write_mine & self.write_load.val());
+        let storing = self.stores.slot_busy.val()
+            | (read_mine & self.read_store.val())
+            | (execute_mine & self.execute_store.val())
+            | (write_mine & self.write_store.val());
+        let dividing = (self.divide_busy.val() & (self.divide_slot.val() == self.slot.val()))
+            | (read_mine & self.read_divide.val())
+            | (execute_mine & self.execute_divide.val())
+            | (write_mine & self.write_divide.val());
+        let scratching = self.scratchpad.slot_busy.val();
+        let order = ((self.load.val() | self.fence.val()) & storing)
+            | ((self.store.val() | self.fence.val() | self.atomic.val()) & loading)
+            | (self.load.val() & exchanging)
+            | (self.exit.val() & (dividing | scratching));
 
         // A division or atomic instruction in stages R to W may still be flushed, and then no completion comes.
-        self.transient.next = ((self.rs1_in_read.val() | self.rs2_in_read.val()) & self.read_multiply.val())
+        let transient = ((self.rs1_in_read.val() | self.rs2_in_read.val()) & self.read_multiply.val())
             | (self.divide.val()
                 & ((self.read_valid.val() & self.read_divide.val())
                     | (self.execute_valid.val() & self.execute_divide.val())
@@ -267,17 +247,17 @@ impl Logic for Hazards {
                 & ((self.read_valid.val() & self.read_atomic.val())
                     | (self.execute_valid.val() & self.execute_atomic.val())
                     | (self.write_valid.val() & self.write_atomic.val())));
-        self.waiting.next = self.scoreboard.pending.val()
-            | self.late.val()
-            | self.order.val()
+        let waiting = self.scoreboard.pending.val()
+            | late
+            | order
             | (self.divide.val() & self.divide_busy.val())
             | (self.atomic.val() & (self.atomic_busy.val() | self.atomic_refused.val()));
-        self.woken.next = self.divided_valid.val()
+        let woken = self.divided_valid.val()
             | (self.late_valid.val() & (self.late_slot.val() == self.slot.val()))
             | (self.scratchpad_stored.val() & (self.scratchpad_slot.val() == self.slot.val()))
             | (self.stored_valid.val() & (self.stored_slot.val() == self.slot.val()));
-        self.blocked.next = self.waiting.val() | self.transient.val();
-        self.waits.next = self.waiting.val() & !self.transient.val() & !self.woken.val();
+        self.blocked.next = waiting | transient;
+        self.waits.next = waiting & !transient & !woken;
         self.write_warp_late.next = self.loads.other_busy.val()
             | (self.atomic_busy.val() & (self.atomic_slot.val() == self.write_slot.val()))
             | self.scratchpad.other_busy.val()

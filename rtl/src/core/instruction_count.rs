@@ -50,12 +50,6 @@ pub struct InstructionCount {
     retired: Register<Bit>,
     retired_slot: Register<Bits<5>>,
     retired_boot: Register<Bit>,
-    started: Signal<Local, Bits<32>>,
-    cleared: Signal<Local, Bits<32>>,
-    first: Signal<Local, Bit>,
-    writes: Signal<Local, Bit>,
-    count: Signal<Local, Bits<32>>,
-    flying: Signal<Local, Bits<32>>,
 }
 
 impl Logic for InstructionCount {
@@ -65,44 +59,44 @@ impl Logic for InstructionCount {
         self.retired_slot.d.next = self.write_slot.val();
         self.retired_boot.d.next = self.write_boot.val();
         self.changed.read_address.next = self.retired_slot.q.val();
-        self.started.next = bits::<32>(0);
+        let mut started = bits::<32>(0);
         if self.start_valid.val() {
-            self.started.next = bits::<32>(1) << self.start_slot.val();
+            started = bits::<32>(1) << self.start_slot.val();
         }
-        self.cleared.next = bits::<32>(0);
+        let mut cleared = bits::<32>(0);
         if self.retired.q.val() {
-            self.cleared.next = bits::<32>(1) << self.retired_slot.q.val();
+            cleared = bits::<32>(1) << self.retired_slot.q.val();
         }
-        self.fresh.d.next = (self.fresh.q.val() & !self.cleared.val()) | self.started.val();
-        self.first.next = self.fresh.q.val().get_bit(self.retired_slot.q.val().index());
-        self.count.next = self.changed.read_data.val() + bits::<32>(1);
-        if self.first.val() {
-            self.count.next = bits::<32>(0);
+        self.fresh.d.next = (self.fresh.q.val() & !cleared) | started;
+        let first = self.fresh.q.val().get_bit(self.retired_slot.q.val().index());
+        let mut count = self.changed.read_data.val() + bits::<32>(1);
+        if first {
+            count = bits::<32>(0);
         }
-        self.writes.next = self.retired.q.val() & (self.first.val() | !self.retired_boot.q.val());
-        self.changed.write_enable.next = self.writes.val();
+        let writes = self.retired.q.val() & (first | !self.retired_boot.q.val());
+        self.changed.write_enable.next = writes;
         self.changed.write_address.next = self.retired_slot.q.val();
-        self.changed.write_data.next = self.count.val();
-        self.asked.write_enable.next = self.writes.val();
+        self.changed.write_data.next = count;
+        self.asked.write_enable.next = writes;
         self.asked.write_address.next = self.retired_slot.q.val();
-        self.asked.write_data.next = self.count.val();
+        self.asked.write_data.next = count;
         self.asked.read_address.next = self.slot.val();
-        self.flying.next = bits::<32>(0);
+        let mut flying = bits::<32>(0);
         if self.read_valid.val() & !self.read_boot.val() & (self.read_slot.val() == self.slot.val()) {
-            self.flying.next = bits::<32>(1);
+            flying = bits::<32>(1);
         }
         if self.execute_valid.val() & !self.execute_boot.val() & (self.execute_slot.val() == self.slot.val())
         {
-            self.flying.next = self.flying.val() + bits::<32>(1);
+            flying = flying + bits::<32>(1);
         }
         if self.write_valid.val() & !self.write_boot.val() & (self.write_slot.val() == self.slot.val()) {
-            self.flying.next = self.flying.val() + bits::<32>(1);
+            flying = flying + bits::<32>(1);
         }
         if self.retired.q.val() & !self.retired_boot.q.val() & (self.retired_slot.q.val() == self.slot.val())
         {
-            self.flying.next = self.flying.val() + bits::<32>(1);
+            flying = flying + bits::<32>(1);
         }
-        self.instructions.next = self.asked.read_data.val() + self.flying.val();
+        self.instructions.next = self.asked.read_data.val() + flying;
     }
 }
 

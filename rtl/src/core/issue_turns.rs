@@ -34,9 +34,6 @@ pub struct IssueTurns {
     /// The choice, one-hot.
     pub choice: Signal<Out, Bits<32>>,
     above: Register<Bits<32>>,
-    /// This round, and the next one behind it.
-    ring: Signal<Local, Bits<64>>,
-    marks: Signal<Local, Bits<64>>,
     part: Vec<Signal<Local, Bits<4>>>,
     part_mark: Vec<Signal<Local, Bits<4>>>,
     /// Of each group: whether something is requested, the first that is, and its mark.
@@ -47,9 +44,6 @@ pub struct IssueTurns {
     four_any: Vec<Signal<Local, Bit>>,
     four_first: Vec<Signal<Local, Bits<6>>>,
     four_mark: Vec<Signal<Local, Bit>>,
-    any: Signal<Local, Bit>,
-    first: Signal<Local, Bits<6>>,
-    first_slot: Signal<Local, Bits<5>>,
 }
 
 impl Default for IssueTurns {
@@ -64,8 +58,6 @@ impl Default for IssueTurns {
             marked: Signal::default(),
             choice: Signal::default(),
             above: Register::default(),
-            ring: Signal::default(),
-            marks: Signal::default(),
             part: vec![Signal::default(); GROUPS],
             part_mark: vec![Signal::default(); GROUPS],
             group_any: vec![Signal::default(); GROUPS],
@@ -74,9 +66,6 @@ impl Default for IssueTurns {
             four_any: vec![Signal::default(); FOURS],
             four_first: vec![Signal::default(); FOURS],
             four_mark: vec![Signal::default(); FOURS],
-            any: Signal::default(),
-            first: Signal::default(),
-            first_slot: Signal::default(),
         }
     }
 }
@@ -84,12 +73,13 @@ impl Default for IssueTurns {
 impl Logic for IssueTurns {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ring.next = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
+        // This round, and the next one behind it.
+        let ring = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
             | (bit_cast::<64, 32>(self.request.val()) << 32);
-        self.marks.next = bit_cast::<64, 32>(self.mark.val()) | (bit_cast::<64, 32>(self.mark.val()) << 32);
+        let marks = bit_cast::<64, 32>(self.mark.val()) | (bit_cast::<64, 32>(self.mark.val()) << 32);
         for g in 0..GROUPS {
-            self.part[g].next = self.ring.val().get_bits::<4>(g * 4);
-            self.part_mark[g].next = self.marks.val().get_bits::<4>(g * 4);
+            self.part[g].next = ring.get_bits::<4>(g * 4);
+            self.part_mark[g].next = marks.get_bits::<4>(g * 4);
             self.group_any[g].next = self.part[g].val().any();
             self.group_first[g].next = bits::<6>(3);
             self.group_mark[g].next = self.part_mark[g].val().get_bit(3);
@@ -126,36 +116,36 @@ impl Logic for IssueTurns {
                 self.four_mark[f].next = self.group_mark[f * 4].val();
             }
         }
-        self.any.next = self.request.val().any();
-        self.first.next = bits::<6>(0);
+        let any = self.request.val().any();
+        let mut first = bits::<6>(0);
         self.marked.next = false;
         if self.four_any[3].val() {
-            self.first.next = bits::<6>(48) | self.four_first[3].val();
+            first = bits::<6>(48) | self.four_first[3].val();
             self.marked.next = self.four_mark[3].val();
         }
         if self.four_any[2].val() {
-            self.first.next = bits::<6>(32) | self.four_first[2].val();
+            first = bits::<6>(32) | self.four_first[2].val();
             self.marked.next = self.four_mark[2].val();
         }
         if self.four_any[1].val() {
-            self.first.next = bits::<6>(16) | self.four_first[1].val();
+            first = bits::<6>(16) | self.four_first[1].val();
             self.marked.next = self.four_mark[1].val();
         }
         if self.four_any[0].val() {
-            self.first.next = self.four_first[0].val();
+            first = self.four_first[0].val();
             self.marked.next = self.four_mark[0].val();
         }
-        self.first_slot.next = self.first.val().get_bits::<5>(0);
-        self.slot.next = self.first_slot.val();
+        let first_slot = first.get_bits::<5>(0);
+        self.slot.next = first_slot;
         self.choice.next = bits::<32>(0);
-        if self.any.val() {
-            self.choice.next = bits::<32>(1) << self.first_slot.val();
+        if any {
+            self.choice.next = bits::<32>(1) << first_slot;
         }
         if self.advance.val() {
             // The slots above the chosen one.
             self.above.d.next = bits::<32>(0);
-            if self.any.val() {
-                self.above.d.next = bits::<32>(0xffff_fffe_u64) << self.first_slot.val();
+            if any {
+                self.above.d.next = bits::<32>(0xffff_fffe_u64) << first_slot;
             }
         }
     }

@@ -159,25 +159,6 @@ pub struct Lane {
     taken_w: Register<Bit>,
     written_q: Register<Bits<32>>,
     late_q: Register<Bits<32>>,
-    a: Signal<Local, Bits<32>>,
-    rs2: Signal<Local, Bits<32>>,
-    b: Signal<Local, Bits<32>>,
-    steps: Signal<Local, Bits<32>>,
-    beyond: Signal<Local, Bits<32>>,
-    offset: Signal<Local, Bits<32>>,
-    late_data: Signal<Local, Bits<32>>,
-    own_result: Signal<Local, Bit>,
-    own_product: Signal<Local, Bit>,
-    own_link: Signal<Local, Bit>,
-    own_verdict: Signal<Local, Bit>,
-    register_write: Signal<Local, Bit>,
-    register_address: Signal<Local, Bits<9>>,
-    register_data: Signal<Local, Bits<32>>,
-    goes_on: Signal<Local, Bit>,
-    goes_to_target: Signal<Local, Bit>,
-    goes_to_result: Signal<Local, Bit>,
-    thread_pc: Signal<Local, Bits<30>>,
-    thread_depth: Signal<Local, Bits<6>>,
     _aes_units: usize,
 }
 
@@ -255,25 +236,6 @@ impl Lane {
             taken_w: Register::default(),
             written_q: Register::default(),
             late_q: Register::default(),
-            a: Signal::default(),
-            rs2: Signal::default(),
-            b: Signal::default(),
-            steps: Signal::default(),
-            beyond: Signal::default(),
-            offset: Signal::default(),
-            late_data: Signal::default(),
-            own_result: Signal::default(),
-            own_product: Signal::default(),
-            own_link: Signal::default(),
-            own_verdict: Signal::default(),
-            register_write: Signal::default(),
-            register_address: Signal::default(),
-            register_data: Signal::default(),
-            goes_on: Signal::default(),
-            goes_to_target: Signal::default(),
-            goes_to_result: Signal::default(),
-            thread_pc: Signal::default(),
-            thread_depth: Signal::default(),
             _aes_units: usize::from(aes),
         }
     }
@@ -289,27 +251,27 @@ impl Logic for Lane {
         self.registers_2.read_address.next = self.rs2_address.val();
 
         // R: operands, but those of the two instructions before
-        self.beyond.next = bits::<32>(0);
+        let mut beyond = bits::<32>(0);
         if (self.number.val().get_bits::<5>(0) & self.offset_lanes.val()) > self.offset_last.val() {
-            self.beyond.next = !self.offset_mask.val();
+            beyond = !self.offset_mask.val();
         }
-        self.steps.next = bits::<32>(0);
+        let mut steps = bits::<32>(0);
         if self.number.val().get_bit(0) {
-            self.steps.next = self.offset_step.val();
+            steps = self.offset_step.val();
         }
         if self.number.val().get_bit(1) {
-            self.steps.next = self.steps.val() | (self.offset_step.val() << 1);
+            steps = steps | (self.offset_step.val() << 1);
         }
         if self.number.val().get_bit(2) {
-            self.steps.next = self.steps.val() | (self.offset_step.val() << 2);
+            steps = steps | (self.offset_step.val() << 2);
         }
         if self.number.val().get_bit(3) {
-            self.steps.next = self.steps.val() | (self.offset_step.val() << 3);
+            steps = steps | (self.offset_step.val() << 3);
         }
         if self.number.val().get_bit(4) {
-            self.steps.next = self.steps.val() | (self.offset_step.val() << 4);
+            steps = steps | (self.offset_step.val() << 4);
         }
-        self.offset.next = (self.steps.val() & self.offset_mask.val()) | self.beyond.val();
+        let offset = (steps & self.offset_mask.val()) | beyond;
         if self.advance.val() {
             self.rs1_result.d.next = self.runs.val() & (self.rs1_source.val() == OperandSource::Result);
             self.rs1_written.d.next = self.runs.val() & (self.rs1_source.val() == OperandSource::Written);
@@ -317,7 +279,7 @@ impl Logic for Lane {
             self.rs2_written.d.next = self.runs.val() & (self.rs2_source.val() == OperandSource::Written);
             match self.rs1_source.val() {
                 OperandSource::JustWritten => self.operand_1.d.next = self.written_q.q.val(),
-                OperandSource::Zero => self.operand_1.d.next = self.offset.val(),
+                OperandSource::Zero => self.operand_1.d.next = offset,
                 _ => self.operand_1.d.next = self.registers_1.read_data.val(),
             }
             match self.rs2_source.val() {
@@ -328,50 +290,50 @@ impl Logic for Lane {
         }
 
         // X: their results
-        self.a.next = self.operand_1.q.val();
+        let mut a = self.operand_1.q.val();
         if self.rs1_written.q.val() {
-            self.a.next = self.written_q.q.val();
+            a = self.written_q.q.val();
         }
         if self.rs1_result.q.val() {
-            self.a.next = self.result_w.q.val();
+            a = self.result_w.q.val();
         }
-        self.rs2.next = self.operand_2.q.val();
+        let mut rs2 = self.operand_2.q.val();
         if self.rs2_written.q.val() {
-            self.rs2.next = self.written_q.q.val();
+            rs2 = self.written_q.q.val();
         }
         if self.rs2_result.q.val() {
-            self.rs2.next = self.result_w.q.val();
+            rs2 = self.result_w.q.val();
         }
-        self.b.next = self.rs2.val();
+        let mut b = rs2;
         if self.b_source.val() == BSource::Immediate {
-            self.b.next = self.immediate.val();
+            b = self.immediate.val();
         }
-        self.alu.a.next = self.a.val();
-        self.alu.b.next = self.b.val();
+        self.alu.a.next = a;
+        self.alu.b.next = b;
         self.address.next = self.alu.address.val();
-        self.operand.next = self.a.val();
+        self.operand.next = a;
         self.carry.next = self.alu.carry.val();
         self.alu.control.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
         // W: each source of the value to write is 0 unless it is the one, and they are or-ed together.
-        self.own_verdict.next = self.fault.val() & !self.late.val();
-        self.own_link.next = self.link.val() & !self.fault.val() & !self.late.val();
-        self.own_product.next = self.multiply.val() & !self.fault.val() & !self.late.val();
-        self.own_result.next = self.plain.val() & !self.fault.val() & !self.late.val();
+        let own_verdict = self.fault.val() & !self.late.val();
+        let own_link = self.link.val() & !self.fault.val() & !self.late.val();
+        let own_product = self.multiply.val() & !self.fault.val() & !self.late.val();
+        let own_result = self.plain.val() & !self.fault.val() & !self.late.val();
         self.multiplier.advance.next = self.advance.val() & self.multiplies.val();
-        self.multiplier.wanted.next = self.own_product.val();
-        self.multiplier.a.next = self.a.val();
-        self.multiplier.b.next = self.rs2.val();
+        self.multiplier.wanted.next = own_product;
+        self.multiplier.a.next = a;
+        self.multiplier.b.next = rs2;
         self.multiplier.funct3.next = self.condition.val();
         if self.advance.val() {
             self.result_w.d.next = self.alu.y.val();
-            self.store_data_w.d.next = self.rs2.val();
+            self.store_data_w.d.next = rs2;
             self.taken_w.d.next = self.alu.taken.val();
         }
         for i in 0..self._aes_units {
             self.aes_unit[i].enable.next = self.aes.val();
-            self.aes_unit[i].rs1.next = self.a.val();
-            self.aes_unit[i].rs2.next = self.rs2.val();
+            self.aes_unit[i].rs1.next = a;
+            self.aes_unit[i].rs2.next = rs2;
             self.aes_unit[i].byte_select.next = self.byte_select.val();
             self.aes_unit[i].decrypt.next = self.aes_decrypt.val();
             self.aes_unit[i].middle.next = self.aes_middle.val();
@@ -384,69 +346,69 @@ impl Logic for Lane {
         self.result.next = self.result_w.q.val();
         self.store_data.next = self.store_data_w.q.val();
         self.taken.next = self.taken_w.q.val();
-        self.register_write.next = self.write.val() | self.late.val();
-        self.register_address.next = self.write_address.val();
+        let register_write = self.write.val() | self.late.val();
+        let mut register_address = self.write_address.val();
         if self.fault.val() {
-            self.register_address.next = self.fault_address.val();
+            register_address = self.fault_address.val();
         }
         if self.late.val() {
-            self.register_address.next = self.late_address.val();
+            register_address = self.late_address.val();
         }
-        self.register_data.next = self.multiplier.product.val();
-        if self.own_result.val() {
-            self.register_data.next = self.register_data.val() | self.result_w.q.val();
+        let mut register_data = self.multiplier.product.val();
+        if own_result {
+            register_data = register_data | self.result_w.q.val();
         }
-        if self.own_link.val() {
-            self.register_data.next = self.register_data.val() | self.link_value.val();
+        if own_link {
+            register_data = register_data | self.link_value.val();
         }
-        if self.own_verdict.val() {
-            self.register_data.next = self.register_data.val() | self.verdict.val();
+        if own_verdict {
+            register_data = register_data | self.verdict.val();
         }
         self.late_q.d.next = self.quotient.val();
-        self.late_data.next = bits::<32>(0);
+        let mut late_data = bits::<32>(0);
         if self.late.val() {
-            self.late_data.next = self.late_q.q.val() | self.load_data.val();
+            late_data = self.late_q.q.val() | self.load_data.val();
         }
-        self.register_data.next = self.register_data.val() | self.late_data.val();
-        self.written.next = self.register_data.val();
+        register_data = register_data | late_data;
+        self.written.next = register_data;
         if self.advance.val() {
-            self.written_q.d.next = self.register_data.val();
+            self.written_q.d.next = register_data;
         }
-        self.registers_1.write_enable.next = self.register_write.val();
-        self.registers_1.write_address.next = self.register_address.val();
-        self.registers_1.write_data.next = self.register_data.val();
-        self.registers_2.write_enable.next = self.register_write.val();
-        self.registers_2.write_address.next = self.register_address.val();
-        self.registers_2.write_data.next = self.register_data.val();
+        self.registers_1.write_enable.next = register_write;
+        self.registers_1.write_address.next = register_address;
+        self.registers_1.write_data.next = register_data;
+        self.registers_2.write_enable.next = register_write;
+        self.registers_2.write_address.next = register_address;
+        self.registers_2.write_data.next = register_data;
 
         // W: next PC of this thread
-        self.goes_to_target.next = self.stay.val() | (self.branch.val() & self.taken_w.q.val());
-        self.goes_to_result.next = self.jump_register.val() & !self.goes_to_target.val() & !self.fault.val();
-        self.goes_on.next = !self.jump_register.val() & !self.goes_to_target.val() & !self.fault.val();
+        let mut goes_to_target = self.stay.val() | (self.branch.val() & self.taken_w.q.val());
+        let goes_to_result = self.jump_register.val() & !goes_to_target & !self.fault.val();
+        let goes_on = !self.jump_register.val() & !goes_to_target & !self.fault.val();
         if self.fault.val() {
-            self.goes_to_target.next = false;
+            goes_to_target = false;
         }
         // A lane that faults goes to EXIT, outside all calls.
-        self.thread_depth.next = bits::<6>(0);
-        self.thread_pc.next = bits::<30>(0);
+        let mut thread_depth = bits::<6>(0);
+        let mut thread_pc = bits::<30>(0);
         if self.fault.val() {
-            self.thread_pc.next = bits::<30>(0x3fff_ffff);
+            thread_pc = bits::<30>(0x3fff_ffff);
         } else {
-            self.thread_depth.next = self.path_depth.val();
+            thread_depth = self.path_depth.val();
         }
-        if self.goes_on.val() {
-            self.thread_pc.next = self.thread_pc.val() | self.next_pc.val();
+        if goes_on {
+            thread_pc = thread_pc | self.next_pc.val();
         }
-        if self.goes_to_target.val() {
-            self.thread_pc.next = self.thread_pc.val() | self.target.val();
+        if goes_to_target {
+            thread_pc = thread_pc | self.target.val();
         }
-        if self.goes_to_result.val() {
-            self.thread_pc.next = self.thread_pc.val() | self.result_w.q.val().get_bits::<30>(2);
+        if goes_to_result {
+            thread_pc = thread_pc | self.result_w.q.val().get_bits::<30>(2);
         }
         self.paths.write_enable.next = self.path_write.val();
         self.paths.write_address.next = self.path_write_slot.val();
-        self.paths.write_data.next = (bit_cast::<36, 6>(!self.thread_depth.val()) << bits::<6>(30))
-            | bit_cast::<36, 30>(self.thread_pc.val());
+        self.paths.write_data.next =
+            (bit_cast::<36, 6>(!thread_depth) << bits::<6>(30)) | bit_cast::<36, 30>(thread_pc);
         self.paths.read_enable.next = self.path_read.val();
         self.paths.read_address.next = self.path_read_slot.val();
         self.path_key.next = self.paths.read_data.val();

@@ -92,8 +92,6 @@ pub struct LateResults<const LANES: usize> {
     scratched_q: Register<Bit>,
     divided_q: Register<Bit>,
     exchanged_q: Register<Bit>,
-    some_taken: Signal<Local, Bit>,
-    free_next: Signal<Local, Bit>,
     /// Neither stage W nor a unit before this one has the port.
     free: Vec<Signal<Local, Bit>>,
     result_taken: Vec<Signal<Local, Bit>>,
@@ -142,8 +140,6 @@ impl<const LANES: usize> Default for LateResults<LANES> {
             scratched_q: Register::default(),
             divided_q: Register::default(),
             exchanged_q: Register::default(),
-            some_taken: Signal::default(),
-            free_next: Signal::default(),
             free: vec![Signal::default(); LATE_SOURCES],
             result_taken: vec![Signal::default(); LATE_SOURCES],
         }
@@ -153,7 +149,7 @@ impl<const LANES: usize> Default for LateResults<LANES> {
 impl<const LANES: usize> Logic for LateResults<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.some_taken.next = false;
+        let mut some_taken = false;
         self.write_slot_q.d.next = self.result_slot[0].val();
         self.write_rd_q.d.next = self.result_rd[0].val();
         self.write_lanes_q.d.next = bits::<LANES>(0);
@@ -172,7 +168,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
             self.result_taken[i].next = false;
             if self.result_valid[i].val() & self.free[i].val() {
                 self.result_taken[i].next = true;
-                self.some_taken.next = true;
+                some_taken = true;
                 self.write_slot_q.d.next = self.result_slot[i].val();
                 self.write_rd_q.d.next = self.result_rd[i].val();
                 self.write_lanes_q.d.next = self.result_lanes[i].val();
@@ -182,11 +178,10 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
                 }
             }
         }
-        self.write_valid_q.d.next = self.some_taken.val();
-        self.free_next.next =
-            !self.scratchpad_next.val() & !(self.port_wanted_next.val() & self.some_taken.val());
-        self.port_free.d.next = self.free_next.val();
-        self.memory_ready_next.next = self.free_next.val();
+        self.write_valid_q.d.next = some_taken;
+        let free_next = !self.scratchpad_next.val() & !(self.port_wanted_next.val() & some_taken);
+        self.port_free.d.next = free_next;
+        self.memory_ready_next.next = free_next;
         self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
         // These lanes count with the error only, so they need not be chosen.
         self.error_lanes_q.d.next = self.result_lanes[FROM_MEMORY].val();

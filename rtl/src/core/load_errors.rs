@@ -45,9 +45,6 @@ pub struct LoadErrors<const LANES: usize> {
     changed: RamAsync<Bits<LANES>, 5>,
     lines: RamAsync<Bits<26>, 5>,
     wiped: Register<Bits<6>>,
-    write_enable: Signal<Local, Bit>,
-    write_address: Signal<Local, Bits<5>>,
-    write_row: Signal<Local, Bits<LANES>>,
 }
 
 impl<const LANES: usize> Logic for LoadErrors<LANES> {
@@ -62,28 +59,28 @@ impl<const LANES: usize> Logic for LoadErrors<LANES> {
         self.lanes.next = self.written.read_data.val();
         self.line.next = self.lines.read_data.val();
 
-        self.write_enable.next = self.error_valid.val() | self.clear_valid.val();
-        self.write_address.next = self.write_slot.val();
-        self.write_row.next = self.written.read_data.val() & !self.clear_lanes.val();
+        let mut write_enable = self.error_valid.val() | self.clear_valid.val();
+        let mut write_address = self.write_slot.val();
+        let mut write_row = self.written.read_data.val() & !self.clear_lanes.val();
         if self.error_valid.val() {
-            self.write_address.next = self.error_slot.val();
-            self.write_row.next = self.changed.read_data.val() | self.error_lanes.val();
+            write_address = self.error_slot.val();
+            write_row = self.changed.read_data.val() | self.error_lanes.val();
         }
         if !self.wiped.q.val().get_bit(5) {
             self.wiped.d.next = self.wiped.q.val() + bits::<6>(1);
-            self.write_enable.next = true;
-            self.write_address.next = self.wiped.q.val().get_bits::<5>(0);
-            self.write_row.next = bits::<LANES>(0);
+            write_enable = true;
+            write_address = self.wiped.q.val().get_bits::<5>(0);
+            write_row = bits::<LANES>(0);
         }
-        self.asked.write_enable.next = self.write_enable.val();
-        self.asked.write_address.next = self.write_address.val();
-        self.asked.write_data.next = self.write_row.val();
-        self.written.write_enable.next = self.write_enable.val();
-        self.written.write_address.next = self.write_address.val();
-        self.written.write_data.next = self.write_row.val();
-        self.changed.write_enable.next = self.write_enable.val();
-        self.changed.write_address.next = self.write_address.val();
-        self.changed.write_data.next = self.write_row.val();
+        self.asked.write_enable.next = write_enable;
+        self.asked.write_address.next = write_address;
+        self.asked.write_data.next = write_row;
+        self.written.write_enable.next = write_enable;
+        self.written.write_address.next = write_address;
+        self.written.write_data.next = write_row;
+        self.changed.write_enable.next = write_enable;
+        self.changed.write_address.next = write_address;
+        self.changed.write_data.next = write_row;
         self.lines.write_enable.next = self.error_valid.val();
         self.lines.write_address.next = self.error_slot.val();
         self.lines.write_data.next = self.error_line.val();

@@ -58,7 +58,6 @@ pub struct LostCycles {
     divergence_q: Register<Bits<32>>,
     scoreboard_q: Register<Bits<32>>,
     conflict_q: Register<Bits<32>>,
-    lost_to: Signal<Local, LostCycle>,
 }
 
 impl Logic for LostCycles {
@@ -67,23 +66,23 @@ impl Logic for LostCycles {
         self.occupied_q.d.next = self.occupied.val();
         self.advance_q.d.next = self.advance.val();
         self.reason_q.d.next = self.reason.val();
-        self.lost_to.next = self.reason_q.q.val();
+        let mut lost_to = self.reason_q.q.val();
         if self.replay_valid.val() {
-            self.lost_to.next = LostCycle::Scoreboard;
+            lost_to = LostCycle::Scoreboard;
             if self.miss_valid.val() {
-                self.lost_to.next = LostCycle::Fetch;
+                lost_to = LostCycle::Fetch;
             }
         }
         if self.occupied_q.q.val() {
             if !self.advance_q.q.val() {
                 self.conflict_q.d.next = self.conflict_q.q.val() + bits::<32>(1);
-            } else if self.lost_to.val() == LostCycle::Memory {
+            } else if lost_to == LostCycle::Memory {
                 self.memory_q.d.next = self.memory_q.q.val() + bits::<32>(1);
-            } else if self.lost_to.val() == LostCycle::Fetch {
+            } else if lost_to == LostCycle::Fetch {
                 self.fetch_q.d.next = self.fetch_q.q.val() + bits::<32>(1);
-            } else if self.lost_to.val() == LostCycle::Divergence {
+            } else if lost_to == LostCycle::Divergence {
                 self.divergence_q.d.next = self.divergence_q.q.val() + bits::<32>(1);
-            } else if self.lost_to.val() == LostCycle::Scoreboard {
+            } else if lost_to == LostCycle::Scoreboard {
                 self.scoreboard_q.d.next = self.scoreboard_q.q.val() + bits::<32>(1);
             }
         }

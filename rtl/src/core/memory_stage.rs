@@ -93,7 +93,6 @@ pub struct MemoryStage<const LANES: usize> {
     atomic: Vec<Register<Bit>>,
     operation: Vec<Register<Bits<5>>>,
     acquire: Vec<Register<Bit>>,
-    leaves: Signal<Local, Bit>,
     _atomics: usize,
 }
 
@@ -148,7 +147,6 @@ impl<const LANES: usize> MemoryStage<LANES> {
             atomic: (0..atomics).map(|_| Register::default()).collect(),
             operation: (0..atomics).map(|_| Register::default()).collect(),
             acquire: (0..atomics).map(|_| Register::default()).collect(),
-            leaves: Signal::default(),
             _atomics: atomics,
         }
     }
@@ -157,15 +155,15 @@ impl<const LANES: usize> MemoryStage<LANES> {
 impl<const LANES: usize> Logic for MemoryStage<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.leaves.next = self.memory_ready.val();
+        let mut leaves = self.memory_ready.val();
         if self.scratchpad.q.val() {
-            self.leaves.next = self.scratchpad_ready.val();
+            leaves = self.scratchpad_ready.val();
         }
         self.ready.d.next = self.ready_next.val();
         self.request_ready.next = self.ready.q.val();
         self.address.write_enable.next = self.ready.q.val();
         self.data.write_enable.next = self.ready.q.val();
-        if self.leaves.val() {
+        if leaves {
             self.valid.d.next = false;
         }
         // Whether something is offered is known last, so it decides about nothing but its mark.

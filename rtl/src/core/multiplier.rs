@@ -30,11 +30,6 @@ pub struct Multiplier {
 
     parts: PartialProducts,
     high_word_w: Register<Bit>,
-    first: Signal<Local, Bits<34>>,
-    second: Signal<Local, Bits<34>>,
-    middle: Signal<Local, Bits<34>>,
-    extended: Signal<Local, Bits<48>>,
-    upper: Signal<Local, Bits<48>>,
 }
 
 impl Logic for Multiplier {
@@ -55,33 +50,33 @@ impl Logic for Multiplier {
         }
 
         // W: the middle products count from bit 16 on and have a sign.
-        self.first.next = bits::<34>(0);
-        self.second.next = bits::<34>(0);
-        self.middle.next = bits::<34>(0);
-        self.extended.next = bits::<48>(0);
-        self.upper.next = bits::<48>(0);
+        let mut first = bits::<34>(0);
+        let mut second = bits::<34>(0);
+        let mut middle = bits::<34>(0);
+        let mut extended = bits::<48>(0);
+        let mut upper = bits::<48>(0);
         self.product.next = bits::<32>(0);
         if self.wanted.val() {
-            self.first.next = bit_cast::<34, 33>(self.parts.low_high.val());
+            first = bit_cast::<34, 33>(self.parts.low_high.val());
             if self.parts.low_high.val().get_bit(32) {
-                self.first.next = bit_cast::<34, 33>(self.parts.low_high.val()) | 0x2_0000_0000_u64;
+                first = bit_cast::<34, 33>(self.parts.low_high.val()) | 0x2_0000_0000_u64;
             }
-            self.second.next = bit_cast::<34, 33>(self.parts.high_low.val());
+            second = bit_cast::<34, 33>(self.parts.high_low.val());
             if self.parts.high_low.val().get_bit(32) {
-                self.second.next = bit_cast::<34, 33>(self.parts.high_low.val()) | 0x2_0000_0000_u64;
+                second = bit_cast::<34, 33>(self.parts.high_low.val()) | 0x2_0000_0000_u64;
             }
-            self.middle.next = self.first.val() + self.second.val();
-            self.extended.next = bit_cast::<48, 34>(self.middle.val());
-            if self.middle.val().get_bit(33) {
-                self.extended.next = bit_cast::<48, 34>(self.middle.val()) | 0xfffc_0000_0000_u64;
+            middle = first + second;
+            extended = bit_cast::<48, 34>(middle);
+            if middle.get_bit(33) {
+                extended = bit_cast::<48, 34>(middle) | 0xfffc_0000_0000_u64;
             }
-            self.upper.next = ((bit_cast::<48, 32>(self.parts.high_high.val().get_bits::<32>(0)) << 16)
+            upper = ((bit_cast::<48, 32>(self.parts.high_high.val().get_bits::<32>(0)) << 16)
                 | bit_cast::<48, 16>(self.parts.low_low.val().get_bits::<16>(16)))
-                + self.extended.val();
-            self.product.next = (bit_cast::<32, 16>(self.upper.val().get_bits::<16>(0)) << 16)
+                + extended;
+            self.product.next = (bit_cast::<32, 16>(upper.get_bits::<16>(0)) << 16)
                 | bit_cast::<32, 16>(self.parts.low_low.val().get_bits::<16>(0));
             if self.high_word_w.q.val() {
-                self.product.next = self.upper.val().get_bits::<32>(16);
+                self.product.next = upper.get_bits::<32>(16);
             }
         }
     }

@@ -25,7 +25,6 @@ pub struct OldestFirst {
     older: Vec<Register<Bits<32>>>,
     number: Vec<Constant<Bits<5>>>,
     chosen: Pack<Bit, 1, 32>,
-    started: Signal<Local, Bits<32>>,
 }
 
 impl Default for OldestFirst {
@@ -40,7 +39,6 @@ impl Default for OldestFirst {
             older: (0..32).map(|_| Register::default()).collect(),
             number: crate::control::indices(32),
             chosen: Pack::new(32),
-            started: Signal::default(),
         }
     }
 }
@@ -48,14 +46,14 @@ impl Default for OldestFirst {
 impl Logic for OldestFirst {
     #[hdl_gen]
     fn update(&mut self) {
-        self.started.next = bits::<32>(0);
+        let mut started = bits::<32>(0);
         if self.start_valid.val() {
-            self.started.next = bits::<32>(1) << self.start_slot.val();
+            started = bits::<32>(1) << self.start_slot.val();
         }
         for i in 0..32 {
-            self.older[i].d.next = self.older[i].q.val() & !self.started.val();
+            self.older[i].d.next = self.older[i].q.val() & !started;
             if self.start_valid.val() & (self.start_slot.val() == self.number[i].val()) {
-                self.older[i].d.next = !self.started.val();
+                self.older[i].d.next = !started;
             }
             self.chosen.x[i].next =
                 self.request.val().get_bit(i) & !(self.older[i].q.val() & self.request.val()).any();

@@ -42,8 +42,6 @@ pub struct OutstandingOperations {
     started: Register<Bits<6>>,
     completed: Register<Bits<6>>,
     busy_q: Register<Bits<32>>,
-    set: Signal<Local, Bits<32>>,
-    cleared: Signal<Local, Bits<32>>,
 }
 
 impl Logic for OutstandingOperations {
@@ -55,20 +53,20 @@ impl Logic for OutstandingOperations {
         self.youngest.write_address.next = self.start_slot_q.q.val();
         self.youngest.write_data.next = self.started.q.val();
         self.youngest.read_address.next = self.done_slot.val();
-        self.set.next = bits::<32>(0);
+        let mut set = bits::<32>(0);
         if self.start_q.q.val() {
             self.started.d.next = self.started.q.val() + bits::<6>(1);
-            self.set.next = bits::<32>(1) << self.start_slot_q.q.val();
+            set = bits::<32>(1) << self.start_slot_q.q.val();
         }
-        self.cleared.next = bits::<32>(0);
+        let mut cleared = bits::<32>(0);
         if self.done_valid.val() {
             self.completed.d.next = self.completed.q.val() + bits::<6>(1);
             if self.youngest.read_data.val() == self.completed.q.val() {
-                self.cleared.next = bits::<32>(1) << self.done_slot.val();
+                cleared = bits::<32>(1) << self.done_slot.val();
             }
         }
-        self.busy_q.d.next = (self.busy_q.q.val() & !self.cleared.val()) | self.set.val();
-        self.busy.next = self.busy_q.q.val() | self.set.val();
+        self.busy_q.d.next = (self.busy_q.q.val() & !cleared) | set;
+        self.busy.next = self.busy_q.q.val() | set;
         self.slot_busy.next = self.busy_q.q.val().get_bit(self.slot.val().index())
             | (self.start_q.q.val() & (self.start_slot_q.q.val() == self.slot.val()));
         self.other_busy.next = self.busy_q.q.val().get_bit(self.other_slot.val().index())

@@ -64,11 +64,6 @@ pub struct PathSelector<const LANES: usize> {
     playing: Register<Bit>,
     /// Lanes that take part in it.
     standing: Register<Bits<LANES>>,
-    left: Signal<Local, Bit>,
-    right: Signal<Local, Bit>,
-    left_key: Signal<Local, Bits<36>>,
-    right_key: Signal<Local, Bits<36>>,
-    difference: Signal<Local, Bits<37>>,
     /// Winners of the pairs of lanes.
     winner: Vec<Signal<Local, Bits<36>>>,
     /// The same a cycle later, if they are more than one.
@@ -79,9 +74,6 @@ pub struct PathSelector<const LANES: usize> {
     late: Vec<Register<Bits<36>>>,
     /// They, and then the winners of each pair of these to the last.
     late_player: Vec<Signal<Local, Bits<36>>>,
-    champion: Signal<Local, Bits<36>>,
-    chosen_key: Signal<Local, Bits<36>>,
-    excess: Signal<Local, Bits<37>>,
     stands: Pack<Bit, 1, LANES>,
     _pairs: usize,
     _pair_is_last: usize,
@@ -139,19 +131,11 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
             second_best: Register::default(),
             playing: Register::default(),
             standing: Register::default(),
-            left: Signal::default(),
-            right: Signal::default(),
-            left_key: Signal::default(),
-            right_key: Signal::default(),
-            difference: Signal::default(),
             winner: vec![Signal::default(); pairs + alone],
             middle: (0..middle).map(|_| Register::default()).collect(),
             middle_player: vec![Signal::default(); middle + middle_games],
             late: (0..late).map(|_| Register::default()).collect(),
             late_player: vec![Signal::default(); late + late_games],
-            champion: Signal::default(),
-            chosen_key: Signal::default(),
-            excess: Signal::default(),
             stands: Pack::new(LANES),
             _pairs: pairs,
             _pair_is_last: usize::from(pairs == 1),
@@ -203,12 +187,12 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         }
 
         // Each game takes the sign of a difference: as `<`, it may become a comparison for equality besides.
-        self.left.next = false;
-        self.right.next = false;
-        self.left_key.next = bits::<36>(0);
-        self.right_key.next = bits::<36>(0);
-        self.difference.next = bits::<37>(0);
-        self.champion.next = bits::<36>(0xf_ffff_ffff_u64);
+        let mut left = false;
+        let mut right = false;
+        let mut left_key = bits::<36>(0);
+        let mut right_key = bits::<36>(0);
+        let mut difference = bits::<37>(0);
+        let mut champion = bits::<36>(0xf_ffff_ffff_u64);
         for i in 0..self._pairs {
             self.winner[i].next = bits::<36>(0xf_ffff_ffff_u64);
         }
@@ -216,27 +200,26 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose, so that each bit of the winner, all ones if
             // there is none, is a function of four.
             for i in 0..self._pairs {
-                self.left_key.next = self.key[2 * i].val();
-                self.right_key.next = self.key[2 * i + 1].val();
-                self.difference.next =
-                    bit_cast::<37, 36>(self.right_key.val()) - bit_cast::<37, 36>(self.left_key.val());
-                self.right.next = self.standing.q.val().get_bit(2 * i + 1)
-                    & (!self.standing.q.val().get_bit(2 * i) | self.difference.val().get_bit(36));
-                self.left.next = self.standing.q.val().get_bit(2 * i) & !self.right.val();
-                if self.left.val() {
-                    self.winner[i].next = self.left_key.val();
+                left_key = self.key[2 * i].val();
+                right_key = self.key[2 * i + 1].val();
+                difference = bit_cast::<37, 36>(right_key) - bit_cast::<37, 36>(left_key);
+                right = self.standing.q.val().get_bit(2 * i + 1)
+                    & (!self.standing.q.val().get_bit(2 * i) | difference.get_bit(36));
+                left = self.standing.q.val().get_bit(2 * i) & !right;
+                if left {
+                    self.winner[i].next = left_key;
                 }
-                if self.right.val() {
-                    self.winner[i].next = self.winner[i].val() & self.right_key.val();
+                if right {
+                    self.winner[i].next = self.winner[i].val() & right_key;
                 }
             }
         }
         for i in 0..self._pair_is_last {
-            self.champion.next = self.winner[i].val();
+            champion = self.winner[i].val();
         }
         for i in 0..self._alone {
             if self.standing.q.val().get_bit(i) {
-                self.champion.next = self.key[i].val();
+                champion = self.key[i].val();
             }
         }
         // All later rounds: the players are numbered in the order of their games.
@@ -245,13 +228,12 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.middle_player[i].next = self.middle[i].q.val();
         }
         for i in 0..self._middle_games {
-            self.left_key.next = self.middle_player[2 * i].val();
-            self.right_key.next = self.middle_player[2 * i + 1].val();
-            self.difference.next =
-                bit_cast::<37, 36>(self.left_key.val()) - bit_cast::<37, 36>(self.right_key.val());
-            self.middle_player[i + self._middle].next = self.right_key.val();
-            if self.difference.val().get_bit(36) {
-                self.middle_player[i + self._middle].next = self.left_key.val();
+            left_key = self.middle_player[2 * i].val();
+            right_key = self.middle_player[2 * i + 1].val();
+            difference = bit_cast::<37, 36>(left_key) - bit_cast::<37, 36>(right_key);
+            self.middle_player[i + self._middle].next = right_key;
+            if difference.get_bit(36) {
+                self.middle_player[i + self._middle].next = left_key;
             }
         }
         for i in 0..self._late {
@@ -259,39 +241,37 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.late_player[i].next = self.late[i].q.val();
         }
         for i in 0..self._late_games {
-            self.left_key.next = self.late_player[2 * i].val();
-            self.right_key.next = self.late_player[2 * i + 1].val();
-            self.difference.next =
-                bit_cast::<37, 36>(self.left_key.val()) - bit_cast::<37, 36>(self.right_key.val());
-            self.late_player[i + self._late].next = self.right_key.val();
-            if self.difference.val().get_bit(36) {
-                self.late_player[i + self._late].next = self.left_key.val();
+            left_key = self.late_player[2 * i].val();
+            right_key = self.late_player[2 * i + 1].val();
+            difference = bit_cast::<37, 36>(left_key) - bit_cast::<37, 36>(right_key);
+            self.late_player[i + self._late].next = right_key;
+            if difference.get_bit(36) {
+                self.late_player[i + self._late].next = left_key;
             }
         }
         for _k in 0..self._middle_is_last {
-            self.champion.next = self.middle_player[self._middle_last].val();
+            champion = self.middle_player[self._middle_last].val();
         }
         for _k in 0..self._late_is_last {
-            self.champion.next = self.late_player[self._late_last].val();
+            champion = self.late_player[self._late_last].val();
         }
         if self.cycle[self._first_end].q.val() {
-            self.best.d.next = self.champion.val();
+            self.best.d.next = champion;
         }
         if self.cycle[self._second_end].q.val() {
-            self.second_best.d.next = self.champion.val();
+            self.second_best.d.next = champion;
         }
 
         // No living lane has a smaller key than the best: those that have no greater one have it. The difference takes fewer LUTs than
         // a comparison for equality.
-        self.chosen_key.next = bits::<36>(0);
-        self.excess.next = bits::<37>(0);
+        let mut chosen_key = bits::<36>(0);
+        let mut excess = bits::<37>(0);
         for i in 0..LANES {
             self.stands.x[i].next = false;
             if self.cycle[self._stands].q.val() {
-                self.chosen_key.next = self.key[i].val();
-                self.excess.next =
-                    bit_cast::<37, 36>(self.best.q.val()) - bit_cast::<37, 36>(self.chosen_key.val());
-                self.stands.x[i].next = self.first_alive.q.val().get_bit(i) & !self.excess.val().get_bit(36);
+                chosen_key = self.key[i].val();
+                excess = bit_cast::<37, 36>(self.best.q.val()) - bit_cast::<37, 36>(chosen_key);
+                self.stands.x[i].next = self.first_alive.q.val().get_bit(i) & !excess.get_bit(36);
             }
         }
         if self.cycle[self._stands].q.val() {

@@ -14,8 +14,6 @@ pub struct PopulationCount<const LANES: usize> {
     pub count: Signal<Out, Bits<6>>,
     /// Lanes of each pair, then the sum of each pair of the sums before.
     sum: Vec<Signal<Local, Bits<6>>>,
-    left: Signal<Local, Bits<6>>,
-    right: Signal<Local, Bits<6>>,
     _pairs: usize,
     _later: usize,
     _alone: usize,
@@ -30,8 +28,6 @@ impl<const LANES: usize> Default for PopulationCount<LANES> {
             set: Signal::default(),
             count: Signal::default(),
             sum: vec![Signal::default(); sums + alone],
-            left: Signal::default(),
-            right: Signal::default(),
             _pairs: LANES / 2,
             _later: sums - LANES / 2,
             _alone: alone,
@@ -43,18 +39,18 @@ impl<const LANES: usize> Default for PopulationCount<LANES> {
 impl<const LANES: usize> Logic for PopulationCount<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.left.next = bits::<6>(0);
-        self.right.next = bits::<6>(0);
+        let mut left = bits::<6>(0);
+        let mut right = bits::<6>(0);
         for i in 0..self._pairs {
-            self.left.next = bits::<6>(0);
-            self.right.next = bits::<6>(0);
+            left = bits::<6>(0);
+            right = bits::<6>(0);
             if self.set.val().get_bit(2 * i) {
-                self.left.next = bits::<6>(1);
+                left = bits::<6>(1);
             }
             if self.set.val().get_bit(2 * i + 1) {
-                self.right.next = bits::<6>(1);
+                right = bits::<6>(1);
             }
-            self.sum[i].next = self.left.val() + self.right.val();
+            self.sum[i].next = left + right;
         }
         for i in 0..self._alone {
             self.sum[i].next = bits::<6>(0);
@@ -63,9 +59,9 @@ impl<const LANES: usize> Logic for PopulationCount<LANES> {
             }
         }
         for i in 0..self._later {
-            self.left.next = self.sum[2 * i].val();
-            self.right.next = self.sum[2 * i + 1].val();
-            self.sum[i + self._pairs].next = self.left.val() + self.right.val();
+            left = self.sum[2 * i].val();
+            right = self.sum[2 * i + 1].val();
+            self.sum[i + self._pairs].next = left + right;
         }
         self.count.next = self.sum[self._last].val();
     }

@@ -42,9 +42,6 @@ pub struct ProgramCounters {
     jump: RamAsync<Bits<30>, 5>,
     replayed: Register<Bits<32>>,
     jumped: Register<Bits<32>>,
-    moving: Signal<Local, Bits<32>>,
-    replaying: Signal<Local, Bits<32>>,
-    jumping: Signal<Local, Bits<32>>,
 }
 
 impl Logic for ProgramCounters {
@@ -64,22 +61,20 @@ impl Logic for ProgramCounters {
         self.jump.read_address.next = self.slot.val();
 
         // Which memory holds the latest PC of a slot
-        self.moving.next = bits::<32>(0);
+        let mut moving = bits::<32>(0);
         if self.sequential_valid.val() {
-            self.moving.next = bits::<32>(1) << self.slot.val();
+            moving = bits::<32>(1) << self.slot.val();
         }
-        self.replaying.next = bits::<32>(0);
+        let mut replaying = bits::<32>(0);
         if self.replay_valid.val() {
-            self.replaying.next = bits::<32>(1) << self.replay_slot.val();
+            replaying = bits::<32>(1) << self.replay_slot.val();
         }
-        self.jumping.next = bits::<32>(0);
+        let mut jumping = bits::<32>(0);
         if self.jump_valid.val() {
-            self.jumping.next = bits::<32>(1) << self.jump_slot.val();
+            jumping = bits::<32>(1) << self.jump_slot.val();
         }
-        self.replayed.d.next =
-            ((self.replayed.q.val() & !self.moving.val()) | self.replaying.val()) & !self.jumping.val();
-        self.jumped.d.next =
-            (self.jumped.q.val() & !(self.moving.val() | self.replaying.val())) | self.jumping.val();
+        self.replayed.d.next = ((self.replayed.q.val() & !moving) | replaying) & !jumping;
+        self.jumped.d.next = (self.jumped.q.val() & !(moving | replaying)) | jumping;
 
         self.pc.next = self.sequential.read_data.val();
         if self.replayed.q.val().get_bit(self.slot.val().index()) {

@@ -99,24 +99,6 @@ pub struct WarpScheduler {
     age: Vec<OldestFirst>,
     encoder: Vec<BinaryEncoder>,
     finish_choice: PriorityEncoder,
-    ready: Signal<Local, Bits<32>>,
-    choice: Signal<Local, Bits<32>>,
-    done: Signal<Local, Bits<32>>,
-    issued: Signal<Local, Bits<32>>,
-    started: Signal<Local, Bits<32>>,
-    held: Signal<Local, Bits<32>>,
-    missed: Signal<Local, Bits<32>>,
-    to_wait: Signal<Local, Bits<32>>,
-    to_resolve: Signal<Local, Bits<32>>,
-    written: Signal<Local, Bits<32>>,
-    resumed: Signal<Local, Bits<32>>,
-    flushed: Signal<Local, Bits<32>>,
-    /// Flushed, with a path to be selected.
-    split_up: Signal<Local, Bits<32>>,
-    just_ended: Signal<Local, Bits<32>>,
-    selected: Signal<Local, Bits<32>>,
-    woken: Signal<Local, Bits<32>>,
-    left: Signal<Local, Bits<32>>,
     _ages: usize,
     _turns: usize,
 }
@@ -172,23 +154,6 @@ impl WarpScheduler {
             age: (0..ages).map(|_| OldestFirst::default()).collect(),
             encoder: (0..ages).map(|_| BinaryEncoder::default()).collect(),
             finish_choice: PriorityEncoder::default(),
-            ready: Signal::default(),
-            choice: Signal::default(),
-            done: Signal::default(),
-            issued: Signal::default(),
-            started: Signal::default(),
-            held: Signal::default(),
-            missed: Signal::default(),
-            to_wait: Signal::default(),
-            to_resolve: Signal::default(),
-            written: Signal::default(),
-            resumed: Signal::default(),
-            flushed: Signal::default(),
-            split_up: Signal::default(),
-            just_ended: Signal::default(),
-            selected: Signal::default(),
-            woken: Signal::default(),
-            left: Signal::default(),
             _ages: ages,
             _turns: 1 - ages,
         }
@@ -198,32 +163,32 @@ impl WarpScheduler {
 impl Logic for WarpScheduler {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ready.next = self.occupied_slots.q.val()
+        let ready = self.occupied_slots.q.val()
             & !(self.resolving.q.val() | self.fetch.q.val() | self.waiting.q.val() | self.ended.q.val());
-        self.choice.next = bits::<32>(0);
+        let mut choice = bits::<32>(0);
         self.issue_slot.next = bits::<5>(0);
         self.issue_fresh.next = false;
         for i in 0..self._turns {
-            self.turns[i].request.next = self.ready.val();
+            self.turns[i].request.next = ready;
             self.turns[i].mark.next = self.fresh.q.val();
-            self.turns[i].advance.next = self.advance.val() & self.ready.val().any();
-            self.choice.next = self.turns[i].choice.val();
+            self.turns[i].advance.next = self.advance.val() & ready.any();
+            choice = self.turns[i].choice.val();
             self.issue_slot.next = self.turns[i].slot.val();
             self.issue_fresh.next = self.turns[i].marked.val();
         }
         for i in 0..self._ages {
             self.age[i].start_valid.next = self.start_valid.val();
             self.age[i].start_slot.next = self.start_slot.val();
-            self.age[i].request.next = self.ready.val();
-            self.choice.next = self.age[i].choice.val();
+            self.age[i].request.next = ready;
+            choice = self.age[i].choice.val();
             self.encoder[i].one_hot.next = self.age[i].choice.val();
             self.issue_slot.next = self.encoder[i].index.val();
             self.issue_fresh.next = (self.fresh.q.val() & self.age[i].choice.val()).any();
         }
-        self.issue_valid.next = self.ready.val().any();
-        self.issued.next = bits::<32>(0);
+        self.issue_valid.next = ready.any();
+        let mut issued = bits::<32>(0);
         if self.advance.val() {
-            self.issued.next = self.choice.val();
+            issued = choice;
         }
         self.idle_reason.next = LostCycle::NoWarp;
         if self.resolving.q.val().any() {
@@ -236,87 +201,85 @@ impl Logic for WarpScheduler {
             self.idle_reason.next = LostCycle::Memory;
         }
 
-        self.started.next = bits::<32>(0);
+        let mut started = bits::<32>(0);
         if self.start_valid.val() {
-            self.started.next = bits::<32>(1) << self.start_slot.val();
+            started = bits::<32>(1) << self.start_slot.val();
         }
-        self.held.next = bits::<32>(1) << self.hold_slot.val();
-        self.missed.next = bits::<32>(0);
+        let held = bits::<32>(1) << self.hold_slot.val();
+        let mut missed = bits::<32>(0);
         if self.miss_valid.val() {
-            self.missed.next = self.held.val();
+            missed = held;
         }
-        self.to_wait.next = bits::<32>(0);
+        let mut to_wait = bits::<32>(0);
         if self.wait_valid.val() {
-            self.to_wait.next = self.held.val();
+            to_wait = held;
         }
-        self.to_resolve.next = bits::<32>(0);
+        let mut to_resolve = bits::<32>(0);
         if self.control_valid.val() {
-            self.to_resolve.next = self.held.val();
+            to_resolve = held;
         }
-        self.written.next = bits::<32>(1) << self.write_slot.val();
-        self.resumed.next = bits::<32>(0);
+        let written = bits::<32>(1) << self.write_slot.val();
+        let mut resumed = bits::<32>(0);
         if self.resume_valid.val() {
-            self.resumed.next = self.written.val();
+            resumed = written;
         }
-        self.flushed.next = bits::<32>(0);
+        let mut flushed = bits::<32>(0);
         if self.flush_valid.val() {
-            self.flushed.next = bits::<32>(1) << self.flush_slot.val();
+            flushed = bits::<32>(1) << self.flush_slot.val();
         }
-        self.split_up.next = self.flushed.val();
+        // Flushed, with a path to be selected.
+        let mut split_up = flushed;
         if self.again_valid.val() {
-            self.split_up.next = bits::<32>(0);
-            self.resumed.next = self.resumed.val() | self.flushed.val();
+            split_up = bits::<32>(0);
+            resumed = resumed | flushed;
         }
-        self.just_ended.next = bits::<32>(0);
+        let mut just_ended = bits::<32>(0);
         if self.ended_valid.val() {
-            self.just_ended.next = self.written.val();
+            just_ended = written;
         }
-        self.selected.next = bits::<32>(0);
+        let mut selected = bits::<32>(0);
         if self.path_valid.val() {
-            self.selected.next = bits::<32>(1) << self.path_slot.val();
+            selected = bits::<32>(1) << self.path_slot.val();
         }
-        self.woken.next = bits::<32>(0);
+        let mut woken = bits::<32>(0);
         if self.late_valid.val() {
-            self.woken.next = bits::<32>(1) << self.late_slot.val();
+            woken = bits::<32>(1) << self.late_slot.val();
         }
         if self.scratchpad_stored.val() {
-            self.woken.next = self.woken.val() | (bits::<32>(1) << self.scratchpad_slot.val());
+            woken = woken | (bits::<32>(1) << self.scratchpad_slot.val());
         }
         if self.stored_valid.val() {
-            self.woken.next = self.woken.val() | (bits::<32>(1) << self.stored_slot.val());
+            woken = woken | (bits::<32>(1) << self.stored_slot.val());
         }
         if self.divided_valid.val() {
-            self.woken.next = bits::<32>(0xffff_ffff_u64);
+            woken = bits::<32>(0xffff_ffff_u64);
         }
 
         // The finish on offer is held in a register, so that it does not change while it waits.
         self.finish_valid.next = self.finishing.q.val();
         self.finish_slot.next = self.finishing_slot.q.val();
-        self.left.next = bits::<32>(0);
+        let mut left = bits::<32>(0);
         if self.finishing.q.val() & self.finish_ready.val() {
             self.finishing.d.next = false;
         }
-        self.done.next = self.ended.q.val() & !self.stores_busy.val();
-        self.finish_choice.request.next = self.done.val();
+        let done = self.ended.q.val() & !self.stores_busy.val();
+        self.finish_choice.request.next = done;
         if !self.finishing.q.val() {
-            self.finishing.d.next = self.done.val().any();
+            self.finishing.d.next = done.any();
             self.finishing_slot.d.next = self.finish_choice.index.val();
-            self.left.next = self.finish_choice.one_hot.val();
+            left = self.finish_choice.one_hot.val();
         }
 
-        self.occupied_slots.d.next = (self.occupied_slots.q.val() & !self.left.val()) | self.started.val();
-        self.fresh.d.next = (self.fresh.q.val() & !self.issued.val()) | self.started.val();
-        self.resolving.d.next = (self.resolving.q.val() & !(self.resumed.val() | self.selected.val()))
-            | self.to_resolve.val()
-            | self.split_up.val();
-        self.fetch.d.next = (self.fetch.q.val() | self.missed.val()) & !self.flushed.val();
+        self.occupied_slots.d.next = (self.occupied_slots.q.val() & !left) | started;
+        self.fresh.d.next = (self.fresh.q.val() & !issued) | started;
+        self.resolving.d.next = (self.resolving.q.val() & !(resumed | selected)) | to_resolve | split_up;
+        self.fetch.d.next = (self.fetch.q.val() | missed) & !flushed;
         if self.filled.val() {
-            self.fetch.d.next = self.missed.val();
+            self.fetch.d.next = missed;
         }
         // What wakes a warp may come in the cycle in which it starts to wait.
-        self.waiting.d.next =
-            (self.waiting.q.val() | self.to_wait.val()) & !(self.woken.val() | self.flushed.val());
-        self.ended.d.next = (self.ended.q.val() & !self.left.val()) | self.just_ended.val();
+        self.waiting.d.next = (self.waiting.q.val() | to_wait) & !(woken | flushed);
+        self.ended.d.next = (self.ended.q.val() & !left) | just_ended;
         self.occupied.next = self.occupied_slots.q.val().any();
     }
 }

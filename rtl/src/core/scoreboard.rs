@@ -49,61 +49,52 @@ pub struct Scoreboard {
     set_valid_q: Register<Bit>,
     set_slot_q: Register<Bits<5>>,
     set_register_q: Register<Bits<5>>,
-    wiping: Signal<Local, Bit>,
-    marks: Signal<Local, Bits<32>>,
-    set_enable: Signal<Local, Bit>,
-    set_address: Signal<Local, Bits<5>>,
-    set_row: Signal<Local, Bits<32>>,
-    clear_enable: Signal<Local, Bit>,
-    clear_address: Signal<Local, Bits<5>>,
-    clear_row: Signal<Local, Bits<32>>,
 }
 
 impl Logic for Scoreboard {
     #[hdl_gen]
     fn update(&mut self) {
-        self.wiping.next = !self.wiped.q.val().get_bit(5);
+        let wiping = !self.wiped.q.val().get_bit(5);
         self.set_valid_q.d.next = self.set_valid.val();
         self.set_slot_q.d.next = self.set_slot.val();
         self.set_register_q.d.next = self.set_register.val();
-        self.set_enable.next = self.set_valid_q.q.val();
-        self.set_address.next = self.set_slot_q.q.val();
-        self.set_row.next = self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register_q.q.val());
-        self.clear_enable.next = self.clear_valid.val();
-        self.clear_address.next = self.clear_slot.val();
-        self.clear_row.next =
-            self.clear_changed.read_data.val() ^ (bits::<32>(1) << self.clear_register.val());
-        if self.wiping.val() {
+        let mut set_enable = self.set_valid_q.q.val();
+        let mut set_address = self.set_slot_q.q.val();
+        let mut set_row = self.set_changed.read_data.val() ^ (bits::<32>(1) << self.set_register_q.q.val());
+        let mut clear_enable = self.clear_valid.val();
+        let mut clear_address = self.clear_slot.val();
+        let mut clear_row = self.clear_changed.read_data.val() ^ (bits::<32>(1) << self.clear_register.val());
+        if wiping {
             self.wiped.d.next = self.wiped.q.val() + bits::<6>(1);
-            self.set_enable.next = true;
-            self.set_address.next = self.wiped.q.val().get_bits::<5>(0);
-            self.set_row.next = bits::<32>(0);
-            self.clear_enable.next = true;
-            self.clear_address.next = self.wiped.q.val().get_bits::<5>(0);
-            self.clear_row.next = bits::<32>(0);
+            set_enable = true;
+            set_address = self.wiped.q.val().get_bits::<5>(0);
+            set_row = bits::<32>(0);
+            clear_enable = true;
+            clear_address = self.wiped.q.val().get_bits::<5>(0);
+            clear_row = bits::<32>(0);
         }
         self.set_changed.read_address.next = self.set_slot_q.q.val();
-        self.set_changed.write_enable.next = self.set_enable.val();
-        self.set_changed.write_address.next = self.set_address.val();
-        self.set_changed.write_data.next = self.set_row.val();
+        self.set_changed.write_enable.next = set_enable;
+        self.set_changed.write_address.next = set_address;
+        self.set_changed.write_data.next = set_row;
         self.set_asked.read_address.next = self.slot.val();
-        self.set_asked.write_enable.next = self.set_enable.val();
-        self.set_asked.write_address.next = self.set_address.val();
-        self.set_asked.write_data.next = self.set_row.val();
+        self.set_asked.write_enable.next = set_enable;
+        self.set_asked.write_address.next = set_address;
+        self.set_asked.write_data.next = set_row;
         self.clear_changed.read_address.next = self.clear_slot.val();
-        self.clear_changed.write_enable.next = self.clear_enable.val();
-        self.clear_changed.write_address.next = self.clear_address.val();
-        self.clear_changed.write_data.next = self.clear_row.val();
+        self.clear_changed.write_enable.next = clear_enable;
+        self.clear_changed.write_address.next = clear_address;
+        self.clear_changed.write_data.next = clear_row;
         self.clear_asked.read_address.next = self.slot.val();
-        self.clear_asked.write_enable.next = self.clear_enable.val();
-        self.clear_asked.write_address.next = self.clear_address.val();
-        self.clear_asked.write_data.next = self.clear_row.val();
+        self.clear_asked.write_enable.next = clear_enable;
+        self.clear_asked.write_address.next = clear_address;
+        self.clear_asked.write_data.next = clear_row;
 
-        self.marks.next =
+        let marks =
             (self.set_asked.read_data.val() ^ self.clear_asked.read_data.val()) & bits::<32>(0xffff_fffe_u64);
-        self.pending.next = self.marks.val().get_bit(self.rs1.val().index())
-            | self.marks.val().get_bit(self.rs2.val().index())
-            | self.marks.val().get_bit(self.rd.val().index())
+        self.pending.next = marks.get_bit(self.rs1.val().index())
+            | marks.get_bit(self.rs2.val().index())
+            | marks.get_bit(self.rd.val().index())
             | (self.set_valid_q.q.val()
                 & (self.set_slot_q.q.val() == self.slot.val())
                 & ((self.set_register_q.q.val() == self.rs1.val())

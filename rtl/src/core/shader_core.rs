@@ -213,9 +213,6 @@ pub struct ShaderCore<const LANES: usize> {
     trace_values: Pack<Bits<32>, 32, 1024>,
     trace_store_data: Pack<Bits<32>, 32, 1024>,
     trace_late_values: Pack<Bits<32>, 32, 1024>,
-    checked_as_store: Signal<Local, Bit>,
-    exchanged: Signal<Local, Bit>,
-    address_value: Signal<Local, Bit>,
     number: Vec<Constant<Bits<32>>>,
     aes_enabled: Constant<Bit>,
     atomics_enabled: Constant<Bit>,
@@ -349,9 +346,6 @@ impl<const LANES: usize> ShaderCore<LANES> {
             trace_values: Pack::new(32),
             trace_store_data: Pack::new(32),
             trace_late_values: Pack::new(32),
-            checked_as_store: Signal::default(),
-            exchanged: Signal::default(),
-            address_value: Signal::default(),
             number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
             aes_enabled: Constant::new(options.aes),
             atomics_enabled: Constant::new(options.atomics),
@@ -365,8 +359,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // Atomic instructions, if there are any
-        self.checked_as_store.next = self.decode.read_store.val();
-        self.exchanged.next = false;
+        let mut checked_as_store = self.decode.read_store.val();
+        let mut exchanged = false;
         self.write.stores.next = false;
         self.write.refused.next = bits::<LANES>(0);
         self.hazards.read_atomic.next = false;
@@ -383,8 +377,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             }
             self.write.stores.next = self.atomic_stage[k].stores.val();
             self.write.refused.next = self.atomic_stage[k].refused.val();
-            self.checked_as_store.next =
-                self.decode.read_store.val() | self.atomic_stage[k].read_stores.val();
+            checked_as_store = self.decode.read_store.val() | self.atomic_stage[k].read_stores.val();
             self.hazards.read_atomic.next = self.atomic_stage[k].read_atomic.val();
             self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
             self.hazards.write_atomic.next = self.atomic_stage[k].atomic.val();
@@ -399,7 +392,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             for i in 0..LANES {
                 self.atomic_stage[k].address[i].next = self.lane[i].address.val();
             }
-            self.exchanged.next = self.late.exchanged.val() | self.atomic_turns[k].wake.val();
+            exchanged = self.late.exchanged.val() | self.atomic_turns[k].wake.val();
 
             self.atomic_turns[k].slot.next = self.front_end.decode_slot.val();
             self.atomic_turns[k].busy.next = self.data_memory.atomic_busy.val();
@@ -462,7 +455,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.scratchpad_slot.next = self.data_memory.scratchpad_slot.val();
         self.front_end.stored_valid.next = self.data_memory.stored_valid.val();
         self.front_end.stored_slot.next = self.data_memory.stored_slot.val();
-        self.front_end.divided_valid.next = self.late.divided.val() | self.exchanged.val();
+        self.front_end.divided_valid.next = self.late.divided.val() | exchanged;
         self.front_end.stores_busy.next = self.hazards.stores_busy.val();
         self.front_end.context_write.next = self.write.context_write.val();
         self.front_end.context_slot.next = self.write.context_slot.val();
@@ -590,7 +583,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.hazards.stored_slot.next = self.data_memory.stored_slot.val();
         self.hazards.divide_busy.next = !self.divide.start_ready.val();
         self.hazards.divide_slot.next = self.divide.result_slot.val();
-        self.hazards.divided_valid.next = self.late.divided.val() | self.exchanged.val();
+        self.hazards.divided_valid.next = self.late.divided.val() | exchanged;
         self.hazards.atomic.next = self.decode.atomic.val();
         self.hazards.atomic_busy.next = self.data_memory.atomic_busy.val() | self.late.exchanged.val();
         self.hazards.atomic_slot.next = self.data_memory.atomic_slot.val();
@@ -622,7 +615,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         // Windows
         for i in 0..2 {
             self.window[i].advance.next = self.write.advance.val();
-            self.window[i].store.next = self.checked_as_store.val();
+            self.window[i].store.next = checked_as_store;
             self.window[i].immediate.next = self.decode.read_immediate.val();
             self.window[i].read_base.next = self.read_window_base[i].val();
             self.window[i].read_size.next = self.read_window_size[i].val();
@@ -869,8 +862,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.line_writes.next = self.counters.line_writes.val();
 
         // Trace
-        self.address_value.next =
-            self.write.load.val() | self.write.store.val() | self.write.jump_register.val();
+        let address_value = self.write.load.val() | self.write.store.val() | self.write.jump_register.val();
         for i in 0..32 {
             self.trace_values.x[i].next = bits::<32>(0);
             self.trace_store_data.x[i].next = bits::<32>(0);
@@ -878,7 +870,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
         for i in 0..LANES {
             self.trace_values.x[i].next = self.lane[i].written.val();
-            if self.address_value.val() {
+            if address_value {
                 self.trace_values.x[i].next = self.lane[i].result.val();
             }
             self.trace_store_data.x[i].next = self.lane[i].store_data.val();

@@ -17,36 +17,25 @@ pub struct SubstitutionBox {
     pub x: Signal<In, Bits<8>>,
     /// What takes its place.
     pub y: Signal<Out, Bits<8>>,
-
-    pair: Signal<Local, Bits<8>>,
-    high: Signal<Local, Bits<4>>,
-    low: Signal<Local, Bits<4>>,
-    sum: Signal<Local, Bits<4>>,
-    term: Signal<Local, Bits<4>>,
-    norm: Signal<Local, Bits<4>>,
-    inverse: Signal<Local, Bits<4>>,
-    inverse_high: Signal<Local, Bits<4>>,
-    inverse_low: Signal<Local, Bits<4>>,
-    inverted: Signal<Local, Bits<8>>,
 }
 
 impl Logic for SubstitutionBox {
     #[hdl_gen]
     fn update(&mut self) {
         self.y.next = bits::<8>(0);
-        self.pair.next = bits::<8>(0);
-        self.high.next = bits::<4>(0);
-        self.low.next = bits::<4>(0);
-        self.sum.next = bits::<4>(0);
-        self.term.next = bits::<4>(0);
-        self.norm.next = bits::<4>(0);
-        self.inverse.next = bits::<4>(0);
-        self.inverse_high.next = bits::<4>(0);
-        self.inverse_low.next = bits::<4>(0);
-        self.inverted.next = bits::<8>(0);
+        let mut pair = bits::<8>(0);
+        let mut high = bits::<4>(0);
+        let mut low = bits::<4>(0);
+        let mut sum = bits::<4>(0);
+        let mut term = bits::<4>(0);
+        let mut norm = bits::<4>(0);
+        let mut inverse = bits::<4>(0);
+        let mut inverse_high = bits::<4>(0);
+        let mut inverse_low = bits::<4>(0);
+        let mut inverted = bits::<8>(0);
         if self.enable.val() {
             if self.inverse_box.val() {
-                self.pair.next = bit_cast::<8, 1>((self.x.val() & 0x79).xor().into())
+                pair = bit_cast::<8, 1>((self.x.val() & 0x79).xor().into())
                     | (bit_cast::<8, 1>((self.x.val() & 0xe5).xor().into()) << 1)
                     | (bit_cast::<8, 1>((self.x.val() & 0xb4).xor().into()) << 2)
                     | (bit_cast::<8, 1>((self.x.val() & 0xe0).xor().into()) << 3)
@@ -54,9 +43,9 @@ impl Logic for SubstitutionBox {
                     | (bit_cast::<8, 1>((self.x.val() & 0x71).xor().into()) << 5)
                     | (bit_cast::<8, 1>((self.x.val() & 0xbe).xor().into()) << 6)
                     | (bit_cast::<8, 1>((self.x.val() & 0xc6).xor().into()) << 7);
-                self.pair.next = self.pair.val() ^ 0x37;
+                pair = pair ^ 0x37;
             } else {
-                self.pair.next = bit_cast::<8, 1>((self.x.val() & 0x23).xor().into())
+                pair = bit_cast::<8, 1>((self.x.val() & 0x23).xor().into())
                     | (bit_cast::<8, 1>((self.x.val() & 0x8c).xor().into()) << 1)
                     | (bit_cast::<8, 1>((self.x.val() & 0x1e).xor().into()) << 2)
                     | (bit_cast::<8, 1>((self.x.val() & 0xba).xor().into()) << 3)
@@ -65,107 +54,106 @@ impl Logic for SubstitutionBox {
                     | (bit_cast::<8, 1>((self.x.val() & 0x72).xor().into()) << 6)
                     | (bit_cast::<8, 1>((self.x.val() & 0xa0).xor().into()) << 7);
             }
-            self.high.next = self.pair.val().get_bits::<4>(4);
-            self.low.next = self.pair.val().get_bits::<4>(0);
-            self.sum.next = self.high.val() ^ self.low.val();
+            high = pair.get_bits::<4>(4);
+            low = pair.get_bits::<4>(0);
+            sum = high ^ low;
 
             // The norm 9 * high^2 + low^2 + high * low lies in GF(2^4), where squaring and scaling are linear.
-            if self.high.val().get_bit(0) {
-                self.norm.next = self.norm.val() ^ bits::<4>(9);
+            if high.get_bit(0) {
+                norm = norm ^ bits::<4>(9);
             }
-            if self.high.val().get_bit(1) {
-                self.norm.next = self.norm.val() ^ bits::<4>(2);
+            if high.get_bit(1) {
+                norm = norm ^ bits::<4>(2);
             }
-            if self.high.val().get_bit(2) {
-                self.norm.next = self.norm.val() ^ bits::<4>(8);
+            if high.get_bit(2) {
+                norm = norm ^ bits::<4>(8);
             }
-            if self.high.val().get_bit(3) {
-                self.norm.next = self.norm.val() ^ bits::<4>(6);
+            if high.get_bit(3) {
+                norm = norm ^ bits::<4>(6);
             }
-            if self.low.val().get_bit(0) {
-                self.norm.next = self.norm.val() ^ bits::<4>(1);
+            if low.get_bit(0) {
+                norm = norm ^ bits::<4>(1);
             }
-            if self.low.val().get_bit(1) {
-                self.norm.next = self.norm.val() ^ bits::<4>(4);
+            if low.get_bit(1) {
+                norm = norm ^ bits::<4>(4);
             }
-            if self.low.val().get_bit(2) {
-                self.norm.next = self.norm.val() ^ bits::<4>(3);
+            if low.get_bit(2) {
+                norm = norm ^ bits::<4>(3);
             }
-            if self.low.val().get_bit(3) {
-                self.norm.next = self.norm.val() ^ bits::<4>(12);
+            if low.get_bit(3) {
+                norm = norm ^ bits::<4>(12);
             }
-            self.term.next = self.high.val();
+            term = high;
             for i in 0..4 {
-                if self.low.val().get_bit(i) {
-                    self.norm.next = self.norm.val() ^ self.term.val();
+                if low.get_bit(i) {
+                    norm = norm ^ term;
                 }
-                if self.term.val().get_bit(3) {
-                    self.term.next = (self.term.val() << 1) ^ bits::<4>(3);
+                if term.get_bit(3) {
+                    term = (term << 1) ^ bits::<4>(3);
                 } else {
-                    self.term.next = self.term.val() << 1;
+                    term = term << 1;
                 }
             }
-            match self.norm.val().index() {
-                0 => self.inverse.next = bits::<4>(0),
-                1 => self.inverse.next = bits::<4>(1),
-                2 => self.inverse.next = bits::<4>(9),
-                3 => self.inverse.next = bits::<4>(14),
-                4 => self.inverse.next = bits::<4>(13),
-                5 => self.inverse.next = bits::<4>(11),
-                6 => self.inverse.next = bits::<4>(7),
-                7 => self.inverse.next = bits::<4>(6),
-                8 => self.inverse.next = bits::<4>(15),
-                9 => self.inverse.next = bits::<4>(2),
-                10 => self.inverse.next = bits::<4>(12),
-                11 => self.inverse.next = bits::<4>(5),
-                12 => self.inverse.next = bits::<4>(10),
-                13 => self.inverse.next = bits::<4>(4),
-                14 => self.inverse.next = bits::<4>(3),
-                _ => self.inverse.next = bits::<4>(8),
+            match norm.index() {
+                0 => inverse = bits::<4>(0),
+                1 => inverse = bits::<4>(1),
+                2 => inverse = bits::<4>(9),
+                3 => inverse = bits::<4>(14),
+                4 => inverse = bits::<4>(13),
+                5 => inverse = bits::<4>(11),
+                6 => inverse = bits::<4>(7),
+                7 => inverse = bits::<4>(6),
+                8 => inverse = bits::<4>(15),
+                9 => inverse = bits::<4>(2),
+                10 => inverse = bits::<4>(12),
+                11 => inverse = bits::<4>(5),
+                12 => inverse = bits::<4>(10),
+                13 => inverse = bits::<4>(4),
+                14 => inverse = bits::<4>(3),
+                _ => inverse = bits::<4>(8),
             }
-            self.term.next = self.high.val();
+            term = high;
             for i in 0..4 {
-                if self.inverse.val().get_bit(i) {
-                    self.inverse_high.next = self.inverse_high.val() ^ self.term.val();
+                if inverse.get_bit(i) {
+                    inverse_high = inverse_high ^ term;
                 }
-                if self.term.val().get_bit(3) {
-                    self.term.next = (self.term.val() << 1) ^ bits::<4>(3);
+                if term.get_bit(3) {
+                    term = (term << 1) ^ bits::<4>(3);
                 } else {
-                    self.term.next = self.term.val() << 1;
+                    term = term << 1;
                 }
             }
-            self.term.next = self.sum.val();
+            term = sum;
             for i in 0..4 {
-                if self.inverse.val().get_bit(i) {
-                    self.inverse_low.next = self.inverse_low.val() ^ self.term.val();
+                if inverse.get_bit(i) {
+                    inverse_low = inverse_low ^ term;
                 }
-                if self.term.val().get_bit(3) {
-                    self.term.next = (self.term.val() << 1) ^ bits::<4>(3);
+                if term.get_bit(3) {
+                    term = (term << 1) ^ bits::<4>(3);
                 } else {
-                    self.term.next = self.term.val() << 1;
+                    term = term << 1;
                 }
             }
-            self.inverted.next =
-                (bit_cast::<8, 4>(self.inverse_high.val()) << 4) | bit_cast::<8, 4>(self.inverse_low.val());
+            inverted = (bit_cast::<8, 4>(inverse_high) << 4) | bit_cast::<8, 4>(inverse_low);
 
             if self.inverse_box.val() {
-                self.y.next = bit_cast::<8, 1>((self.inverted.val() & 0x53).xor().into())
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x70).xor().into()) << 1)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x8c).xor().into()) << 2)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x2c).xor().into()) << 3)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0xd4).xor().into()) << 4)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x22).xor().into()) << 5)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0xc6).xor().into()) << 6)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0xa2).xor().into()) << 7);
+                self.y.next = bit_cast::<8, 1>((inverted & 0x53).xor().into())
+                    | (bit_cast::<8, 1>((inverted & 0x70).xor().into()) << 1)
+                    | (bit_cast::<8, 1>((inverted & 0x8c).xor().into()) << 2)
+                    | (bit_cast::<8, 1>((inverted & 0x2c).xor().into()) << 3)
+                    | (bit_cast::<8, 1>((inverted & 0xd4).xor().into()) << 4)
+                    | (bit_cast::<8, 1>((inverted & 0x22).xor().into()) << 5)
+                    | (bit_cast::<8, 1>((inverted & 0xc6).xor().into()) << 6)
+                    | (bit_cast::<8, 1>((inverted & 0xa2).xor().into()) << 7);
             } else {
-                self.y.next = bit_cast::<8, 1>((self.inverted.val() & 0xc1).xor().into())
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x65).xor().into()) << 1)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0xcb).xor().into()) << 2)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x21).xor().into()) << 3)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x57).xor().into()) << 4)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x26).xor().into()) << 5)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0x90).xor().into()) << 6)
-                    | (bit_cast::<8, 1>((self.inverted.val() & 0xbe).xor().into()) << 7);
+                self.y.next = bit_cast::<8, 1>((inverted & 0xc1).xor().into())
+                    | (bit_cast::<8, 1>((inverted & 0x65).xor().into()) << 1)
+                    | (bit_cast::<8, 1>((inverted & 0xcb).xor().into()) << 2)
+                    | (bit_cast::<8, 1>((inverted & 0x21).xor().into()) << 3)
+                    | (bit_cast::<8, 1>((inverted & 0x57).xor().into()) << 4)
+                    | (bit_cast::<8, 1>((inverted & 0x26).xor().into()) << 5)
+                    | (bit_cast::<8, 1>((inverted & 0x90).xor().into()) << 6)
+                    | (bit_cast::<8, 1>((inverted & 0xbe).xor().into()) << 7);
                 self.y.next = self.y.val() ^ 0x63;
             }
         }

@@ -67,13 +67,6 @@ pub struct ThreadIndex {
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
     lanes_log2: Constant<Bits<5>>,
-    ring_bytes_log2: Signal<Local, Bits<5>>,
-    verdict_bytes_log2: Signal<Local, Bits<5>>,
-    thread: Signal<Local, Bits<32>>,
-    places: Signal<Local, Bits<32>>,
-    left: Signal<Local, Bits<32>>,
-    until_wrap: Signal<Local, Bits<5>>,
-    shift: Signal<Local, Bits<5>>,
 }
 
 impl ThreadIndex {
@@ -102,13 +95,6 @@ impl ThreadIndex {
             last: Signal::default(),
             known: Signal::default(),
             lanes_log2: Constant::new(u64::from(lanes.trailing_zeros()).into()),
-            ring_bytes_log2: Signal::default(),
-            verdict_bytes_log2: Signal::default(),
-            thread: Signal::default(),
-            places: Signal::default(),
-            left: Signal::default(),
-            until_wrap: Signal::default(),
-            shift: Signal::default(),
         }
     }
 }
@@ -116,33 +102,33 @@ impl ThreadIndex {
 impl Logic for ThreadIndex {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ring_bytes_log2.next = self.ring_slots_log2.val() + self.slot_bytes_log2.val();
-        self.verdict_bytes_log2.next = self.ring_slots_log2.val() + bits::<5>(2);
+        let ring_bytes_log2 = self.ring_slots_log2.val() + self.slot_bytes_log2.val();
+        let verdict_bytes_log2 = self.ring_slots_log2.val() + bits::<5>(2);
         // Number of the warp in the array, then of its first thread, then the one after it: stacks grow down.
-        self.thread.next = (((bit_cast::<32, 5>(self.core.val()) << bits::<5>(5))
+        let thread = (((bit_cast::<32, 5>(self.core.val()) << bits::<5>(5))
             | bit_cast::<32, 5>(self.slot.val()))
             << self.lanes_log2.val())
             + bits::<32>(1);
         // Places of the ring behind that of lane 0
-        self.places.next = (bits::<32>(1) << self.ring_slots_log2.val()) - bits::<32>(1);
-        self.left.next = self.places.val() & !self.packet.val();
-        self.until_wrap.next = self.left.val().get_bits::<5>(0);
-        if self.left.val().get_bits::<27>(5).any() {
-            self.until_wrap.next = bits::<5>(31);
+        let places = (bits::<32>(1) << self.ring_slots_log2.val()) - bits::<32>(1);
+        let left = places & !self.packet.val();
+        let mut until_wrap = left.get_bits::<5>(0);
+        if left.get_bits::<27>(5).any() {
+            until_wrap = bits::<5>(31);
         }
-        self.lanes.next = self.places.val().get_bits::<5>(0);
+        self.lanes.next = places.get_bits::<5>(0);
         self.last.next = bits::<5>(31);
         self.base.next = bits::<32>(0);
         self.offset_base.next = bits::<32>(0);
-        self.shift.next = bits::<5>(0);
+        let mut shift = bits::<5>(0);
         self.mask.next = bits::<32>(0);
         self.known.next = true;
         if self.exit.val() {
             self.base.next = self.verdict_base.val();
-            self.shift.next = bits::<5>(2);
-            self.mask.next = (bits::<32>(1) << self.verdict_bytes_log2.val()) - bits::<32>(1);
+            shift = bits::<5>(2);
+            self.mask.next = (bits::<32>(1) << verdict_bytes_log2) - bits::<32>(1);
             self.offset_base.next = (self.packet.val() << bits::<5>(2)) & self.mask.val();
-            self.last.next = self.until_wrap.val();
+            self.last.next = until_wrap;
         } else if self.number.val() == bits::<12>(0xcc0) {
             self.offset_base.next = self.packet.val();
             self.mask.next = bits::<32>(0xffff_ffff_u64);
@@ -154,16 +140,16 @@ impl Logic for ThreadIndex {
             self.base.next = bit_cast::<32, 5>(self.core.val());
         } else if self.number.val() == bits::<12>(0xcc4) {
             self.base.next = self.ring_base.val();
-            self.shift.next = self.slot_bytes_log2.val();
-            self.mask.next = (bits::<32>(1) << self.ring_bytes_log2.val()) - bits::<32>(1);
+            shift = self.slot_bytes_log2.val();
+            self.mask.next = (bits::<32>(1) << ring_bytes_log2) - bits::<32>(1);
             self.offset_base.next = (self.packet.val() << self.slot_bytes_log2.val()) & self.mask.val();
-            self.last.next = self.until_wrap.val();
+            self.last.next = until_wrap;
         } else if self.number.val() == bits::<12>(0xcc5) {
             self.base.next = self.argument.val();
         } else if self.number.val() == bits::<12>(0xcc6) {
             self.base.next = self.stack_base.val();
-            self.offset_base.next = self.thread.val() << self.stack_bytes_log2.val();
-            self.shift.next = self.stack_bytes_log2.val();
+            self.offset_base.next = thread << self.stack_bytes_log2.val();
+            shift = self.stack_bytes_log2.val();
             self.mask.next = bits::<32>(0xffff_ffff_u64);
         } else if self.number.val() == bits::<12>(0xc00) {
             self.base.next = self.cycle.val().get_bits::<32>(0);
@@ -176,7 +162,7 @@ impl Logic for ThreadIndex {
         } else {
             self.known.next = false;
         }
-        self.step.next = bits::<32>(1) << self.shift.val();
+        self.step.next = bits::<32>(1) << shift;
     }
 }
 

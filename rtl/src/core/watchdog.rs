@@ -37,10 +37,6 @@ pub struct Watchdog {
     age: Register<Bits<32>>,
     late: Register<Bits<32>>,
     overdue_q: Register<Bit>,
-    /// Age less limit: negative before the limit. As `>=`, synthesis may add a comparison for equality.
-    beyond: Signal<Local, Bits<33>>,
-    found: Signal<Local, Bits<32>>,
-    started: Signal<Local, Bits<32>>,
 }
 
 impl Logic for Watchdog {
@@ -59,16 +55,17 @@ impl Logic for Watchdog {
             self.age.d.next = bits::<32>(0);
         }
 
-        self.started.next = bits::<32>(0);
+        let mut started = bits::<32>(0);
         if self.start_valid.val() {
-            self.started.next = bits::<32>(1) << self.start_slot.val();
+            started = bits::<32>(1) << self.start_slot.val();
         }
-        self.found.next = bits::<32>(0);
-        self.beyond.next = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.limit.val());
-        if self.limit.val().any() & !self.beyond.val().get_bit(32) {
-            self.found.next = bits::<32>(1) << self.aged.q.val();
+        let mut found = bits::<32>(0);
+        // Age less limit: negative before the limit. As `>=`, synthesis may add a comparison for equality.
+        let beyond = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.limit.val());
+        if self.limit.val().any() & !beyond.get_bit(32) {
+            found = bits::<32>(1) << self.aged.q.val();
         }
-        self.late.d.next = (self.late.q.val() | self.found.val()) & !self.started.val();
+        self.late.d.next = (self.late.q.val() | found) & !started;
 
         self.overdue.next = self.overdue_q.q.val();
         if self.advance.val() {

@@ -302,38 +302,6 @@ pub struct WriteStage<const LANES: usize> {
     check: AccessCheck<LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
-    execute_access: Signal<Local, Bit>,
-    execute_writes: Signal<Local, Bit>,
-    access: Signal<Local, Bit>,
-    split: Signal<Local, Bit>,
-    sound: Signal<Local, Bits<LANES>>,
-    branching: Signal<Local, Bits<LANES>>,
-    living: Signal<Local, Bits<LANES>>,
-    load_failed: Signal<Local, Bit>,
-    /// The instruction leaves the stage at this edge.
-    leaves: Signal<Local, Bit>,
-    /// The access is to be sent back.
-    refuses: Signal<Local, Bit>,
-    /// It is, at this edge.
-    goes_back: Signal<Local, Bit>,
-    all_ended: Signal<Local, Bit>,
-    together: Signal<Local, Bit>,
-    direct_pc: Signal<Local, Bits<30>>,
-    onward_key: Signal<Local, Bits<36>>,
-    branch_key: Signal<Local, Bits<36>>,
-    /// The warp's path goes before that on which lanes wait.
-    preferred: Signal<Local, Bit>,
-    direct: Signal<Local, Bit>,
-    selects: Signal<Local, Bit>,
-    memory: Signal<Local, Bit>,
-    older_missing: Signal<Local, Bit>,
-    held_back: Signal<Local, Bit>,
-    fault_waits: Signal<Local, Bit>,
-    request_waits: Signal<Local, Bit>,
-    request_offered: Signal<Local, Bit>,
-    fault_offered: Signal<Local, Bit>,
-    blocked: Signal<Local, Bit>,
-    flush: Signal<Local, Bit>,
 }
 
 impl<const LANES: usize> Default for WriteStage<LANES> {
@@ -498,34 +466,6 @@ impl<const LANES: usize> Default for WriteStage<LANES> {
             check: AccessCheck::default(),
             encoder: FaultEncoder::default(),
             active_count: PopulationCount::default(),
-            execute_access: Signal::default(),
-            execute_writes: Signal::default(),
-            access: Signal::default(),
-            split: Signal::default(),
-            sound: Signal::default(),
-            branching: Signal::default(),
-            living: Signal::default(),
-            load_failed: Signal::default(),
-            leaves: Signal::default(),
-            refuses: Signal::default(),
-            goes_back: Signal::default(),
-            all_ended: Signal::default(),
-            together: Signal::default(),
-            direct_pc: Signal::default(),
-            onward_key: Signal::default(),
-            branch_key: Signal::default(),
-            preferred: Signal::default(),
-            direct: Signal::default(),
-            selects: Signal::default(),
-            memory: Signal::default(),
-            older_missing: Signal::default(),
-            held_back: Signal::default(),
-            fault_waits: Signal::default(),
-            request_waits: Signal::default(),
-            request_offered: Signal::default(),
-            fault_offered: Signal::default(),
-            blocked: Signal::default(),
-            flush: Signal::default(),
         }
     }
 }
@@ -535,9 +475,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
     fn update(&mut self) {
         // Lanes that fault
         self.check.execute_active.next = self.active_x.q.val();
-        self.execute_access.next =
-            (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();
-        self.check.execute_access.next = self.execute_access.val();
+        let execute_access = (self.execute_load.val() | self.execute_store.val()) & !self.execute_exit.val();
+        self.check.execute_access.next = execute_access;
         self.check.execute_size.next = self.execute_funct3.val().get_bits::<2>(0);
         self.check.execute_jump_register.next = self.execute_jump_register.val();
         self.check.execute_jump.next = self.execute_branch.val() | self.execute_jump.val();
@@ -562,11 +501,11 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.check.from_base[i].next = self.from_base[i].val();
             self.check.from_end[i].next = self.from_end[i].val();
         }
-        self.access.next = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
+        let access = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         self.faulting_q.d.next = self.check.faulting.val();
         self.staying_q.d.next = self.check.staying.val();
-        self.load_failed.next = self.fault_w.q.val() & (self.cause_w.q.val() == bits::<5>(5));
-        if self.load_failed.val() {
+        let load_failed = self.fault_w.q.val() & (self.cause_w.q.val() == bits::<5>(5));
+        if load_failed {
             self.faulting_q.d.next = self.active_w.q.val() & self.load_error_lanes.val();
             self.staying_q.d.next = self.active_w.q.val() & !self.load_error_lanes.val();
         }
@@ -582,96 +521,92 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.fault_lanes.next = self.faulting_q.q.val();
             self.stay_lanes.next = self.staying_q.q.val();
         }
-        self.split.next = self.judged.q.val() & (self.faults_q.q.val() | self.mixed_q.q.val());
+        let split = self.judged.q.val() & (self.faults_q.q.val() | self.mixed_q.q.val());
         self.executed.next = self.active_w.q.val() & !self.stay_lanes.val();
-        self.sound.next = self.executed.val() & !self.fault_lanes.val();
+        let sound = self.executed.val() & !self.fault_lanes.val();
 
         // Where the warp goes
-        self.branching.next = self.active_w.q.val() & self.check.conditions.val();
-        self.living.next = self.alive_w.q.val();
+        let branching = self.active_w.q.val() & self.check.conditions.val();
+        let mut living = self.alive_w.q.val();
         if self.exit_w.q.val() {
-            self.living.next = self.alive_w.q.val() & !self.active_w.q.val();
+            living = self.alive_w.q.val() & !self.active_w.q.val();
         }
-        self.all_ended.next = self.exit_w.q.val() & self.whole_w.q.val();
-        self.together.next = !self.jump_register_w.q.val() & !self.exit_w.q.val();
-        if self.branch_w.q.val()
-            & self.branching.val().any()
-            & (self.branching.val() != self.active_w.q.val())
-        {
-            self.together.next = false;
+        let all_ended = self.exit_w.q.val() & self.whole_w.q.val();
+        let mut together = !self.jump_register_w.q.val() & !self.exit_w.q.val();
+        if self.branch_w.q.val() & branching.any() & (branching != self.active_w.q.val()) {
+            together = false;
         }
         self.next_pc.next = self.next_w.q.val();
         if self.jump_w.q.val() {
             self.next_pc.next = self.target_w.q.val().get_bits::<30>(2);
         }
-        self.direct_pc.next = self.next_pc.val();
-        if self.branch_w.q.val() & self.branching.val().any() {
-            self.direct_pc.next = self.target_w.q.val().get_bits::<30>(2);
+        let mut direct_pc = self.next_pc.val();
+        if self.branch_w.q.val() & branching.any() {
+            direct_pc = self.target_w.q.val().get_bits::<30>(2);
         }
         // Whether waiting lanes are passed by is known of both ways before it is known which one the warp goes.
-        self.onward_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+        let onward_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.next_pc.val());
-        self.branch_key.next = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
+        let branch_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.target_w.q.val().get_bits::<30>(2));
-        self.preferred.next = self.onward_key.val() < self.waiting_w.q.val();
-        if self.branch_w.q.val() & self.branching.val().any() {
-            self.preferred.next = self.branch_key.val() < self.waiting_w.q.val();
+        // The warp's path goes before that on which lanes wait.
+        let mut preferred = onward_key < self.waiting_w.q.val();
+        if self.branch_w.q.val() & branching.any() {
+            preferred = branch_key < self.waiting_w.q.val();
         }
-        self.direct.next =
-            self.together.val() & !self.split.val() & (self.whole_w.q.val() | self.preferred.val());
-        self.selects.next = self.valid_w.q.val()
-            & (self.split.val() | (self.control_w.q.val() & !self.direct.val()))
-            & !self.all_ended.val();
+        let direct = together & !split & (self.whole_w.q.val() | preferred);
+        let selects = self.valid_w.q.val() & (split | (self.control_w.q.val() & !direct)) & !all_ended;
 
         // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
         // any more and add lanes to those that are recorded.
         self.warp_late_q.d.next = self.warp_late.val();
-        self.older_missing.next = self.warp_late_q.q.val() & !self.request_taken.q.val();
-        self.held_back.next = self.doubtful_w.q.val()
-            & (!self.judged.q.val() | (self.faults_q.q.val() & self.older_missing.val()));
-        self.memory.next = self.valid_w.q.val() & self.reaches_w.q.val() & self.sound.val().any();
-        self.fault_waits.next = self.late_write.val()
+        let older_missing = self.warp_late_q.q.val() & !self.request_taken.q.val();
+        let held_back =
+            self.doubtful_w.q.val() & (!self.judged.q.val() | (self.faults_q.q.val() & older_missing));
+        let memory = self.valid_w.q.val() & self.reaches_w.q.val() & sound.any();
+        let fault_waits = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
         // A load or store waits for stage M even if no lane of it is left to go there, which is known late.
-        self.request_waits.next = self.reaches_w.q.val() & !self.request_taken.q.val();
-        self.blocked.next = self.held_back.val()
-            | (self.judged.q.val() & self.faults_q.q.val() & self.fault_waits.val())
-            | (self.split.val() & !self.path_ready.val())
-            | (self.request_waits.val() & !self.request_ready.val())
-            | (self.access.val() & self.path_valid.val())
+        let request_waits = self.reaches_w.q.val() & !self.request_taken.q.val();
+        let blocked = held_back
+            | (self.judged.q.val() & self.faults_q.q.val() & fault_waits)
+            | (split & !self.path_ready.val())
+            | (request_waits & !self.request_ready.val())
+            | (access & self.path_valid.val())
             | (self.writes_w.q.val() & self.late_write.val())
             | (self.control_w.q.val() & (!self.path_ready.val() | self.path_valid.val()));
-        self.advance.next = !(self.valid_w.q.val() & self.blocked.val());
-        self.refuses.next = self.valid_w.q.val() & !self.doubtful_w.q.val() & self.check.parts.val();
-        self.leaves.next = self.valid_w.q.val() & !self.blocked.val();
-        self.goes_back.next = self.leaves.val() & self.refuses.val();
-        self.fire.next = self.leaves.val() & !self.refuses.val();
-        self.judged.d.next = self.valid_w.q.val() & self.doubtful_w.q.val() & self.blocked.val();
-        self.sent_back.write_enable.next = self.leaves.val();
+        self.advance.next = !(self.valid_w.q.val() & blocked);
+        // The access is to be sent back.
+        let refuses = self.valid_w.q.val() & !self.doubtful_w.q.val() & self.check.parts.val();
+        // The instruction leaves the stage at this edge.
+        let leaves = self.valid_w.q.val() & !blocked;
+        // It is, at this edge.
+        let goes_back = leaves & refuses;
+        self.fire.next = leaves & !refuses;
+        self.judged.d.next = self.valid_w.q.val() & self.doubtful_w.q.val() & blocked;
+        self.sent_back.write_enable.next = leaves;
         self.sent_back.write_address.next = self.slot_w.q.val();
-        self.sent_back.write_data.next = self.refuses.val();
+        self.sent_back.write_data.next = refuses;
         self.sent_back.read_address.next = self.slot_x.q.val();
         self.check.advance.next = self.advance.val();
         // What is sent back is an access on which no path depends, and was not judged: all else does not wait for it.
-        self.flush.next = self.leaves.val() & (self.refuses.val() | self.split.val());
-        self.flush_valid.next = self.flush.val();
-        self.again_valid.next = self.goes_back.val();
-        self.divide_start.next = self.leaves.val() & self.divide_w.q.val();
+        let flush = leaves & (refuses | split);
+        self.flush_valid.next = flush;
+        self.again_valid.next = goes_back;
+        self.divide_start.next = leaves & self.divide_w.q.val();
 
         // Memory request and fault record, each sent once, and not before older values are here
-        self.request_offered.next =
-            self.memory.val() & !self.request_taken.q.val() & !self.held_back.val() & !self.refuses.val();
-        self.request_valid.next = self.request_offered.val();
+        let request_offered = memory & !self.request_taken.q.val() & !held_back & !refuses;
+        self.request_valid.next = request_offered;
         self.request_scratchpad.next = self.check.scratchpad.val();
         self.request_store.next = self.store_w.q.val();
         self.request_size.next = self.funct3_w.q.val().get_bits::<2>(0);
         self.request_signed.next = !self.funct3_w.q.val().get_bit(2);
-        self.request_mask.next = self.sound.val();
-        self.memory_start.next = self.request_offered.val() & self.request_ready.val();
-        self.fault_offered.next =
-            self.fault_lanes.val().any() & !self.fault_taken.q.val() & !self.held_back.val();
-        self.fault_valid.next = self.fault_offered.val();
+        self.request_mask.next = sound;
+        self.memory_start.next = request_offered & self.request_ready.val();
+        let fault_offered = self.fault_lanes.val().any() & !self.fault_taken.q.val() & !held_back;
+        self.fault_valid.next = fault_offered;
         self.fault_cause.next = self.cause_q.q.val();
         self.encoder.lanes.next = self.faulting_q.q.val();
         self.encoder.packet.next = self.packet_w.q.val();
@@ -681,7 +616,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.fault_w.q.val() {
             self.encoder.shared_value.next = self.fault_value_w.q.val();
         }
-        if self.load_failed.val() {
+        if load_failed {
             self.encoder.shared_value.next = bit_cast::<32, 26>(self.load_error_line.val()) << bits::<5>(6);
         }
         for i in 0..LANES {
@@ -695,10 +630,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.fault_packet.next = self.encoder.first_packet.val();
         self.fault_value.next = self.encoder.value.val();
         self.fault_pc.next = bit_cast::<32, 30>(self.pc_w.q.val()) << bits::<5>(2);
-        self.request_taken.d.next = self.blocked.val()
-            & (self.request_taken.q.val() | (self.request_offered.val() & self.request_ready.val()));
-        self.fault_taken.d.next = self.blocked.val()
-            & (self.fault_taken.q.val() | (self.fault_offered.val() & self.fault_ready.val()));
+        self.request_taken.d.next =
+            blocked & (self.request_taken.q.val() | (request_offered & self.request_ready.val()));
+        self.fault_taken.d.next =
+            blocked & (self.fault_taken.q.val() | (fault_offered & self.fault_ready.val()));
 
         // To the lanes, the divider and the hazard check
         self.execute_slot.next = self.slot_x.q.val();
@@ -718,7 +653,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.jump_register.next = self.jump_register_w.q.val();
         self.branch.next = self.branch_w.q.val();
         self.target.next = self.target_w.q.val().get_bits::<30>(2);
-        if self.access.val() | self.fault_w.q.val() {
+        if access | self.fault_w.q.val() {
             self.target.next = self.pc_w.q.val();
         }
         self.write_lanes.next = bits::<LANES>(0);
@@ -726,7 +661,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.valid_w.q.val() & (self.control_w.q.val() | self.doubtful_w.q.val()) {
             self.path_lanes.next = self.active_w.q.val();
         }
-        if self.leaves.val() {
+        if leaves {
             self.write_lanes.next = self.fault_lanes.val();
             if self.writes_w.q.val() {
                 self.write_lanes.next = self.active_w.q.val();
@@ -734,13 +669,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         }
 
         // To scheduler, path selection and contexts
-        self.ended_valid.next = self.leaves.val() & self.all_ended.val();
-        self.resume_valid.next =
-            self.leaves.val() & ((self.control_w.q.val() & self.direct.val()) | self.all_ended.val());
-        self.path_start_valid.next = self.leaves.val() & self.selects.val();
-        self.path_start_alive.next = self.living.val();
-        self.context_write.next = self.path_valid.val()
-            | (self.leaves.val() & (self.refuses.val() | (self.control_w.q.val() & self.direct.val())));
+        self.ended_valid.next = leaves & all_ended;
+        self.resume_valid.next = leaves & ((self.control_w.q.val() & direct) | all_ended);
+        self.path_start_valid.next = leaves & selects;
+        self.path_start_alive.next = living;
+        self.context_write.next =
+            self.path_valid.val() | (leaves & (refuses | (self.control_w.q.val() & direct)));
         if self.path_valid.val() {
             self.context_slot.next = self.path_slot.val();
             self.context_pc.next = self.path_pc.val();
@@ -750,8 +684,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.context_waiting.next = self.path_waiting.val();
         } else {
             self.context_slot.next = self.slot_w.q.val();
-            self.context_pc.next = self.direct_pc.val();
-            if self.refuses.val() {
+            self.context_pc.next = direct_pc;
+            if refuses {
                 self.context_pc.next = self.pc_w.q.val();
             }
             self.context_depth.next = self.depth_w.q.val();
@@ -768,7 +702,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.retire_diverged.next = !self.whole_w.q.val();
 
         // Stage registers
-        self.execute_writes.next = self.execute_rd.val().any()
+        let execute_writes = self.execute_rd.val().any()
             & !self.execute_load.val()
             & !self.execute_divide.val()
             & !self.execute_fault.val();
@@ -781,7 +715,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.waiting_x.d.next = self.read_waiting.val();
             self.packet_x.d.next = self.read_packet.val();
             self.valid_w.d.next =
-                self.execute_valid.val() & !(self.flush.val() & (self.slot_x.q.val() == self.slot_w.q.val()));
+                self.execute_valid.val() & !(flush & (self.slot_x.q.val() == self.slot_w.q.val()));
             self.slot_w.d.next = self.slot_x.q.val();
             self.depth_w.d.next = self.depth_x.q.val();
             if self.execute_call.val() & (self.depth_x.q.val() != bits::<6>(63)) {
@@ -796,8 +730,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.waiting_w.d.next = self.waiting_x.q.val();
             self.packet_w.d.next = self.packet_x.q.val();
             self.rd_w.d.next = self.execute_rd.val();
-            self.writes_w.d.next = self.execute_writes.val();
-            self.port_wanted_next.next = self.execute_valid.val() & self.execute_writes.val();
+            self.writes_w.d.next = execute_writes;
+            self.port_wanted_next.next = self.execute_valid.val() & execute_writes;
             self.funct3_w.d.next = self.execute_funct3.val();
             self.control_w.d.next = self.execute_control.val();
             self.multiply_w.d.next = self.execute_multiply.val();
@@ -823,7 +757,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
             self.pc_w.d.next = self.execute_pc.val();
             // Where other lanes wait behind an access, its outcome decides the path.
             self.doubtful_w.d.next = self.check.early_fault.val()
-                | (self.execute_access.val() & (self.sent_back.read_data.val() | self.execute_control.val()));
+                | (execute_access & (self.sent_back.read_data.val() | self.execute_control.val()));
         }
     }
 }

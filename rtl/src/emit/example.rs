@@ -30,7 +30,6 @@ pub struct Debounce<const N: usize> {
     count: Register<Bits<N>>,
     age: Register<Bits<12>>,
     change: Register<Change>,
-    differs: Signal<Local, Bit>,
 }
 
 impl<const N: usize> Logic for Debounce<N> {
@@ -39,10 +38,10 @@ impl<const N: usize> Logic for Debounce<N> {
         self.level.next = self.stable.q.val();
         self.last.next = self.change.q.val();
         self.quick.next = self.change.q.val().age < 16;
-        self.differs.next = self.raw.val() != self.stable.q.val();
+        let differs = self.raw.val() != self.stable.q.val();
         self.count.d.next = 0.into();
         self.age.d.next = self.age.q.val() + 1;
-        if self.differs.val() {
+        if differs {
             self.count.d.next = self.count.q.val() + 1;
             if self.count.q.val().all() {
                 self.stable.d.next = self.raw.val();

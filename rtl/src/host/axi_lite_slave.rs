@@ -85,12 +85,6 @@ pub struct AxiLiteSlave {
     r_data: Register<Bits<32>>,
     r_response: Register<Bits<2>>,
     read_first: Register<Bit>,
-    write_waits: Signal<Local, Bit>,
-    read_waits: Signal<Local, Bit>,
-    writing: Signal<Local, Bit>,
-    reading: Signal<Local, Bit>,
-    mask: Signal<Local, Bits<32>>,
-    response: Signal<Local, Bits<2>>,
 }
 
 impl Logic for AxiLiteSlave {
@@ -115,36 +109,36 @@ impl Logic for AxiLiteSlave {
         }
 
         // Serve one of them, when its response has a place.
-        self.write_waits.next = self.aw_held.q.val() & self.w_held.q.val() & !self.b_valid.q.val();
-        self.read_waits.next = self.ar_held.q.val() & !self.r_valid.q.val();
-        self.writing.next = self.write_waits.val() & !(self.read_waits.val() & self.read_first.q.val());
-        self.reading.next = self.read_waits.val() & !self.writing.val();
+        let write_waits = self.aw_held.q.val() & self.w_held.q.val() & !self.b_valid.q.val();
+        let read_waits = self.ar_held.q.val() & !self.r_valid.q.val();
+        let writing = write_waits & !(read_waits & self.read_first.q.val());
+        let reading = read_waits & !writing;
         self.address.next = self.ar_address.q.val();
-        if self.writing.val() {
+        if writing {
             self.address.next = self.aw_address.q.val();
         }
-        self.write.next = self.writing.val();
-        self.read.next = self.reading.val();
-        self.mask.next = bits::<32>(0);
+        self.write.next = writing;
+        self.read.next = reading;
+        let mut mask = bits::<32>(0);
         if self.w_strobe.q.val().get_bit(0) {
-            self.mask.next = self.mask.val() | 0x0000_00ffu64;
+            mask = mask | 0x0000_00ffu64;
         }
         if self.w_strobe.q.val().get_bit(1) {
-            self.mask.next = self.mask.val() | 0x0000_ff00u64;
+            mask = mask | 0x0000_ff00u64;
         }
         if self.w_strobe.q.val().get_bit(2) {
-            self.mask.next = self.mask.val() | 0x00ff_0000u64;
+            mask = mask | 0x00ff_0000u64;
         }
         if self.w_strobe.q.val().get_bit(3) {
-            self.mask.next = self.mask.val() | 0xff00_0000u64;
+            mask = mask | 0xff00_0000u64;
         }
-        self.write_mask.next = self.mask.val();
+        self.write_mask.next = mask;
         self.write_data.next = self.w_data.q.val();
 
         // Respond.
-        self.response.next = bits::<2>(2);
+        let mut response = bits::<2>(2);
         if self.known.val() {
-            self.response.next = bits::<2>(0);
+            response = bits::<2>(0);
         }
         if self.bready.val() {
             self.b_valid.d.next = false;
@@ -152,21 +146,21 @@ impl Logic for AxiLiteSlave {
         if self.rready.val() {
             self.r_valid.d.next = false;
         }
-        if self.writing.val() {
+        if writing {
             self.read_first.d.next = true;
             if !self.delay.val() {
                 self.aw_held.d.next = false;
                 self.w_held.d.next = false;
                 self.b_valid.d.next = true;
-                self.b_response.d.next = self.response.val();
+                self.b_response.d.next = response;
             }
         }
-        if self.reading.val() {
+        if reading {
             self.read_first.d.next = false;
             self.ar_held.d.next = false;
             self.r_valid.d.next = true;
             self.r_data.d.next = self.value.val();
-            self.r_response.d.next = self.response.val();
+            self.r_response.d.next = response;
         }
         self.bvalid.next = self.b_valid.q.val();
         self.bresp.next = self.b_response.q.val();

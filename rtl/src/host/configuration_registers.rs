@@ -85,8 +85,6 @@ pub struct ConfigurationRegisters {
     at_watchdog: Constant<Bits<12>>,
     at_core_select: Constant<Bits<12>>,
     at_ports: Constant<Bits<12>>,
-    found: Signal<Local, Bits<32>>,
-    written: Signal<Local, Bits<32>>,
 }
 
 impl Default for ConfigurationRegisters {
@@ -145,8 +143,6 @@ impl Default for ConfigurationRegisters {
             at_watchdog: address_of("WATCHDOG", 31),
             at_core_select: address_of("CORE_SELECT", 5),
             at_ports: address_of("PORTS", 1),
-            found: Signal::default(),
-            written: Signal::default(),
         }
     }
 }
@@ -154,100 +150,99 @@ impl Default for ConfigurationRegisters {
 impl Logic for ConfigurationRegisters {
     #[hdl_gen]
     fn update(&mut self) {
-        self.found.next = bits::<32>(0);
+        let mut found = bits::<32>(0);
         if self.address.val() == self.at_control.val() {
-            self.found.next = bit_cast::<32, 2>(self.control_value.q.val());
+            found = bit_cast::<32, 2>(self.control_value.q.val());
         }
         if self.address.val() == self.at_ring_base.val() {
-            self.found.next = self.ring_base_value.q.val();
+            found = self.ring_base_value.q.val();
         }
         if self.address.val() == self.at_ring_slots_log2.val() {
-            self.found.next = bit_cast::<32, 5>(self.ring_slots_log2_value.q.val());
+            found = bit_cast::<32, 5>(self.ring_slots_log2_value.q.val());
         }
         if self.address.val() == self.at_slot_bytes_log2.val() {
-            self.found.next = bit_cast::<32, 5>(self.slot_bytes_log2_value.q.val());
+            found = bit_cast::<32, 5>(self.slot_bytes_log2_value.q.val());
         }
         if self.address.val() == self.at_verdict_base.val() {
-            self.found.next = self.verdict_base_value.q.val();
+            found = self.verdict_base_value.q.val();
         }
         if self.address.val() == self.at_kernel_entry.val() {
-            self.found.next = self.kernel_entry_value.q.val();
+            found = self.kernel_entry_value.q.val();
         }
         if self.address.val() == self.at_argument.val() {
-            self.found.next = self.argument_value.q.val();
+            found = self.argument_value.q.val();
         }
         if self.address.val() == self.at_stack_base.val() {
-            self.found.next = self.stack_base_value.q.val();
+            found = self.stack_base_value.q.val();
         }
         if self.address.val() == self.at_stack_bytes_log2.val() {
-            self.found.next = bit_cast::<32, 5>(self.stack_bytes_log2_value.q.val());
+            found = bit_cast::<32, 5>(self.stack_bytes_log2_value.q.val());
         }
         if self.address.val() == self.at_mcw.val() {
-            self.found.next = bit_cast::<32, 6>(self.mcw_value.q.val());
+            found = bit_cast::<32, 6>(self.mcw_value.q.val());
         }
         if self.address.val() == self.at_timeout.val() {
-            self.found.next = self.timeout_value.q.val();
+            found = self.timeout_value.q.val();
         }
         if self.address.val() == self.at_kernel_class.val() {
-            self.found.next = bit_cast::<32, 1>(self.kernel_class_value.q.val());
+            found = bit_cast::<32, 1>(self.kernel_class_value.q.val());
         }
         if self.address.val() == self.at_watchdog.val() {
-            self.found.next = bit_cast::<32, 31>(self.watchdog_value.q.val());
+            found = bit_cast::<32, 31>(self.watchdog_value.q.val());
         }
         if self.address.val() == self.at_core_select.val() {
-            self.found.next = bit_cast::<32, 5>(self.core_select_value.q.val());
+            found = bit_cast::<32, 5>(self.core_select_value.q.val());
         }
         if self.address.val() == self.at_ports.val() {
-            self.found.next = bit_cast::<32, 1>(self.ports_value.q.val());
+            found = bit_cast::<32, 1>(self.ports_value.q.val());
         }
-        self.value.next = self.found.val();
+        self.value.next = found;
 
-        self.written.next =
-            (self.found.val() & !self.write_mask.val()) | (self.write_data.val() & self.write_mask.val());
+        let written = (found & !self.write_mask.val()) | (self.write_data.val() & self.write_mask.val());
         if self.write.val() & (self.address.val() == self.at_control.val()) {
-            self.control_value.d.next = bit_cast::<2, 32>(self.written.val());
+            self.control_value.d.next = bit_cast::<2, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_ring_base.val()) {
-            self.ring_base_value.d.next = self.written.val();
+            self.ring_base_value.d.next = written;
         }
         if self.write.val() & (self.address.val() == self.at_ring_slots_log2.val()) {
-            self.ring_slots_log2_value.d.next = bit_cast::<5, 32>(self.written.val());
+            self.ring_slots_log2_value.d.next = bit_cast::<5, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_slot_bytes_log2.val()) {
-            self.slot_bytes_log2_value.d.next = bit_cast::<5, 32>(self.written.val());
+            self.slot_bytes_log2_value.d.next = bit_cast::<5, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_verdict_base.val()) {
-            self.verdict_base_value.d.next = self.written.val();
+            self.verdict_base_value.d.next = written;
         }
         if self.write.val() & (self.address.val() == self.at_kernel_entry.val()) {
-            self.kernel_entry_value.d.next = self.written.val();
+            self.kernel_entry_value.d.next = written;
         }
         if self.write.val() & (self.address.val() == self.at_argument.val()) {
-            self.argument_value.d.next = self.written.val();
+            self.argument_value.d.next = written;
         }
         if self.write.val() & (self.address.val() == self.at_stack_base.val()) {
-            self.stack_base_value.d.next = self.written.val();
+            self.stack_base_value.d.next = written;
         }
         if self.write.val() & (self.address.val() == self.at_stack_bytes_log2.val()) {
-            self.stack_bytes_log2_value.d.next = bit_cast::<5, 32>(self.written.val());
+            self.stack_bytes_log2_value.d.next = bit_cast::<5, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_mcw.val()) {
-            self.mcw_value.d.next = bit_cast::<6, 32>(self.written.val());
+            self.mcw_value.d.next = bit_cast::<6, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_timeout.val()) {
-            self.timeout_value.d.next = self.written.val();
+            self.timeout_value.d.next = written;
         }
         if self.write.val() & (self.address.val() == self.at_kernel_class.val()) {
-            self.kernel_class_value.d.next = bit_cast::<1, 32>(self.written.val());
+            self.kernel_class_value.d.next = bit_cast::<1, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_watchdog.val()) {
-            self.watchdog_value.d.next = bit_cast::<31, 32>(self.written.val());
+            self.watchdog_value.d.next = bit_cast::<31, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_core_select.val()) {
-            self.core_select_value.d.next = bit_cast::<5, 32>(self.written.val());
+            self.core_select_value.d.next = bit_cast::<5, 32>(written);
         }
         if self.write.val() & (self.address.val() == self.at_ports.val()) {
-            self.ports_value.d.next = bit_cast::<1, 32>(self.written.val());
+            self.ports_value.d.next = bit_cast::<1, 32>(written);
         }
 
         self.control.next = self.control_value.q.val();

@@ -65,22 +65,6 @@ pub struct CounterRegisters {
     at_l2_read_hits: Constant<Bits<12>>,
     at_l2_read_misses: Constant<Bits<12>>,
     at_l2_writes: Constant<Bits<12>>,
-    selected_instructions: Signal<Local, Bits<32>>,
-    selected_lane_instructions: Signal<Local, Bits<32>>,
-    selected_active_cycles: Signal<Local, Bits<32>>,
-    selected_stall_cycles: Signal<Local, Bits<32>>,
-    selected_divergent: Signal<Local, Bits<32>>,
-    selected_fetch_misses: Signal<Local, Bits<32>>,
-    selected_line_reads: Signal<Local, Bits<32>>,
-    selected_line_writes: Signal<Local, Bits<32>>,
-    selected_lost_memory: Signal<Local, Bits<32>>,
-    selected_lost_fetch: Signal<Local, Bits<32>>,
-    selected_lost_divergence: Signal<Local, Bits<32>>,
-    selected_lost_scoreboard: Signal<Local, Bits<32>>,
-    selected_lost_conflict: Signal<Local, Bits<32>>,
-    selected_l2_read_hits: Signal<Local, Bits<32>>,
-    selected_l2_read_misses: Signal<Local, Bits<32>>,
-    selected_l2_writes: Signal<Local, Bits<32>>,
     index: Vec<Constant<Bits<5>>>,
     _cores: usize,
 }
@@ -128,22 +112,6 @@ impl CounterRegisters {
             at_l2_read_hits: address_of("CORE_L2_READ_HITS", 32),
             at_l2_read_misses: address_of("CORE_L2_READ_MISSES", 32),
             at_l2_writes: address_of("CORE_L2_WRITES", 32),
-            selected_instructions: Signal::default(),
-            selected_lane_instructions: Signal::default(),
-            selected_active_cycles: Signal::default(),
-            selected_stall_cycles: Signal::default(),
-            selected_divergent: Signal::default(),
-            selected_fetch_misses: Signal::default(),
-            selected_line_reads: Signal::default(),
-            selected_line_writes: Signal::default(),
-            selected_lost_memory: Signal::default(),
-            selected_lost_fetch: Signal::default(),
-            selected_lost_divergence: Signal::default(),
-            selected_lost_scoreboard: Signal::default(),
-            selected_lost_conflict: Signal::default(),
-            selected_l2_read_hits: Signal::default(),
-            selected_l2_read_misses: Signal::default(),
-            selected_l2_writes: Signal::default(),
             index: indices(cores),
             _cores: cores,
         }
@@ -153,90 +121,90 @@ impl CounterRegisters {
 impl Logic for CounterRegisters {
     #[hdl_gen]
     fn update(&mut self) {
-        self.selected_instructions.next = bits::<32>(0);
-        self.selected_lane_instructions.next = bits::<32>(0);
-        self.selected_active_cycles.next = bits::<32>(0);
-        self.selected_stall_cycles.next = bits::<32>(0);
-        self.selected_divergent.next = bits::<32>(0);
-        self.selected_fetch_misses.next = bits::<32>(0);
-        self.selected_line_reads.next = bits::<32>(0);
-        self.selected_line_writes.next = bits::<32>(0);
-        self.selected_lost_memory.next = bits::<32>(0);
-        self.selected_lost_fetch.next = bits::<32>(0);
-        self.selected_lost_divergence.next = bits::<32>(0);
-        self.selected_lost_scoreboard.next = bits::<32>(0);
-        self.selected_lost_conflict.next = bits::<32>(0);
-        self.selected_l2_read_hits.next = bits::<32>(0);
-        self.selected_l2_read_misses.next = bits::<32>(0);
-        self.selected_l2_writes.next = bits::<32>(0);
+        let mut selected_instructions = bits::<32>(0);
+        let mut selected_lane_instructions = bits::<32>(0);
+        let mut selected_active_cycles = bits::<32>(0);
+        let mut selected_stall_cycles = bits::<32>(0);
+        let mut selected_divergent = bits::<32>(0);
+        let mut selected_fetch_misses = bits::<32>(0);
+        let mut selected_line_reads = bits::<32>(0);
+        let mut selected_line_writes = bits::<32>(0);
+        let mut selected_lost_memory = bits::<32>(0);
+        let mut selected_lost_fetch = bits::<32>(0);
+        let mut selected_lost_divergence = bits::<32>(0);
+        let mut selected_lost_scoreboard = bits::<32>(0);
+        let mut selected_lost_conflict = bits::<32>(0);
+        let mut selected_l2_read_hits = bits::<32>(0);
+        let mut selected_l2_read_misses = bits::<32>(0);
+        let mut selected_l2_writes = bits::<32>(0);
         for i in 0..self._cores {
             if self.select.val() == self.index[i].val() {
-                self.selected_instructions.next = self.instructions[i].val();
-                self.selected_lane_instructions.next = self.lane_instructions[i].val();
-                self.selected_active_cycles.next = self.active_cycles[i].val();
-                self.selected_stall_cycles.next = self.stall_cycles[i].val();
-                self.selected_divergent.next = self.divergent[i].val();
-                self.selected_fetch_misses.next = self.fetch_misses[i].val();
-                self.selected_line_reads.next = self.line_reads[i].val();
-                self.selected_line_writes.next = self.line_writes[i].val();
-                self.selected_lost_memory.next = self.lost_memory[i].val();
-                self.selected_lost_fetch.next = self.lost_fetch[i].val();
-                self.selected_lost_divergence.next = self.lost_divergence[i].val();
-                self.selected_lost_scoreboard.next = self.lost_scoreboard[i].val();
-                self.selected_lost_conflict.next = self.lost_conflict[i].val();
-                self.selected_l2_read_hits.next = self.l2_read_hits[i].val();
-                self.selected_l2_read_misses.next = self.l2_read_misses[i].val();
-                self.selected_l2_writes.next = self.l2_writes[i].val();
+                selected_instructions = self.instructions[i].val();
+                selected_lane_instructions = self.lane_instructions[i].val();
+                selected_active_cycles = self.active_cycles[i].val();
+                selected_stall_cycles = self.stall_cycles[i].val();
+                selected_divergent = self.divergent[i].val();
+                selected_fetch_misses = self.fetch_misses[i].val();
+                selected_line_reads = self.line_reads[i].val();
+                selected_line_writes = self.line_writes[i].val();
+                selected_lost_memory = self.lost_memory[i].val();
+                selected_lost_fetch = self.lost_fetch[i].val();
+                selected_lost_divergence = self.lost_divergence[i].val();
+                selected_lost_scoreboard = self.lost_scoreboard[i].val();
+                selected_lost_conflict = self.lost_conflict[i].val();
+                selected_l2_read_hits = self.l2_read_hits[i].val();
+                selected_l2_read_misses = self.l2_read_misses[i].val();
+                selected_l2_writes = self.l2_writes[i].val();
             }
         }
         self.value.next = bits::<32>(0);
         if self.address.val() == self.at_instructions.val() {
-            self.value.next = self.selected_instructions.val();
+            self.value.next = selected_instructions;
         }
         if self.address.val() == self.at_lane_instructions.val() {
-            self.value.next = self.selected_lane_instructions.val();
+            self.value.next = selected_lane_instructions;
         }
         if self.address.val() == self.at_active_cycles.val() {
-            self.value.next = self.selected_active_cycles.val();
+            self.value.next = selected_active_cycles;
         }
         if self.address.val() == self.at_stall_cycles.val() {
-            self.value.next = self.selected_stall_cycles.val();
+            self.value.next = selected_stall_cycles;
         }
         if self.address.val() == self.at_divergent.val() {
-            self.value.next = self.selected_divergent.val();
+            self.value.next = selected_divergent;
         }
         if self.address.val() == self.at_fetch_misses.val() {
-            self.value.next = self.selected_fetch_misses.val();
+            self.value.next = selected_fetch_misses;
         }
         if self.address.val() == self.at_line_reads.val() {
-            self.value.next = self.selected_line_reads.val();
+            self.value.next = selected_line_reads;
         }
         if self.address.val() == self.at_line_writes.val() {
-            self.value.next = self.selected_line_writes.val();
+            self.value.next = selected_line_writes;
         }
         if self.address.val() == self.at_lost_memory.val() {
-            self.value.next = self.selected_lost_memory.val();
+            self.value.next = selected_lost_memory;
         }
         if self.address.val() == self.at_lost_fetch.val() {
-            self.value.next = self.selected_lost_fetch.val();
+            self.value.next = selected_lost_fetch;
         }
         if self.address.val() == self.at_lost_divergence.val() {
-            self.value.next = self.selected_lost_divergence.val();
+            self.value.next = selected_lost_divergence;
         }
         if self.address.val() == self.at_lost_scoreboard.val() {
-            self.value.next = self.selected_lost_scoreboard.val();
+            self.value.next = selected_lost_scoreboard;
         }
         if self.address.val() == self.at_lost_conflict.val() {
-            self.value.next = self.selected_lost_conflict.val();
+            self.value.next = selected_lost_conflict;
         }
         if self.address.val() == self.at_l2_read_hits.val() {
-            self.value.next = self.selected_l2_read_hits.val();
+            self.value.next = selected_l2_read_hits;
         }
         if self.address.val() == self.at_l2_read_misses.val() {
-            self.value.next = self.selected_l2_read_misses.val();
+            self.value.next = selected_l2_read_misses;
         }
         if self.address.val() == self.at_l2_writes.val() {
-            self.value.next = self.selected_l2_writes.val();
+            self.value.next = selected_l2_writes;
         }
     }
 }

@@ -42,7 +42,6 @@ pub struct PortRegisters {
     at_not_sent: Constant<Bits<12>>,
     at_length_errors: Constant<Bits<12>>,
     at_read_errors: Constant<Bits<12>>,
-    found: Signal<Local, Bits<32>>,
 }
 
 impl Default for PortRegisters {
@@ -71,7 +70,6 @@ impl Default for PortRegisters {
             at_not_sent: address_of("PORTS_NOT_SENT", 32),
             at_length_errors: address_of("PORTS_LENGTH_ERRORS", 32),
             at_read_errors: address_of("PORTS_READ_ERRORS", 32),
-            found: Signal::default(),
         }
     }
 }
@@ -79,38 +77,38 @@ impl Default for PortRegisters {
 impl Logic for PortRegisters {
     #[hdl_gen]
     fn update(&mut self) {
-        self.found.next = bits::<32>(0);
+        let mut found = bits::<32>(0);
         if (self.address.val() == self.at_busy.val()) & self.busy.val() {
-            self.found.next = bits::<32>(1);
+            found = bits::<32>(1);
         }
         if self.address.val() == self.at_frames_in.val() {
-            self.found.next = self.frames_in.val();
+            found = self.frames_in.val();
         }
         if self.address.val() == self.at_bytes_in.val() {
-            self.found.next = self.bytes_in.val();
+            found = self.bytes_in.val();
         }
         if self.address.val() == self.at_dropped_in.val() {
-            self.found.next = self.dropped_in.val();
+            found = self.dropped_in.val();
         }
         if self.address.val() == self.at_cut_in.val() {
-            self.found.next = self.cut_in.val();
+            found = self.cut_in.val();
         }
         if self.address.val() == self.at_frames_out.val() {
-            self.found.next = self.frames_out.val();
+            found = self.frames_out.val();
         }
         if self.address.val() == self.at_bytes_out.val() {
-            self.found.next = self.bytes_out.val();
+            found = self.bytes_out.val();
         }
         if self.address.val() == self.at_not_sent.val() {
-            self.found.next = self.not_sent.val();
+            found = self.not_sent.val();
         }
         if self.address.val() == self.at_length_errors.val() {
-            self.found.next = self.length_errors.val();
+            found = self.length_errors.val();
         }
         if self.address.val() == self.at_read_errors.val() {
-            self.found.next = self.read_errors.val();
+            found = self.read_errors.val();
         }
-        self.value.next = self.found.val();
+        self.value.next = found;
     }
 }
 

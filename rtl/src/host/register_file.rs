@@ -255,10 +255,6 @@ pub struct RegisterFile {
     at_task_push: Constant<Bits<12>>,
     at_fault_pop: Constant<Bits<12>>,
     offset: Vec<Constant<Bits<12>>>,
-    address: Signal<Local, Bits<12>>,
-    value: Signal<Local, Bits<32>>,
-    event_data: Signal<Local, Bits<32>>,
-    fault_info: Signal<Local, Bits<32>>,
     _registers: usize,
     _cores: usize,
 }
@@ -413,10 +409,6 @@ impl RegisterFile {
             at_task_push: address_of("TASK_PUSH", 32),
             at_fault_pop: address_of("FAULT_POP", 1),
             offset: REGISTERS.iter().map(|r| address_of(r.name, r.bits)).collect(),
-            address: Signal::default(),
-            value: Signal::default(),
-            event_data: Signal::default(),
-            fault_info: Signal::default(),
             _registers: REGISTERS.len(),
             _cores: config.cores,
         }
@@ -508,14 +500,14 @@ impl Logic for RegisterFile {
             self.counters.l2_writes[i].next = self.core_l2_writes[i].val();
         }
 
-        self.fault_info.next = bit_cast::<32, 5>(self.fault_cause.val())
+        let fault_info = bit_cast::<32, 5>(self.fault_cause.val())
             | (bit_cast::<32, 5>(self.fault_core.val()) << 8)
             | (bit_cast::<32, 5>(self.fault_slot.val()) << 16)
             | (bit_cast::<32, 6>(self.fault_threads.val()) << 24);
 
         // Packet counts. One that finds no room is answered like a write to no register.
-        self.address.next = self.bus.address.val();
-        self.push.write.next = self.bus.write.val() & (self.address.val() == self.at_task_push.val());
+        let address = self.bus.address.val();
+        self.push.write.next = self.bus.write.val() & (address == self.at_task_push.val());
         self.push.count.next = self.bus.write_data.val() & self.bus.write_mask.val();
         self.push.level.next = self.task_level.val();
         self.push.task_ready.next = self.task_ready.val();
@@ -526,104 +518,99 @@ impl Logic for RegisterFile {
         // What the addressed register holds.
         self.bus.known.next = false;
         for i in 0..self._registers {
-            if self.address.val() == self.offset[i].val() {
+            if address == self.offset[i].val() {
                 self.bus.known.next = true;
             }
         }
         if self.push.refused.val() {
             self.bus.known.next = false;
         }
-        self.value.next = self.configuration.value.val()
+        let mut value = self.configuration.value.val()
             | self.windows.value.val()
             | self.counters.value.val()
             | self.ports.value.val();
-        if self.address.val() == self.at_id.val() {
-            self.value.next = self.id.val();
+        if address == self.at_id.val() {
+            value = self.id.val();
         }
-        if self.address.val() == self.at_version.val() {
-            self.value.next = self.version.val();
+        if address == self.at_version.val() {
+            value = self.version.val();
         }
-        if self.address.val() == self.at_config.val() {
-            self.value.next = self.parameters.val();
+        if address == self.at_config.val() {
+            value = self.parameters.val();
         }
-        if self.address.val() == self.at_task_level.val() {
-            self.value.next = bit_cast::<32, 11>(self.task_level.val());
+        if address == self.at_task_level.val() {
+            value = bit_cast::<32, 11>(self.task_level.val());
         }
-        if self.address.val() == self.at_task_room.val() {
-            self.value.next = bit_cast::<32, 11>(self.push.room.val());
+        if address == self.at_task_room.val() {
+            value = bit_cast::<32, 11>(self.push.room.val());
         }
-        if self.address.val() == self.at_pending.val() {
-            self.value.next = self.pending.val();
+        if address == self.at_pending.val() {
+            value = self.pending.val();
         }
-        if self.address.val() == self.at_issued_warps.val() {
-            self.value.next = self.issued_warps.val();
+        if address == self.at_issued_warps.val() {
+            value = self.issued_warps.val();
         }
-        if self.address.val() == self.at_committed_warps.val() {
-            self.value.next = self.committed_warps.val();
+        if address == self.at_committed_warps.val() {
+            value = self.committed_warps.val();
         }
-        if self.address.val() == self.at_committed_packets.val() {
-            self.value.next = self.committed_packets.val();
+        if address == self.at_committed_packets.val() {
+            value = self.committed_packets.val();
         }
-        if self.address.val() == self.at_faults.val() {
-            self.value.next = self.faults.val();
+        if address == self.at_faults.val() {
+            value = self.faults.val();
         }
-        if self.address.val() == self.at_bus_errors.val() {
-            self.value.next = self.bus_errors.val();
+        if address == self.at_bus_errors.val() {
+            value = self.bus_errors.val();
         }
-        if self.address.val() == self.at_fault_pc.val() {
-            self.value.next = self.fault_pc.val();
+        if address == self.at_fault_pc.val() {
+            value = self.fault_pc.val();
         }
-        if self.address.val() == self.at_fault_address.val() {
-            self.value.next = self.fault_address.val();
+        if address == self.at_fault_address.val() {
+            value = self.fault_address.val();
         }
-        if self.address.val() == self.at_fault_packet.val() {
-            self.value.next = self.fault_packet.val();
+        if address == self.at_fault_packet.val() {
+            value = self.fault_packet.val();
         }
-        if self.address.val() == self.at_fault_level.val() {
-            self.value.next = bit_cast::<32, 16>(self.fault_level.val())
+        if address == self.at_fault_level.val() {
+            value = bit_cast::<32, 16>(self.fault_level.val())
                 | (bit_cast::<32, 16>(self.fault_dropped.val()) << 16);
         }
-        if self.address.val() == self.at_fault_info.val() {
-            self.value.next = self.fault_info.val();
+        if address == self.at_fault_info.val() {
+            value = fault_info;
         }
-        if self.address.val() == self.at_cycle_low.val() {
-            self.value.next = self.cycle_low.q.val();
+        if address == self.at_cycle_low.val() {
+            value = self.cycle_low.q.val();
         }
-        if self.address.val() == self.at_cycle_high.val() {
-            self.value.next = self.cycle_high_latched.q.val();
+        if address == self.at_cycle_high.val() {
+            value = self.cycle_high_latched.q.val();
         }
-        if (self.address.val() == self.at_l2_maintenance.val()) & self.l2_busy.val() {
-            self.value.next = bits::<32>(1);
+        if (address == self.at_l2_maintenance.val()) & self.l2_busy.val() {
+            value = bits::<32>(1);
         }
-        if self.address.val() == self.at_memory_lines_read.val() {
-            self.value.next = self.memory_lines_read.val();
+        if address == self.at_memory_lines_read.val() {
+            value = self.memory_lines_read.val();
         }
-        if self.address.val() == self.at_memory_lines_written.val() {
-            self.value.next = self.memory_lines_written.val();
+        if address == self.at_memory_lines_written.val() {
+            value = self.memory_lines_written.val();
         }
-        self.bus.value.next = self.value.val();
+        self.bus.value.next = value;
 
         // Events.
-        self.event_data.next = self.bus.write_data.val() & self.bus.write_mask.val();
-        self.invalidating.d.next = self.bus.write.val()
-            & (self.address.val() == self.at_invalidate.val())
-            & self.event_data.val().get_bit(0);
+        let event_data = self.bus.write_data.val() & self.bus.write_mask.val();
+        self.invalidating.d.next =
+            self.bus.write.val() & (address == self.at_invalidate.val()) & event_data.get_bit(0);
         self.invalidate.next = self.invalidating.q.val();
-        self.invalidating_data.d.next = self.bus.write.val()
-            & (self.address.val() == self.at_invalidate.val())
-            & self.event_data.val().get_bit(1);
+        self.invalidating_data.d.next =
+            self.bus.write.val() & (address == self.at_invalidate.val()) & event_data.get_bit(1);
         self.invalidate_data.next = self.invalidating_data.q.val();
-        self.cleaning.d.next = self.bus.write.val()
-            & (self.address.val() == self.at_l2_maintenance.val())
-            & self.event_data.val().get_bit(0);
+        self.cleaning.d.next =
+            self.bus.write.val() & (address == self.at_l2_maintenance.val()) & event_data.get_bit(0);
         self.l2_clean.next = self.cleaning.q.val();
-        self.dropping.d.next = self.bus.write.val()
-            & (self.address.val() == self.at_l2_maintenance.val())
-            & self.event_data.val().get_bit(1);
+        self.dropping.d.next =
+            self.bus.write.val() & (address == self.at_l2_maintenance.val()) & event_data.get_bit(1);
         self.l2_invalidate.next = self.dropping.q.val();
-        self.popping.d.next = self.bus.write.val()
-            & (self.address.val() == self.at_fault_pop.val())
-            & self.event_data.val().get_bit(0);
+        self.popping.d.next =
+            self.bus.write.val() & (address == self.at_fault_pop.val()) & event_data.get_bit(0);
         self.fault_pop.next = self.popping.q.val();
 
         // Time: reading the low half keeps the high half for the read that follows.
@@ -631,7 +618,7 @@ impl Logic for RegisterFile {
         if self.cycle_low.q.val().all() {
             self.cycle_high.d.next = self.cycle_high.q.val() + 1;
         }
-        if self.bus.read.val() & (self.address.val() == self.at_cycle_low.val()) {
+        if self.bus.read.val() & (address == self.at_cycle_low.val()) {
             self.cycle_high_latched.d.next = self.cycle_high.q.val();
         }
     }

@@ -43,8 +43,6 @@ pub struct TaskPush {
     /// The count was taken; the write can end.
     taken: Register<Bit>,
     capacity: Constant<Bits<11>>,
-    full: Signal<Local, Bit>,
-    first: Signal<Local, Bit>,
 }
 
 impl Default for TaskPush {
@@ -66,8 +64,6 @@ impl Default for TaskPush {
             fresh: Register::default(),
             taken: Register::default(),
             capacity: Constant::new(1024.into()),
-            full: Signal::default(),
-            first: Signal::default(),
         }
     }
 }
@@ -75,17 +71,16 @@ impl Default for TaskPush {
 impl Logic for TaskPush {
     #[hdl_gen]
     fn update(&mut self) {
-        self.full.next = self.level.val() == self.capacity.val();
-        self.first.next = self.write.val() & !self.fresh.q.val() & !self.taken.q.val();
-        self.refused.next = self.first.val() & (self.full.val() | self.held_valid.q.val());
-        self.delay.next =
-            (self.first.val() & !self.full.val() & !self.held_valid.q.val()) | self.fresh.q.val();
+        let full = self.level.val() == self.capacity.val();
+        let first = self.write.val() & !self.fresh.q.val() & !self.taken.q.val();
+        self.refused.next = first & (full | self.held_valid.q.val());
+        self.delay.next = (first & !full & !self.held_valid.q.val()) | self.fresh.q.val();
 
         self.fresh.d.next = false;
         if self.held_valid.q.val() & self.task_ready.val() {
             self.held_valid.d.next = false;
         }
-        if self.first.val() & !self.full.val() & !self.held_valid.q.val() {
+        if first & !full & !self.held_valid.q.val() {
             self.held_valid.d.next = true;
             self.held_count.d.next = self.count.val();
             self.fresh.d.next = true;
@@ -99,7 +94,7 @@ impl Logic for TaskPush {
         self.task_count.next = self.held_count.q.val();
 
         self.room.next = self.capacity.val() - self.level.val();
-        if self.held_valid.q.val() & !self.full.val() {
+        if self.held_valid.q.val() & !full {
             self.room.next = self.capacity.val() - self.level.val() - bits::<11>(1);
         }
     }

@@ -41,8 +41,6 @@ pub struct WindowRegisters {
     at_read_size: Vec<Constant<Bits<12>>>,
     at_write_base: Vec<Constant<Bits<12>>>,
     at_write_size: Vec<Constant<Bits<12>>>,
-    found: Signal<Local, Bits<32>>,
-    written: Signal<Local, Bits<32>>,
     _windows: usize,
 }
 
@@ -76,8 +74,6 @@ impl Default for WindowRegisters {
             at_read_size: addresses("READ", "SIZE"),
             at_write_base: addresses("WRITE", "BASE"),
             at_write_size: addresses("WRITE", "SIZE"),
-            found: Signal::default(),
-            written: Signal::default(),
             _windows: WINDOWS,
         }
     }
@@ -86,37 +82,36 @@ impl Default for WindowRegisters {
 impl Logic for WindowRegisters {
     #[hdl_gen]
     fn update(&mut self) {
-        self.found.next = bits::<32>(0);
+        let mut found = bits::<32>(0);
         for i in 0..self._windows {
             if self.address.val() == self.at_read_base[i].val() {
-                self.found.next = self.read_base_value[i].q.val();
+                found = self.read_base_value[i].q.val();
             }
             if self.address.val() == self.at_read_size[i].val() {
-                self.found.next = self.read_size_value[i].q.val();
+                found = self.read_size_value[i].q.val();
             }
             if self.address.val() == self.at_write_base[i].val() {
-                self.found.next = self.write_base_value[i].q.val();
+                found = self.write_base_value[i].q.val();
             }
             if self.address.val() == self.at_write_size[i].val() {
-                self.found.next = self.write_size_value[i].q.val();
+                found = self.write_size_value[i].q.val();
             }
         }
-        self.value.next = self.found.val();
-        self.written.next =
-            (self.found.val() & !self.write_mask.val()) | (self.write_data.val() & self.write_mask.val());
+        self.value.next = found;
+        let written = (found & !self.write_mask.val()) | (self.write_data.val() & self.write_mask.val());
         for i in 0..self._windows {
             if self.write.val() {
                 if self.address.val() == self.at_read_base[i].val() {
-                    self.read_base_value[i].d.next = self.written.val();
+                    self.read_base_value[i].d.next = written;
                 }
                 if self.address.val() == self.at_read_size[i].val() {
-                    self.read_size_value[i].d.next = self.written.val();
+                    self.read_size_value[i].d.next = written;
                 }
                 if self.address.val() == self.at_write_base[i].val() {
-                    self.write_base_value[i].d.next = self.written.val();
+                    self.write_base_value[i].d.next = written;
                 }
                 if self.address.val() == self.at_write_size[i].val() {
-                    self.write_size_value[i].d.next = self.written.val();
+                    self.write_size_value[i].d.next = written;
                 }
             }
             self.read_base[i].next = self.read_base_value[i].q.val().get_bits::<26>(6);

@@ -17,23 +17,21 @@ pub struct AtomicAlu {
     pub operand: Signal<In, Bits<32>>,
     /// The word to write.
     pub result: Signal<Out, Bits<32>>,
-    sign: Signal<Local, Bits<32>>,
-    less: Signal<Local, Bit>,
 }
 
 impl Logic for AtomicAlu {
     #[hdl_gen]
     fn update(&mut self) {
         // Signed numbers are compared as unsigned ones with their signs turned.
-        self.sign.next = bits::<32>(0x8000_0000_u64);
+        let mut sign = bits::<32>(0x8000_0000_u64);
         if self.operation.val().get_bit(3) {
-            self.sign.next = bits::<32>(0);
+            sign = bits::<32>(0);
         }
-        self.less.next = (self.old.val() ^ self.sign.val()) < (self.operand.val() ^ self.sign.val());
+        let less = (self.old.val() ^ sign) < (self.operand.val() ^ sign);
         self.result.next = self.operand.val();
         if self.operation.val().get_bit(4) {
             // Bit 2 tells the larger from the smaller number.
-            if self.less.val() != self.operation.val().get_bit(2) {
+            if less != self.operation.val().get_bit(2) {
                 self.result.next = self.old.val();
             }
         } else if self.operation.val() == bits::<5>(0) {

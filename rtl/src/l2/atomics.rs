@@ -165,20 +165,6 @@ pub struct L2Atomics {
     patience: Constant<Bits<16>>,
     other: Vec<Constant<Bit>>,
 
-    atomic: Signal<Local, Bit>,
-    starts: Signal<Local, Bit>,
-    locked: Signal<Local, Bit>,
-    passes: Signal<Local, Bit>,
-    asks: Signal<Local, Bit>,
-    thread: Signal<Local, Bits<21>>,
-    mine: Signal<Local, Bit>,
-    owner: Signal<Local, Bit>,
-    conditional: Signal<Local, Bit>,
-    stores: Signal<Local, Bit>,
-    writes: Signal<Local, Bit>,
-    performs: Signal<Local, Bit>,
-    answered: Signal<Local, Bit>,
-    breaks: Signal<Local, Bit>,
     _banks: usize,
 }
 
@@ -260,20 +246,6 @@ impl L2Atomics {
             cores: Constant::new((cores as u64).into()),
             patience: Constant::new((patience as u64).into()),
             other: (0..banks).map(|bank| Constant::new(bank != number)).collect(),
-            atomic: Signal::default(),
-            starts: Signal::default(),
-            locked: Signal::default(),
-            passes: Signal::default(),
-            asks: Signal::default(),
-            thread: Signal::default(),
-            mine: Signal::default(),
-            owner: Signal::default(),
-            conditional: Signal::default(),
-            stores: Signal::default(),
-            writes: Signal::default(),
-            performs: Signal::default(),
-            answered: Signal::default(),
-            breaks: Signal::default(),
             _banks: banks,
         }
     }
@@ -283,29 +255,26 @@ impl Logic for L2Atomics {
     #[hdl_gen]
     fn update(&mut self) {
         // The request at the head, and the one that the unit makes.
-        self.atomic.next = self.request_valid.val()
+        let atomic = self.request_valid.val()
             && self.request_write.val()
             && self.request_write_tag.val().get_bit(5)
             && (bit_cast::<6, 5>(self.request_requester.val()) < self.cores.val());
-        self.starts.next = self.atomic.val() && (self.state.q.val() == AtomicState::Idle);
-        self.locked.next =
-            (self.state.q.val() == AtomicState::Here) || (self.state.q.val() == AtomicState::Again);
-        self.passes.next = self.request_valid.val() && !self.atomic.val() && !self.locked.val();
-        self.asks.next = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
-        self.conditional.next = self.operation.q.val() == bits::<5>(3);
-        self.thread.next = (bit_cast::<21, 16>(self.warp.q.val()) << bits::<5>(5))
+        let starts = atomic && (self.state.q.val() == AtomicState::Idle);
+        let locked = (self.state.q.val() == AtomicState::Here) || (self.state.q.val() == AtomicState::Again);
+        let passes = self.request_valid.val() && !atomic && !locked;
+        let asks = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
+        let conditional = self.operation.q.val() == bits::<5>(3);
+        let thread = (bit_cast::<21, 16>(self.warp.q.val()) << bits::<5>(5))
             | bit_cast::<21, 5>(self.tag.q.val().get_bits::<5>(0));
-        self.owner.next = self.reserved.q.val()
+        let owner = self.reserved.q.val()
             && (self.reserved_requester.q.val() == self.requester.q.val())
-            && (self.reserved_thread.q.val() == self.thread.val());
-        self.stores.next = !self.error.q.val()
+            && (self.reserved_thread.q.val() == thread);
+        let stores = !self.error.q.val()
             && (self.operation.q.val() != bits::<5>(2))
-            && (!self.conditional.val()
-                || (self.owner.val() && (self.reserved_line.q.val() == self.line.q.val())));
-        self.writes.next =
-            (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && self.stores.val();
+            && (!conditional || (owner && (self.reserved_line.q.val() == self.line.q.val())));
+        let writes = (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && stores;
 
-        self.bank_valid.next = self.passes.val() || self.starts.val() || self.asks.val() || self.writes.val();
+        self.bank_valid.next = passes || starts || asks || writes;
         self.bank_write.next = self.request_write.val();
         self.bank_requester.next = self.request_requester.val();
         self.bank_tag.next = self.request_tag.val();
@@ -313,13 +282,13 @@ impl Logic for L2Atomics {
         self.bank_line.next = self.request_line.val();
         self.bank_data.next = self.request_data.val();
         self.bank_strobe.next = self.request_strobe.val();
-        if self.starts.val() {
+        if starts {
             self.bank_write.next = false;
             self.bank_tag.next =
                 bits::<7>(0x60) | bit_cast::<7, 5>(self.request_write_tag.val().get_bits::<5>(0));
         }
-        if self.locked.val() {
-            self.bank_write.next = self.writes.val();
+        if locked {
+            self.bank_write.next = writes;
             self.bank_requester.next = self.requester.q.val();
             self.bank_tag.next = bits::<7>(0x60) | bit_cast::<7, 5>(self.tag.q.val().get_bits::<5>(0));
             self.bank_write_tag.next = self.tag.q.val();
@@ -327,7 +296,7 @@ impl Logic for L2Atomics {
             self.bank_data.next = self.result.y.val();
             self.bank_strobe.next = self.strobe.q.val();
         }
-        self.request_ready.next = (self.passes.val() || self.starts.val()) && self.bank_ready.val();
+        self.request_ready.next = (passes || starts) && self.bank_ready.val();
 
         // The word and what becomes of it.
         self.select.enable.next = true;
@@ -341,13 +310,13 @@ impl Logic for L2Atomics {
         }
 
         // Answers
-        self.mine.next = self.bank_response_valid.val()
+        let mine = self.bank_response_valid.val()
             && ((self.state.q.val() == AtomicState::Asked) || (self.state.q.val() == AtomicState::Again))
             && (self.bank_response_requester.val() == self.requester.q.val())
             && (self.bank_response_tag.val().get_bits::<2>(5) == bits::<2>(3));
-        self.response_valid.next = self.bank_response_valid.val() && !self.mine.val();
-        self.bank_response_ready.next = self.response_ready.val() || self.mine.val();
-        self.answered.next = (self.state.q.val() == AtomicState::Written)
+        self.response_valid.next = self.bank_response_valid.val() && !mine;
+        self.bank_response_ready.next = self.response_ready.val() || mine;
+        let answered = (self.state.q.val() == AtomicState::Written)
             && self.bank_written_valid.val()
             && self.bank_written_tag.val().get_bit(5)
             && (self.bank_written_requester.val() == self.requester.q.val());
@@ -365,8 +334,8 @@ impl Logic for L2Atomics {
         self.written_error.next = self.error.q.val();
 
         // The course of an operation
-        self.performs.next = false;
-        if self.starts.val() && self.bank_ready.val() {
+        let mut performs = false;
+        if starts && self.bank_ready.val() {
             self.state.d.next = AtomicState::Asked;
             self.stale.d.next = false;
             self.requester.d.next = self.request_requester.val();
@@ -378,7 +347,7 @@ impl Logic for L2Atomics {
             self.operation.d.next = self.request_data.val().get_bits::<5>(48);
             self.word_number.d.next = self.request_data.val().get_bits::<4>(53);
         }
-        if self.passes.val()
+        if passes
             && self.bank_ready.val()
             && self.request_write.val()
             && (self.request_line.val() == self.line.q.val())
@@ -386,7 +355,7 @@ impl Logic for L2Atomics {
         {
             self.stale.d.next = true;
         }
-        if self.mine.val() {
+        if mine {
             self.state.d.next = AtomicState::Here;
             self.word.d.next = self.select.word.val();
             self.error.d.next = self.bank_response_error.val();
@@ -397,38 +366,35 @@ impl Logic for L2Atomics {
                     self.state.d.next = AtomicState::Again;
                     self.stale.d.next = false;
                 }
-            } else if !self.stores.val() {
-                self.performs.next = true;
+            } else if !stores {
+                performs = true;
                 self.state.d.next = AtomicState::Answer;
             } else if self.bank_ready.val() {
-                self.performs.next = true;
+                performs = true;
                 self.state.d.next = AtomicState::Written;
             }
         }
-        if self.performs.val() && self.conditional.val() {
+        if performs && conditional {
             self.word.d.next = bits::<32>(1);
-            if self.stores.val() {
+            if stores {
                 self.word.d.next = bits::<32>(0);
             }
         }
         if (self.state.q.val() == AtomicState::Answer) && self.written_ready.val() {
             self.state.d.next = AtomicState::Idle;
         }
-        if self.answered.val() && self.written_ready.val() {
+        if answered && self.written_ready.val() {
             self.state.d.next = AtomicState::Idle;
         }
 
         // The reservation
-        self.told.d.next =
-            self.performs.val() && (self.conditional.val() || (self.operation.q.val() == bits::<5>(2)));
+        self.told.d.next = performs && (conditional || (self.operation.q.val() == bits::<5>(2)));
         self.event_valid.next = self.told.q.val();
         self.event_requester.next = self.requester.q.val();
-        self.event_thread.next = self.thread.val();
-        self.breaks.next = (self.performs.val() && self.conditional.val() && self.owner.val())
-            || (self.performs.val()
-                && self.stores.val()
-                && (self.line.q.val() == self.reserved_line.q.val()))
-            || (self.passes.val()
+        self.event_thread.next = thread;
+        let mut breaks = (performs && conditional && owner)
+            || (performs && stores && (self.line.q.val() == self.reserved_line.q.val()))
+            || (passes
                 && self.bank_ready.val()
                 && self.request_write.val()
                 && (self.request_line.val() == self.reserved_line.q.val()));
@@ -438,24 +404,24 @@ impl Logic for L2Atomics {
                 && (self.other_requester[i].val() == self.reserved_requester.q.val())
                 && (self.other_thread[i].val() == self.reserved_thread.q.val())
             {
-                self.breaks.next = true;
+                breaks = true;
             }
         }
         if self.age.q.val() != self.patience.val() {
             self.age.d.next = self.age.q.val() + bits::<16>(1);
         }
-        if self.breaks.val() || (self.age.q.val() == self.patience.val()) {
+        if breaks || (self.age.q.val() == self.patience.val()) {
             self.reserved.d.next = false;
         }
-        if self.performs.val()
+        if performs
             && (self.operation.q.val() == bits::<5>(2))
             && !self.error.q.val()
-            && (!self.reserved.q.val() || self.owner.val())
+            && (!self.reserved.q.val() || owner)
         {
             self.reserved.d.next = true;
             self.reserved_line.d.next = self.line.q.val();
             self.reserved_requester.d.next = self.requester.q.val();
-            self.reserved_thread.d.next = self.thread.val();
+            self.reserved_thread.d.next = thread;
             self.age.d.next = bits::<16>(0);
         }
     }

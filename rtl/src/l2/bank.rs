@@ -138,47 +138,6 @@ pub struct L2Bank {
     last_set: Constant<Bits<16>>,
     last_way: Constant<Bits<2>>,
 
-    walk: Signal<Local, Bit>,
-    set: Signal<Local, Bits<16>>,
-    is_read: Signal<Local, Bit>,
-    is_write: Signal<Local, Bit>,
-    hit_way: Signal<Local, Bits<4>>,
-    hit: Signal<Local, Bit>,
-    hit_fetching: Signal<Local, Bit>,
-    hit_complete: Signal<Local, Bit>,
-    hit_leaving: Signal<Local, Bit>,
-    line_leaves: Signal<Local, Bit>,
-    any_fetching: Signal<Local, Bit>,
-    turn: Signal<Local, Bits<2>>,
-    victim: Signal<Local, Bits<4>>,
-    victim_changed: Signal<Local, Bit>,
-    changed_way: Signal<Local, Bits<4>>,
-    changed_leaving: Signal<Local, Bit>,
-    changed_fetched: Signal<Local, Bit>,
-
-    room: Signal<Local, Bit>,
-    can_store: Signal<Local, Bit>,
-    fill_take: Signal<Local, Bit>,
-    hit_push: Signal<Local, Bit>,
-    hit_waits: Signal<Local, Bit>,
-    can_miss: Signal<Local, Bit>,
-    can_write: Signal<Local, Bit>,
-    read_hit: Signal<Local, Bit>,
-    read_part: Signal<Local, Bit>,
-    read_miss: Signal<Local, Bit>,
-    write_hit: Signal<Local, Bit>,
-    write_evict: Signal<Local, Bit>,
-    write_miss: Signal<Local, Bit>,
-    walk_store: Signal<Local, Bit>,
-    walk_on: Signal<Local, Bit>,
-    store: Signal<Local, Bit>,
-    drops: Signal<Local, Bit>,
-    used_way: Signal<Local, Bits<4>>,
-    place: Signal<Local, Bits<16>>,
-    used_tag: Signal<Local, Bits<26>>,
-    used_dirty: Signal<Local, Bits<64>>,
-    used_fetch_toggle: Signal<Local, Bit>,
-    used_leave_toggle: Signal<Local, Bit>,
     _ways: usize,
 }
 
@@ -249,46 +208,6 @@ impl L2Bank {
             out_requester: Register::default(),
             out_tag: Register::default(),
             hit_first: Register::default(),
-            walk: Signal::default(),
-            set: Signal::default(),
-            is_read: Signal::default(),
-            is_write: Signal::default(),
-            hit_way: Signal::default(),
-            hit: Signal::default(),
-            hit_fetching: Signal::default(),
-            hit_complete: Signal::default(),
-            hit_leaving: Signal::default(),
-            line_leaves: Signal::default(),
-            any_fetching: Signal::default(),
-            turn: Signal::default(),
-            victim: Signal::default(),
-            victim_changed: Signal::default(),
-            changed_way: Signal::default(),
-            changed_leaving: Signal::default(),
-            changed_fetched: Signal::default(),
-            room: Signal::default(),
-            can_store: Signal::default(),
-            fill_take: Signal::default(),
-            hit_push: Signal::default(),
-            hit_waits: Signal::default(),
-            can_miss: Signal::default(),
-            can_write: Signal::default(),
-            read_hit: Signal::default(),
-            read_part: Signal::default(),
-            read_miss: Signal::default(),
-            write_hit: Signal::default(),
-            write_evict: Signal::default(),
-            write_miss: Signal::default(),
-            walk_store: Signal::default(),
-            walk_on: Signal::default(),
-            store: Signal::default(),
-            drops: Signal::default(),
-            used_way: Signal::default(),
-            place: Signal::default(),
-            used_tag: Signal::default(),
-            used_dirty: Signal::default(),
-            used_fetch_toggle: Signal::default(),
-            used_leave_toggle: Signal::default(),
             hash: IndexHash::new(sets_log2, skip),
             way: (0..ways).map(|_| L2Way::new(sets_log2)).collect(),
             turns: RamSizedAsync::new(sets_log2),
@@ -310,161 +229,131 @@ impl Logic for L2Bank {
     #[hdl_gen]
     fn update(&mut self) {
         // The set that is looked at, and what stands there.
-        self.walk.next = self.clearing.q.val() || self.walking.q.val();
-        self.is_read.next = self.request_valid.val() && !self.request_write.val() && !self.walk.val();
-        self.is_write.next = self.request_valid.val() && self.request_write.val() && !self.walk.val();
+        let walk = self.clearing.q.val() || self.walking.q.val();
+        let is_read = self.request_valid.val() && !self.request_write.val() && !walk;
+        let is_write = self.request_valid.val() && self.request_write.val() && !walk;
         self.hash.line.next = self.request_line.val();
-        self.set.next = self.hash.index.val();
-        if self.walk.val() {
-            self.set.next = self.walk_set.q.val();
+        let mut set = self.hash.index.val();
+        if walk {
+            set = self.walk_set.q.val();
         }
-        self.turns.read_address.next = self.set.val();
-        self.turn.next = self.turns.read_data.val() & self.last_way.val();
-        self.hit_way.next = bits::<4>(0);
-        self.hit.next = false;
-        self.hit_fetching.next = false;
-        self.hit_complete.next = false;
-        self.hit_leaving.next = false;
-        self.line_leaves.next = false;
-        self.any_fetching.next = false;
-        self.changed_way.next = bits::<4>(0);
-        self.changed_leaving.next = false;
-        self.changed_fetched.next = false;
+        self.turns.read_address.next = set;
+        let turn = self.turns.read_data.val() & self.last_way.val();
+        let mut hit_way = bits::<4>(0);
+        let mut hit = false;
+        let mut hit_fetching = false;
+        let mut hit_complete = false;
+        let mut hit_leaving = false;
+        let mut line_leaves = false;
+        let mut any_fetching = false;
+        let mut changed_way = bits::<4>(0);
+        let mut changed_leaving = false;
+        let mut changed_fetched = false;
         for i in 0..self._ways {
-            self.way[i].set.next = self.set.val();
+            self.way[i].set.next = set;
             self.way[i].line.next = self.request_line.val();
-            self.any_fetching.next = self.any_fetching.val() || self.way[i].fetching.val();
-            self.line_leaves.next = self.line_leaves.val() || self.way[i].line_leaves.val();
+            any_fetching = any_fetching || self.way[i].fetching.val();
+            line_leaves = line_leaves || self.way[i].line_leaves.val();
             if self.way[i].hit.val() {
-                self.hit.next = true;
-                self.hit_way.next = self.one_hot[i].val();
-                self.hit_fetching.next = self.way[i].fetching.val();
-                self.hit_complete.next = self.way[i].complete.val();
-                self.hit_leaving.next = self.way[i].leaving.val();
+                hit = true;
+                hit_way = self.one_hot[i].val();
+                hit_fetching = self.way[i].fetching.val();
+                hit_complete = self.way[i].complete.val();
+                hit_leaving = self.way[i].leaving.val();
             }
             if self.way[i].changed.val() {
-                self.changed_way.next = self.one_hot[i].val();
-                self.changed_leaving.next = self.way[i].leaving.val();
-                self.changed_fetched.next = self.way[i].fetched.val();
+                changed_way = self.one_hot[i].val();
+                changed_leaving = self.way[i].leaving.val();
+                changed_fetched = self.way[i].fetched.val();
             }
         }
         // The place for a line that is not here: an empty one, else the one whose turn it is, else any that can be given up.
-        self.victim.next = bits::<4>(0);
-        self.victim_changed.next = false;
+        let mut victim = bits::<4>(0);
+        let mut victim_changed = false;
         for i in 0..self._ways {
             if !(self.way[i].fetching.val() || (self.way[i].changed.val() && self.way[i].leaving.val())) {
-                self.victim.next = self.one_hot[i].val();
-                self.victim_changed.next = self.way[i].changed.val();
+                victim = self.one_hot[i].val();
+                victim_changed = self.way[i].changed.val();
             }
         }
         for i in 0..self._ways {
-            if (bit_cast::<5, 2>(self.turn.val()) == self.index[i].val())
+            if (bit_cast::<5, 2>(turn) == self.index[i].val())
                 && !self.way[i].fetching.val()
                 && !(self.way[i].changed.val() && self.way[i].leaving.val())
             {
-                self.victim.next = self.one_hot[i].val();
-                self.victim_changed.next = self.way[i].changed.val();
+                victim = self.one_hot[i].val();
+                victim_changed = self.way[i].changed.val();
             }
         }
         for i in 0..self._ways {
             if !self.way[i].present.val() {
-                self.victim.next = self.one_hot[i].val();
-                self.victim_changed.next = false;
+                victim = self.one_hot[i].val();
+                victim_changed = false;
             }
         }
 
         // Fetched lines and lines that were hit go to the responses in turns.
-        self.hit_waits.next = self.read_out.q.val() && !self.out_stores.q.val();
-        self.fill_ready.next =
-            !(self.answers.response_full.val() || (self.hit_waits.val() && self.hit_first.q.val()));
+        let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
+        self.fill_ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
         self.fetches.fill_number.next = self.fill_number.val();
-        self.fill_take.next = self.fill_valid.val()
+        let fill_take = self.fill_valid.val()
             && !self.answers.response_full.val()
-            && !(self.hit_waits.val() && self.hit_first.q.val())
+            && !(hit_waits && self.hit_first.q.val())
             && self.fetches.known.val();
-        self.hit_push.next =
-            self.hit_waits.val() && !self.answers.response_full.val() && !self.fill_take.val();
-        if self.hit_push.val() {
+        let hit_push = hit_waits && !self.answers.response_full.val() && !fill_take;
+        if hit_push {
             self.hit_first.d.next = false;
-        } else if self.fill_take.val() {
+        } else if fill_take {
             self.hit_first.d.next = true;
         }
-        self.room.next = !self.read_out.q.val()
-            || self.hit_push.val()
-            || (self.out_stores.q.val() && !self.stores.full.val());
+        let room = !self.read_out.q.val() || hit_push || (self.out_stores.q.val() && !self.stores.full.val());
 
         // What happens with the request, or in the set of the walk.
-        self.can_store.next = self.room.val() && self.stores.free.val();
-        self.can_miss.next = !self.hit.val() && !self.line_leaves.val() && self.victim.val().any();
-        self.can_write.next = !self.fill_take.val() && !self.answers.written_full.val();
-        self.read_hit.next = self.is_read.val()
-            && self.hit.val()
-            && !self.hit_fetching.val()
-            && self.hit_complete.val()
-            && self.room.val();
-        self.read_part.next = self.is_read.val()
-            && self.hit.val()
-            && !self.hit_complete.val()
-            && !self.hit_leaving.val()
-            && self.can_store.val();
-        self.read_miss.next = self.is_read.val()
-            && self.can_miss.val()
-            && self.fetches.free.val()
-            && (!self.victim_changed.val() || self.can_store.val());
-        self.write_hit.next =
-            self.is_write.val() && self.hit.val() && !self.hit_fetching.val() && self.can_write.val();
-        self.write_evict.next =
-            self.is_write.val() && self.can_miss.val() && self.victim_changed.val() && self.can_store.val();
-        self.write_miss.next =
-            self.is_write.val() && self.can_miss.val() && !self.victim_changed.val() && self.can_write.val();
-        self.walk_store.next = self.walking.q.val()
-            && self.changed_way.val().any()
-            && !self.changed_leaving.val()
-            && self.can_store.val();
-        self.walk_on.next = self.clearing.q.val()
-            || (self.walking.q.val()
-                && !self.changed_way.val().any()
-                && !(self.walk_drops.q.val() && self.any_fetching.val()));
-        self.request_ready.next =
-            self.read_hit.val() || self.read_miss.val() || self.write_hit.val() || self.write_miss.val();
-        self.store.next = self.read_part.val()
-            || (self.read_miss.val() && self.victim_changed.val())
-            || self.write_evict.val()
-            || self.walk_store.val();
-        self.drops.next = self.read_part.val()
-            || self.write_evict.val()
-            || (self.walk_store.val() && (self.walk_drops.q.val() || !self.changed_fetched.val()));
+        let can_store = room && self.stores.free.val();
+        let can_miss = !hit && !line_leaves && victim.any();
+        let can_write = !fill_take && !self.answers.written_full.val();
+        let read_hit = is_read && hit && !hit_fetching && hit_complete && room;
+        let read_part = is_read && hit && !hit_complete && !hit_leaving && can_store;
+        let read_miss = is_read && can_miss && self.fetches.free.val() && (!victim_changed || can_store);
+        let write_hit = is_write && hit && !hit_fetching && can_write;
+        let write_evict = is_write && can_miss && victim_changed && can_store;
+        let write_miss = is_write && can_miss && !victim_changed && can_write;
+        let walk_store = self.walking.q.val() && changed_way.any() && !changed_leaving && can_store;
+        let walk_on = self.clearing.q.val()
+            || (self.walking.q.val() && !changed_way.any() && !(self.walk_drops.q.val() && any_fetching));
+        self.request_ready.next = read_hit || read_miss || write_hit || write_miss;
+        let store = read_part || (read_miss && victim_changed) || write_evict || walk_store;
+        let drops = read_part || write_evict || (walk_store && (self.walk_drops.q.val() || !changed_fetched));
 
         // The place that it happens to.
-        self.used_way.next = self.victim.val();
-        if self.walk.val() {
-            self.used_way.next = self.changed_way.val();
-        } else if self.hit.val() {
-            self.used_way.next = self.hit_way.val();
+        let mut used_way = victim;
+        if walk {
+            used_way = changed_way;
+        } else if hit {
+            used_way = hit_way;
         }
-        self.place.next = self.set.val();
-        self.used_tag.next = bits::<26>(0);
-        self.used_dirty.next = bits::<64>(0);
-        self.used_fetch_toggle.next = false;
-        self.used_leave_toggle.next = false;
+        let mut place = set;
+        let mut used_tag = bits::<26>(0);
+        let mut used_dirty = bits::<64>(0);
+        let mut used_fetch_toggle = false;
+        let mut used_leave_toggle = false;
         for i in 0..self._ways {
-            if self.used_way.val().get_bit(i) {
-                self.place.next = self.set.val() | self.first_place[i].val();
-                self.used_tag.next = self.way[i].tag.val();
-                self.used_dirty.next = self.way[i].dirty.val();
-                self.used_fetch_toggle.next = self.way[i].fetch_toggle.val();
-                self.used_leave_toggle.next = self.way[i].leave_toggle.val();
+            if used_way.get_bit(i) {
+                place = set | self.first_place[i].val();
+                used_tag = self.way[i].tag.val();
+                used_dirty = self.way[i].dirty.val();
+                used_fetch_toggle = self.way[i].fetch_toggle.val();
+                used_leave_toggle = self.way[i].leave_toggle.val();
             }
             self.way[i].clear.next = self.clearing.q.val();
-            self.way[i].drop.next = (self.drops.val() && self.used_way.val().get_bit(i))
-                || (self.walk_on.val() && self.walk_drops.q.val());
-            self.way[i].clean.next = self.walk_store.val() && self.used_way.val().get_bit(i);
-            self.way[i].leave.next = self.store.val() && self.used_way.val().get_bit(i);
-            self.way[i].fetch.next = self.read_miss.val() && self.used_way.val().get_bit(i);
-            self.way[i].take.next = self.write_miss.val() && self.used_way.val().get_bit(i);
-            self.way[i].write.next = self.write_hit.val() && self.used_way.val().get_bit(i);
+            self.way[i].drop.next = (drops && used_way.get_bit(i)) || (walk_on && self.walk_drops.q.val());
+            self.way[i].clean.next = walk_store && used_way.get_bit(i);
+            self.way[i].leave.next = store && used_way.get_bit(i);
+            self.way[i].fetch.next = read_miss && used_way.get_bit(i);
+            self.way[i].take.next = write_miss && used_way.get_bit(i);
+            self.way[i].write.next = write_hit && used_way.get_bit(i);
             self.way[i].strobe.next = self.request_strobe.val();
-            self.way[i].filled.next = self.fill_take.val() && self.fetches.fill_way.val().get_bit(i);
+            self.way[i].filled.next = fill_take && self.fetches.fill_way.val().get_bit(i);
             self.way[i].filled_set.next = self.fetches.fill_place.val();
             self.way[i].filled_toggle.next = self.fetches.fill_toggle.val();
             self.way[i].filled_good.next = !self.fill_error.val();
@@ -473,48 +362,47 @@ impl Logic for L2Bank {
             self.way[i].acknowledged_set.next = self.stores.done_place.val();
             self.way[i].acknowledged_toggle.next = self.stores.done_toggle.val();
         }
-        self.turns.write_enable.next = self.clearing.q.val() || self.read_miss.val() || self.write_miss.val();
-        self.turns.write_address.next = self.set.val();
-        self.turns.write_data.next = self.turn.val() + 1;
+        self.turns.write_enable.next = self.clearing.q.val() || read_miss || write_miss;
+        self.turns.write_address.next = set;
+        self.turns.write_data.next = turn + 1;
         if self.clearing.q.val() {
             self.turns.write_data.next = bits::<2>(0);
         }
 
         // Data: one line is read and one is written in a cycle, never the same.
-        self.data.read_enable.next = self.read_hit.val() || self.store.val();
-        self.data.read_address.next = self.place.val();
-        self.data.write_enable.next =
-            (self.fill_take.val() && !self.fill_error.val()) || self.write_hit.val() || self.write_miss.val();
-        self.data.write_address.next = self.place.val();
+        self.data.read_enable.next = read_hit || store;
+        self.data.read_address.next = place;
+        self.data.write_enable.next = (fill_take && !self.fill_error.val()) || write_hit || write_miss;
+        self.data.write_address.next = place;
         self.data.write_data.next = self.request_data.val();
         self.data.write_strobe.next = self.request_strobe.val();
         // A line that takes a new place takes all of it: nothing of the line before it leaves with it, not even as bytes without strobe.
-        if self.write_miss.val() {
+        if write_miss {
             self.data.write_strobe.next = !bits::<64>(0);
         }
-        if self.fill_take.val() {
+        if fill_take {
             self.data.write_address.next = self.fetches.fill_place.val();
             self.data.write_data.next = self.fill_data.val();
             self.data.write_strobe.next = !bits::<64>(0);
         }
-        if self.room.val() {
-            self.read_out.d.next = self.read_hit.val() || self.store.val();
+        if room {
+            self.read_out.d.next = read_hit || store;
         }
-        if self.read_hit.val() || self.store.val() {
-            self.out_stores.d.next = self.store.val();
+        if read_hit || store {
+            self.out_stores.d.next = store;
             self.out_requester.d.next = self.request_requester.val();
             self.out_tag.d.next = self.request_tag.val();
         }
 
         // Fetches under way.
-        self.fetches.begin.next = self.read_miss.val();
+        self.fetches.begin.next = read_miss;
         self.fetches.line.next = self.request_line.val();
         self.fetches.requester.next = self.request_requester.val();
         self.fetches.tag.next = self.request_tag.val();
-        self.fetches.place.next = self.place.val();
-        self.fetches.way.next = self.used_way.val();
-        self.fetches.toggle.next = self.used_fetch_toggle.val();
-        self.fetches.end.next = self.fill_take.val();
+        self.fetches.place.next = place;
+        self.fetches.way.next = used_way;
+        self.fetches.toggle.next = used_fetch_toggle;
+        self.fetches.end.next = fill_take;
         self.fetch_valid.next = self.fetches.fetch_valid.val();
         self.fetches.fetch_ready.next = self.fetch_ready.val();
         self.fetch_line.next = self.fetches.fetch_line.val();
@@ -522,12 +410,12 @@ impl Logic for L2Bank {
         self.fetch_code.next = self.fetches.fetch_code.val();
 
         // Write-backs under way.
-        self.stores.begin.next = self.store.val();
-        self.stores.line.next = self.used_tag.val();
-        self.stores.strobe.next = self.used_dirty.val();
-        self.stores.place.next = self.place.val();
-        self.stores.way.next = self.used_way.val();
-        self.stores.toggle.next = self.used_leave_toggle.val();
+        self.stores.begin.next = store;
+        self.stores.line.next = used_tag;
+        self.stores.strobe.next = used_dirty;
+        self.stores.place.next = place;
+        self.stores.way.next = used_way;
+        self.stores.toggle.next = used_leave_toggle;
         self.stores.push.next = self.read_out.q.val() && self.out_stores.q.val() && !self.stores.full.val();
         self.stores.data.next = self.data.read_data.val();
         self.store_valid.next = self.stores.store_valid.val();
@@ -540,13 +428,13 @@ impl Logic for L2Bank {
         self.stores.done_number.next = self.done_number.val();
 
         // Answers.
-        self.answers.push_response.next = self.fill_take.val() || self.hit_push.val();
-        self.answers.missed.next = self.fill_take.val();
-        self.answers.error.next = self.fill_take.val() && self.fill_error.val();
+        self.answers.push_response.next = fill_take || hit_push;
+        self.answers.missed.next = fill_take;
+        self.answers.error.next = fill_take && self.fill_error.val();
         self.answers.requester.next = self.out_requester.q.val();
         self.answers.tag.next = self.out_tag.q.val();
         self.answers.data.next = self.data.read_data.val();
-        if self.fill_take.val() {
+        if fill_take {
             self.answers.requester.next = self.fetches.fill_requester.val();
             self.answers.tag.next = self.fetches.fill_tag.val();
             self.answers.data.next = self.fill_data.val();
@@ -558,7 +446,7 @@ impl Logic for L2Bank {
         self.response_data.next = self.answers.response_data.val();
         self.response_error.next = self.answers.response_error.val();
         self.response_missed.next = self.answers.response_missed.val();
-        self.answers.push_written.next = self.write_hit.val() || self.write_miss.val();
+        self.answers.push_written.next = write_hit || write_miss;
         self.answers.writer.next = self.request_requester.val();
         self.answers.write_tag.next = self.request_write_tag.val();
         self.written_valid.next = self.answers.written_valid.val();
@@ -568,7 +456,7 @@ impl Logic for L2Bank {
 
         // The walk through all sets. At its end, the write-backs then under way are waited for.
         self.unacknowledged.d.next = self.unacknowledged.q.val() & self.stores.out.val();
-        if self.walk_on.val() {
+        if walk_on {
             self.walk_set.d.next = self.walk_set.q.val() + 1;
             if self.walk_set.q.val() == self.last_set.val() {
                 self.walk_set.d.next = bits::<16>(0);
@@ -578,7 +466,7 @@ impl Logic for L2Bank {
                 self.unacknowledged.d.next = self.stores.out.val();
             }
         }
-        if self.wants_walk.q.val() && !self.walk.val() && !self.unacknowledged.q.val().any() {
+        if self.wants_walk.q.val() && !walk && !self.unacknowledged.q.val().any() {
             self.walking.d.next = true;
             self.walk_drops.d.next = self.wants_drop.q.val();
             self.wants_walk.d.next = false;

@@ -92,19 +92,6 @@ pub struct MemoryChannel {
 
     bank_id: Vec<Constant<Bits<8>>>,
     number_mask: Constant<Bits<8>>,
-    fetches: Signal<Local, Bits<32>>,
-    stores: Signal<Local, Bits<32>>,
-    ar_free: Signal<Local, Bit>,
-    ar_number: Signal<Local, Bits<6>>,
-    ar_bank: Signal<Local, Bits<8>>,
-    aw_number: Signal<Local, Bits<6>>,
-    aw_bank: Signal<Local, Bits<8>>,
-    aw_free: Signal<Local, Bit>,
-    r_take: Signal<Local, Bit>,
-    r_error: Signal<Local, Bit>,
-    b_error: Signal<Local, Bit>,
-    fill_taken: Signal<Local, Bit>,
-    fill_id: Signal<Local, Bits<8>>,
     _banks: usize,
 }
 
@@ -149,19 +136,6 @@ impl MemoryChannel {
             errors: Register::default(),
             read_event: Register::default(),
             write_event: Register::default(),
-            fetches: Signal::default(),
-            stores: Signal::default(),
-            ar_free: Signal::default(),
-            ar_number: Signal::default(),
-            ar_bank: Signal::default(),
-            aw_number: Signal::default(),
-            aw_bank: Signal::default(),
-            aw_free: Signal::default(),
-            r_take: Signal::default(),
-            r_error: Signal::default(),
-            b_error: Signal::default(),
-            fill_taken: Signal::default(),
-            fill_id: Signal::default(),
             fetch_valid: vec![Signal::default(); banks],
             fetch_ready: vec![Signal::default(); banks],
             fetch_line: vec![Signal::default(); banks],
@@ -186,28 +160,28 @@ impl MemoryChannel {
 impl Logic for MemoryChannel {
     #[hdl_gen]
     fn update(&mut self) {
-        self.fetches.next = bits::<32>(0);
-        self.stores.next = bits::<32>(0);
+        let mut fetches = bits::<32>(0);
+        let mut stores = bits::<32>(0);
         for i in 0..self._banks {
-            self.fetches.next = self.fetches.val().replace_bit(i, self.fetch_valid[i].val());
-            self.stores.next = self.stores.val().replace_bit(i, self.store_valid[i].val());
+            fetches = fetches.replace_bit(i, self.fetch_valid[i].val());
+            stores = stores.replace_bit(i, self.store_valid[i].val());
         }
 
         // Read requests.
-        self.fetch_arbiter.request.next = self.fetches.val();
-        self.ar_free.next = !self.ar_valid.q.val() || self.m_axi.arready.val();
-        self.fetch_arbiter.advance.next = self.ar_free.val() && self.fetch_arbiter.any.val();
-        self.ar_number.next = bits::<6>(0);
-        self.ar_bank.next = bits::<8>(0);
+        self.fetch_arbiter.request.next = fetches;
+        let ar_free = !self.ar_valid.q.val() || self.m_axi.arready.val();
+        self.fetch_arbiter.advance.next = ar_free && self.fetch_arbiter.any.val();
+        let mut ar_number = bits::<6>(0);
+        let mut ar_bank = bits::<8>(0);
         for i in 0..self._banks {
             if self.fetch_arbiter.grant.val().get_bit(i) {
-                self.ar_number.next = self.fetch_number[i].val();
-                self.ar_bank.next = self.bank_id[i].val();
+                ar_number = self.fetch_number[i].val();
+                ar_bank = self.bank_id[i].val();
             }
         }
-        if self.ar_free.val() {
+        if ar_free {
             self.ar_valid.d.next = self.fetch_arbiter.any.val();
-            self.ar_id.d.next = self.ar_bank.val() | bit_cast::<8, 6>(self.ar_number.val());
+            self.ar_id.d.next = ar_bank | bit_cast::<8, 6>(ar_number);
             for i in 0..self._banks {
                 if self.fetch_arbiter.grant.val().get_bit(i) {
                     self.ar_line.d.next = self.fetch_line[i].val();
@@ -217,27 +191,27 @@ impl Logic for MemoryChannel {
         }
 
         // Write requests: address and data are accepted together here, apart by the memory.
-        self.store_arbiter.request.next = self.stores.val();
-        self.aw_free.next = (!self.aw_valid.q.val() || self.m_axi.awready.val())
+        self.store_arbiter.request.next = stores;
+        let aw_free = (!self.aw_valid.q.val() || self.m_axi.awready.val())
             && (!self.w_valid.q.val() || self.m_axi.wready.val());
-        self.store_arbiter.advance.next = self.aw_free.val() && self.store_arbiter.any.val();
+        self.store_arbiter.advance.next = aw_free && self.store_arbiter.any.val();
         if self.m_axi.awready.val() {
             self.aw_valid.d.next = false;
         }
         if self.m_axi.wready.val() {
             self.w_valid.d.next = false;
         }
-        self.aw_number.next = bits::<6>(0);
-        self.aw_bank.next = bits::<8>(0);
+        let mut aw_number = bits::<6>(0);
+        let mut aw_bank = bits::<8>(0);
         for i in 0..self._banks {
             if self.store_arbiter.grant.val().get_bit(i) {
-                self.aw_number.next = self.store_number[i].val();
-                self.aw_bank.next = self.bank_id[i].val();
+                aw_number = self.store_number[i].val();
+                aw_bank = self.bank_id[i].val();
             }
         }
-        if self.aw_free.val() && self.store_arbiter.any.val() {
+        if aw_free && self.store_arbiter.any.val() {
             self.aw_valid.d.next = true;
-            self.aw_id.d.next = self.aw_bank.val() | bit_cast::<8, 6>(self.aw_number.val());
+            self.aw_id.d.next = aw_bank | bit_cast::<8, 6>(aw_number);
             self.w_valid.d.next = true;
             for i in 0..self._banks {
                 if self.store_arbiter.grant.val().get_bit(i) {
@@ -248,40 +222,40 @@ impl Logic for MemoryChannel {
             }
         }
         for i in 0..self._banks {
-            self.fetch_ready[i].next = self.ar_free.val() && self.fetch_arbiter.grant.val().get_bit(i);
-            self.store_ready[i].next = self.aw_free.val() && self.store_arbiter.grant.val().get_bit(i);
+            self.fetch_ready[i].next = ar_free && self.fetch_arbiter.grant.val().get_bit(i);
+            self.store_ready[i].next = aw_free && self.store_arbiter.grant.val().get_bit(i);
         }
 
         // Lines from memory, through the queue to their banks. An ID of no bank is an error of the memory; it is dropped.
         self.m_axi.rready.next = !self.fills.full.val();
-        self.r_take.next = self.m_axi.rvalid.val() && !self.fills.full.val();
-        self.r_error.next = self.m_axi.rresp.val().any() || !self.m_axi.rlast.val();
-        self.fills.push.next = self.r_take.val();
-        self.fills_id.write_enable.next = self.r_take.val();
+        let r_take = self.m_axi.rvalid.val() && !self.fills.full.val();
+        let r_error = self.m_axi.rresp.val().any() || !self.m_axi.rlast.val();
+        self.fills.push.next = r_take;
+        self.fills_id.write_enable.next = r_take;
         self.fills_id.write_address.next = self.fills.write_address.val();
         self.fills_id.write_data.next = self.m_axi.rid.val();
         self.fills_id.read_address.next = self.fills.read_address.val();
-        self.fills_data.write_enable.next = self.r_take.val();
+        self.fills_data.write_enable.next = r_take;
         self.fills_data.write_address.next = self.fills.write_address.val();
         self.fills_data.write_data.next = self.m_axi.rdata.val();
         self.fills_data.read_address.next = self.fills.read_address.val();
-        self.fills_error.write_enable.next = self.r_take.val();
+        self.fills_error.write_enable.next = r_take;
         self.fills_error.write_address.next = self.fills.write_address.val();
-        self.fills_error.write_data.next = self.r_error.val();
+        self.fills_error.write_data.next = r_error;
         self.fills_error.read_address.next = self.fills.read_address.val();
-        self.fill_id.next = self.fills_id.read_data.val();
-        self.fill_number.next = (self.fill_id.val() & self.number_mask.val()).get_bits::<6>(0);
+        let fill_id = self.fills_id.read_data.val();
+        self.fill_number.next = (fill_id & self.number_mask.val()).get_bits::<6>(0);
         self.fill_data.next = self.fills_data.read_data.val();
         self.fill_error.next = self.fills_error.read_data.val();
-        self.fill_taken.next = true;
+        let mut fill_taken = true;
         for i in 0..self._banks {
             self.fill_valid[i].next = false;
-            if (self.fill_id.val() & !self.number_mask.val()) == self.bank_id[i].val() {
+            if (fill_id & !self.number_mask.val()) == self.bank_id[i].val() {
                 self.fill_valid[i].next = !self.fills.empty.val();
-                self.fill_taken.next = self.fill_ready[i].val();
+                fill_taken = self.fill_ready[i].val();
             }
         }
-        self.fills.pop.next = !self.fills.empty.val() && self.fill_taken.val();
+        self.fills.pop.next = !self.fills.empty.val() && fill_taken;
 
         // Answers of writes.
         self.m_axi.bready.next = true;
@@ -289,7 +263,7 @@ impl Logic for MemoryChannel {
         if self.m_axi.bvalid.val() {
             self.b_id.d.next = self.m_axi.bid.val();
         }
-        self.b_error.next = self.m_axi.bvalid.val() && self.m_axi.bresp.val().any();
+        let b_error = self.m_axi.bvalid.val() && self.m_axi.bresp.val().any();
         self.done_number.next = (self.b_id.q.val() & self.number_mask.val()).get_bits::<6>(0);
         for i in 0..self._banks {
             self.done_valid[i].next = self.b_valid.q.val()
@@ -297,13 +271,13 @@ impl Logic for MemoryChannel {
         }
 
         self.errors.d.next = bits::<2>(0);
-        if self.r_take.val() && self.r_error.val() && self.b_error.val() {
+        if r_take && r_error && b_error {
             self.errors.d.next = bits::<2>(2);
-        } else if (self.r_take.val() && self.r_error.val()) || self.b_error.val() {
+        } else if (r_take && r_error) || b_error {
             self.errors.d.next = bits::<2>(1);
         }
         self.bus_errors.next = self.errors.q.val();
-        self.read_event.d.next = self.r_take.val();
+        self.read_event.d.next = r_take;
         self.write_event.d.next = self.m_axi.bvalid.val();
         self.line_read.next = self.read_event.q.val();
         self.line_written.next = self.write_event.q.val();

@@ -129,10 +129,6 @@ pub struct MemorySystem {
     channel: Vec<MemoryChannel>,
     read_count: Register<Bits<32>>,
     write_count: Register<Bits<32>>,
-    any_busy: Signal<Local, Bit>,
-    errors: Signal<Local, Bits<4>>,
-    read_events: Signal<Local, Bits<32>>,
-    write_events: Signal<Local, Bits<32>>,
     _requesters: usize,
     _answers_with_words: usize,
     _banks: usize,
@@ -165,10 +161,6 @@ impl MemorySystem {
             lines_written: Signal::default(),
             read_count: Register::default(),
             write_count: Register::default(),
-            any_busy: Signal::default(),
-            errors: Signal::default(),
-            read_events: Signal::default(),
-            write_events: Signal::default(),
             read_valid: vec![Signal::default(); requesters],
             read_line: vec![Signal::default(); requesters],
             read_tag: vec![Signal::default(); requesters],
@@ -234,11 +226,11 @@ impl Logic for MemorySystem {
             self.writes[i].next = self.responses.writes[i].val();
         }
 
-        self.any_busy.next = self.clean.val() || self.invalidate.val();
+        let mut any_busy = self.clean.val() || self.invalidate.val();
         for b in 0..self._banks {
             self.bank[b].clean.next = self.clean.val();
             self.bank[b].invalidate.next = self.invalidate.val();
-            self.any_busy.next = self.any_busy.val() || self.bank[b].busy.val();
+            any_busy = any_busy || self.bank[b].busy.val();
             self.responses.bank_requester[b].next = self.bank[b].response_requester.val();
             self.responses.bank_tag[b].next = self.bank[b].response_tag.val();
             self.responses.bank_data[b].next = self.bank[b].response_data.val();
@@ -309,24 +301,24 @@ impl Logic for MemorySystem {
             self.written_word[i].next = self.responses.written_word[i].val();
             self.written_error[i].next = self.responses.written_error[i].val();
         }
-        self.busy.next = self.any_busy.val();
+        self.busy.next = any_busy;
 
         // Bank `c + k * channels` is bank `k` of channel `c`.
-        self.errors.next = bits::<4>(0);
-        self.read_events.next = bits::<32>(0);
-        self.write_events.next = bits::<32>(0);
+        let mut errors = bits::<4>(0);
+        let mut read_events = bits::<32>(0);
+        let mut write_events = bits::<32>(0);
         for c in 0..self._channels {
             if self.channel[c].bus_errors.val().get_bit(0) {
-                self.errors.next = self.errors.val() + 1;
+                errors = errors + 1;
             }
             if self.channel[c].bus_errors.val().get_bit(1) {
-                self.errors.next = self.errors.val() + 2;
+                errors = errors + 2;
             }
             if self.channel[c].line_read.val() {
-                self.read_events.next = self.read_events.val() + 1;
+                read_events = read_events + 1;
             }
             if self.channel[c].line_written.val() {
-                self.write_events.next = self.write_events.val() + 1;
+                write_events = write_events + 1;
             }
             for k in 0..self._channel_banks {
                 self.channel[c].fetch_valid[k].next = self.bank[c + k * self._channels].fetch_valid.val();
@@ -386,9 +378,9 @@ impl Logic for MemorySystem {
             self.channel[c].m_axi.rlast.next = self.m_axi[c].rlast.val();
             self.channel[c].m_axi.rvalid.next = self.m_axi[c].rvalid.val();
         }
-        self.bus_errors.next = self.errors.val();
-        self.read_count.d.next = self.read_count.q.val() + self.read_events.val();
-        self.write_count.d.next = self.write_count.q.val() + self.write_events.val();
+        self.bus_errors.next = errors;
+        self.read_count.d.next = self.read_count.q.val() + read_events;
+        self.write_count.d.next = self.write_count.q.val() + write_events;
         self.lines_read.next = self.read_count.q.val();
         self.lines_written.next = self.write_count.q.val();
     }

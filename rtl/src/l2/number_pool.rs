@@ -28,11 +28,6 @@ pub struct NumberPool {
     pub out: Signal<Out, Bits<64>>,
     taken: Register<Bits<64>>,
     absent: Constant<Bits<64>>,
-    used: Signal<Local, Bits<64>>,
-    lowest: Signal<Local, Bits<64>>,
-    index: Signal<Local, Bits<6>>,
-    set: Signal<Local, Bits<64>>,
-    cleared: Signal<Local, Bits<64>>,
 }
 
 impl NumberPool {
@@ -54,12 +49,7 @@ impl NumberPool {
             known: Signal::default(),
             out: Signal::default(),
             taken: Register::default(),
-            set: Signal::default(),
-            cleared: Signal::default(),
             absent: Constant::new(absent.into()),
-            used: Signal::default(),
-            lowest: Signal::default(),
-            index: Signal::default(),
         }
     }
 }
@@ -67,40 +57,40 @@ impl NumberPool {
 impl Logic for NumberPool {
     #[hdl_gen]
     fn update(&mut self) {
-        self.used.next = self.taken.q.val() | self.absent.val();
-        self.lowest.next = !self.used.val() & (self.used.val() + 1);
-        self.index.next = bits::<6>(0);
-        if (self.lowest.val() & 0xaaaa_aaaa_aaaa_aaaau64).any() {
-            self.index.next = self.index.val() | 1;
+        let used = self.taken.q.val() | self.absent.val();
+        let lowest = !used & (used + 1);
+        let mut index = bits::<6>(0);
+        if (lowest & 0xaaaa_aaaa_aaaa_aaaau64).any() {
+            index = index | 1;
         }
-        if (self.lowest.val() & 0xcccc_cccc_cccc_ccccu64).any() {
-            self.index.next = self.index.val() | 2;
+        if (lowest & 0xcccc_cccc_cccc_ccccu64).any() {
+            index = index | 2;
         }
-        if (self.lowest.val() & 0xf0f0_f0f0_f0f0_f0f0u64).any() {
-            self.index.next = self.index.val() | 4;
+        if (lowest & 0xf0f0_f0f0_f0f0_f0f0u64).any() {
+            index = index | 4;
         }
-        if (self.lowest.val() & 0xff00_ff00_ff00_ff00u64).any() {
-            self.index.next = self.index.val() | 8;
+        if (lowest & 0xff00_ff00_ff00_ff00u64).any() {
+            index = index | 8;
         }
-        if (self.lowest.val() & 0xffff_0000_ffff_0000u64).any() {
-            self.index.next = self.index.val() | 16;
+        if (lowest & 0xffff_0000_ffff_0000u64).any() {
+            index = index | 16;
         }
-        if (self.lowest.val() & 0xffff_ffff_0000_0000u64).any() {
-            self.index.next = self.index.val() | 32;
+        if (lowest & 0xffff_ffff_0000_0000u64).any() {
+            index = index | 32;
         }
-        self.number.next = self.index.val();
-        self.free.next = !self.used.val().all();
+        self.number.next = index;
+        self.free.next = !used.all();
         self.known.next = self.taken.q.val().get_bit(self.released.val().index());
         self.out.next = self.taken.q.val();
-        self.set.next = bits::<64>(0);
+        let mut set = bits::<64>(0);
         if self.take.val() {
-            self.set.next = self.lowest.val();
+            set = lowest;
         }
-        self.cleared.next = bits::<64>(0);
+        let mut cleared = bits::<64>(0);
         if self.release.val() {
-            self.cleared.next = bits::<64>(1) << self.released.val();
+            cleared = bits::<64>(1) << self.released.val();
         }
-        self.taken.d.next = (self.taken.q.val() & !self.cleared.val()) | self.set.val();
+        self.taken.d.next = (self.taken.q.val() & !cleared) | set;
     }
 }
 

@@ -85,14 +85,6 @@ pub struct L2Way {
     state: RamSizedAsync<4>,
     ends: RamSizedAsync<2>,
     acknowledgements: RamSizedAsync<1>,
-
-    valid: Signal<Local, Bit>,
-    by_fetch: Signal<Local, Bit>,
-    under_way: Signal<Local, Bit>,
-    here: Signal<Local, Bit>,
-    same: Signal<Local, Bit>,
-    leaves: Signal<Local, Bit>,
-    new_state: Signal<Local, Bits<4>>,
 }
 
 /// Bits of the state of a place.
@@ -141,13 +133,6 @@ impl L2Way {
             acknowledged: Signal::default(),
             acknowledged_set: Signal::default(),
             acknowledged_toggle: Signal::default(),
-            valid: Signal::default(),
-            by_fetch: Signal::default(),
-            under_way: Signal::default(),
-            here: Signal::default(),
-            same: Signal::default(),
-            leaves: Signal::default(),
-            new_state: Signal::default(),
             tags: RamSizedAsync::new(sets_log2),
             gone: RamSizedAsync::new(sets_log2),
             written: RamSizedAsync::new(sets_log2),
@@ -169,27 +154,26 @@ impl Logic for L2Way {
         self.acknowledgements.read_address.next = self.set.val();
 
         // What is here.
-        self.valid.next = self.state.read_data.val().get_bit(VALID);
-        self.by_fetch.next = self.state.read_data.val().get_bit(FETCHED);
-        self.under_way.next = self.valid.val()
-            && self.by_fetch.val()
+        let valid = self.state.read_data.val().get_bit(VALID);
+        let by_fetch = self.state.read_data.val().get_bit(FETCHED);
+        let under_way = valid
+            && by_fetch
             && (self.state.read_data.val().get_bit(FETCH_TOGGLE)
                 != self.ends.read_data.val().get_bit(END_TOGGLE));
-        self.here.next = self.valid.val()
-            && (!self.by_fetch.val() || self.under_way.val() || self.ends.read_data.val().get_bit(GOOD));
-        self.same.next = self.tags.read_data.val() == self.line.val();
-        self.leaves.next = self.state.read_data.val().get_bit(LEAVE_TOGGLE)
+        let here = valid && (!by_fetch || under_way || self.ends.read_data.val().get_bit(GOOD));
+        let same = self.tags.read_data.val() == self.line.val();
+        let leaves = self.state.read_data.val().get_bit(LEAVE_TOGGLE)
             != self.acknowledgements.read_data.val().get_bit(0);
-        self.present.next = self.here.val();
-        self.hit.next = self.here.val() && self.same.val();
-        self.fetching.next = self.under_way.val();
-        self.fetched.next = self.by_fetch.val();
-        self.complete.next = self.by_fetch.val() || self.written.read_data.val().all();
-        self.changed.next = self.here.val() && self.written.read_data.val().any();
+        self.present.next = here;
+        self.hit.next = here && same;
+        self.fetching.next = under_way;
+        self.fetched.next = by_fetch;
+        self.complete.next = by_fetch || self.written.read_data.val().all();
+        self.changed.next = here && self.written.read_data.val().any();
         self.tag.next = self.tags.read_data.val();
         self.dirty.next = self.written.read_data.val();
-        self.leaving.next = self.leaves.val();
-        self.line_leaves.next = self.leaves.val() && (self.gone.read_data.val() == self.line.val());
+        self.leaving.next = leaves;
+        self.line_leaves.next = leaves && (self.gone.read_data.val() == self.line.val());
         self.fetch_toggle.next = !self.ends.read_data.val().get_bit(END_TOGGLE);
         self.leave_toggle.next = !self.state.read_data.val().get_bit(LEAVE_TOGGLE);
 
@@ -213,32 +197,27 @@ impl Logic for L2Way {
         } else if self.write.val() {
             self.written.write_data.next = self.written.read_data.val() | self.strobe.val();
         }
-        self.new_state.next = self.state.read_data.val();
+        let mut new_state = self.state.read_data.val();
         if self.fetch.val() || self.take.val() {
-            self.new_state.next = self.new_state.val().replace_bit(VALID, true);
-            self.new_state.next = self.new_state.val().replace_bit(FETCHED, self.fetch.val());
+            new_state = new_state.replace_bit(VALID, true);
+            new_state = new_state.replace_bit(FETCHED, self.fetch.val());
         } else if self.drop.val() {
-            self.new_state.next = self.new_state.val().replace_bit(VALID, false);
+            new_state = new_state.replace_bit(VALID, false);
         }
         if self.fetch.val() {
-            self.new_state.next = self
-                .new_state
-                .val()
-                .replace_bit(FETCH_TOGGLE, !self.ends.read_data.val().get_bit(END_TOGGLE));
+            new_state = new_state.replace_bit(FETCH_TOGGLE, !self.ends.read_data.val().get_bit(END_TOGGLE));
         }
         if self.leave.val() {
-            self.new_state.next = self
-                .new_state
-                .val()
-                .replace_bit(LEAVE_TOGGLE, !self.state.read_data.val().get_bit(LEAVE_TOGGLE));
+            new_state =
+                new_state.replace_bit(LEAVE_TOGGLE, !self.state.read_data.val().get_bit(LEAVE_TOGGLE));
         }
         if self.clear.val() {
-            self.new_state.next = bits::<4>(0);
+            new_state = bits::<4>(0);
         }
         self.state.write_enable.next =
             self.clear.val() || self.drop.val() || self.leave.val() || self.fetch.val() || self.take.val();
         self.state.write_address.next = self.set.val();
-        self.state.write_data.next = self.new_state.val();
+        self.state.write_data.next = new_state;
 
         // Ends of fetches and write-backs.
         self.ends.write_enable.next = self.clear.val() || self.filled.val();

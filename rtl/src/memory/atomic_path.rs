@@ -156,19 +156,6 @@ pub struct AtomicPath<const LANES: usize> {
     store_waits: Register<Bit>,
     words: Pack<Bits<32>, 32, 512>,
     number: Vec<Constant<Bits<6>>>,
-
-    sends: Signal<Local, Bit>,
-    chosen: Signal<Local, Bits<LANES>>,
-    chosen_address: Signal<Local, Bits<30>>,
-    chosen_operand: Signal<Local, Bits<32>>,
-    chosen_tag: Signal<Local, Bits<6>>,
-    arriving: Signal<Local, Bits<LANES>>,
-    broken: Signal<Local, Bits<LANES>>,
-    leaving: Signal<Local, Bits<LANES>>,
-    leaving_line: Signal<Local, Bits<26>>,
-    complete: Signal<Local, Bit>,
-    hands_on: Signal<Local, Bit>,
-    ends: Signal<Local, Bit>,
 }
 
 impl<const LANES: usize> Default for AtomicPath<LANES> {
@@ -240,18 +227,6 @@ impl<const LANES: usize> Default for AtomicPath<LANES> {
             store_waits: Register::default(),
             words: Pack::new(16),
             number: (0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect(),
-            sends: Signal::default(),
-            chosen: Signal::default(),
-            chosen_address: Signal::default(),
-            chosen_operand: Signal::default(),
-            chosen_tag: Signal::default(),
-            arriving: Signal::default(),
-            broken: Signal::default(),
-            leaving: Signal::default(),
-            leaving_line: Signal::default(),
-            complete: Signal::default(),
-            hands_on: Signal::default(),
-            ends: Signal::default(),
         }
     }
 }
@@ -272,88 +247,86 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         self.slot.next = self.held_slot.q.val();
 
         // To memory: the lowest lane, or a store.
-        self.sends.next = self.unsent.q.val().any() && !self.store_waits.q.val();
-        self.chosen.next = self.unsent.q.val() & (!self.unsent.q.val() + 1);
-        self.chosen_address.next = bits::<30>(0);
-        self.chosen_operand.next = bits::<32>(0);
-        self.chosen_tag.next = bits::<6>(0);
-        self.arriving.next = bits::<LANES>(0);
+        let sends = self.unsent.q.val().any() && !self.store_waits.q.val();
+        let chosen = self.unsent.q.val() & (!self.unsent.q.val() + 1);
+        let mut chosen_address = bits::<30>(0);
+        let mut chosen_operand = bits::<32>(0);
+        let mut chosen_tag = bits::<6>(0);
+        let mut arriving = bits::<LANES>(0);
         for i in 0..LANES {
-            if self.chosen.val().get_bit(i) {
-                self.chosen_address.next = self.chosen_address.val() | self.address[i].q.val();
-                self.chosen_operand.next = self.chosen_operand.val() | self.value[i].q.val();
-                self.chosen_tag.next = self.chosen_tag.val() | self.number[i].val();
+            if chosen.get_bit(i) {
+                chosen_address = chosen_address | self.address[i].q.val();
+                chosen_operand = chosen_operand | self.value[i].q.val();
+                chosen_tag = chosen_tag | self.number[i].val();
             }
-            self.arriving.next = self
-                .arriving
-                .val()
+            arriving = arriving
                 .replace_bit(i, self.written_valid.val() && (self.written_tag.val() == self.number[i].val()));
         }
         for i in 2..16 {
             self.words.x[i].next = bits::<32>(0);
         }
-        self.words.x[0].next = self.chosen_operand.val();
+        self.words.x[0].next = chosen_operand;
         self.words.x[1].next = bit_cast::<32, 16>(self.warp_numbers.read_data.val())
             | (bit_cast::<32, 5>(self.held_operation.q.val()) << bits::<5>(16))
-            | (bit_cast::<32, 4>(self.chosen_address.val().get_bits::<4>(0)) << bits::<5>(21));
-        self.write_valid.next = self.sends.val() || self.store_valid.val();
-        self.store_ready.next = self.write_ready.val() && !self.sends.val();
-        self.store_waits.d.next = self.store_valid.val() && !self.sends.val() && !self.write_ready.val();
+            | (bit_cast::<32, 4>(chosen_address.get_bits::<4>(0)) << bits::<5>(21));
+        self.write_valid.next = sends || self.store_valid.val();
+        self.store_ready.next = self.write_ready.val() && !sends;
+        self.store_waits.d.next = self.store_valid.val() && !sends && !self.write_ready.val();
         self.write_line.next = self.store_line.val();
         self.write_data.next = self.store_data.val();
         self.write_strobe.next = self.store_strobe.val();
         self.write_tag.next = self.store_tag.val();
-        if self.sends.val() {
-            self.write_line.next = self.chosen_address.val().get_bits::<26>(4);
+        if sends {
+            self.write_line.next = chosen_address.get_bits::<26>(4);
             self.write_data.next = self.words.y.val();
-            self.write_strobe.next = bits::<64>(15)
-                << (bit_cast::<6, 4>(self.chosen_address.val().get_bits::<4>(0)) << bits::<3>(2));
-            self.write_tag.next = self.chosen_tag.val();
+            self.write_strobe.next =
+                bits::<64>(15) << (bit_cast::<6, 4>(chosen_address.get_bits::<4>(0)) << bits::<3>(2));
+            self.write_tag.next = chosen_tag;
         }
-        if self.sends.val() && self.write_ready.val() {
-            self.unsent.d.next = self.unsent.q.val() & !self.chosen.val();
+        if sends && self.write_ready.val() {
+            self.unsent.d.next = self.unsent.q.val() & !chosen;
         }
 
         // Answers
-        self.unanswered.d.next = self.unanswered.q.val() & !self.arriving.val();
+        self.unanswered.d.next = self.unanswered.q.val() & !arriving;
         if self.written_error.val() {
-            self.failed.d.next = self.failed.q.val() | self.arriving.val();
+            self.failed.d.next = self.failed.q.val() | arriving;
         }
 
         // Values: first the lanes that failed, one by one, then all others.
-        self.complete.next = self.under_way.q.val() && !self.unanswered.q.val().any();
-        self.hands_on.next = self.complete.val() && !self.load_valid.val() && self.result_ready.val();
-        self.broken.next = self.remaining.q.val() & self.failed.q.val();
-        self.leaving.next = self.remaining.q.val();
-        if self.broken.val().any() {
-            self.leaving.next = self.broken.val() & (!self.broken.val() + 1);
+        let complete = self.under_way.q.val() && !self.unanswered.q.val().any();
+        let hands_on = complete && !self.load_valid.val() && self.result_ready.val();
+        let broken = self.remaining.q.val() & self.failed.q.val();
+        let mut leaving = self.remaining.q.val();
+        if broken.any() {
+            leaving = broken & (!broken + 1);
         }
-        self.leaving_line.next = bits::<26>(0);
+        let mut leaving_line = bits::<26>(0);
         for i in 0..LANES {
-            if self.broken.val().any() && self.leaving.val().get_bit(i) {
-                self.leaving_line.next = self.leaving_line.val() | self.address[i].q.val().get_bits::<26>(4);
+            if broken.any() && leaving.get_bit(i) {
+                leaving_line = leaving_line | self.address[i].q.val().get_bits::<26>(4);
             }
         }
-        self.ends.next = self.hands_on.val() && (self.leaving.val() == self.remaining.q.val());
-        self.done.next = self.ends.val();
-        self.acquire.next = self.ends.val() && self.held_acquire.q.val();
-        if self.hands_on.val() {
-            self.remaining.d.next = self.remaining.q.val() & !self.leaving.val();
+        let ends = hands_on && (leaving == self.remaining.q.val());
+        self.done.next = ends;
+        self.acquire.next = ends && self.held_acquire.q.val();
+        if hands_on {
+            self.remaining.d.next = self.remaining.q.val() & !leaving;
         }
-        if self.ends.val() {
+        if ends {
             self.under_way.d.next = false;
         }
-        self.result_valid.next = self.load_valid.val() || self.complete.val();
+        self.result_valid.next = self.load_valid.val() || complete;
         self.result_slot.next = self.held_slot.q.val();
         self.result_rd.next = self.held_rd.q.val();
-        self.result_mask.next = self.leaving.val();
-        self.result_last.next = self.ends.val();
-        self.result_error.next = self.broken.val().any();
-        self.result_line.next = self.leaving_line.val();
+        self.result_mask.next = leaving;
+        self.result_last.next = ends;
+        self.result_error.next = broken.any();
+        self.result_line.next = leaving_line;
         for i in 0..LANES {
             self.result_word[i].next = self.load_word[i].val();
         }
-        if self.hands_on.val() {
+        if hands_on {
             for i in 0..LANES {
                 self.result_word[i].next = self.value[i].q.val();
             }
@@ -384,7 +357,7 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
                 self.address[i].d.next = self.request_address[i].val().get_bits::<30>(2);
                 self.value[i].d.next = self.request_data[i].val();
             }
-            if self.arriving.val().get_bit(i) {
+            if arriving.get_bit(i) {
                 self.value[i].d.next = self.written_word.val();
             }
         }

@@ -42,13 +42,6 @@ pub struct CacheTags {
     wiping: Register<Bit>,
     place: Register<Bits<16>>,
     last_place: Constant<Bits<16>>,
-    tag: Signal<Local, Bits<32>>,
-    install_enable: Signal<Local, Bit>,
-    install_index: Signal<Local, Bits<16>>,
-    install_bit: Signal<Local, Bits<1>>,
-    remove_enable: Signal<Local, Bit>,
-    remove_place: Signal<Local, Bits<16>>,
-    remove_bit: Signal<Local, Bits<1>>,
 }
 
 impl CacheTags {
@@ -75,13 +68,6 @@ impl CacheTags {
             wiping: Register::new(true),
             place: Register::default(),
             last_place: Constant::new(((1u64 << lines_log2) - 1).into()),
-            tag: Signal::default(),
-            install_enable: Signal::default(),
-            install_index: Signal::default(),
-            install_bit: Signal::default(),
-            remove_enable: Signal::default(),
-            remove_place: Signal::default(),
-            remove_bit: Signal::default(),
         }
     }
 }
@@ -89,7 +75,7 @@ impl CacheTags {
 impl Logic for CacheTags {
     #[hdl_gen]
     fn update(&mut self) {
-        self.tag.next =
+        let tag =
             (bit_cast::<32, 6>(self.drops.q.val()) << bits::<5>(26)) | bit_cast::<32, 26>(self.line.val());
         self.tags.read_address.next = self.index.val();
         self.installed.read_address.next = self.index.val();
@@ -97,21 +83,21 @@ impl Logic for CacheTags {
         self.installed_again.read_address.next = self.remove_index.val();
         self.hit.next = !self.wiping.q.val()
             && (self.installed.read_data.val() ^ self.removed.read_data.val()).any()
-            && (self.tags.read_data.val() == self.tag.val());
+            && (self.tags.read_data.val() == tag);
 
-        self.install_enable.next = self.install.val();
-        self.install_index.next = self.index.val();
-        self.install_bit.next = !self.removed.read_data.val();
-        self.remove_enable.next = self.remove_valid.val();
-        self.remove_place.next = self.remove_index.val();
-        self.remove_bit.next = self.installed_again.read_data.val();
+        let mut install_enable = self.install.val();
+        let mut install_index = self.index.val();
+        let mut install_bit = !self.removed.read_data.val();
+        let mut remove_enable = self.remove_valid.val();
+        let mut remove_place = self.remove_index.val();
+        let mut remove_bit = self.installed_again.read_data.val();
         if self.wiping.q.val() {
-            self.install_enable.next = true;
-            self.install_index.next = self.place.q.val();
-            self.install_bit.next = bits::<1>(0);
-            self.remove_enable.next = true;
-            self.remove_place.next = self.place.q.val();
-            self.remove_bit.next = bits::<1>(0);
+            install_enable = true;
+            install_index = self.place.q.val();
+            install_bit = bits::<1>(0);
+            remove_enable = true;
+            remove_place = self.place.q.val();
+            remove_bit = bits::<1>(0);
             self.place.d.next = self.place.q.val() + bits::<16>(1);
             if self.place.q.val() == self.last_place.val() {
                 self.wiping.d.next = false;
@@ -128,16 +114,16 @@ impl Logic for CacheTags {
 
         self.tags.write_enable.next = self.install.val();
         self.tags.write_address.next = self.index.val();
-        self.tags.write_data.next = self.tag.val();
-        self.installed.write_enable.next = self.install_enable.val();
-        self.installed.write_address.next = self.install_index.val();
-        self.installed.write_data.next = self.install_bit.val();
-        self.installed_again.write_enable.next = self.install_enable.val();
-        self.installed_again.write_address.next = self.install_index.val();
-        self.installed_again.write_data.next = self.install_bit.val();
-        self.removed.write_enable.next = self.remove_enable.val();
-        self.removed.write_address.next = self.remove_place.val();
-        self.removed.write_data.next = self.remove_bit.val();
+        self.tags.write_data.next = tag;
+        self.installed.write_enable.next = install_enable;
+        self.installed.write_address.next = install_index;
+        self.installed.write_data.next = install_bit;
+        self.installed_again.write_enable.next = install_enable;
+        self.installed_again.write_address.next = install_index;
+        self.installed_again.write_data.next = install_bit;
+        self.removed.write_enable.next = remove_enable;
+        self.removed.write_address.next = remove_place;
+        self.removed.write_data.next = remove_bit;
     }
 }
 

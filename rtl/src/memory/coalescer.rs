@@ -94,20 +94,6 @@ pub struct Coalescer<const LANES: usize> {
     /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held; nor is that of the
     /// offer among them then.
     room: Register<Bit>,
-    has_room: Signal<Local, Bit>,
-    used: Signal<Local, Bits<3>>,
-    accept: Signal<Local, Bit>,
-    busy: Signal<Local, Bit>,
-    store: Signal<Local, Bit>,
-    /// The next offer takes its place.
-    free: Signal<Local, Bit>,
-    taken: Signal<Local, Bit>,
-    pending: Signal<Local, Bits<LANES>>,
-    first: Signal<Local, Bits<LANES>>,
-    leader: Signal<Local, Bits<26>>,
-    hits: Signal<Local, Bits<LANES>>,
-    rest: Signal<Local, Bits<LANES>>,
-    finishes: Signal<Local, Bit>,
 }
 
 impl<const LANES: usize> Default for Coalescer<LANES> {
@@ -155,19 +141,6 @@ impl<const LANES: usize> Default for Coalescer<LANES> {
             offer_slot: Register::default(),
             offer_entry: Register::default(),
             room: Register::default(),
-            has_room: Signal::default(),
-            used: Signal::default(),
-            accept: Signal::default(),
-            busy: Signal::default(),
-            store: Signal::default(),
-            free: Signal::default(),
-            taken: Signal::default(),
-            pending: Signal::default(),
-            first: Signal::default(),
-            leader: Signal::default(),
-            hits: Signal::default(),
-            rest: Signal::default(),
-            finishes: Signal::default(),
         }
     }
 }
@@ -176,35 +149,35 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // Operations that come
-        self.used.next = self.queue.write_address.val() - self.queue.read_address.val();
-        self.has_room.next = (self.used.val() < bits::<3>(6))
+        let used = self.queue.write_address.val() - self.queue.read_address.val();
+        let has_room = (used < bits::<3>(6))
             && (!self.held_valid.val()
                 || ((self.held_entry.val() != self.queue.write_address.val())
                     && (self.held_entry.val() != (self.queue.write_address.val() + 1))));
-        self.room.d.next = self.has_room.val();
-        self.ready_next.next = self.has_room.val();
+        self.room.d.next = has_room;
+        self.ready_next.next = has_room;
         self.request_ready.next = self.room.q.val();
-        self.accept.next = self.request_valid.val() && self.room.q.val();
-        self.queue.push.next = self.accept.val();
-        self.entry_store.write_enable.next = self.accept.val();
+        let accept = self.request_valid.val() && self.room.q.val();
+        self.queue.push.next = accept;
+        self.entry_store.write_enable.next = accept;
         self.entry_store.write_address.next = self.queue.write_address.val();
         self.entry_store.write_data.next = self.request_store.val();
-        self.entry_slot.write_enable.next = self.accept.val();
+        self.entry_slot.write_enable.next = accept;
         self.entry_slot.write_address.next = self.queue.write_address.val();
         self.entry_slot.write_data.next = self.request_slot.val();
-        self.entry_mask.write_enable.next = self.accept.val();
+        self.entry_mask.write_enable.next = accept;
         self.entry_mask.write_address.next = self.queue.write_address.val();
         self.entry_mask.write_data.next = self.request_mask.val();
-        self.entry_size.write_enable.next = self.accept.val();
+        self.entry_size.write_enable.next = accept;
         self.entry_size.write_address.next = self.queue.write_address.val();
         self.entry_size.write_data.next = self.request_size.val();
-        self.entry_line.write_enable.next = self.accept.val();
+        self.entry_line.write_enable.next = accept;
         self.entry_line.write_address.next = self.queue.write_address.val();
         self.entry_line.read_address.next = self.queue.read_address.val();
-        self.entry_address.write_enable.next = self.accept.val();
+        self.entry_address.write_enable.next = accept;
         self.entry_address.write_address.next = self.queue.write_address.val();
         self.entry_address.read_address.next = self.held_entry.val();
-        self.entry_data.write_enable.next = self.accept.val();
+        self.entry_data.write_enable.next = accept;
         self.entry_data.write_address.next = self.queue.write_address.val();
         self.entry_data.read_address.next = self.held_entry.val();
         for i in 0..LANES {
@@ -221,42 +194,41 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.entry_store.read_address.next = self.queue.read_address.val();
         self.entry_slot.read_address.next = self.queue.read_address.val();
         self.entry_mask.read_address.next = self.queue.read_address.val();
-        self.busy.next = !self.queue.empty.val();
-        self.store.next = self.entry_store.read_data.val();
-        self.pending.next = bits::<LANES>(0);
-        self.first.next = bits::<LANES>(0);
-        self.leader.next = bits::<26>(0);
-        self.hits.next = bits::<LANES>(0);
-        if self.busy.val() {
-            self.pending.next = self.entry_mask.read_data.val() & !self.done.q.val();
-            self.first.next = self.pending.val() & (!self.pending.val() + 1);
+        let busy = !self.queue.empty.val();
+        let store = self.entry_store.read_data.val();
+        let mut pending = bits::<LANES>(0);
+        let mut first = bits::<LANES>(0);
+        let mut leader = bits::<26>(0);
+        let mut hits = bits::<LANES>(0);
+        if busy {
+            pending = self.entry_mask.read_data.val() & !self.done.q.val();
+            first = pending & (!pending + 1);
             for i in 0..LANES {
-                if self.first.val().get_bit(i) {
-                    self.leader.next =
-                        self.leader.val() | self.entry_line.read_data[i].val().get_bits::<26>(6);
+                if first.get_bit(i) {
+                    leader = leader | self.entry_line.read_data[i].val().get_bits::<26>(6);
                 }
             }
             for i in 0..LANES {
-                self.hits.next = self.hits.val().replace_bit(
+                hits = hits.replace_bit(
                     i,
-                    self.pending.val().get_bit(i)
-                        && (self.entry_line.read_data[i].val().get_bits::<26>(6) == self.leader.val()),
+                    pending.get_bit(i) && (self.entry_line.read_data[i].val().get_bits::<26>(6) == leader),
                 );
             }
         }
-        self.rest.next = self.pending.val() & !self.hits.val();
-        self.finishes.next = !self.rest.val().any();
+        let rest = pending & !hits;
+        let finishes = !rest.any();
 
         // What is offered
-        self.free.next = !self.offer_valid.q.val()
+        // The next offer takes its place.
+        let free = !self.offer_valid.q.val()
             || (self.offer_store.q.val() && self.store_ready.val())
             || (!self.offer_store.q.val() && self.load_ready.val());
-        if self.free.val() {
-            self.offer_valid.d.next = self.busy.val();
-            self.offer_store.d.next = self.store.val();
-            self.offer_line.d.next = self.leader.val();
-            self.offer_served.d.next = self.hits.val();
-            self.offer_last.d.next = self.finishes.val();
+        if free {
+            self.offer_valid.d.next = busy;
+            self.offer_store.d.next = store;
+            self.offer_line.d.next = leader;
+            self.offer_served.d.next = hits;
+            self.offer_last.d.next = finishes;
             self.offer_slot.d.next = self.entry_slot.read_data.val();
             self.offer_entry.d.next = self.queue.read_address.val();
         }
@@ -268,11 +240,11 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.slot.next = self.offer_slot.q.val();
         self.entry.next = self.offer_entry.q.val();
 
-        self.taken.next = self.busy.val() && self.free.val();
-        self.queue.pop.next = self.taken.val() && self.finishes.val();
-        if self.taken.val() {
-            self.done.d.next = self.done.q.val() | self.hits.val();
-            if self.finishes.val() {
+        let taken = busy && free;
+        self.queue.pop.next = taken && finishes;
+        if taken {
+            self.done.d.next = self.done.q.val() | hits;
+            if finishes {
                 self.done.d.next = bits::<LANES>(0);
             }
         }

@@ -111,12 +111,6 @@ pub struct DataCache {
     fill: Register<Bit>,
     /// All lines are to be removed.
     dropping: Register<Bit>,
-
-    moves: Signal<Local, Bit>,
-    misses: Signal<Local, Bit>,
-    again: Signal<Local, Bit>,
-    can_answer: Signal<Local, Bit>,
-    take: Signal<Local, Bit>,
 }
 
 impl DataCache {
@@ -172,11 +166,6 @@ impl DataCache {
             held_error: Register::default(),
             fill: Register::default(),
             dropping: Register::default(),
-            moves: Signal::default(),
-            misses: Signal::default(),
-            again: Signal::default(),
-            can_answer: Signal::default(),
-            take: Signal::default(),
         }
     }
 }
@@ -200,29 +189,29 @@ impl Logic for DataCache {
         // Tag check of the oldest
         self.tags.line.next = self.request_lines.read_data.val();
         self.tags.index.next = self.request_places.read_data.val();
-        self.moves.next = !self.requests.empty.val()
+        let moves = !self.requests.empty.val()
             && !self.waiting.full.val()
             && (self.tags.hit.val() || (!self.reorder.full.val() && !self.reads.full.val()));
-        self.misses.next = self.moves.val() && !self.tags.hit.val();
-        self.requests.pop.next = self.moves.val();
-        self.tags.install.next = self.misses.val();
-        self.reorder.allocate.next = self.misses.val();
-        self.hit.next = self.moves.val() && self.tags.hit.val();
-        self.miss.next = self.misses.val();
-        self.waiting.push.next = self.moves.val();
-        self.waiting_place.push.next = self.moves.val();
+        let misses = moves && !self.tags.hit.val();
+        self.requests.pop.next = moves;
+        self.tags.install.next = misses;
+        self.reorder.allocate.next = misses;
+        self.hit.next = moves && self.tags.hit.val();
+        self.miss.next = misses;
+        self.waiting.push.next = moves;
+        self.waiting_place.push.next = moves;
         self.waiting_place.write_address.next = self.waiting.write_address.val();
         self.waiting_place.write_data.next = (bit_cast::<17, 1>(self.tags.hit.val().into()) << 16)
             | bit_cast::<17, 16>(self.request_places.read_data.val());
         self.waiting_place.read_address.next = self.waiting.read_address.val();
 
         // Reads from memory
-        self.reads.push.next = self.misses.val();
-        self.read_lines.write_enable.next = self.misses.val();
+        self.reads.push.next = misses;
+        self.read_lines.write_enable.next = misses;
         self.read_lines.write_address.next = self.reads.write_address.val();
         self.read_lines.write_data.next = self.request_lines.read_data.val();
         self.read_lines.read_address.next = self.reads.read_address.val();
-        self.read_tags.write_enable.next = self.misses.val();
+        self.read_tags.write_enable.next = misses;
         self.read_tags.write_address.next = self.reads.write_address.val();
         self.read_tags.write_data.next = self.reorder.tag.val();
         self.read_tags.read_address.next = self.reads.read_address.val();
@@ -236,27 +225,26 @@ impl Logic for DataCache {
         self.reorder.response_error.next = self.response_error.val();
 
         // Answer to the oldest request. A hit at the place of the line taken last wants that line once more.
-        self.again.next = self.held_known.q.val()
+        let again = self.held_known.q.val()
             && (self.waiting_place.front.val().get_bits::<16>(0) == self.held_place.q.val());
-        self.can_answer.next = !self.waiting.empty.val()
+        let can_answer = !self.waiting.empty.val()
             && (self.waiting_place.front.val().get_bit(16) || self.reorder.arrived.val());
-        self.answer_valid.next = self.can_answer.val();
-        self.take.next = self.can_answer.val() && self.answer_ready.val();
-        self.waiting.pop.next = self.take.val();
-        self.waiting_place.pop.next = self.take.val();
-        self.reorder.take.next = self.take.val() && !self.waiting_place.front.val().get_bit(16);
-        self.data.read_enable.next =
-            self.take.val() && self.waiting_place.front.val().get_bit(16) && !self.again.val();
+        self.answer_valid.next = can_answer;
+        let take = can_answer && self.answer_ready.val();
+        self.waiting.pop.next = take;
+        self.waiting_place.pop.next = take;
+        self.reorder.take.next = take && !self.waiting_place.front.val().get_bit(16);
+        self.data.read_enable.next = take && self.waiting_place.front.val().get_bit(16) && !again;
         self.data.read_address.next = self.waiting_place.front.val().get_bits::<16>(0);
         self.errors.read_address.next = self.waiting_place.front.val().get_bits::<16>(0);
-        self.fill.d.next = self.take.val() && !self.waiting_place.front.val().get_bit(16);
-        if self.take.val() {
+        self.fill.d.next = take && !self.waiting_place.front.val().get_bit(16);
+        if take {
             self.held_known.d.next = true;
             self.held_place.d.next = self.waiting_place.front.val().get_bits::<16>(0);
             if !self.waiting_place.front.val().get_bit(16) {
                 self.held_from_data.d.next = false;
                 self.held_error.d.next = self.reorder.error.val();
-            } else if !self.again.val() {
+            } else if !again {
                 self.held_from_data.d.next = true;
                 self.held_error.d.next = self.errors.read_data.val().any();
             }

@@ -128,18 +128,7 @@ pub struct InstructionCache {
     retry: Register<Bit>,
     wake: Register<Bit>,
 
-    drop_all: Signal<Local, Bit>,
     hits: Vec<Signal<Local, Bit>>,
-    is_hit: Signal<Local, Bit>,
-    is_error: Signal<Local, Bit>,
-    lookup: Signal<Local, Bit>,
-    choice: Signal<Local, Bits<2>>,
-    word_write: Signal<Local, Bit>,
-    word_address: Signal<Local, Bits<16>>,
-    tag_write: Signal<Local, Bit>,
-    tag_address: Signal<Local, Bits<16>>,
-    tag_data: Signal<Local, Bits<28>>,
-    same_set: Signal<Local, Bit>,
     last_set: Constant<Bits<12>>,
     last_way: Constant<Bits<2>>,
     number: Vec<Constant<Bits<2>>>,
@@ -205,18 +194,7 @@ impl InstructionCache {
             prepared: Register::default(),
             retry: Register::default(),
             wake: Register::default(),
-            drop_all: Signal::default(),
             hits: vec![Signal::default(); ways],
-            is_hit: Signal::default(),
-            is_error: Signal::default(),
-            lookup: Signal::default(),
-            choice: Signal::default(),
-            word_write: Signal::default(),
-            word_address: Signal::default(),
-            tag_write: Signal::default(),
-            tag_address: Signal::default(),
-            tag_data: Signal::default(),
-            same_set: Signal::default(),
             last_set: Constant::new((sets as u64 - 1).into()),
             last_way: Constant::new((ways as u64 - 1).into()),
             number: (0..ways as u64).map(|way| Constant::new(way.into())).collect(),
@@ -229,70 +207,69 @@ impl Logic for InstructionCache {
     #[hdl_gen]
     fn update(&mut self) {
         // A flush that comes while the fill machine cannot start to drop lines waits.
-        self.drop_all.next = self.flush.val() || self.flush_waits.q.val();
-        self.flush_waits.d.next = self.drop_all.val();
+        let drop_all = self.flush.val() || self.flush_waits.q.val();
+        self.flush_waits.d.next = drop_all;
 
         // Lookup.
-        self.lookup.next = self.lookup_enable.val() && !self.stall.val();
+        let lookup = self.lookup_enable.val() && !self.stall.val();
         if !self.stall.val() {
             self.looked_up.d.next = self.lookup_enable.val();
         }
 
         // Its answer.
-        self.is_hit.next = false;
-        self.is_error.next = false;
+        let mut is_hit = false;
+        let mut is_error = false;
         // A miss gives any word, so that the first way need not be compared for it.
         self.instruction.next = self.words[0].read_data.val();
-        self.choice.next = self.turn.q.val() & self.last_way.val();
+        let mut choice = self.turn.q.val() & self.last_way.val();
         for way in 0..self._ways {
             self.hits[way].next = self.looked_up.q.val()
                 && !self.blocked.q.val()
                 && self.tags[way].read_data.val().get_bit(26)
                 && (self.tags[way].read_data.val().get_bits::<26>(0) == self.looked_line.q.val());
             if self.hits[way].val() {
-                self.is_hit.next = true;
-                self.is_error.next = self.tags[way].read_data.val().get_bit(27);
+                is_hit = true;
+                is_error = self.tags[way].read_data.val().get_bit(27);
                 self.instruction.next = self.words[way].read_data.val();
             }
             if !self.tags[way].read_data.val().get_bit(26) {
-                self.choice.next = self.number[way].val();
+                choice = self.number[way].val();
             }
         }
         if !self.stall.val() {
-            self.missed.d.next = self.looked_up.q.val() && !self.is_hit.val();
+            self.missed.d.next = self.looked_up.q.val() && !is_hit;
             self.missed_slot.d.next = self.looked_slot.q.val();
             self.missed_line.d.next = self.looked_line.q.val();
-            self.missed_way.d.next = self.choice.val();
+            self.missed_way.d.next = choice;
         }
         // The fill machine hears of it a cycle later; an idle one has what it needs by then.
         self.miss.d.next = self.missed.q.val() && self.wanted.val() && !self.stall.val();
         self.prepared.d.next = false;
         self.hit_valid.next = self.looked_up.q.val();
-        self.hit.next = self.is_hit.val();
-        self.error.next = self.is_error.val();
+        self.hit.next = is_hit;
+        self.error.next = is_error;
         self.filled.next = self.wake.q.val();
 
         // Fill machine.
         self.fetch_valid.next = false;
         self.fetch_line.next = self.fill_line.q.val();
         self.fetch_miss.next = false;
-        self.word_write.next = false;
-        self.word_address.next = (bit_cast::<16, 12>(self.fill_line.q.val().get_bits::<12>(0))
-            << bits::<4>(4))
+        let mut word_write = false;
+        let word_address = (bit_cast::<16, 12>(self.fill_line.q.val().get_bits::<12>(0)) << bits::<4>(4))
             | bit_cast::<16, 4>(self.count.q.val());
-        self.tag_write.next = false;
-        self.tag_address.next = self.fill_line.q.val().get_bits::<16>(0);
-        self.tag_data.next = bits::<28>(0);
+        let mut tag_write = false;
+        let mut tag_address = self.fill_line.q.val().get_bits::<16>(0);
+        let mut tag_data = bits::<28>(0);
         self.wake.d.next = false;
         if self.miss.q.val() {
             self.retry.d.next = true;
         }
         match self.state.q.val() {
             FillState::Clear => {
-                self.tag_write.next = true;
-                self.tag_address.next = bit_cast::<16, 12>(self.clear_index.q.val());
+                tag_write = true;
+                tag_address = bit_cast::<16, 12>(self.clear_index.q.val());
                 self.clear_index.d.next = self.clear_index.q.val() + 1;
-                if self.drop_all.val() {
+                if drop_all {
                     self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                 } else if self.clear_index.q.val() == self.last_set.val() {
@@ -308,7 +285,7 @@ impl Logic for InstructionCache {
                     self.fill_line.d.next = self.missed_line.q.val();
                     self.fill_way.d.next = self.missed_way.q.val();
                 }
-                if self.drop_all.val() {
+                if drop_all {
                     self.retry.d.next = self.miss.q.val();
                     self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
@@ -343,21 +320,21 @@ impl Logic for InstructionCache {
             }
             FillState::Fill => {
                 // The old line loses its tag with its first word; the new one gets it with its last.
-                self.word_write.next = true;
+                word_write = true;
                 self.buffer.d.next = self.buffer.q.val() >> 32;
                 self.count.d.next = self.count.q.val() + 1;
-                self.tag_write.next = !self.count.q.val().any();
+                tag_write = !self.count.q.val().any();
                 self.hold_count.d.next = bits::<8>(0);
-                if self.drop_all.val() {
+                if drop_all {
                     self.retry.d.next = true;
                     self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                     self.state.d.next = FillState::Clear;
                 } else if self.count.q.val().all() {
-                    self.tag_write.next = true;
-                    self.tag_data.next = bit_cast::<28, 26>(self.fill_line.q.val()) | 0x400_0000;
+                    tag_write = true;
+                    tag_data = bit_cast::<28, 26>(self.fill_line.q.val()) | 0x400_0000;
                     if self.fill_error.q.val() {
-                        self.tag_data.next = bit_cast::<28, 26>(self.fill_line.q.val()) | 0xc00_0000;
+                        tag_data = bit_cast::<28, 26>(self.fill_line.q.val()) | 0xc00_0000;
                     }
                     self.wake.d.next = true;
                     self.state.d.next = FillState::Hold;
@@ -367,12 +344,12 @@ impl Logic for InstructionCache {
                 if !self.stall.val() {
                     self.hold_count.d.next = self.hold_count.q.val() + 1;
                 }
-                if self.drop_all.val() {
+                if drop_all {
                     self.retry.d.next = true;
                     self.clear_index.d.next = bits::<12>(0);
                     self.flush_waits.d.next = false;
                     self.state.d.next = FillState::Clear;
-                } else if (self.lookup.val() && (self.lookup_slot.val() == self.owner.q.val()))
+                } else if (lookup && (self.lookup_slot.val() == self.owner.q.val()))
                     || self.hold_count.q.val().all()
                 {
                     self.state.d.next = FillState::Idle;
@@ -381,29 +358,28 @@ impl Logic for InstructionCache {
         }
 
         // Memories.
-        self.same_set.next = self.tag_write.val()
+        let same_set = tag_write
             && ((self.lookup_word.val().get_bits::<12>(4) & self.last_set.val())
-                == (self.tag_address.val().get_bits::<12>(0) & self.last_set.val()));
+                == (tag_address.get_bits::<12>(0) & self.last_set.val()));
         if !self.stall.val() {
             self.looked_slot.d.next = self.lookup_slot.val();
             self.looked_line.d.next = self.lookup_word.val().get_bits::<26>(4);
-            self.blocked.d.next =
-                self.drop_all.val() || (self.state.q.val() == FillState::Clear) || self.same_set.val();
+            self.blocked.d.next = drop_all || (self.state.q.val() == FillState::Clear) || same_set;
         }
         for way in 0..self._ways {
             self.words[way].read_enable.next = !self.stall.val();
             self.words[way].read_address.next = self.lookup_word.val().get_bits::<16>(0);
             self.words[way].write_enable.next =
-                self.word_write.val() && (self.fill_way.q.val() == self.number[way].val());
-            self.words[way].write_address.next = self.word_address.val();
+                word_write && (self.fill_way.q.val() == self.number[way].val());
+            self.words[way].write_address.next = word_address;
             self.words[way].write_data.next = self.buffer.q.val().get_bits::<32>(0);
             self.tags[way].read_enable.next = !self.stall.val();
             self.tags[way].read_address.next = self.lookup_word.val().get_bits::<16>(4);
-            self.tags[way].write_enable.next = self.tag_write.val()
+            self.tags[way].write_enable.next = tag_write
                 && ((self.state.q.val() == FillState::Clear)
                     || (self.fill_way.q.val() == self.number[way].val()));
-            self.tags[way].write_address.next = self.tag_address.val();
-            self.tags[way].write_data.next = self.tag_data.val();
+            self.tags[way].write_address.next = tag_address;
+            self.tags[way].write_data.next = tag_data;
         }
     }
 }

@@ -140,19 +140,8 @@ pub struct LoadPath<const LANES: usize> {
     held_rd: Register<Bits<5>>,
     held_address: LaneRegisters<32>,
 
-    take: Signal<Local, Bit>,
-    moves: Signal<Local, Bit>,
-    next_after: Signal<Local, Bit>,
-    held_after: Signal<Local, Bit>,
-    apart_after: Signal<Local, Bit>,
-    receive: Signal<Local, Bit>,
     leads: Vec<Signal<Local, Bit>>,
     index: Vec<Signal<Local, Bits<4>>>,
-    served: Signal<Local, Bits<LANES>>,
-    rest: Signal<Local, Bits<LANES>>,
-    finishes: Signal<Local, Bit>,
-    group_taken: Signal<Local, Bit>,
-    apart: Signal<Local, Bit>,
     _groups: usize,
     _share: usize,
 }
@@ -227,20 +216,9 @@ impl<const LANES: usize> Default for LoadPath<LANES> {
             held_signed: Register::default(),
             held_rd: Register::default(),
             held_address: LaneRegisters::new(LANES),
-            take: Signal::default(),
-            moves: Signal::default(),
-            next_after: Signal::default(),
-            held_after: Signal::default(),
-            apart_after: Signal::default(),
             room: Register::default(),
-            receive: Signal::default(),
             leads: vec![Signal::default(); groups],
             index: vec![Signal::default(); groups],
-            served: Signal::default(),
-            rest: Signal::default(),
-            finishes: Signal::default(),
-            group_taken: Signal::default(),
-            apart: Signal::default(),
             _groups: groups,
             _share: LANES / groups,
         }
@@ -281,20 +259,20 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         self.read_valid.next = self.line_valid.val() && !self.waiting.full.val();
         self.read_line.next = self.line.val();
         self.line_ready.next = self.read_ready.val() && !self.waiting.full.val();
-        self.take.next = self.line_valid.val() && self.read_ready.val() && !self.waiting.full.val();
-        self.waiting.push.next = self.take.val();
-        self.waiting_lanes.push.next = self.take.val();
+        let take = self.line_valid.val() && self.read_ready.val() && !self.waiting.full.val();
+        self.waiting.push.next = take;
+        self.waiting_lanes.push.next = take;
         self.waiting_lanes.write_address.next = self.waiting.write_address.val();
         self.waiting_lanes.write_data.next = self.lanes.val();
         self.waiting_lanes.read_address.next = self.waiting.read_address.val();
-        self.waiting_line.push.next = self.take.val();
+        self.waiting_line.push.next = take;
         self.waiting_line.write_address.next = self.waiting.write_address.val();
         self.waiting_line.write_data.next =
             (bit_cast::<27, 1>(self.last.val().into()) << 26) | bit_cast::<27, 26>(self.line.val());
         self.waiting_line.read_address.next = self.waiting.read_address.val();
 
         // The lanes that get their value now
-        self.served.next = bits::<LANES>(0);
+        let mut served = bits::<LANES>(0);
         for g in 0..self._groups {
             self.leads[g].next = false;
             self.index[g].next = bits::<4>(0);
@@ -308,7 +286,7 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
                     }
                 }
                 for p in 0..self._share {
-                    self.served.next = self.served.val().replace_bit(
+                    served = served.replace_bit(
                         g + p * self._groups,
                         self.held_lanes.q.val().get_bit(g + p * self._groups)
                             && (self.held_address.q[g + p * self._groups].val().get_bits::<4>(2)
@@ -317,45 +295,45 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
                 }
             }
         }
-        self.rest.next = self.held_lanes.q.val() & !self.served.val();
-        self.finishes.next = !self.rest.val().any();
+        let rest = self.held_lanes.q.val() & !served;
+        let finishes = !rest.any();
 
         // Answer: all that belongs to it is registered when it is announced, and goes on with the line.
         self.tag_slot.read_address.next = self.tags.read_address.val();
         self.tag_size.read_address.next = self.tags.read_address.val();
         self.tag_signed.read_address.next = self.tags.read_address.val();
         self.tag_rd.read_address.next = self.tags.read_address.val();
-        self.moves.next = !self.held.q.val() || (self.result_ready.val() && self.held_apart.q.val());
+        let moves = !self.held.q.val() || (self.result_ready.val() && self.held_apart.q.val());
         // An answer that nobody waits for would be an error of the memory; it is dropped.
-        self.receive.next = self.answer_valid.val() && self.room.q.val() && !self.waiting.empty.val();
+        let receive = self.answer_valid.val() && self.room.q.val() && !self.waiting.empty.val();
         self.answer_ready.next = self.room.q.val();
-        self.waiting.pop.next = self.receive.val();
-        self.waiting_lanes.pop.next = self.receive.val();
-        self.waiting_line.pop.next = self.receive.val();
-        self.tags.pop.next = self.receive.val() && self.waiting_line.front.val().get_bit(26);
-        self.apart.next = true;
+        self.waiting.pop.next = receive;
+        self.waiting_lanes.pop.next = receive;
+        self.waiting_line.pop.next = receive;
+        self.tags.pop.next = receive && self.waiting_line.front.val().get_bit(26);
+        let mut apart = true;
         for g in 0..self._groups {
-            self.group_taken.next = false;
+            let mut group_taken = false;
             for p in 0..self._share {
                 if self.next_lanes.q.val().get_bit(g + p * self._groups) {
-                    if self.group_taken.val() {
-                        self.apart.next = false;
+                    if group_taken {
+                        apart = false;
                     }
-                    self.group_taken.next = true;
+                    group_taken = true;
                 }
             }
         }
         if self.result_ready.val() {
-            self.held_lanes.d.next = self.rest.val();
-            if self.finishes.val() {
+            self.held_lanes.d.next = rest;
+            if finishes {
                 self.held.d.next = false;
             }
         }
-        self.next_address.write_enable.next = self.receive.val();
-        if self.moves.val() {
+        self.next_address.write_enable.next = receive;
+        if moves {
             self.next.d.next = false;
         }
-        if self.receive.val() {
+        if receive {
             self.next.d.next = true;
             self.next_line.d.next = self.waiting_line.front.val().get_bits::<26>(0);
             self.next_slot.d.next = self.tag_slot.read_data.val();
@@ -365,12 +343,12 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
             self.next_signed.d.next = self.tag_signed.read_data.val();
             self.next_rd.d.next = self.tag_rd.read_data.val();
         }
-        self.held_address.write_enable.next = self.moves.val();
-        if self.moves.val() {
+        self.held_address.write_enable.next = moves;
+        if moves {
             self.held.d.next = self.next.q.val();
             self.held_data.d.next = self.answer_data.val();
             self.held_error.d.next = self.answer_error.val();
-            self.held_apart.d.next = self.apart.val();
+            self.held_apart.d.next = apart;
             self.held_line.d.next = self.next_line.q.val();
             self.held_slot.d.next = self.next_slot.q.val();
             self.held_last.d.next = self.next_last.q.val();
@@ -381,22 +359,20 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         }
 
         // Whether a line can come in the next cycle is known in this one: what asks is far away.
-        self.next_after.next = self.receive.val() || (self.next.q.val() && !self.moves.val());
-        self.held_after.next = self.held.q.val() && !(self.result_ready.val() && self.finishes.val());
-        self.apart_after.next = self.held_apart.q.val();
-        if self.moves.val() {
-            self.held_after.next = self.next.q.val();
-            self.apart_after.next = self.apart.val();
+        let next_after = receive || (self.next.q.val() && !moves);
+        let mut held_after = self.held.q.val() && !(self.result_ready.val() && finishes);
+        let mut apart_after = self.held_apart.q.val();
+        if moves {
+            held_after = self.next.q.val();
+            apart_after = apart;
         }
-        self.room.d.next = !self.next_after.val()
-            || !self.held_after.val()
-            || (self.result_ready_next.val() && self.apart_after.val());
+        self.room.d.next = !next_after || !held_after || (self.result_ready_next.val() && apart_after);
 
         self.result_valid.next = self.held.q.val();
         self.result_slot.next = self.held_slot.q.val();
         self.result_rd.next = self.held_rd.q.val();
-        self.result_mask.next = self.served.val();
-        self.result_last.next = self.held_last.q.val() && self.finishes.val();
+        self.result_mask.next = served;
+        self.result_last.next = self.held_last.q.val() && finishes;
         self.result_error.next = self.held_error.q.val();
         self.result_line.next = self.held_line.q.val();
         self.result_size.next = self.held_size.q.val();

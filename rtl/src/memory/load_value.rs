@@ -19,65 +19,58 @@ pub struct LoadValue {
     pub sign_extend: Signal<In, Bit>,
     /// The extended value.
     pub data: Signal<Out, Bits<32>>,
-
-    first: Signal<Local, Bits<8>>,
-    second: Signal<Local, Bits<8>>,
-    upper: Signal<Local, Bits<16>>,
-    is_byte: Signal<Local, Bit>,
-    fill: Signal<Local, Bit>,
-    choice: Signal<Local, Bit>,
 }
 
 impl Logic for LoadValue {
     #[hdl_gen]
     fn update(&mut self) {
-        self.first.next = bits::<8>(0);
-        self.second.next = bits::<8>(0);
-        self.upper.next = bits::<16>(0);
-        self.is_byte.next = false;
-        self.fill.next = false;
-        self.choice.next = false;
+        let mut first = bits::<8>(0);
+        let mut second = bits::<8>(0);
+        let mut upper = bits::<16>(0);
+        let mut is_byte = false;
+        let mut fill = false;
+        let mut choice = false;
         self.data.next = bits::<32>(0);
         // All within the condition, so that a simulation passes it over while nothing is loaded.
         if self.enable.val() {
             // The offset chooses the first byte for every size: that of a word is 0.
             match self.offset.val().index() {
-                0 => self.first.next = self.word.val().get_bits::<8>(0),
-                1 => self.first.next = self.word.val().get_bits::<8>(8),
-                2 => self.first.next = self.word.val().get_bits::<8>(16),
-                _ => self.first.next = self.word.val().get_bits::<8>(24),
+                0 => first = self.word.val().get_bits::<8>(0),
+                1 => first = self.word.val().get_bits::<8>(8),
+                2 => first = self.word.val().get_bits::<8>(16),
+                _ => first = self.word.val().get_bits::<8>(24),
             }
             // What extends the value
-            self.is_byte.next = !self.size.val().any();
-            self.fill.next = self.word.val().get_bit(15);
+            is_byte = !self.size.val().any();
+            fill = self.word.val().get_bit(15);
             if self.offset.val().get_bit(1) {
-                self.fill.next = self.word.val().get_bit(31);
+                fill = self.word.val().get_bit(31);
             }
-            if self.is_byte.val() {
-                self.fill.next = self.first.val().get_bit(7);
+            if is_byte {
+                fill = first.get_bit(7);
             }
-            self.fill.next = self.fill.val() & self.sign_extend.val();
+            fill &= self.sign_extend.val();
             // Of the second byte `choice` is the higher half of the word or, for a byte, the extension: each bit depends on four.
-            self.choice.next = self.offset.val().get_bit(1);
-            if self.is_byte.val() {
-                self.choice.next = self.fill.val();
+            choice = self.offset.val().get_bit(1);
+            if is_byte {
+                choice = fill;
             }
-            if self.choice.val() {
-                self.second.next = self.word.val().get_bits::<8>(24);
-                if self.is_byte.val() {
-                    self.second.next = bits::<8>(0xff);
+            if choice {
+                second = self.word.val().get_bits::<8>(24);
+                if is_byte {
+                    second = bits::<8>(0xff);
                 }
-            } else if !self.is_byte.val() {
-                self.second.next = self.word.val().get_bits::<8>(8);
+            } else if !is_byte {
+                second = self.word.val().get_bits::<8>(8);
             }
             if self.size.val().get_bit(1) {
-                self.upper.next = self.word.val().get_bits::<16>(16);
-            } else if self.fill.val() {
-                self.upper.next = bits::<16>(0xffff);
+                upper = self.word.val().get_bits::<16>(16);
+            } else if fill {
+                upper = bits::<16>(0xffff);
             }
-            self.data.next = (bit_cast::<32, 16>(self.upper.val()) << 16)
-                | (bit_cast::<32, 8>(self.second.val()) << 8)
-                | bit_cast::<32, 8>(self.first.val());
+            self.data.next = (bit_cast::<32, 16>(upper) << 16)
+                | (bit_cast::<32, 8>(second) << 8)
+                | bit_cast::<32, 8>(first);
         }
     }
 }

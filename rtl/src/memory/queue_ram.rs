@@ -32,8 +32,6 @@ pub struct QueueRam<const N: usize, const A: usize> {
     /// The RAM did not read the second entry, which was written at that edge: it is `copy`.
     copied: Register<Bit>,
     copy: Register<Bits<N>>,
-    oldest: Signal<Local, Bits<A>>,
-    second: Signal<Local, Bits<A>>,
 }
 
 impl<const N: usize, const A: usize> Logic for QueueRam<N, A> {
@@ -43,16 +41,16 @@ impl<const N: usize, const A: usize> Logic for QueueRam<N, A> {
         self.words.write_address.next = self.write_address.val();
         self.words.write_data.next = self.write_data.val();
         // Where the oldest two stand after this edge
-        self.oldest.next = self.read_address.val();
-        self.second.next = self.read_address.val() + 1;
+        let mut oldest = self.read_address.val();
+        let mut second = self.read_address.val() + 1;
         if self.pop.val() {
-            self.oldest.next = self.read_address.val() + 1;
-            self.second.next = self.read_address.val() + 2;
+            oldest = self.read_address.val() + 1;
+            second = self.read_address.val() + 2;
         }
-        self.words.read_address.next = self.second.val();
+        self.words.read_address.next = second;
         self.words.read_enable.next = self.pop.val() || self.copied.q.val();
         self.copied.d.next = false;
-        if self.push.val() && (self.write_address.val() == self.second.val()) {
+        if self.push.val() && (self.write_address.val() == second) {
             self.copied.d.next = true;
             self.copy.d.next = self.write_data.val();
         }
@@ -62,7 +60,7 @@ impl<const N: usize, const A: usize> Logic for QueueRam<N, A> {
                 self.first.d.next = self.copy.q.val();
             }
         }
-        if self.push.val() && (self.write_address.val() == self.oldest.val()) {
+        if self.push.val() && (self.write_address.val() == oldest) {
             self.first.d.next = self.write_data.val();
         }
         self.front.next = self.first.q.val();

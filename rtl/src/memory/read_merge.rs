@@ -35,23 +35,22 @@ pub struct ReadMerge {
     /// Tag.
     pub read_tag: Signal<Out, Bits<7>>,
     data_waits: Register<Bit>,
-    fetches: Signal<Local, Bit>,
 }
 
 impl Logic for ReadMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        self.fetches.next = self.fetch_valid.val() && !self.data_waits.q.val();
-        self.data_waits.d.next = self.data_valid.val() && !self.fetches.val() && !self.read_ready.val();
+        let fetches = self.fetch_valid.val() && !self.data_waits.q.val();
+        self.data_waits.d.next = self.data_valid.val() && !fetches && !self.read_ready.val();
         self.read_valid.next = self.fetch_valid.val() || self.data_valid.val();
         self.read_line.next = self.data_line.val();
         self.read_tag.next = bit_cast::<7, 6>(self.data_tag.val());
-        if self.fetches.val() {
+        if fetches {
             self.read_line.next = self.fetch_line.val();
             self.read_tag.next = bits::<7>(0x40);
         }
-        self.fetch_ready.next = self.read_ready.val() && self.fetches.val();
-        self.data_ready.next = self.read_ready.val() && !self.fetches.val();
+        self.fetch_ready.next = self.read_ready.val() && fetches;
+        self.data_ready.next = self.read_ready.val() && !fetches;
     }
 }
 

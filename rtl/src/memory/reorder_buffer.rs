@@ -44,9 +44,6 @@ pub struct ReorderBuffer {
     errors: RamAsync<Bit, 6>,
     here: Register<Bits<64>>,
     arrived_q: Register<Bit>,
-    arriving: Signal<Local, Bits<64>>,
-    leaving: Signal<Local, Bits<64>>,
-    second: Signal<Local, Bits<6>>,
 }
 
 impl Logic for ReorderBuffer {
@@ -63,21 +60,21 @@ impl Logic for ReorderBuffer {
         self.errors.write_enable.next = self.response_valid.val();
         self.errors.write_address.next = self.response_tag.val();
         self.errors.write_data.next = self.response_error.val();
-        self.arriving.next = bits::<64>(0);
+        let mut arriving = bits::<64>(0);
         if self.response_valid.val() {
-            self.arriving.next = bits::<64>(1) << self.response_tag.val();
+            arriving = bits::<64>(1) << self.response_tag.val();
         }
-        self.leaving.next = bits::<64>(0);
+        let mut leaving = bits::<64>(0);
         if self.take.val() {
-            self.leaving.next = bits::<64>(1) << self.order.read_address.val();
+            leaving = bits::<64>(1) << self.order.read_address.val();
         }
-        self.here.d.next = (self.here.q.val() | self.arriving.val()) & !self.leaving.val();
+        self.here.d.next = (self.here.q.val() | arriving) & !leaving;
 
         // Of the oldest after this edge, known as soon as it is known which one that is.
-        self.second.next = self.order.read_address.val() + 1;
+        let second = self.order.read_address.val() + 1;
         self.arrived_q.d.next = self.here.q.val().get_bit(self.order.read_address.val().index());
         if self.take.val() {
-            self.arrived_q.d.next = self.here.q.val().get_bit(self.second.val().index());
+            self.arrived_q.d.next = self.here.q.val().get_bit(second.index());
         }
         self.arrived.next = self.arrived_q.q.val();
         self.errors.read_address.next = self.order.read_address.val();

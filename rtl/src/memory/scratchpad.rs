@@ -106,19 +106,8 @@ pub struct Scratchpad<const LANES: usize> {
     done_slot: Register<Bits<5>>,
 
     home: Vec<Signal<Local, Bits<LANES>>>,
-    request_own: Signal<Local, Bit>,
-    first: Signal<Local, Bits<LANES>>,
-    leader: Signal<Local, Bits<14>>,
-    leader_data: Signal<Local, Bits<32>>,
-    leader_bank: Signal<Local, Bits<LANES>>,
-    served: Signal<Local, Bits<LANES>>,
-    used: Signal<Local, Bits<LANES>>,
-    rest: Signal<Local, Bits<LANES>>,
-    finishes: Signal<Local, Bit>,
-    accepts: Signal<Local, Bit>,
     at: Vec<Signal<Local, Bits<14>>>,
     placed: Vec<Signal<Local, Bits<32>>>,
-    shared: Signal<Local, Bits<32>>,
     _bank_mask: u64,
     _bank_bits: u64,
 }
@@ -179,19 +168,8 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
             done: Register::default(),
             done_slot: Register::default(),
             home: vec![Signal::default(); LANES],
-            request_own: Signal::default(),
-            first: Signal::default(),
-            leader: Signal::default(),
-            leader_data: Signal::default(),
-            leader_bank: Signal::default(),
-            served: Signal::default(),
-            used: Signal::default(),
-            rest: Signal::default(),
-            finishes: Signal::default(),
-            accepts: Signal::default(),
             at: vec![Signal::default(); LANES],
             placed: vec![Signal::default(); LANES],
-            shared: Signal::default(),
             _bank_mask: LANES as u64 - 1,
             _bank_bits: LANES.ilog2().into(),
         }
@@ -202,42 +180,40 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // The leader of a pass, unless every lane has its own bank, and who goes along.
-        self.first.next = bits::<LANES>(0);
-        self.leader.next = bits::<14>(0);
-        self.leader_data.next = bits::<32>(0);
-        self.leader_bank.next = bits::<LANES>(0);
-        self.served.next = self.pending.q.val();
-        self.used.next = self.pending.q.val();
+        let mut first = bits::<LANES>(0);
+        let mut leader = bits::<14>(0);
+        let mut leader_data = bits::<32>(0);
+        let mut leader_bank = bits::<LANES>(0);
+        let mut served = self.pending.q.val();
+        let mut used = self.pending.q.val();
         if self.busy.q.val() & !self.own.q.val() {
-            self.first.next = self.pending.q.val() & (!self.pending.q.val() + 1);
+            first = self.pending.q.val() & (!self.pending.q.val() + 1);
             for i in 0..LANES {
-                if self.first.val().get_bit(i) {
-                    self.leader.next = self.leader.val() | self.address.q[i].val().get_bits::<14>(0);
-                    self.leader_data.next = self.leader_data.val() | self.data.q[i].val();
+                if first.get_bit(i) {
+                    leader = leader | self.address.q[i].val().get_bits::<14>(0);
+                    leader_data = leader_data | self.data.q[i].val();
                 }
             }
-            self.leader_bank.next =
-                bits::<LANES>(1) << (self.leader.val().get_bits::<12>(2) & self._bank_mask);
-            self.used.next = self.leader_bank.val();
-            self.served.next = self.first.val();
+            leader_bank = bits::<LANES>(1) << (leader.get_bits::<12>(2) & self._bank_mask);
+            used = leader_bank;
+            served = first;
             if !self.store.q.val() {
                 for i in 0..LANES {
-                    self.served.next = self.served.val().replace_bit(
+                    served = served.replace_bit(
                         i,
                         self.pending.q.val().get_bit(i)
-                            & (self.address.q[i].val().get_bits::<12>(2)
-                                == self.leader.val().get_bits::<12>(2)),
+                            & (self.address.q[i].val().get_bits::<12>(2) == leader.get_bits::<12>(2)),
                     );
                 }
             }
         }
-        self.rest.next = self.pending.q.val() & !self.served.val();
-        self.finishes.next = !self.rest.val().any();
-        self.done.d.next = self.busy.q.val() & self.store.q.val() & self.finishes.val();
+        let rest = self.pending.q.val() & !served;
+        let finishes = !rest.any();
+        self.done.d.next = self.busy.q.val() & self.store.q.val() & finishes;
         self.done_slot.d.next = self.slot.q.val();
         if self.busy.q.val() {
-            self.pending.d.next = self.rest.val();
-            if self.finishes.val() {
+            self.pending.d.next = rest;
+            if finishes {
                 self.busy.d.next = false;
             }
         }
@@ -252,8 +228,8 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         }
         if self.busy.q.val() {
             for i in 0..LANES {
-                self.at[i].next = self.leader.val();
-                self.banks[i].write_data.next = self.leader_data.val();
+                self.at[i].next = leader;
+                self.banks[i].write_data.next = leader_data;
                 if self.own.q.val() {
                     self.at[i].next = self.address.q[i].val().get_bits::<14>(0);
                     self.banks[i].write_data.next = self.data.q[i].val();
@@ -267,7 +243,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                         self.banks[i].write_strobe.next = bits::<4>(1) << self.at[i].val().get_bits::<2>(0);
                     }
                 }
-                self.banks[i].enable.next = self.used.val().get_bit(i);
+                self.banks[i].enable.next = used.get_bit(i);
                 self.banks[i].address.next = self.at[i].val().get_bits::<12>(2) >> self._bank_bits;
             }
         }
@@ -280,13 +256,13 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.held_size.d.next = self.size.q.val();
             self.held_signed.d.next = self.signed.q.val();
             self.held_rd.d.next = self.rd.q.val();
-            self.held_mask.d.next = self.served.val();
-            self.held_last.d.next = self.finishes.val();
+            self.held_mask.d.next = served;
+            self.held_last.d.next = finishes;
             self.held_own.d.next = self.own.q.val();
-            self.held_bank.d.next = self.leader_bank.val();
+            self.held_bank.d.next = leader_bank;
         }
         self.held_address.write_enable.next = self.busy.q.val() & !self.store.q.val();
-        self.shared.next = bits::<32>(0);
+        let mut shared = bits::<32>(0);
         for i in 0..LANES {
             self.held_address.d[i].next = self.address.q[i].val();
             self.result_address[i].next = self.held_address.q[i].val();
@@ -296,15 +272,15 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             if !self.held_own.q.val() {
                 for i in 0..LANES {
                     if self.held_bank.q.val().get_bit(i) {
-                        self.shared.next = self.shared.val() | self.banks[i].read_data.val();
+                        shared = shared | self.banks[i].read_data.val();
                     }
                 }
             }
             for i in 0..LANES {
                 // Or-ed, as the shared word is 0 then: a multiplexer would cost another LUT a bit.
-                self.result_word[i].next = self.shared.val();
+                self.result_word[i].next = shared;
                 if self.held_own.q.val() {
-                    self.result_word[i].next = self.shared.val() | self.banks[i].read_data.val();
+                    self.result_word[i].next = shared | self.banks[i].read_data.val();
                 }
             }
         }
@@ -319,9 +295,9 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
         self.stored_slot.next = self.done_slot.q.val();
 
         // A new operation; store data is repeated in every place where the strobes may want it.
-        self.accepts.next = !self.busy.q.val() | self.own.q.val();
-        self.request_ready.next = self.accepts.val();
-        self.request_own.next = true;
+        let accepts = !self.busy.q.val() | self.own.q.val();
+        self.request_ready.next = accepts;
+        let mut request_own = true;
         for i in 0..LANES {
             self.home[i].next = bits::<LANES>(0);
             self.placed[i].next = self.request_data[i].val();
@@ -331,7 +307,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 self.home[i].next =
                     bits::<LANES>(1) << (self.request_address[i].val().get_bits::<12>(2) & self._bank_mask);
                 if self.request_mask.val().get_bit(i) & !self.home[i].val().get_bit(i) {
-                    self.request_own.next = false;
+                    request_own = false;
                 }
                 if !self.request_size.val().get_bit(1) {
                     self.placed[i].next =
@@ -345,17 +321,17 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
                 }
             }
         }
-        self.ready_next.next = self.finishes.val();
-        if self.accepts.val() {
-            self.ready_next.next = !self.request_valid.val() | self.request_own.val();
+        self.ready_next.next = finishes;
+        if accepts {
+            self.ready_next.next = !self.request_valid.val() | request_own;
         }
-        self.address.write_enable.next = self.accepts.val() & self.request_valid.val();
-        self.data.write_enable.next = self.accepts.val() & self.request_valid.val();
+        self.address.write_enable.next = accepts & self.request_valid.val();
+        self.data.write_enable.next = accepts & self.request_valid.val();
         for i in 0..LANES {
             self.address.d[i].next = self.request_address[i].val();
             self.data.d[i].next = self.placed[i].val();
         }
-        if self.accepts.val() & self.request_valid.val() {
+        if accepts & self.request_valid.val() {
             self.busy.d.next = true;
             self.store.d.next = self.request_store.val();
             self.slot.d.next = self.request_slot.val();
@@ -363,7 +339,7 @@ impl<const LANES: usize> Logic for Scratchpad<LANES> {
             self.signed.d.next = self.request_signed.val();
             self.rd.d.next = self.request_rd.val();
             self.pending.d.next = self.request_mask.val();
-            self.own.d.next = self.request_own.val();
+            self.own.d.next = request_own;
         }
     }
 }

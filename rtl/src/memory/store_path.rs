@@ -97,21 +97,11 @@ pub struct StorePath<const LANES: usize> {
     waiting_slot: RamAsync<Bits<5>, 5>,
     waiting_last: RamAsync<Bit, 5>,
 
-    move_on: Signal<Local, Bit>,
-    take: Signal<Local, Bit>,
-    space: Signal<Local, Bit>,
-    complete: Signal<Local, Bit>,
-    wanted: Signal<Local, Bit>,
-    earlier: Signal<Local, Bit>,
     /// The group that is merged now: the lowest that has lanes left.
     chosen: Vec<Signal<Local, Bit>>,
-    rest: Signal<Local, Bits<LANES>>,
-    finishes: Signal<Local, Bit>,
     writes: Vec<Signal<Local, Bit>>,
     group_offset: Vec<Signal<Local, Bits<6>>>,
     group_data: Vec<Signal<Local, Bits<32>>>,
-    arriving: Signal<Local, Bits<32>>,
-    leaving: Signal<Local, Bits<32>>,
     _group: usize,
     _groups: usize,
 }
@@ -164,20 +154,10 @@ impl<const LANES: usize> Default for StorePath<LANES> {
             waiting: QueuePointers::default(),
             waiting_slot: RamAsync::default(),
             waiting_last: RamAsync::default(),
-            move_on: Signal::default(),
-            take: Signal::default(),
-            space: Signal::default(),
-            complete: Signal::default(),
-            wanted: Signal::default(),
-            earlier: Signal::default(),
             chosen: vec![Signal::default(); groups],
-            rest: Signal::default(),
-            finishes: Signal::default(),
             writes: vec![Signal::default(); group],
             group_offset: vec![Signal::default(); group],
             group_data: vec![Signal::default(); group],
-            arriving: Signal::default(),
-            leaving: Signal::default(),
             _group: group,
             _groups: groups,
         }
@@ -188,9 +168,9 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
         // The group that is merged now, and what its lanes store
-        self.wanted.next = false;
-        self.earlier.next = false;
-        self.rest.next = bits::<LANES>(0);
+        let mut wanted = false;
+        let mut earlier = false;
+        let mut rest = bits::<LANES>(0);
         for g in 0..self._groups {
             self.chosen[g].next = false;
         }
@@ -200,16 +180,16 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
             self.group_data[s].next = bits::<32>(0);
         }
         if self.merging.q.val() {
-            self.rest.next = self.merge_lanes.q.val();
+            rest = self.merge_lanes.q.val();
             for g in 0..self._groups {
-                self.wanted.next = false;
+                wanted = false;
                 for s in 0..self._group {
                     if self.merge_lanes.q.val().get_bit(g * self._group + s) {
-                        self.wanted.next = true;
+                        wanted = true;
                     }
                 }
-                self.chosen[g].next = self.wanted.val() && !self.earlier.val();
-                self.earlier.next = self.earlier.val() || self.wanted.val();
+                self.chosen[g].next = wanted && !earlier;
+                earlier = earlier || wanted;
                 for s in 0..self._group {
                     if self.chosen[g].val() {
                         self.writes[s].next = self.merge_lanes.q.val().get_bit(g * self._group + s);
@@ -217,30 +197,29 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
                             | self.address[g * self._group + s].val().get_bits::<6>(0);
                         self.group_data[s].next =
                             self.group_data[s].val() | self.data[g * self._group + s].val();
-                        self.rest.next = self.rest.val().replace_bit(g * self._group + s, false);
+                        rest = rest.replace_bit(g * self._group + s, false);
                     }
                 }
             }
         }
-        self.finishes.next = !self.rest.val().any();
+        let finishes = !rest.any();
 
         // Offer to memory, merge stage, and the line that comes from the coalescer.
-        self.move_on.next = !self.out_valid.q.val() || self.write_ready.val();
-        self.space.next = (!self.merging.q.val() || (self.move_on.val() && self.finishes.val()))
-            && !self.waiting.full.val();
-        self.take.next = self.line_valid.val() && self.space.val();
-        self.line_ready.next = self.space.val();
+        let move_on = !self.out_valid.q.val() || self.write_ready.val();
+        let space = (!self.merging.q.val() || (move_on && finishes)) && !self.waiting.full.val();
+        let take = self.line_valid.val() && space;
+        self.line_ready.next = space;
         self.held_valid.next = self.merging.q.val();
         self.held_entry.next = self.merge_entry.q.val();
         // The first group also clears what nobody writes.
-        self.out_data.write_enable.next = self.merging.q.val() && self.move_on.val();
+        self.out_data.write_enable.next = self.merging.q.val() && move_on;
         self.out_data.write_data.next = self.merge.data.val();
         self.out_data.write_strobe.next = self.merge.strobe.val();
         if !self.merge_begun.q.val() {
             self.out_data.write_strobe.next = bits::<64>(0xffff_ffff_ffff_ffff_u64);
         }
-        if self.move_on.val() {
-            self.out_valid.d.next = self.merging.q.val() && self.finishes.val();
+        if move_on {
+            self.out_valid.d.next = self.merging.q.val() && finishes;
             if self.merging.q.val() {
                 self.out_line.d.next = self.merge_line.q.val();
                 self.out_strobe.d.next = self.merge.strobe.val();
@@ -248,14 +227,14 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
                     self.out_strobe.d.next = self.out_strobe.q.val() | self.merge.strobe.val();
                 }
                 self.out_tag.d.next = self.merge_tag.q.val();
-                self.merge_lanes.d.next = self.rest.val();
+                self.merge_lanes.d.next = rest;
                 self.merge_begun.d.next = true;
-                if self.finishes.val() {
+                if finishes {
                     self.merging.d.next = false;
                 }
             }
         }
-        if self.take.val() {
+        if take {
             self.merging.d.next = true;
             self.merge_begun.d.next = false;
             self.merge_line.d.next = self.line.val();
@@ -282,28 +261,28 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.write_tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
 
         // Lines that are not written yet, or behind such a line; the place in this queue is the tag.
-        self.waiting.push.next = self.take.val();
-        self.waiting_slot.write_enable.next = self.take.val();
+        self.waiting.push.next = take;
+        self.waiting_slot.write_enable.next = take;
         self.waiting_slot.write_address.next = self.waiting.write_address.val();
         self.waiting_slot.write_data.next = self.slot.val();
         self.waiting_slot.read_address.next = self.waiting.read_address.val();
-        self.waiting_last.write_enable.next = self.take.val();
+        self.waiting_last.write_enable.next = take;
         self.waiting_last.write_address.next = self.waiting.write_address.val();
         self.waiting_last.write_data.next = self.last.val();
         self.waiting_last.read_address.next = self.waiting.read_address.val();
-        self.arriving.next = bits::<32>(0);
+        let mut arriving = bits::<32>(0);
         if self.written_valid.val() {
-            self.arriving.next = bits::<32>(1) << self.written_tag.val().get_bits::<5>(0);
+            arriving = bits::<32>(1) << self.written_tag.val().get_bits::<5>(0);
         }
-        self.complete.next = !self.waiting.empty.val()
+        let complete = !self.waiting.empty.val()
             && self.written.q.val().get_bit(self.waiting.read_address.val().index());
-        self.leaving.next = bits::<32>(0);
-        if self.complete.val() {
-            self.leaving.next = bits::<32>(1) << self.waiting.read_address.val();
+        let mut leaving = bits::<32>(0);
+        if complete {
+            leaving = bits::<32>(1) << self.waiting.read_address.val();
         }
-        self.written.d.next = (self.written.q.val() | self.arriving.val()) & !self.leaving.val();
-        self.waiting.pop.next = self.complete.val();
-        self.stored.d.next = self.complete.val() && self.waiting_last.read_data.val();
+        self.written.d.next = (self.written.q.val() | arriving) & !leaving;
+        self.waiting.pop.next = complete;
+        self.stored.d.next = complete && self.waiting_last.read_data.val();
         self.slot_of_stored.d.next = self.waiting_slot.read_data.val();
         self.stored_valid.next = self.stored.q.val();
         self.stored_slot.next = self.slot_of_stored.q.val();

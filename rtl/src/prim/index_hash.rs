@@ -12,7 +12,6 @@ pub struct IndexHash {
     pub line: Signal<In, Bits<26>>,
     /// The index; bits above its width are zero.
     pub index: Signal<Out, Bits<16>>,
-    fold: Signal<Local, Bits<16>>,
     _bits: usize,
     _skip: usize,
     _groups: usize,
@@ -30,7 +29,6 @@ impl IndexHash {
         Self {
             line: Signal::default(),
             index: Signal::default(),
-            fold: Signal::default(),
             _bits: bits,
             _skip: skip,
             _groups: folded.checked_div(bits).unwrap_or(0),
@@ -42,23 +40,22 @@ impl IndexHash {
 impl Logic for IndexHash {
     #[hdl_gen]
     fn update(&mut self) {
-        self.fold.next = bits::<16>(0);
+        let mut fold = bits::<16>(0);
         for group in 0..self._groups {
             for i in 0..self._bits {
-                self.fold.next = self.fold.val().replace_bit(
+                fold = fold.replace_bit(
                     i,
-                    self.fold.val().get_bit(i) ^ self.line.val().get_bit(self._skip + group * self._bits + i),
+                    fold.get_bit(i) ^ self.line.val().get_bit(self._skip + group * self._bits + i),
                 );
             }
         }
         for i in 0..self._rest {
-            self.fold.next = self.fold.val().replace_bit(
+            fold = fold.replace_bit(
                 i,
-                self.fold.val().get_bit(i)
-                    ^ self.line.val().get_bit(self._skip + self._groups * self._bits + i),
+                fold.get_bit(i) ^ self.line.val().get_bit(self._skip + self._groups * self._bits + i),
             );
         }
-        self.index.next = self.fold.val();
+        self.index.next = fold;
     }
 }
 

@@ -93,12 +93,6 @@ pub struct Egress {
     skipped_count: Register<Bits<32>>,
     length_error_count: Register<Bits<32>>,
     read_error_count: Register<Bits<32>>,
-    free: Signal<Local, Bit>,
-    body: Signal<Local, Bit>,
-    head: Signal<Local, Bit>,
-    of_verdicts: Signal<Local, Bit>,
-    empty: Signal<Local, Bit>,
-    follow: Signal<Local, Bit>,
 }
 
 impl Logic for Egress {
@@ -131,19 +125,19 @@ impl Logic for Egress {
         self.sender.tx_tready.next = self.tx_tready.val();
 
         // Reads: verdicts are few and much waits for them; then what is nearest to being sent.
-        self.free.next = !self.out_valid.q.val() || self.read_ready.val();
-        self.body.next = self.slots.body_valid.val() && !self.verdicts.read_valid.val();
-        self.head.next = !self.slots.body_valid.val() && !self.verdicts.read_valid.val();
-        self.verdicts.read_ready.next = self.free.val();
-        self.slots.body_ready.next = self.free.val() && !self.verdicts.read_valid.val();
-        self.slots.head_ready.next = self.free.val() && self.head.val();
-        if self.free.val() {
+        let free = !self.out_valid.q.val() || self.read_ready.val();
+        let body = self.slots.body_valid.val() && !self.verdicts.read_valid.val();
+        let head = !self.slots.body_valid.val() && !self.verdicts.read_valid.val();
+        self.verdicts.read_ready.next = free;
+        self.slots.body_ready.next = free && !self.verdicts.read_valid.val();
+        self.slots.head_ready.next = free && head;
+        if free {
             self.out_valid.d.next =
                 self.verdicts.read_valid.val() || self.slots.body_valid.val() || self.slots.head_valid.val();
             if self.verdicts.read_valid.val() {
                 self.out_line.d.next = self.verdicts.read_line.val();
                 self.out_tag.d.next = bit_cast::<7, 2>(self.verdicts.read_tag.val()) | 48;
-            } else if self.body.val() {
+            } else if body {
                 self.out_line.d.next = self.slots.body_line.val();
                 self.out_tag.d.next = bit_cast::<7, 5>(self.slots.body_tag.val());
             } else {
@@ -155,8 +149,8 @@ impl Logic for Egress {
         self.read_line.next = self.out_line.q.val();
         self.read_tag.next = self.out_tag.q.val();
 
-        self.of_verdicts.next = self.response_tag.val().get_bit(5) && self.response_tag.val().get_bit(4);
-        self.verdicts.response_valid.next = self.response_valid.val() && self.of_verdicts.val();
+        let of_verdicts = self.response_tag.val().get_bit(5) && self.response_tag.val().get_bit(4);
+        self.verdicts.response_valid.next = self.response_valid.val() && of_verdicts;
         self.verdicts.response_tag.next = self.response_tag.val().get_bits::<2>(0);
         self.verdicts.response_data.next = self.response_data.val();
         self.verdicts.response_error.next = self.response_error.val();
@@ -169,18 +163,18 @@ impl Logic for Egress {
         self.slots.response_error.next = self.response_error.val();
 
         // Slots in use begin at packet `oldest`; all follow the commits while nothing is to be sent.
-        self.empty.next = self.verdicts.idle.val() && self.slots.idle.val();
-        self.follow.next = !self.enable.val() && self.empty.val();
-        self.verdicts.follow.next = self.follow.val();
-        self.slots.follow.next = self.follow.val();
+        let empty = self.verdicts.idle.val() && self.slots.idle.val();
+        let follow = !self.enable.val() && empty;
+        self.verdicts.follow.next = follow;
+        self.slots.follow.next = follow;
         self.slots.index.next = self.committed.val();
         if self.slots.freed.val() {
             self.oldest.d.next = self.oldest.q.val() + 1;
-        } else if self.follow.val() {
+        } else if follow {
             self.oldest.d.next = self.committed.val();
         }
         self.freed.next = self.oldest.q.val();
-        self.idle.next = self.empty.val() && self.sender.idle.val();
+        self.idle.next = empty && self.sender.idle.val();
 
         if self.sender.sent.val() {
             self.frame_count.d.next = self.frame_count.q.val() + 1;

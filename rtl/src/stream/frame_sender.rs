@@ -69,12 +69,6 @@ pub struct FrameSender {
     out_last: Register<Bit>,
     out_user: Register<Bits<32>>,
     all: Constant<Bits<64>>,
-    move_on: Signal<Local, Bit>,
-    ready: Signal<Local, Bit>,
-    take: Signal<Local, Bit>,
-    beat: Signal<Local, Bit>,
-    last: Signal<Local, Bit>,
-    failed: Signal<Local, Bit>,
 }
 
 impl Default for FrameSender {
@@ -112,12 +106,6 @@ impl Default for FrameSender {
             out_last: Register::default(),
             out_user: Register::default(),
             all: Constant::new(u64::MAX.into()),
-            move_on: Signal::default(),
-            ready: Signal::default(),
-            take: Signal::default(),
-            beat: Signal::default(),
-            last: Signal::default(),
-            failed: Signal::default(),
         }
     }
 }
@@ -126,22 +114,21 @@ impl Logic for FrameSender {
     #[hdl_gen]
     fn update(&mut self) {
         // Line 0 of a frame makes no beat; it may be taken when no frame is at hand or its last bytes go.
-        self.move_on.next = !self.out_valid.q.val() || self.tx_tready.val();
-        self.ready.next = self.move_on.val() || !self.open.q.val();
-        self.line_ready.next = self.ready.val();
-        self.take.next = self.line_valid.val() && self.ready.val();
-        self.beat.next =
-            self.move_on.val() && self.open.q.val() && (self.flush.q.val() || self.line_valid.val());
-        self.last.next = self.left.q.val() <= 64;
-        self.failed.next = self.damaged.q.val();
+        let move_on = !self.out_valid.q.val() || self.tx_tready.val();
+        let ready = move_on || !self.open.q.val();
+        self.line_ready.next = ready;
+        let take = self.line_valid.val() && ready;
+        let beat = move_on && self.open.q.val() && (self.flush.q.val() || self.line_valid.val());
+        let last = self.left.q.val() <= 64;
+        let mut failed = self.damaged.q.val();
         if !self.flush.q.val() && self.line_error.val() {
-            self.failed.next = true;
+            failed = true;
         }
 
-        if self.move_on.val() {
+        if move_on {
             self.out_valid.d.next = false;
         }
-        if self.beat.val() {
+        if beat {
             self.out_valid.d.next = true;
             self.out_data.d.next = bit_cast::<512, 368>(self.rest.q.val());
             if !self.flush.q.val() {
@@ -149,27 +136,27 @@ impl Logic for FrameSender {
                     | (bit_cast::<512, 144>(self.line_data.val().get_bits::<144>(0)) << 368);
             }
             self.out_keep.d.next = self.all.val();
-            if self.last.val() && self.left.q.val().get_bits::<6>(0).any() {
+            if last && self.left.q.val().get_bits::<6>(0).any() {
                 self.out_keep.d.next = !(self.all.val() << self.left.q.val().get_bits::<6>(0));
             }
-            self.out_last.d.next = self.last.val();
+            self.out_last.d.next = last;
             self.out_user.d.next = bit_cast::<32, 31>(self.port.q.val());
-            if self.failed.val() {
+            if failed {
                 self.out_user.d.next = bit_cast::<32, 31>(self.port.q.val()) | 0x8000_0000_u64;
             }
             self.left.d.next = self.left.q.val() - 64;
-            self.damaged.d.next = self.failed.val();
-            if self.last.val() {
+            self.damaged.d.next = failed;
+            if last {
                 self.open.d.next = false;
                 self.flush.d.next = false;
             } else {
                 self.flush.d.next = self.line_last.val();
             }
         }
-        self.sent.next = self.beat.val() && self.last.val();
+        self.sent.next = beat && last;
         self.sent_bytes.next = self.length.q.val();
 
-        if self.take.val() {
+        if take {
             self.rest.d.next = self.line_data.val().get_bits::<368>(144);
             if self.line_start.val() {
                 self.open.d.next = true;

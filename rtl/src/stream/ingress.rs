@@ -106,11 +106,6 @@ pub struct Ingress {
     byte_count: Register<Bits<32>>,
     dropped_count: Register<Bits<32>>,
     cut_count: Register<Bits<32>>,
-    in_flight: Signal<Local, Bits<32>>,
-    limit: Signal<Local, Bits<32>>,
-    quarter: Signal<Local, Bits<32>>,
-    starts: Signal<Local, Bits<32>>,
-    waiting: Signal<Local, Bits<32>>,
 }
 
 impl Logic for Ingress {
@@ -128,34 +123,33 @@ impl Logic for Ingress {
         self.builder.slot_line.next = self.position.line.val();
 
         // Slots: three quarters of the ring may be in flight.
-        self.limit.next = (bits::<32>(3) << self.ring_slots_log2.val()) >> 2;
-        self.in_flight.next = self.index.q.val() - self.freed.val();
-        self.builder.slot_free.next = self.enable.val() && (self.in_flight.val() < self.limit.val());
-        self.builder.next_slot_free.next =
-            self.enable.val() && ((self.in_flight.val() + 1) < self.limit.val());
+        let limit = (bits::<32>(3) << self.ring_slots_log2.val()) >> 2;
+        let in_flight = self.index.q.val() - self.freed.val();
+        self.builder.slot_free.next = self.enable.val() && (in_flight < limit);
+        self.builder.next_slot_free.next = self.enable.val() && ((in_flight + 1) < limit);
         self.position.ring_base.next = self.ring_base.val();
         self.position.ring_slots_log2.next = self.ring_slots_log2.val();
         self.position.slot_bytes_log2.next = self.slot_bytes_log2.val();
         self.position.index.next = self.index.q.val();
         self.position.load.next = !self.enable.val() && self.builder.idle.val();
         self.position.advance.next = self.builder.done.val();
-        self.starts.next = self.index.q.val();
+        let mut starts = self.index.q.val();
         if self.builder.done.val() {
-            self.starts.next = self.index.q.val() + 1;
+            starts = self.index.q.val() + 1;
             self.index.d.next = self.index.q.val() + 1;
         } else if self.host_pushed.val() && !self.enable.val() {
             self.index.d.next = self.index.q.val() + self.host_count.val();
         }
 
-        self.busy.next = self.in_flight.val().any() || !self.builder.idle.val();
+        self.busy.next = in_flight.any() || !self.builder.idle.val();
 
         // Caches: the lowest bits of packetIdx are zero at the start of a quarter.
-        self.quarter.next = (bits::<32>(1) << self.ring_slots_log2.val()) >> 2;
-        if self.quarter.val().any() {
-            self.quarter.next = self.quarter.val() - 1;
+        let mut quarter = (bits::<32>(1) << self.ring_slots_log2.val()) >> 2;
+        if quarter.any() {
+            quarter = quarter - 1;
         }
-        self.starts.next = self.starts.val() & self.quarter.val();
-        self.dropping.d.next = self.builder.started.val() && !self.starts.val().any();
+        starts = starts & quarter;
+        self.dropping.d.next = self.builder.started.val() && !starts.any();
         self.drop_caches.next = self.dropping.q.val();
 
         // Lines to memory.
@@ -171,14 +165,14 @@ impl Logic for Ingress {
         self.window.written_tag.next = self.written_tag.val();
 
         // Counts to the task FIFO.
-        self.waiting.next = self.ready_frames.q.val();
+        let mut waiting = self.ready_frames.q.val();
         if self.window.completed.val() {
-            self.waiting.next = self.waiting.val() + 1;
+            waiting = waiting + 1;
         }
-        self.ready_frames.d.next = self.waiting.val();
+        self.ready_frames.d.next = waiting;
         if !self.pushing.q.val() || self.task_ready.val() {
-            self.pushing.d.next = self.waiting.val().any();
-            self.push_count.d.next = self.waiting.val();
+            self.pushing.d.next = waiting.any();
+            self.push_count.d.next = waiting;
             self.ready_frames.d.next = bits::<32>(0);
         }
         self.task_valid.next = self.pushing.q.val();

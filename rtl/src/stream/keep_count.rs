@@ -13,56 +13,49 @@ pub struct KeepCount {
     pub contiguous: Signal<Out, Bit>,
     /// Bytes of the beat, 1 to 64; undefined unless `contiguous`.
     pub bytes: Signal<Out, Bits<7>>,
-    holes: Signal<Local, Bits<64>>,
-    part32: Signal<Local, Bits<32>>,
-    part16: Signal<Local, Bits<16>>,
-    part8: Signal<Local, Bits<8>>,
-    part4: Signal<Local, Bits<4>>,
-    part2: Signal<Local, Bits<2>>,
-    count: Signal<Local, Bits<7>>,
 }
 
 impl Logic for KeepCount {
     #[hdl_gen]
     fn update(&mut self) {
         // Ones from bit 0 on become a power of two when one is added, which has no bit in common with them.
-        self.holes.next = self.keep.val() & (self.keep.val() + 1);
-        self.contiguous.next = self.keep.val().get_bit(0) && !self.holes.val().any();
+        let holes = self.keep.val() & (self.keep.val() + 1);
+        self.contiguous.next = self.keep.val().get_bit(0) && !holes.any();
 
         // Each step looks at the last bit of the lower half: if it is set, the end is in the upper half.
-        self.count.next = bits::<7>(0);
-        self.part32.next = self.keep.val().get_bits::<32>(0);
+        let mut count = bits::<7>(0);
+        let mut part32 = self.keep.val().get_bits::<32>(0);
         if self.keep.val().get_bit(31) {
-            self.part32.next = self.keep.val().get_bits::<32>(32);
-            self.count.next = bits::<7>(32);
+            part32 = self.keep.val().get_bits::<32>(32);
+            count = bits::<7>(32);
         }
-        self.part16.next = self.part32.val().get_bits::<16>(0);
-        if self.part32.val().get_bit(15) {
-            self.part16.next = self.part32.val().get_bits::<16>(16);
-            self.count.next = self.count.val() | 16;
+        let mut part16 = part32.get_bits::<16>(0);
+        if part32.get_bit(15) {
+            part16 = part32.get_bits::<16>(16);
+            count = count | 16;
         }
-        self.part8.next = self.part16.val().get_bits::<8>(0);
-        if self.part16.val().get_bit(7) {
-            self.part8.next = self.part16.val().get_bits::<8>(8);
-            self.count.next = self.count.val() | 8;
+        let mut part8 = part16.get_bits::<8>(0);
+        if part16.get_bit(7) {
+            part8 = part16.get_bits::<8>(8);
+            count = count | 8;
         }
-        self.part4.next = self.part8.val().get_bits::<4>(0);
-        if self.part8.val().get_bit(3) {
-            self.part4.next = self.part8.val().get_bits::<4>(4);
-            self.count.next = self.count.val() | 4;
+        let mut part4 = part8.get_bits::<4>(0);
+        if part8.get_bit(3) {
+            part4 = part8.get_bits::<4>(4);
+            count = count | 4;
         }
-        self.part2.next = self.part4.val().get_bits::<2>(0);
-        if self.part4.val().get_bit(1) {
-            self.part2.next = self.part4.val().get_bits::<2>(2);
-            self.count.next = self.count.val() | 2;
+        let mut part2 = part4.get_bits::<2>(0);
+        if part4.get_bit(1) {
+            part2 = part4.get_bits::<2>(2);
+            count = count | 2;
         }
-        if self.part2.val().get_bit(0) {
-            self.count.next = self.count.val() | 1;
+        if part2.get_bit(0) {
+            count = count | 1;
         }
         if self.keep.val().get_bit(63) {
-            self.count.next = bits::<7>(64);
+            count = bits::<7>(64);
         }
-        self.bytes.next = self.count.val();
+        self.bytes.next = count;
     }
 }
 

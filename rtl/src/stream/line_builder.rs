@@ -105,52 +105,36 @@ pub struct LineBuilder {
 
     keep_count: KeepCount,
     keep_mask: KeepMask,
-    slot_lines: Signal<Local, Bits<12>>,
-    capacity: Signal<Local, Bits<19>>,
-    whole: Signal<Local, Bits<19>>,
-    kept: Signal<Local, Bits<19>>,
-    missing: Signal<Local, Bits<19>>,
-    descriptor: Signal<Local, Bits<128>>,
-    masked: Signal<Local, Bits<512>>,
-    move_on: Signal<Local, Bit>,
-    emit_head: Signal<Local, Bit>,
-    take_first: Signal<Local, Bit>,
-    take_more: Signal<Local, Bit>,
-    space: Signal<Local, Bit>,
-    broken: Signal<Local, Bit>,
-    has_tail: Signal<Local, Bit>,
-    position: Signal<Local, Bits<12>>,
-    drop: Signal<Local, Bit>,
 }
 
 impl Logic for LineBuilder {
     #[hdl_gen]
     fn update(&mut self) {
-        self.slot_lines.next = bits::<12>(1) << (self.slot_bytes_log2.val() - 6);
+        let slot_lines = bits::<12>(1) << (self.slot_bytes_log2.val() - 6);
         self.keep_count.keep.next = self.held_keep.q.val();
         self.keep_mask.keep.next = self.held_keep.q.val();
         self.keep_mask.data.next = self.held_data.q.val();
-        self.masked.next = self.keep_mask.masked.val();
+        let masked = self.keep_mask.masked.val();
 
         // Which beat is taken.
-        self.move_on.next = !self.out_valid.q.val() || self.line_ready.val();
-        self.emit_head.next = self.move_on.val() && (self.phase.q.val() == BuildPhase::Head);
+        let move_on = !self.out_valid.q.val() || self.line_ready.val();
+        let emit_head = move_on && (self.phase.q.val() == BuildPhase::Head);
         self.idle.next = (self.phase.q.val() == BuildPhase::Beats) && !self.beats.q.val().any();
-        self.take_first.next = self.held.q.val()
+        let take_first = self.held.q.val()
             && (((self.phase.q.val() == BuildPhase::Beats)
                 && !self.beats.q.val().any()
                 && self.slot_free.val())
-                || (self.emit_head.val() && self.next_slot_free.val()));
-        self.take_more.next = self.held.q.val()
+                || (emit_head && self.next_slot_free.val()));
+        let take_more = self.held.q.val()
             && (self.phase.q.val() == BuildPhase::Beats)
             && self.beats.q.val().any()
-            && self.move_on.val();
-        self.space.next = !self.held.q.val() || self.take_first.val() || self.take_more.val();
-        self.rx_tready.next = self.space.val();
-        if self.space.val() {
+            && move_on;
+        let space = !self.held.q.val() || take_first || take_more;
+        self.rx_tready.next = space;
+        if space {
             self.held.d.next = self.rx_tvalid.val();
         }
-        if self.space.val() && self.rx_tvalid.val() {
+        if space && self.rx_tvalid.val() {
             self.held_data.d.next = self.rx_tdata.val();
             self.held_keep.d.next = self.rx_tkeep.val();
             self.held_last.d.next = self.rx_tlast.val();
@@ -158,94 +142,92 @@ impl Logic for LineBuilder {
         }
 
         // The descriptor of a whole frame, of which `beats` beats were taken.
-        self.capacity.next = (bits::<19>(1) << self.slot_bytes_log2.val()) - 18;
-        self.whole.next =
+        let capacity = (bits::<19>(1) << self.slot_bytes_log2.val()) - 18;
+        let whole =
             (bit_cast::<19, 12>(self.beats.q.val() - 1) << 6) + bit_cast::<19, 7>(self.last_bytes.q.val());
-        self.kept.next = self.whole.val();
-        if self.whole.val() > self.capacity.val() {
-            self.kept.next = self.capacity.val();
+        let mut kept = whole;
+        if whole > capacity {
+            kept = capacity;
         }
-        self.missing.next = self.whole.val() - self.kept.val();
-        self.done_cut.next = self.missing.val().any();
-        self.done_bytes.next = bit_cast::<17, 19>(self.kept.val());
-        if self.missing.val() > 0xffff {
-            self.missing.next = bits::<19>(0xffff);
+        let mut missing = whole - kept;
+        self.done_cut.next = missing.any();
+        self.done_bytes.next = bit_cast::<17, 19>(kept);
+        if missing > 0xffff {
+            missing = bits::<19>(0xffff);
         }
-        self.descriptor.next = bit_cast::<128, 19>(self.kept.val())
+        let descriptor = bit_cast::<128, 19>(kept)
             | (bit_cast::<128, 31>(self.port.q.val()) << 32)
-            | (bit_cast::<128, 19>(self.missing.val()) << 64)
+            | (bit_cast::<128, 19>(missing) << 64)
             | (bit_cast::<128, 32>(self.arrival.q.val()) << 96);
 
         // Lines.
-        if self.move_on.val() {
+        if move_on {
             self.out_valid.d.next = false;
         }
-        self.done.next = self.emit_head.val();
-        if self.emit_head.val() {
+        self.done.next = emit_head;
+        if emit_head {
             self.out_valid.d.next = true;
             self.out_address.d.next = self.slot_line.val();
-            self.out_data.d.next = bit_cast::<512, 128>(self.descriptor.val())
-                | (bit_cast::<512, 368>(self.head.q.val()) << 144);
+            self.out_data.d.next =
+                bit_cast::<512, 128>(descriptor) | (bit_cast::<512, 368>(self.head.q.val()) << 144);
             self.out_end.d.next = true;
             self.phase.d.next = BuildPhase::Beats;
             self.beats.d.next = bits::<12>(0);
         }
-        if self.move_on.val() && (self.phase.q.val() == BuildPhase::Tail) {
+        if move_on && (self.phase.q.val() == BuildPhase::Tail) {
             self.out_valid.d.next = true;
             self.out_address.d.next = self.slot_line.val() + bit_cast::<26, 12>(self.beats.q.val());
             self.out_data.d.next = bit_cast::<512, 144>(self.carry.q.val());
             self.out_end.d.next = false;
             self.phase.d.next = BuildPhase::Head;
         }
-        if self.take_more.val() && (self.beats.q.val() < self.slot_lines.val()) && !self.bad.q.val() {
+        if take_more && (self.beats.q.val() < slot_lines) && !self.bad.q.val() {
             self.out_valid.d.next = true;
             self.out_address.d.next = self.slot_line.val() + bit_cast::<26, 12>(self.beats.q.val());
-            self.out_data.d.next = bit_cast::<512, 144>(self.carry.q.val()) | (self.masked.val() << 144);
+            self.out_data.d.next = bit_cast::<512, 144>(self.carry.q.val()) | (masked << 144);
             self.out_end.d.next = false;
         }
 
         // The frame at hand.
-        self.position.next = bits::<12>(1);
-        self.broken.next = false;
-        if !self.take_first.val() {
-            self.broken.next = self.bad.q.val();
-            self.position.next = self.beats.q.val();
+        let mut position = bits::<12>(1);
+        let mut broken = false;
+        if !take_first {
+            broken = self.bad.q.val();
+            position = self.beats.q.val();
             if !self.beats.q.val().all() {
-                self.position.next = self.beats.q.val() + 1;
+                position = self.beats.q.val() + 1;
             }
         }
         if self.held_last.q.val() {
-            self.broken.next =
-                self.broken.val() || !self.keep_count.contiguous.val() || self.held_user.q.val().get_bit(31);
+            broken = broken || !self.keep_count.contiguous.val() || self.held_user.q.val().get_bit(31);
         } else {
-            self.broken.next = self.broken.val() || !self.held_keep.q.val().all();
+            broken = broken || !self.held_keep.q.val().all();
         }
-        self.has_tail.next =
-            (self.keep_count.bytes.val() > 46) && (self.position.val() < self.slot_lines.val());
-        self.drop.next = false;
-        if self.take_first.val() {
-            self.head.d.next = self.masked.val().get_bits::<368>(0);
+        let has_tail = (self.keep_count.bytes.val() > 46) && (position < slot_lines);
+        let mut drop = false;
+        if take_first {
+            self.head.d.next = masked.get_bits::<368>(0);
             self.port.d.next = self.held_user.q.val().get_bits::<31>(0);
         }
-        if self.take_first.val() || self.take_more.val() {
-            self.carry.d.next = self.masked.val().get_bits::<144>(368);
-            self.beats.d.next = self.position.val();
-            self.bad.d.next = self.broken.val();
+        if take_first || take_more {
+            self.carry.d.next = masked.get_bits::<144>(368);
+            self.beats.d.next = position;
+            self.bad.d.next = broken;
             if self.held_last.q.val() {
                 self.last_bytes.d.next = self.keep_count.bytes.val();
                 self.arrival.d.next = self.cycle.val();
-                if self.broken.val() {
-                    self.drop.next = true;
+                if broken {
+                    drop = true;
                     self.beats.d.next = bits::<12>(0);
-                } else if self.has_tail.val() {
+                } else if has_tail {
                     self.phase.d.next = BuildPhase::Tail;
                 } else {
                     self.phase.d.next = BuildPhase::Head;
                 }
             }
         }
-        self.started.next = self.take_first.val();
-        self.dropped.next = self.drop.val();
+        self.started.next = take_first;
+        self.dropped.next = drop;
 
         self.line_valid.next = self.out_valid.q.val();
         self.line_address.next = self.out_address.q.val();

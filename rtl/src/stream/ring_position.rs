@@ -29,23 +29,19 @@ pub struct RingPosition {
     pub line: Signal<Out, Bits<26>>,
     /// Lines from the start of the ring to the slot.
     offset: Register<Bits<26>>,
-    slot_lines_log2: Signal<Local, Bits<5>>,
-    slot_lines: Signal<Local, Bits<26>>,
-    mask: Signal<Local, Bits<26>>,
 }
 
 impl Logic for RingPosition {
     #[hdl_gen]
     fn update(&mut self) {
-        self.slot_lines_log2.next = self.slot_bytes_log2.val() - 6;
-        self.slot_lines.next = bits::<26>(1) << self.slot_lines_log2.val();
-        self.mask.next = (self.slot_lines.val() << self.ring_slots_log2.val()) - 1;
+        let slot_lines_log2 = self.slot_bytes_log2.val() - 6;
+        let slot_lines = bits::<26>(1) << slot_lines_log2;
+        let mask = (slot_lines << self.ring_slots_log2.val()) - 1;
         if self.load.val() {
-            self.offset.d.next =
-                (bit_cast::<26, 32>(self.index.val()) << self.slot_lines_log2.val()) & self.mask.val();
+            self.offset.d.next = (bit_cast::<26, 32>(self.index.val()) << slot_lines_log2) & mask;
         }
         if self.advance.val() {
-            self.offset.d.next = (self.offset.q.val() + self.slot_lines.val()) & self.mask.val();
+            self.offset.d.next = (self.offset.q.val() + slot_lines) & mask;
         }
         self.line.next = self.ring_base.val().get_bits::<26>(6) + self.offset.q.val();
     }

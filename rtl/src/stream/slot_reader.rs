@@ -116,56 +116,37 @@ pub struct SlotReader {
     asking_line: Register<Bits<26>>,
     /// Lines still to be handed out behind line 0.
     following: Register<Bits<10>>,
-
-    passes: Signal<Local, Bit>,
-    allocate: Signal<Local, Bit>,
-    head_marks: Signal<Local, Bits<16>>,
-    body_marks: Signal<Local, Bits<32>>,
-    ask: Signal<Local, Bit>,
-    measure: Signal<Local, Bit>,
-    capacity: Signal<Local, Bits<32>>,
-    length: Signal<Local, Bits<32>>,
-    bytes: Signal<Local, Bits<17>>,
-    behind: Signal<Local, Bits<17>>,
-    out_bytes: Signal<Local, Bits<17>>,
-    out_behind: Signal<Local, Bits<17>>,
-    out_head: Signal<Local, Bit>,
-    out_body: Signal<Local, Bit>,
-    ends: Signal<Local, Bit>,
-    pass: Signal<Local, Bit>,
-    take: Signal<Local, Bit>,
 }
 
 impl Logic for SlotReader {
     #[hdl_gen]
     fn update(&mut self) {
         // A verdict: a packet that is to be sent asks for line 0 in the same cycle.
-        self.passes.next = self.verdict.val().get_bit(31);
-        self.allocate.next = self.verdict_valid.val()
-            && !self.packets.full.val()
-            && (self.passes.val() || self.head_ready.val());
-        self.verdict_ready.next = !self.packets.full.val() && (self.passes.val() || self.head_ready.val());
-        self.head_valid.next = self.verdict_valid.val() && !self.packets.full.val() && !self.passes.val();
+        let passes = self.verdict.val().get_bit(31);
+        let allocate =
+            self.verdict_valid.val() && !self.packets.full.val() && (passes || self.head_ready.val());
+        self.verdict_ready.next = !self.packets.full.val() && (passes || self.head_ready.val());
+        self.head_valid.next = self.verdict_valid.val() && !self.packets.full.val() && !passes;
         self.head_line.next = self.position.line.val();
         self.head_tag.next = self.packets.write_address.val();
-        self.skipped.next = self.allocate.val() && self.passes.val();
-        self.packets.push.next = self.allocate.val();
-        self.to_measure.push.next = self.allocate.val();
-        self.packet_slot.write_enable.next = self.allocate.val();
+        self.skipped.next = allocate && passes;
+        self.packets.push.next = allocate;
+        self.to_measure.push.next = allocate;
+        self.packet_slot.write_enable.next = allocate;
         self.packet_slot.write_address.next = self.packets.write_address.val();
         self.packet_slot.write_data.next = self.position.line.val();
-        self.packet_port.write_enable.next = self.allocate.val();
+        self.packet_port.write_enable.next = allocate;
         self.packet_port.write_address.next = self.packets.write_address.val();
         self.packet_port.write_data.next = self.verdict.val().get_bits::<31>(0);
-        self.packet_passes.write_enable.next = self.allocate.val();
+        self.packet_passes.write_enable.next = allocate;
         self.packet_passes.write_address.next = self.packets.write_address.val();
-        self.packet_passes.write_data.next = self.passes.val();
+        self.packet_passes.write_data.next = passes;
         self.position.ring_base.next = self.ring_base.val();
         self.position.ring_slots_log2.next = self.ring_slots_log2.val();
         self.position.slot_bytes_log2.next = self.slot_bytes_log2.val();
         self.position.load.next = self.follow.val();
         self.position.index.next = self.index.val();
-        self.position.advance.next = self.allocate.val();
+        self.position.advance.next = allocate;
 
         // Answers. A packet that is passed over waits for none.
         self.packet_head.write_enable.next = self.head_response.val();
@@ -177,18 +158,14 @@ impl Logic for SlotReader {
         self.packet_failed.write_enable.next = self.head_response.val();
         self.packet_failed.write_address.next = self.response_tag.val().get_bits::<4>(0);
         self.packet_failed.write_data.next = self.response_error.val();
-        self.head_marks.next = self.head_arrived.q.val();
-        if self.allocate.val() {
-            self.head_marks.next = self
-                .head_marks
-                .val()
-                .replace_bit(self.packets.write_address.val().index(), self.passes.val());
+        let mut head_marks = self.head_arrived.q.val();
+        if allocate {
+            head_marks = head_marks.replace_bit(self.packets.write_address.val().index(), passes);
         }
         if self.head_response.val() {
-            self.head_marks.next =
-                self.head_marks.val().replace_bit(self.response_tag.val().get_bits::<4>(0).index(), true);
+            head_marks = head_marks.replace_bit(self.response_tag.val().get_bits::<4>(0).index(), true);
         }
-        self.head_arrived.d.next = self.head_marks.val();
+        self.head_arrived.d.next = head_marks;
         self.body_data.write_enable.next = self.body_response.val();
         self.body_data.write_address.next = self.response_tag.val();
         self.body_data.write_data.next = self.response_data.val();
@@ -197,52 +174,50 @@ impl Logic for SlotReader {
         self.body_failed.write_data.next = self.response_error.val();
 
         // Further lines of the packet that was measured last.
-        self.ask.next = self.asking.q.val().any() && !self.bodies.full.val();
-        self.body_valid.next = self.ask.val();
+        let ask = self.asking.q.val().any() && !self.bodies.full.val();
+        self.body_valid.next = ask;
         self.body_line.next = self.asking_line.q.val();
         self.body_tag.next = self.bodies.write_address.val();
-        self.bodies.push.next = self.ask.val() && self.body_ready.val();
-        self.body_marks.next = self.body_arrived.q.val();
-        if self.ask.val() && self.body_ready.val() {
+        self.bodies.push.next = ask && self.body_ready.val();
+        let mut body_marks = self.body_arrived.q.val();
+        if ask && self.body_ready.val() {
             self.asking.d.next = self.asking.q.val() - 1;
             self.asking_line.d.next = self.asking_line.q.val() + 1;
-            self.body_marks.next =
-                self.body_marks.val().replace_bit(self.bodies.write_address.val().index(), false);
+            body_marks = body_marks.replace_bit(self.bodies.write_address.val().index(), false);
         }
         if self.body_response.val() {
-            self.body_marks.next = self.body_marks.val().replace_bit(self.response_tag.val().index(), true);
+            body_marks = body_marks.replace_bit(self.response_tag.val().index(), true);
         }
-        self.body_arrived.d.next = self.body_marks.val();
+        self.body_arrived.d.next = body_marks;
 
         // Measure the next packet once the lines of the one before are asked for.
         self.packet_length.read_address.next = self.to_measure.read_address.val();
         self.packet_failed.read_address.next = self.to_measure.read_address.val();
         self.packet_slot.read_address.next = self.to_measure.read_address.val();
-        self.measure.next = !self.to_measure.empty.val()
+        let measure = !self.to_measure.empty.val()
             && self.head_arrived.q.val().get_bit(self.to_measure.read_address.val().index())
-            && (!self.asking.q.val().any()
-                || ((self.asking.q.val() == 1) && self.ask.val() && self.body_ready.val()));
+            && (!self.asking.q.val().any() || ((self.asking.q.val() == 1) && ask && self.body_ready.val()));
         self.packet_passes.read_address.next = self.to_measure.read_address.val();
-        self.capacity.next = (bits::<32>(1) << self.slot_bytes_log2.val()) - 18;
-        self.length.next = self.packet_length.read_data.val();
+        let capacity = (bits::<32>(1) << self.slot_bytes_log2.val()) - 18;
+        let mut length = self.packet_length.read_data.val();
         self.length_error.next = false;
         if self.packet_passes.read_data.val() || self.packet_failed.read_data.val() {
-            self.length.next = bits::<32>(0);
-        } else if self.length.val() > self.capacity.val() {
-            self.length.next = self.capacity.val();
-            self.length_error.next = self.measure.val();
-        } else if !self.length.val().any() {
-            self.length_error.next = self.measure.val();
+            length = bits::<32>(0);
+        } else if length > capacity {
+            length = capacity;
+            self.length_error.next = measure;
+        } else if !length.any() {
+            self.length_error.next = measure;
         }
-        self.bytes.next = bit_cast::<17, 32>(self.length.val());
-        self.behind.next = (self.bytes.val() + 17) >> 6;
-        self.to_measure.pop.next = self.measure.val();
-        self.measured.push.next = self.measure.val();
-        self.packet_bytes.write_enable.next = self.measure.val();
+        let bytes = bit_cast::<17, 32>(length);
+        let behind = (bytes + 17) >> 6;
+        self.to_measure.pop.next = measure;
+        self.measured.push.next = measure;
+        self.packet_bytes.write_enable.next = measure;
         self.packet_bytes.write_address.next = self.measured.write_address.val();
-        self.packet_bytes.write_data.next = self.bytes.val();
-        if self.measure.val() {
-            self.asking.d.next = bit_cast::<10, 17>(self.behind.val());
+        self.packet_bytes.write_data.next = bytes;
+        if measure {
+            self.asking.d.next = bit_cast::<10, 17>(behind);
             self.asking_line.d.next = self.packet_slot.read_data.val() + 1;
         }
 
@@ -252,40 +227,37 @@ impl Logic for SlotReader {
         self.packet_head.read_address.next = self.measured.read_address.val();
         self.body_data.read_address.next = self.bodies.read_address.val();
         self.body_failed.read_address.next = self.bodies.read_address.val();
-        self.out_bytes.next = self.packet_bytes.read_data.val();
-        self.out_behind.next = (self.out_bytes.val() + 17) >> 6;
-        self.out_head.next =
-            !self.following.q.val().any() && !self.measured.empty.val() && self.out_bytes.val().any();
-        self.pass.next =
-            !self.following.q.val().any() && !self.measured.empty.val() && !self.out_bytes.val().any();
-        self.out_body.next = self.following.q.val().any()
+        let out_bytes = self.packet_bytes.read_data.val();
+        let out_behind = (out_bytes + 17) >> 6;
+        let out_head = !self.following.q.val().any() && !self.measured.empty.val() && out_bytes.any();
+        let pass = !self.following.q.val().any() && !self.measured.empty.val() && !out_bytes.any();
+        let out_body = self.following.q.val().any()
             && !self.bodies.empty.val()
             && self.body_arrived.q.val().get_bit(self.bodies.read_address.val().index());
-        self.line_valid.next = self.out_head.val() || self.out_body.val();
-        self.line_start.next = self.out_head.val();
-        self.frame_bytes.next = self.out_bytes.val();
+        self.line_valid.next = out_head || out_body;
+        self.line_start.next = out_head;
+        self.frame_bytes.next = out_bytes;
         self.frame_port.next = self.packet_port.read_data.val();
-        if self.out_head.val() {
+        let ends = if out_head { !out_behind.any() } else { self.following.q.val() == 1 };
+        if out_head {
             self.line_data.next = self.packet_head.read_data.val();
             self.line_error.next = false;
-            self.ends.next = !self.out_behind.val().any();
         } else {
             self.line_data.next = self.body_data.read_data.val();
             self.line_error.next = self.body_failed.read_data.val();
-            self.ends.next = self.following.q.val() == 1;
         }
-        self.line_last.next = self.ends.val();
-        self.take.next = (self.out_head.val() || self.out_body.val()) && self.line_ready.val();
-        if self.take.val() && self.out_head.val() {
-            self.following.d.next = bit_cast::<10, 17>(self.out_behind.val());
+        self.line_last.next = ends;
+        let take = (out_head || out_body) && self.line_ready.val();
+        if take && out_head {
+            self.following.d.next = bit_cast::<10, 17>(out_behind);
         }
-        if self.take.val() && self.out_body.val() {
+        if take && out_body {
             self.following.d.next = self.following.q.val() - 1;
         }
-        self.bodies.pop.next = self.take.val() && self.out_body.val();
-        self.measured.pop.next = (self.take.val() && self.out_head.val()) || self.pass.val();
-        self.packets.pop.next = (self.take.val() && self.out_head.val()) || self.pass.val();
-        self.freed.next = self.pass.val() || (self.take.val() && self.ends.val());
+        self.bodies.pop.next = take && out_body;
+        self.measured.pop.next = (take && out_head) || pass;
+        self.packets.pop.next = (take && out_head) || pass;
+        self.freed.next = pass || (take && ends);
         self.idle.next = self.packets.empty.val() && !self.following.q.val().any();
     }
 }

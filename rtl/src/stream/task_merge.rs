@@ -31,23 +31,22 @@ pub struct TaskMerge {
     pub task_count: Signal<Out, Bits<32>>,
     /// The host is preferred.
     host_first: Register<Bit>,
-    host: Signal<Local, Bit>,
 }
 
 impl Logic for TaskMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        self.host.next = self.host_valid.val() && (self.host_first.q.val() || !self.ingress_valid.val());
+        let host = self.host_valid.val() && (self.host_first.q.val() || !self.ingress_valid.val());
         self.task_valid.next = self.host_valid.val() || self.ingress_valid.val();
         self.task_count.next = self.ingress_count.val();
-        if self.host.val() {
+        if host {
             self.task_count.next = self.host_count.val();
         }
-        self.host_ready.next = self.task_ready.val() && self.host.val();
-        self.ingress_ready.next = self.task_ready.val() && !self.host.val();
+        self.host_ready.next = self.task_ready.val() && host;
+        self.ingress_ready.next = self.task_ready.val() && !host;
         // What is offered and not taken stays the choice; what was taken is second from now on.
         if self.host_valid.val() || self.ingress_valid.val() {
-            self.host_first.d.next = self.host.val() != self.task_ready.val();
+            self.host_first.d.next = host != self.task_ready.val();
         }
     }
 }

@@ -66,19 +66,6 @@ pub struct VerdictReader {
     line_count: RamAsync<Bits<5>, 2>,
     select: WordSelect,
     all_faults: Constant<Bits<512>>,
-    slot: Signal<Local, Bits<32>>,
-    words: Signal<Local, Bits<5>>,
-    room: Signal<Local, Bits<5>>,
-    open: Signal<Local, Bits<32>>,
-    /// `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison for equality.
-    beyond: Signal<Local, Bits<33>>,
-    count: Signal<Local, Bits<5>>,
-    ask: Signal<Local, Bit>,
-    accept: Signal<Local, Bit>,
-    marks: Signal<Local, Bits<4>>,
-    present: Signal<Local, Bit>,
-    take: Signal<Local, Bit>,
-    last: Signal<Local, Bit>,
 }
 
 impl Default for VerdictReader {
@@ -112,18 +99,6 @@ impl Default for VerdictReader {
             line_count: RamAsync::default(),
             select: WordSelect::default(),
             all_faults: Constant::new(!Bits::<512>::default()),
-            slot: Signal::default(),
-            words: Signal::default(),
-            room: Signal::default(),
-            open: Signal::default(),
-            beyond: Signal::default(),
-            count: Signal::default(),
-            ask: Signal::default(),
-            accept: Signal::default(),
-            marks: Signal::default(),
-            present: Signal::default(),
-            take: Signal::default(),
-            last: Signal::default(),
         }
     }
 }
@@ -132,40 +107,41 @@ impl Logic for VerdictReader {
     #[hdl_gen]
     fn update(&mut self) {
         // Ask: the words from that of packet `asked` to the end of the line, of the ring or of the committed packets.
-        self.slot.next = self.asked.q.val() & ((bits::<32>(1) << self.ring_slots_log2.val()) - 1);
-        self.words.next = bits::<5>(16);
+        let slot = self.asked.q.val() & ((bits::<32>(1) << self.ring_slots_log2.val()) - 1);
+        let mut words = bits::<5>(16);
         if self.ring_slots_log2.val() < 4 {
-            self.words.next = bits::<5>(1) << self.ring_slots_log2.val();
+            words = bits::<5>(1) << self.ring_slots_log2.val();
         }
-        self.room.next = self.words.val() - bit_cast::<5, 4>(self.slot.val().get_bits::<4>(0));
-        self.open.next = self.committed.val() - self.asked.q.val();
-        self.beyond.next = bit_cast::<33, 32>(self.open.val()) - bit_cast::<33, 5>(self.room.val());
-        self.count.next = self.room.val();
-        if self.beyond.val().get_bit(32) {
-            self.count.next = bit_cast::<5, 32>(self.open.val());
+        let room = words - bit_cast::<5, 4>(slot.get_bits::<4>(0));
+        let open = self.committed.val() - self.asked.q.val();
+        // `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison for equality.
+        let beyond = bit_cast::<33, 32>(open) - bit_cast::<33, 5>(room);
+        let mut count = room;
+        if beyond.get_bit(32) {
+            count = bit_cast::<5, 32>(open);
         }
-        self.ask.next = self.enable.val()
-            && self.open.val().any()
+        let ask = self.enable.val()
+            && open.any()
             && !self.lines.full.val()
-            && (self.lines.empty.val() || !self.beyond.val().get_bit(32));
-        self.read_valid.next = self.ask.val();
+            && (self.lines.empty.val() || !beyond.get_bit(32));
+        self.read_valid.next = ask;
         self.read_line.next =
-            self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(self.slot.val().get_bits::<28>(4));
+            self.verdict_base.val().get_bits::<26>(6) + bit_cast::<26, 28>(slot.get_bits::<28>(4));
         self.read_tag.next = self.lines.write_address.val();
-        self.accept.next = self.ask.val() && self.read_ready.val();
-        if self.accept.val() {
-            self.asked.d.next = self.asked.q.val() + bit_cast::<32, 5>(self.count.val());
+        let accept = ask && self.read_ready.val();
+        if accept {
+            self.asked.d.next = self.asked.q.val() + bit_cast::<32, 5>(count);
         } else if self.follow.val() {
             self.asked.d.next = self.committed.val();
         }
         self.idle.next = self.lines.empty.val();
-        self.lines.push.next = self.accept.val();
-        self.line_first.write_enable.next = self.accept.val();
+        self.lines.push.next = accept;
+        self.line_first.write_enable.next = accept;
         self.line_first.write_address.next = self.lines.write_address.val();
-        self.line_first.write_data.next = self.slot.val().get_bits::<4>(0);
-        self.line_count.write_enable.next = self.accept.val();
+        self.line_first.write_data.next = slot.get_bits::<4>(0);
+        self.line_count.write_enable.next = accept;
         self.line_count.write_address.next = self.lines.write_address.val();
-        self.line_count.write_data.next = self.count.val();
+        self.line_count.write_data.next = count;
 
         // Lines come in any order.
         self.line_data.write_enable.next = self.response_valid.val();
@@ -174,34 +150,34 @@ impl Logic for VerdictReader {
         if self.response_error.val() {
             self.line_data.write_data.next = self.all_faults.val();
         }
-        self.marks.next = self.arrived.q.val();
-        if self.accept.val() {
-            self.marks.next = self.marks.val().replace_bit(self.lines.write_address.val().index(), false);
+        let mut marks = self.arrived.q.val();
+        if accept {
+            marks = marks.replace_bit(self.lines.write_address.val().index(), false);
         }
         if self.response_valid.val() {
-            self.marks.next = self.marks.val().replace_bit(self.response_tag.val().index(), true);
+            marks = marks.replace_bit(self.response_tag.val().index(), true);
         }
-        self.arrived.d.next = self.marks.val();
+        self.arrived.d.next = marks;
 
         // Words leave in order.
         self.line_data.read_address.next = self.lines.read_address.val();
         self.line_first.read_address.next = self.lines.read_address.val();
         self.line_count.read_address.next = self.lines.read_address.val();
-        self.present.next =
+        let present =
             !self.lines.empty.val() && self.arrived.q.val().get_bit(self.lines.read_address.val().index());
-        self.select.enable.next = self.present.val();
+        self.select.enable.next = present;
         self.select.line.next = self.line_data.read_data.val();
         self.select.index.next = self.line_first.read_data.val() + bit_cast::<4, 5>(self.taken.q.val());
-        self.verdict_valid.next = self.present.val();
+        self.verdict_valid.next = present;
         self.verdict.next = self.select.word.val();
-        self.take.next = self.present.val() && self.verdict_ready.val();
-        self.last.next = (self.taken.q.val() + 1) == self.line_count.read_data.val();
-        if self.take.val() {
+        let take = present && self.verdict_ready.val();
+        let last = (self.taken.q.val() + 1) == self.line_count.read_data.val();
+        if take {
             self.taken.d.next = self.taken.q.val() + 1;
-            if self.last.val() {
+            if last {
                 self.taken.d.next = bits::<5>(0);
             }
         }
-        self.lines.pop.next = self.take.val() && self.last.val();
+        self.lines.pop.next = take && last;
     }
 }

@@ -40,9 +40,6 @@ pub struct WriteWindow {
     window: QueuePointers<6>,
     ends: RamAsync<Bit, 6>,
     performed: Register<Bits<64>>,
-    push: Signal<Local, Bit>,
-    pop: Signal<Local, Bit>,
-    marks: Signal<Local, Bits<64>>,
 }
 
 impl Logic for WriteWindow {
@@ -51,26 +48,26 @@ impl Logic for WriteWindow {
         self.write_valid.next = self.line_valid.val() && !self.window.full.val();
         self.line_ready.next = self.write_ready.val() && !self.window.full.val();
         self.write_tag.next = self.window.write_address.val();
-        self.push.next = self.line_valid.val() && self.write_ready.val() && !self.window.full.val();
-        self.window.push.next = self.push.val();
-        self.ends.write_enable.next = self.push.val();
+        let push = self.line_valid.val() && self.write_ready.val() && !self.window.full.val();
+        self.window.push.next = push;
+        self.ends.write_enable.next = push;
         self.ends.write_address.next = self.window.write_address.val();
         self.ends.write_data.next = self.line_end.val();
 
-        self.marks.next = self.performed.q.val();
-        if self.push.val() {
-            self.marks.next = self.marks.val().replace_bit(self.window.write_address.val().index(), false);
+        let mut marks = self.performed.q.val();
+        if push {
+            marks = marks.replace_bit(self.window.write_address.val().index(), false);
         }
         if self.written_valid.val() {
-            self.marks.next = self.marks.val().replace_bit(self.written_tag.val().index(), true);
+            marks = marks.replace_bit(self.written_tag.val().index(), true);
         }
-        self.performed.d.next = self.marks.val();
+        self.performed.d.next = marks;
 
-        self.pop.next = !self.window.empty.val()
+        let pop = !self.window.empty.val()
             && self.performed.q.val().get_bit(self.window.read_address.val().index());
-        self.window.pop.next = self.pop.val();
+        self.window.pop.next = pop;
         self.ends.read_address.next = self.window.read_address.val();
-        self.completed.next = self.pop.val() && self.ends.read_data.val();
+        self.completed.next = pop && self.ends.read_data.val();
         self.empty.next = self.window.empty.val();
     }
 }
