@@ -1,4 +1,4 @@
-//! `#[new(..)]` and `#[init(..)]`: constructors that say only what they decide.
+//! `#[new(..)]`, `#[init(..)]` and `#[count(..)]`: constructors that say only what they decide.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -19,27 +19,35 @@ fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<(&'a 
     }
 }
 
-/// For a struct with `#[new(name: Type, ..)]` or fields with `#[init(value)]`: `fn wired(name: Type, ..) -> Self`, in which
-/// a field has its `#[init(value)]`, else its default.
-///
-/// Without `#[new]` the struct also gets `Default`.
+/// What the attributes of a field decide: its value, or how many defaults its `Vec` has.
+fn decided(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
+    let init = attribute(attributes, "init")?;
+    let count = attribute(attributes, "count")?;
+    match (init, count) {
+        (Some((second, _)), Some(_)) => {
+            Err(Error::new_spanned(second, "a field has `#[init(..)]` or `#[count(..)]`, not both"))
+        }
+        (Some((attribute, value)), None) | (None, Some((attribute, value))) if value.is_empty() => {
+            Err(Error::new_spanned(attribute, "a value stands in the brackets"))
+        }
+        (Some((_, value)), None) => Ok(Some(value)),
+        (None, Some((_, count))) => Ok(Some(quote!((0..#count).map(|_| Default::default()).collect()))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// For a struct with `#[new(name: Type, ..)]`: `fn wired(name: Type, ..) -> Self`, in which a field has what its attributes
+/// say, else its default. Without `#[new]`, a struct with such a field gets `Default` in this way.
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Struct(data) = &input.data else { return Ok(TokenStream::new()) };
     let new = attribute(&input.attrs, "new")?;
-    let mut decided = false;
+    let mut any = false;
     let mut fields = Vec::new();
     for field in &data.fields {
         let (name, ty) = (&field.ident, &field.ty);
-        let value = match attribute(&field.attrs, "init")? {
-            Some((attribute, value)) => {
-                if value.is_empty() {
-                    return Err(Error::new_spanned(attribute, "`#[init(..)]` needs a value"));
-                }
-                decided = true;
-                value
-            }
-            None => quote_spanned!(ty.span()=> <#ty as Default>::default()),
-        };
+        let value = decided(&field.attrs)?;
+        any |= value.is_some();
+        let value = value.unwrap_or_else(|| quote_spanned!(ty.span()=> <#ty as Default>::default()));
         fields.push(quote!(#name: #value));
     }
     let name = &input.ident;
@@ -54,7 +62,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 }
             }
         },
-        None if decided => quote! {
+        None if any => quote! {
             impl #impl_generics Default for #name #ty_generics #where_clause {
                 fn default() -> Self {
                     Self { #(#fields),* }

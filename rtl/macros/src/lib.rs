@@ -22,9 +22,10 @@ use proc_macro::TokenStream;
 /// - `unit_info::Clocked`: before each `update` the children and registers get the unit's clock and reset, and a register's
 ///   next value is its present one.
 /// - `#[new(name: Type, ..)]` at the struct makes a private `fn wired(name: Type, ..) -> Self`, in which a field has the value
-///   of its `#[init(value)]`, else its default. Without `#[new]`, a struct with an `#[init(..)]` gets `Default` in this way.
+///   of its `#[init(value)]`, a `Vec` with `#[count(n)]` has `n` default elements, and every other field has its default.
+///   Without `#[new]`, a struct with such a field gets `Default` in this way.
 /// - `unit_info::Drive`, for tests: sets clock, reset and random inputs.
-#[proc_macro_derive(LogicBlock, attributes(new, init))]
+#[proc_macro_derive(LogicBlock, attributes(new, init, count))]
 pub fn logic_block(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()

@@ -326,9 +326,9 @@ impl Logic for Decoder {
             if field_funct7.get_bit(2) | field_funct7.get_bit(3) {
                 // amoswap.w, lr.w without rs2, sc.w
                 if field_funct7.get_bits::<5>(2) == bits::<5>(2) {
-                    illegal = illegal | field_rs2.any();
+                    illegal |= field_rs2.any();
                 }
-                illegal = illegal | field_funct7.get_bits::<3>(4).any();
+                illegal |= field_funct7.get_bits::<3>(4).any();
             }
         } else if opcode == bits::<7>(0x0f) {
             // fence.i is illegal.
