@@ -16,6 +16,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
+#[new(config: &Config, traced: usize, ports: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -63,32 +64,45 @@ pub struct HermesTop<const LANES: usize> {
     pub s_axil_rready: Signal<In, Bit>,
 
     /// AXI4 masters: the channels to memory.
+    #[count(config.channels)]
     pub m_axi: Vec<Axi4Master>,
 
     // Packet ports: only if the configuration has them
     /// Bytes of a frame, the first in bits 7:0.
+    #[count(ports)]
     pub s_axis_rx_tdata: Vec<Signal<In, Bits<512>>>,
     /// Bytes that count: all but in the last beat, there the first ones.
+    #[count(ports)]
     pub s_axis_rx_tkeep: Vec<Signal<In, Bits<64>>>,
     /// Last beat of the frame.
+    #[count(ports)]
     pub s_axis_rx_tlast: Vec<Signal<In, Bit>>,
     /// Bits 30:0 in the first beat: input port. Bit 31 in the last beat: the frame is damaged.
+    #[count(ports)]
     pub s_axis_rx_tuser: Vec<Signal<In, Bits<32>>>,
     /// A beat is offered.
+    #[count(ports)]
     pub s_axis_rx_tvalid: Vec<Signal<In, Bit>>,
     /// It is taken.
+    #[count(ports)]
     pub s_axis_rx_tready: Vec<Signal<Out, Bit>>,
     /// Bytes of a frame, the first in bits 7:0.
+    #[count(ports)]
     pub m_axis_tx_tdata: Vec<Signal<Out, Bits<512>>>,
     /// Bytes that count: all but in the last beat, there the first ones.
+    #[count(ports)]
     pub m_axis_tx_tkeep: Vec<Signal<Out, Bits<64>>>,
     /// Last beat of the frame.
+    #[count(ports)]
     pub m_axis_tx_tlast: Vec<Signal<Out, Bit>>,
     /// Bits 30:0: output port. Bit 31 in the last beat: the frame is damaged.
+    #[count(ports)]
     pub m_axis_tx_tuser: Vec<Signal<Out, Bits<32>>>,
     /// A beat is offered.
+    #[count(ports)]
     pub m_axis_tx_tvalid: Vec<Signal<Out, Bit>>,
     /// It is taken.
+    #[count(ports)]
     pub m_axis_tx_tready: Vec<Signal<In, Bit>>,
 
     // Trace: one-cycle events
@@ -121,50 +135,78 @@ pub struct HermesTop<const LANES: usize> {
 
     // Retire trace: only if the configuration has it; one element for each core, core 0 in the lowest bits
     /// Of each core: a warp-instruction retires.
+    #[count(traced)]
     pub trace_retire_valid: Vec<Signal<Out, Bit>>,
     /// Of each core: its warp slot.
+    #[count(traced)]
     pub trace_retire_slot: Vec<Signal<Out, Bits<5>>>,
     /// Of each core: its PC.
+    #[count(traced)]
     pub trace_retire_pc: Vec<Signal<Out, Bits<32>>>,
     /// Of each core: its word.
+    #[count(traced)]
     pub trace_retire_instruction: Vec<Signal<Out, Bits<32>>>,
     /// Of each core: lanes that execute it.
+    #[count(traced)]
     pub trace_retire_active: Vec<Signal<Out, Bits<32>>>,
     /// Of each core: those of them that fault.
+    #[count(traced)]
     pub trace_retire_faulting: Vec<Signal<Out, Bits<32>>>,
     /// Of each core: cause of the fault.
+    #[count(traced)]
     pub trace_retire_cause: Vec<Signal<Out, Bits<5>>>,
     /// Of each core: destination register, 0 for none.
+    #[count(traced)]
     pub trace_retire_rd: Vec<Signal<Out, Bits<5>>>,
     /// Of each core: the destination is written later.
+    #[count(traced)]
     pub trace_retire_late: Vec<Signal<Out, Bit>>,
     /// Of each core: values written, addresses of loads and stores, targets of `jalr`: 32 bits for each of 32 lanes.
+    #[count(traced)]
     pub trace_retire_value: Vec<Signal<Out, Bits<1024>>>,
     /// Of each core: values of `rs2`, 32 bits for each of 32 lanes.
+    #[count(traced)]
     pub trace_retire_store_data: Vec<Signal<Out, Bits<1024>>>,
     /// Of each core: values of loads or divisions are written.
+    #[count(traced)]
     pub trace_late_valid: Vec<Signal<Out, Bit>>,
     /// Of each core: their warp slot.
+    #[count(traced)]
     pub trace_late_slot: Vec<Signal<Out, Bits<5>>>,
     /// Of each core: their register.
+    #[count(traced)]
     pub trace_late_rd: Vec<Signal<Out, Bits<5>>>,
     /// Of each core: their lanes.
+    #[count(traced)]
     pub trace_late_lanes: Vec<Signal<Out, Bits<32>>>,
     /// Of each core: the values, 32 bits for each of 32 lanes.
+    #[count(traced)]
     pub trace_late_value: Vec<Signal<Out, Bits<1024>>>,
 
+    #[init(RegisterFile::new(config))]
     registers: RegisterFile,
+    #[init(Dispatch::new(config.cores, config.lanes, config.warps))]
     dispatch: Dispatch<10, 11>,
+    #[init(FaultCollector::new(config.cores))]
     faults: FaultCollector,
+    #[init(MemorySystem::new(MemorySizes::of(config)))]
     memory: MemorySystem,
+    #[init((0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect())]
     core: Vec<ShaderCore<LANES>>,
+    #[count(ports)]
     ports: Vec<PacketPorts>,
+    #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
+    #[init(config.cores)]
     _cores: usize,
+    #[init(ports)]
     _ports: usize,
+    #[init(config.channels)]
     _channels: usize,
+    #[init(traced)]
     _traces: usize,
+    #[init(if config.atomics { config.cores } else { 0 })]
     _atomic_cores: usize,
 }
 
@@ -178,84 +220,7 @@ impl<const LANES: usize> HermesTop<LANES> {
         assert_eq!(config.lanes, LANES);
         let traced = if config.trace { config.cores } else { 0 };
         let ports = usize::from(config.packet_ports);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            s_axil_awaddr: Signal::default(),
-            s_axil_awprot: Signal::default(),
-            s_axil_awvalid: Signal::default(),
-            s_axil_awready: Signal::default(),
-            s_axil_wdata: Signal::default(),
-            s_axil_wstrb: Signal::default(),
-            s_axil_wvalid: Signal::default(),
-            s_axil_wready: Signal::default(),
-            s_axil_bresp: Signal::default(),
-            s_axil_bvalid: Signal::default(),
-            s_axil_bready: Signal::default(),
-            s_axil_araddr: Signal::default(),
-            s_axil_arprot: Signal::default(),
-            s_axil_arvalid: Signal::default(),
-            s_axil_arready: Signal::default(),
-            s_axil_rdata: Signal::default(),
-            s_axil_rresp: Signal::default(),
-            s_axil_rvalid: Signal::default(),
-            s_axil_rready: Signal::default(),
-            m_axi: vec![Axi4Master::default(); config.channels],
-            s_axis_rx_tdata: vec![Signal::default(); ports],
-            s_axis_rx_tkeep: vec![Signal::default(); ports],
-            s_axis_rx_tlast: vec![Signal::default(); ports],
-            s_axis_rx_tuser: vec![Signal::default(); ports],
-            s_axis_rx_tvalid: vec![Signal::default(); ports],
-            s_axis_rx_tready: vec![Signal::default(); ports],
-            m_axis_tx_tdata: vec![Signal::default(); ports],
-            m_axis_tx_tkeep: vec![Signal::default(); ports],
-            m_axis_tx_tlast: vec![Signal::default(); ports],
-            m_axis_tx_tuser: vec![Signal::default(); ports],
-            m_axis_tx_tvalid: vec![Signal::default(); ports],
-            m_axis_tx_tready: vec![Signal::default(); ports],
-            trace_issue_valid: Signal::default(),
-            trace_issue_core: Signal::default(),
-            trace_issue_slot: Signal::default(),
-            trace_issue_packet: Signal::default(),
-            trace_issue_count: Signal::default(),
-            trace_finish_valid: Signal::default(),
-            trace_finish_core: Signal::default(),
-            trace_finish_slot: Signal::default(),
-            trace_commit_valid: Signal::default(),
-            trace_commit_core: Signal::default(),
-            trace_commit_slot: Signal::default(),
-            trace_commit_packet: Signal::default(),
-            trace_commit_count: Signal::default(),
-            trace_retire_valid: vec![Signal::default(); traced],
-            trace_retire_slot: vec![Signal::default(); traced],
-            trace_retire_pc: vec![Signal::default(); traced],
-            trace_retire_instruction: vec![Signal::default(); traced],
-            trace_retire_active: vec![Signal::default(); traced],
-            trace_retire_faulting: vec![Signal::default(); traced],
-            trace_retire_cause: vec![Signal::default(); traced],
-            trace_retire_rd: vec![Signal::default(); traced],
-            trace_retire_late: vec![Signal::default(); traced],
-            trace_retire_value: vec![Signal::default(); traced],
-            trace_retire_store_data: vec![Signal::default(); traced],
-            trace_late_valid: vec![Signal::default(); traced],
-            trace_late_slot: vec![Signal::default(); traced],
-            trace_late_rd: vec![Signal::default(); traced],
-            trace_late_lanes: vec![Signal::default(); traced],
-            trace_late_value: vec![Signal::default(); traced],
-            registers: RegisterFile::new(config),
-            dispatch: Dispatch::new(config.cores, config.lanes, config.warps),
-            faults: FaultCollector::new(config.cores),
-            memory: MemorySystem::new(MemorySizes::of(config)),
-            core: (0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect(),
-            ports: vec![PacketPorts::default(); ports],
-            number: (0..config.cores as u64).map(|core| Constant::new(core.into())).collect(),
-            bus_errors: Register::default(),
-            _cores: config.cores,
-            _ports: ports,
-            _channels: config.channels,
-            _traces: traced,
-            _atomic_cores: if config.atomics { config.cores } else { 0 },
-        }
+        Self::wired(config, traced, ports)
     }
 }
 

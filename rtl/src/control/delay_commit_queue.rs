@@ -19,6 +19,7 @@ use crate::prelude::*;
 /// the head compares it with its own lap. Thus allocation need not clear flags, and they fit one RAM with
 /// one write and one read port; only in the first lap allocation writes them, as their contents are undefined.
 #[derive(Clone, Debug, LogicBlock)]
+#[new]
 pub struct DelayCommitQueue<const A: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -56,6 +57,7 @@ pub struct DelayCommitQueue<const A: usize> {
     head_lap: Register<Bit>,
     tail: Register<Bits<A>>,
     tail_lap: Register<Bit>,
+    #[init(Register::new(true))]
     first_lap: Register<Bit>,
     committing: Register<Bit>,
     packets: Register<Bits<32>>,
@@ -68,32 +70,7 @@ impl<const A: usize> Default for DelayCommitQueue<A> {
     /// If `A` is zero.
     fn default() -> Self {
         assert!(A >= 1, "DelayCommitQueue: one entry is not enough");
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            allocate_valid: Signal::default(),
-            allocate_ready: Signal::default(),
-            allocate_core: Signal::default(),
-            allocate_slot: Signal::default(),
-            allocate_count: Signal::default(),
-            allocate_index: Signal::default(),
-            done_valid: Signal::default(),
-            done_index: Signal::default(),
-            commit_valid: Signal::default(),
-            commit_core: Signal::default(),
-            commit_slot: Signal::default(),
-            commit_packet: Signal::default(),
-            commit_count: Signal::default(),
-            warps: RamSync::default(),
-            flags: RamAsync::default(),
-            head: Register::default(),
-            head_lap: Register::default(),
-            tail: Register::default(),
-            tail_lap: Register::default(),
-            first_lap: Register::new(true),
-            committing: Register::default(),
-            packets: Register::default(),
-        }
+        Self::wired()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::prelude::*;
 ///    of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two cycles or more.
 /// 3. The counters change in the cycle after the event they count.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(cores: usize, lanes: usize, warps: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -39,6 +40,7 @@ pub struct Dispatch<const A: usize, const L: usize> {
     pub task_count: Signal<In, Bits<32>>,
 
     /// To each core: a warp starts there in this cycle.
+    #[count(cores)]
     pub start_valid: Vec<Signal<Out, Bit>>,
     /// To the cores: its slot.
     pub start_slot: Signal<Out, Bits<5>>,
@@ -47,10 +49,13 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// To the cores: its packets, 1 to `lanes`.
     pub start_count: Signal<Out, Bits<6>>,
     /// From each core: a warp finished.
+    #[count(cores)]
     pub finish_valid: Vec<Signal<In, Bit>>,
     /// To each core: its finish is taken; depends on every `finish_valid`.
+    #[count(cores)]
     pub finish_ready: Vec<Signal<Out, Bit>>,
     /// From each core: the slot of the warp.
+    #[count(cores)]
     pub finish_slot: Vec<Signal<In, Bits<5>>>,
 
     /// A warp starts.
@@ -92,14 +97,20 @@ pub struct Dispatch<const A: usize, const L: usize> {
     pub committed_packets: Signal<Out, Bits<32>>,
 
     tasks: TaskFifo<A, L>,
+    #[init(WarpFormer::new(lanes))]
     former: WarpFormer,
+    #[init(WarpIssue::new(cores, warps))]
     issue: WarpIssue,
+    #[init(FinishArbiter::new(cores))]
     finish: FinishArbiter,
+    #[count(cores)]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
     issued: Register<Bits<32>>,
     committed: Register<Bits<32>>,
+    #[init(indices(cores))]
     index: Vec<Constant<Bits<5>>>,
+    #[init(cores)]
     _cores: usize,
 }
 
@@ -109,53 +120,7 @@ impl<const A: usize, const L: usize> Dispatch<A, L> {
     /// # Panics
     /// If one of them is not 1 to 32, `A` is zero or `L` is not `A + 1`.
     pub fn new(cores: usize, lanes: usize, warps: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            run: Signal::default(),
-            eager: Signal::default(),
-            mcw: Signal::default(),
-            timeout: Signal::default(),
-            kernel_class: Signal::default(),
-            task_valid: Signal::default(),
-            task_ready: Signal::default(),
-            task_count: Signal::default(),
-            start_valid: vec![Signal::default(); cores],
-            start_slot: Signal::default(),
-            start_packet: Signal::default(),
-            start_count: Signal::default(),
-            finish_valid: vec![Signal::default(); cores],
-            finish_ready: vec![Signal::default(); cores],
-            finish_slot: vec![Signal::default(); cores],
-            trace_issue_valid: Signal::default(),
-            trace_issue_core: Signal::default(),
-            trace_issue_slot: Signal::default(),
-            trace_issue_packet: Signal::default(),
-            trace_issue_count: Signal::default(),
-            trace_finish_valid: Signal::default(),
-            trace_finish_core: Signal::default(),
-            trace_finish_slot: Signal::default(),
-            trace_commit_valid: Signal::default(),
-            trace_commit_core: Signal::default(),
-            trace_commit_slot: Signal::default(),
-            trace_commit_packet: Signal::default(),
-            trace_commit_count: Signal::default(),
-            task_level: Signal::default(),
-            pending: Signal::default(),
-            issued_warps: Signal::default(),
-            committed_warps: Signal::default(),
-            committed_packets: Signal::default(),
-            tasks: TaskFifo::default(),
-            former: WarpFormer::new(lanes),
-            issue: WarpIssue::new(cores, warps),
-            finish: FinishArbiter::new(cores),
-            tables: vec![LookupTable::default(); cores],
-            commit: DelayCommitQueue::default(),
-            issued: Register::default(),
-            committed: Register::default(),
-            index: indices(cores),
-            _cores: cores,
-        }
+        Self::wired(cores, lanes, warps)
     }
 }
 

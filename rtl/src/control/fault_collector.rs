@@ -31,26 +31,35 @@ pub struct FaultRecord {
 /// 3. The `oldest_` outputs show the oldest record, zero if there is none; `pop` removes it. A record
 ///    shows at the earliest four cycles after it was taken.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(cores: usize)]
 pub struct FaultCollector {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
     /// From each core: threads of a warp faulted.
+    #[count(cores)]
     pub fault_valid: Vec<Signal<In, Bit>>,
     /// To each core: the record is taken; depends on every `fault_valid`.
+    #[count(cores)]
     pub fault_ready: Vec<Signal<Out, Bit>>,
     /// From each core: cause.
+    #[count(cores)]
     pub fault_cause: Vec<Signal<In, Bits<5>>>,
     /// From each core: warp slot.
+    #[count(cores)]
     pub fault_slot: Vec<Signal<In, Bits<5>>>,
     /// From each core: threads of the warp that the fault ended.
+    #[count(cores)]
     pub fault_threads: Vec<Signal<In, Bits<6>>>,
     /// From each core: address of the instruction.
+    #[count(cores)]
     pub fault_pc: Vec<Signal<In, Bits<32>>>,
     /// From each core: what RISC-V writes to mtval.
+    #[count(cores)]
     pub fault_address: Vec<Signal<In, Bits<32>>>,
     /// From each core: packetIdx of the lowest faulting lane.
+    #[count(cores)]
     pub fault_packet: Vec<Signal<In, Bits<32>>>,
     /// From the host: the oldest record is removed; without effect if there is none.
     pub pop: Signal<In, Bit>,
@@ -80,6 +89,7 @@ pub struct FaultCollector {
     record: Register<FaultRecord>,
     drops: Register<Bits<16>>,
     threads: Register<Bits<32>>,
+    #[init(cores)]
     _cores: usize,
 }
 
@@ -90,36 +100,7 @@ impl FaultCollector {
     /// If `cores` is not 1 to 32.
     pub fn new(cores: usize) -> Self {
         assert!((1..=32).contains(&cores), "FaultCollector: {cores} cores, expected 1 to 32");
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            fault_valid: vec![Signal::default(); cores],
-            fault_ready: vec![Signal::default(); cores],
-            fault_cause: vec![Signal::default(); cores],
-            fault_slot: vec![Signal::default(); cores],
-            fault_threads: vec![Signal::default(); cores],
-            fault_pc: vec![Signal::default(); cores],
-            fault_address: vec![Signal::default(); cores],
-            fault_packet: vec![Signal::default(); cores],
-            pop: Signal::default(),
-            level: Signal::default(),
-            dropped: Signal::default(),
-            faults: Signal::default(),
-            oldest_cause: Signal::default(),
-            oldest_core: Signal::default(),
-            oldest_slot: Signal::default(),
-            oldest_threads: Signal::default(),
-            oldest_pc: Signal::default(),
-            oldest_address: Signal::default(),
-            oldest_packet: Signal::default(),
-            arbiter: RoundRobin::default(),
-            fifo: SyncFifo::default(),
-            taken: Register::default(),
-            record: Register::default(),
-            drops: Register::default(),
-            threads: Register::default(),
-            _cores: cores,
-        }
+        Self::wired(cores)
     }
 }
 

@@ -9,16 +9,20 @@ use crate::prelude::*;
 /// 2. The event outputs tell of it in the next cycle, for one cycle. In that cycle the lookup table is read
 ///    and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(cores: usize)]
 pub struct FinishArbiter {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
     /// From each core: a warp finished.
+    #[count(cores)]
     pub finish_valid: Vec<Signal<In, Bit>>,
     /// To each core: it is taken; depends on every `finish_valid`.
+    #[count(cores)]
     pub finish_ready: Vec<Signal<Out, Bit>>,
     /// From each core: the slot of the warp.
+    #[count(cores)]
     pub finish_slot: Vec<Signal<In, Bits<5>>>,
     /// A warp finished.
     pub event_valid: Signal<Out, Bit>,
@@ -30,6 +34,7 @@ pub struct FinishArbiter {
     valid: Register<Bit>,
     core: Register<Bits<5>>,
     slot: Register<Bits<5>>,
+    #[init(cores)]
     _cores: usize,
 }
 
@@ -40,21 +45,7 @@ impl FinishArbiter {
     /// If `cores` is not 1 to 32.
     pub fn new(cores: usize) -> Self {
         assert!((1..=32).contains(&cores), "FinishArbiter: {cores} cores, expected 1 to 32");
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            finish_valid: vec![Signal::default(); cores],
-            finish_ready: vec![Signal::default(); cores],
-            finish_slot: vec![Signal::default(); cores],
-            event_valid: Signal::default(),
-            event_core: Signal::default(),
-            event_slot: Signal::default(),
-            arbiter: RoundRobin::default(),
-            valid: Register::default(),
-            core: Register::default(),
-            slot: Register::default(),
-            _cores: cores,
-        }
+        Self::wired(cores)
     }
 }
 

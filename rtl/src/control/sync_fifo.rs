@@ -13,6 +13,7 @@ pub type TaskFifo<const A: usize, const L: usize> = SyncFifo<Bits<32>, A, L>;
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 2.
 /// 3. No output depends on an input of the same cycle.
 #[derive(Clone, Debug, LogicBlock)]
+#[new]
 pub struct SyncFifo<T: Synth, const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -37,6 +38,7 @@ pub struct SyncFifo<T: Synth, const A: usize, const L: usize> {
     read_pointer: Register<Bits<A>>,
     words: Register<Bits<L>>,
     shown: Register<Bit>,
+    #[init(Constant::new((1u64 << A).into()))]
     capacity: Constant<Bits<L>>,
 }
 
@@ -47,23 +49,7 @@ impl<T: Synth, const A: usize, const L: usize> Default for SyncFifo<T, A, L> {
     /// If `A` is zero or `L` is not `A + 1`.
     fn default() -> Self {
         assert!(A >= 1 && L == A + 1, "SyncFifo: 2^{A} words need a level of {} bits, not {L}", A + 1);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            push_valid: Signal::default(),
-            push_ready: Signal::default(),
-            push_data: Signal::default(),
-            pop_valid: Signal::default(),
-            pop_ready: Signal::default(),
-            pop_data: Signal::default(),
-            level: Signal::default(),
-            ram: RamSync::default(),
-            write_pointer: Register::default(),
-            read_pointer: Register::default(),
-            words: Register::default(),
-            shown: Register::default(),
-            capacity: Constant::new((1u64 << A).into()),
-        }
+        Self::wired()
     }
 }
 

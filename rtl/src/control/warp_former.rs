@@ -15,6 +15,7 @@ use crate::prelude::*;
 /// 4. No warp is formed while `run` is low; one that stands at the output stays there.
 /// 5. One warp a cycle at most. packetIdx starts at 0 after reset and wraps at 2^32.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(lanes: u64)]
 pub struct WarpFormer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -50,8 +51,11 @@ pub struct WarpFormer {
     formed: Register<Bit>,
     formed_packet: Register<Bits<32>>,
     formed_count: Register<Bits<6>>,
+    #[init(Constant::new(lanes.into()))]
     lanes: Constant<Bits<6>>,
+    #[init(Constant::new(lanes.into()))]
     enough: Constant<Bits<33>>,
+    #[init(Constant::new((2 * lanes).into()))]
     plenty: Constant<Bits<33>>,
 }
 
@@ -62,32 +66,7 @@ impl WarpFormer {
     /// If `lanes` is not 1 to 32.
     pub fn new(lanes: usize) -> Self {
         assert!((1..=32).contains(&lanes), "WarpFormer: {lanes} lanes, expected 1 to 32");
-        let lanes = lanes as u64;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            task_valid: Signal::default(),
-            task_ready: Signal::default(),
-            task_count: Signal::default(),
-            run: Signal::default(),
-            eager: Signal::default(),
-            timeout: Signal::default(),
-            idle_slot: Signal::default(),
-            warp_valid: Signal::default(),
-            warp_ready: Signal::default(),
-            warp_packet: Signal::default(),
-            warp_count: Signal::default(),
-            pending: Signal::default(),
-            waiting: Register::default(),
-            age: Register::default(),
-            next_packet: Register::default(),
-            formed: Register::default(),
-            formed_packet: Register::default(),
-            formed_count: Register::default(),
-            lanes: Constant::new(lanes.into()),
-            enough: Constant::new(lanes.into()),
-            plenty: Constant::new((2 * lanes).into()),
-        }
+        Self::wired(lanes as u64)
     }
 }
 

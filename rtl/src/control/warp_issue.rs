@@ -14,6 +14,7 @@ use crate::prelude::*;
 /// 4. `mcw` and `kernel_class` may change at any time and hold for the warps to come.
 /// 5. A slot freed in cycle t can be used by a warp that moves on in cycle t + 1.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(cores: usize, warps: usize)]
 pub struct WarpIssue {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -50,6 +51,7 @@ pub struct WarpIssue {
     /// The slot.
     pub free_slot: Signal<In, Bits<5>>,
     /// To each core: a warp starts there in this cycle.
+    #[count(cores)]
     pub start_valid: Vec<Signal<Out, Bit>>,
     /// A warp starts on some core.
     pub start_any: Signal<Out, Bit>,
@@ -61,6 +63,7 @@ pub struct WarpIssue {
     pub start_packet: Signal<Out, Bits<32>>,
     /// The warp's packets.
     pub start_count: Signal<Out, Bits<6>>,
+    #[count(cores)]
     slots: Vec<CoreSlots>,
     arbiter: RoundRobin,
     issued: Register<Bit>,
@@ -68,12 +71,28 @@ pub struct WarpIssue {
     issued_slot: Register<Bits<5>>,
     issued_packet: Register<Bits<32>>,
     issued_count: Register<Bits<6>>,
+    #[init(indices(cores))]
     index: Vec<Constant<Bits<5>>>,
+    #[init(slot_count(warps.min(16)))]
     class_0_slots: Constant<Bits<6>>,
+    #[init(slot_count(warps))]
     class_1_slots: Constant<Bits<6>>,
+    #[init(slot_mask(warps.min(16)))]
     class_0_allowed: Constant<Bits<32>>,
+    #[init(slot_mask(warps))]
     class_1_allowed: Constant<Bits<32>>,
+    #[init(cores)]
     _cores: usize,
+}
+
+/// So many warp slots.
+fn slot_count(count: usize) -> Constant<Bits<6>> {
+    Constant::new((count as u64).into())
+}
+
+/// The lowest `count` warp slots.
+fn slot_mask(count: usize) -> Constant<Bits<32>> {
+    Constant::new(((1u64 << count) - 1).into())
 }
 
 impl WarpIssue {
@@ -84,46 +103,7 @@ impl WarpIssue {
     pub fn new(cores: usize, warps: usize) -> Self {
         assert!((1..=32).contains(&cores), "WarpIssue: {cores} cores, expected 1 to 32");
         assert!((1..=32).contains(&warps), "WarpIssue: {warps} warp slots, expected 1 to 32");
-        let slots = |count: usize| Constant::new((count as u64).into());
-        let allowed = |count: usize| Constant::new(((1u64 << count) - 1).into());
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            run: Signal::default(),
-            mcw: Signal::default(),
-            kernel_class: Signal::default(),
-            warp_valid: Signal::default(),
-            warp_ready: Signal::default(),
-            warp_packet: Signal::default(),
-            warp_count: Signal::default(),
-            idle_slot: Signal::default(),
-            allocate_valid: Signal::default(),
-            allocate_ready: Signal::default(),
-            allocate_core: Signal::default(),
-            allocate_slot: Signal::default(),
-            free_valid: Signal::default(),
-            free_core: Signal::default(),
-            free_slot: Signal::default(),
-            start_valid: vec![Signal::default(); cores],
-            start_any: Signal::default(),
-            start_core: Signal::default(),
-            start_slot: Signal::default(),
-            start_packet: Signal::default(),
-            start_count: Signal::default(),
-            slots: vec![CoreSlots::default(); cores],
-            arbiter: RoundRobin::default(),
-            issued: Register::default(),
-            issued_core: Register::default(),
-            issued_slot: Register::default(),
-            issued_packet: Register::default(),
-            issued_count: Register::default(),
-            index: indices(cores),
-            class_0_slots: slots(warps.min(16)),
-            class_1_slots: slots(warps),
-            class_0_allowed: allowed(warps.min(16)),
-            class_1_allowed: allowed(warps),
-            _cores: cores,
-        }
+        Self::wired(cores, warps)
     }
 }
 

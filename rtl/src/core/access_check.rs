@@ -32,16 +32,21 @@ pub struct AccessCheck<const LANES: usize> {
     /// It faults in all lanes.
     pub execute_fault: Signal<In, Bit>,
     /// Address of each lane (load, store, `jalr`).
+    #[count(LANES)]
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Operand of each lane to which the immediate is added for the address.
+    #[count(LANES)]
     pub operand: Vec<Signal<In, Bits<32>>>,
     /// That sum is 2^32 or more.
+    #[count(LANES)]
     pub carry: Vec<Signal<In, Bit>>,
     /// The immediate.
     pub immediate: Signal<In, Bits<32>>,
     /// Windows for this kind of access: distances as of [`AccessWindow`](super::AccessWindow).
+    #[count(WINDOWS)]
     pub from_base: Vec<Signal<In, Bits<27>>>,
     /// The same for the ends of the windows.
+    #[count(WINDOWS)]
     pub from_end: Vec<Signal<In, Bits<27>>>,
 
     // Stage W
@@ -64,6 +69,7 @@ pub struct AccessCheck<const LANES: usize> {
     /// Lanes that may not make this access, whatever the windows say.
     pub refused: Signal<In, Bits<LANES>>,
     /// The condition of the branch holds in each lane.
+    #[count(LANES)]
     pub taken: Vec<Signal<In, Bit>>,
 
     /// Lanes in which the condition of the branch holds.
@@ -85,68 +91,23 @@ pub struct AccessCheck<const LANES: usize> {
     pub scratchpad: Signal<Out, Bit>,
     /// Cause of the fault; undefined if no lane faults.
     pub cause: Signal<Out, Bits<5>>,
+    #[init(Pack::new(LANES))]
     misaligned: Pack<Bit, 1, LANES>,
+    #[init(Pack::new(LANES))]
     inside: Pack<Bit, 1, LANES>,
+    #[init(Pack::new(LANES))]
     private: Pack<Bit, 1, LANES>,
+    #[init(Pack::new(LANES))]
     taking: Pack<Bit, 1, LANES>,
+    #[count(LANES)]
     region: Vec<AddressRegion>,
     misaligned_w: Register<Bits<LANES>>,
     /// The target of the branch or `jal` is not a multiple of 4.
     target_misaligned_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
+    #[count(LANES)]
     low_sum: Vec<Signal<Local, Bits<7>>>,
-}
-
-impl<const LANES: usize> Default for AccessCheck<LANES> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            advance: Signal::default(),
-            execute_active: Signal::default(),
-            execute_access: Signal::default(),
-            execute_size: Signal::default(),
-            execute_jump_register: Signal::default(),
-            execute_jump: Signal::default(),
-            execute_fault: Signal::default(),
-            active: Signal::default(),
-            load: Signal::default(),
-            store: Signal::default(),
-            exit: Signal::default(),
-            branch: Signal::default(),
-            jump: Signal::default(),
-            fault: Signal::default(),
-            fault_cause: Signal::default(),
-            refused: Signal::default(),
-            address: vec![Signal::default(); LANES],
-            taken: vec![Signal::default(); LANES],
-            operand: vec![Signal::default(); LANES],
-            carry: vec![Signal::default(); LANES],
-            immediate: Signal::default(),
-            from_base: vec![Signal::default(); WINDOWS],
-            from_end: vec![Signal::default(); WINDOWS],
-            conditions: Signal::default(),
-            faulting: Signal::default(),
-            staying: Signal::default(),
-            any_faulting: Signal::default(),
-            early_fault: Signal::default(),
-            parts: Signal::default(),
-            mixed: Signal::default(),
-            scratchpad: Signal::default(),
-            cause: Signal::default(),
-            misaligned: Pack::new(LANES),
-            inside: Pack::new(LANES),
-            private: Pack::new(LANES),
-            taking: Pack::new(LANES),
-            region: (0..LANES).map(|_| AddressRegion::default()).collect(),
-            misaligned_w: Register::default(),
-            target_misaligned_w: Register::default(),
-            inside_w: Register::default(),
-            private_w: Register::default(),
-            low_sum: vec![Signal::default(); LANES],
-        }
-    }
 }
 
 impl<const LANES: usize> Logic for AccessCheck<LANES> {

@@ -23,31 +23,17 @@ pub struct AddressRegion {
     /// The sum of operand and immediate, unsigned, is 2^32 or more.
     pub carry: Signal<In, Bit>,
     /// The immediate, unsigned, less the first byte of the window, bits 32:6; the topmost is the sign.
+    #[count(WINDOWS)]
     pub from_base: Vec<Signal<In, Bits<27>>>,
     /// The same for the byte after the window.
+    #[count(WINDOWS)]
     pub from_end: Vec<Signal<In, Bits<27>>>,
     /// The address belongs to the scratchpad.
     pub scratchpad: Signal<Out, Bit>,
     /// The address is in a window.
     pub window: Signal<Out, Bit>,
+    #[init(Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()))]
     scratchpad_block: Constant<Bits<18>>,
-}
-
-impl Default for AddressRegion {
-    fn default() -> Self {
-        Self {
-            enable: Signal::default(),
-            block: Signal::default(),
-            operand: Signal::default(),
-            low_carry: Signal::default(),
-            carry: Signal::default(),
-            from_base: vec![Signal::default(); WINDOWS],
-            from_end: vec![Signal::default(); WINDOWS],
-            scratchpad: Signal::default(),
-            window: Signal::default(),
-            scratchpad_block: Constant::new(u64::from(SCRATCHPAD_ADDRESS >> 14).into()),
-        }
-    }
 }
 
 impl Logic for AddressRegion {

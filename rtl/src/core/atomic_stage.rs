@@ -21,10 +21,13 @@ pub struct AtomicStage<const LANES: usize> {
     /// Stage D: the instruction.
     pub decode_word: Signal<In, Bits<32>>,
     /// Stage X: address of each lane.
+    #[count(LANES)]
     pub address: Vec<Signal<In, Bits<32>>>,
     /// READ_WINDOW_BASE registers, bits 31:6.
+    #[count(WINDOWS)]
     pub read_window_base: Vec<Signal<In, Bits<26>>>,
     /// READ_WINDOW_SIZE registers, bits 31:6.
+    #[count(WINDOWS)]
     pub read_window_size: Vec<Signal<In, Bits<26>>>,
     /// Stage R: atomic.
     pub read_atomic: Signal<Out, Bit>,
@@ -47,39 +50,12 @@ pub struct AtomicStage<const LANES: usize> {
     code_x: Register<Bits<7>>,
     code_w: Register<Bits<7>>,
     refused_w: Register<Bits<LANES>>,
+    #[count(WINDOWS)]
     window: Vec<AccessWindow>,
+    #[init(Pack::new(LANES))]
     outside: Pack<Bit, 1, LANES>,
+    #[count(LANES)]
     region: Vec<AddressRegion>,
-}
-
-impl<const LANES: usize> Default for AtomicStage<LANES> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            advance: Signal::default(),
-            decode_atomic: Signal::default(),
-            decode_word: Signal::default(),
-            address: vec![Signal::default(); LANES],
-            read_window_base: vec![Signal::default(); WINDOWS],
-            read_window_size: vec![Signal::default(); WINDOWS],
-            read_atomic: Signal::default(),
-            execute_atomic: Signal::default(),
-            read_stores: Signal::default(),
-            atomic: Signal::default(),
-            stores: Signal::default(),
-            operation: Signal::default(),
-            acquire: Signal::default(),
-            refused: Signal::default(),
-            code_r: Register::default(),
-            code_x: Register::default(),
-            code_w: Register::default(),
-            refused_w: Register::default(),
-            window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
-            outside: Pack::new(LANES),
-            region: (0..LANES).map(|_| AddressRegion::default()).collect(),
-        }
-    }
 }
 
 impl<const LANES: usize> Logic for AtomicStage<LANES> {

@@ -18,6 +18,7 @@ use crate::prelude::*;
 /// 4. With `drop`, and after an atomic operation that acquires, the data cache is empty.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
+#[new(cache_lines: usize, atomics: usize, load_store: LoadStoreUnit<LANES>, words: usize)]
 pub struct DataMemory<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -28,8 +29,10 @@ pub struct DataMemory<const LANES: usize> {
 
     // From warp issue
     /// A warp starts (one element with atomic instructions).
+    #[count(atomics)]
     pub start_valid: Vec<Signal<In, Bit>>,
     /// Its slot (one element with atomic instructions).
+    #[count(atomics)]
     pub start_slot: Vec<Signal<In, Bits<5>>>,
 
     // From stage W
@@ -52,38 +55,49 @@ pub struct DataMemory<const LANES: usize> {
     /// Lanes that take part; at least one.
     pub request_mask: Signal<In, Bits<LANES>>,
     /// Byte address of each lane, a multiple of the size.
+    #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Register of each lane to store, or operand of the atomic operation.
+    #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
+    #[count(atomics)]
     pub request_atomic: Vec<Signal<In, Bit>>,
     /// Which one: `funct5` of the instruction (one element with atomic instructions).
+    #[count(atomics)]
     pub request_operation: Vec<Signal<In, Bits<5>>>,
     /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    #[count(atomics)]
     pub request_acquire: Vec<Signal<In, Bit>>,
 
     // To register write-back, from shared memory and from the scratchpad
     /// The scratchpad has values of lanes in the next cycle.
     pub scratchpad_next: Signal<Out, Bit>,
     /// Values of lanes are here.
+    #[count(2)]
     pub result_valid: Vec<Signal<Out, Bit>>,
     /// Those from shared memory are taken at this edge if they are here; those from the scratchpad always are.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
     /// Warp slot.
+    #[count(2)]
     pub result_slot: Vec<Signal<Out, Bits<5>>>,
     /// Destination register.
+    #[count(2)]
     pub result_rd: Vec<Signal<Out, Bits<5>>>,
     /// Lanes whose values are here.
+    #[count(2)]
     pub result_lanes: Vec<Signal<Out, Bits<LANES>>>,
     /// The operation is complete with them.
+    #[count(2)]
     pub result_last: Vec<Signal<Out, Bit>>,
     /// Of those from shared memory: the line could not be read; the values are whatever the bus carried.
     pub result_error: Signal<Out, Bit>,
     /// With `result_error`: line address of that line.
     pub result_line: Signal<Out, Bits<26>>,
     /// Value of each lane that is taken, anything for other lanes; 0 while nothing is taken.
+    #[count(LANES)]
     pub data: Vec<Signal<Out, Bits<32>>>,
 
     // To the hazard check and the scheduler
@@ -140,8 +154,10 @@ pub struct DataMemory<const LANES: usize> {
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
     /// The value that an atomic operation gives (one element with atomic instructions).
+    #[count(atomics)]
     pub written_word: Vec<Signal<In, Bits<32>>>,
     /// The line of an atomic operation could not be read (one element with atomic instructions).
+    #[count(atomics)]
     pub written_error: Vec<Signal<In, Bit>>,
 
     // To the counters, each high for one cycle
@@ -152,23 +168,34 @@ pub struct DataMemory<const LANES: usize> {
     /// A data line is written; atomic operations do not count.
     pub line_write: Signal<Out, Bit>,
 
+    #[init(MemoryStage::new(atomics > 0))]
     stage: MemoryStage<LANES>,
+    #[init(load_store)]
     load_store: LoadStoreUnit<LANES>,
+    #[init(DataCache::new(cache_lines.ilog2() as usize))]
     data_cache: DataCache,
     scratchpad: Scratchpad<LANES>,
+    #[count(atomics)]
     atomic_path: Vec<AtomicPath<LANES>>,
+    #[count(LANES)]
     loaded: Vec<LoadValue>,
     /// The words that were taken a cycle ago, and what is wanted of them: of the addresses, the place in the word.
+    #[init(LaneRegisters::new(LANES))]
     word: LaneRegisters<32>,
+    #[init(LaneRegisters::new(LANES))]
     address: LaneRegisters<32>,
     size_q: Register<Bits<2>>,
     sign_extend_q: Register<Bit>,
     loads: Register<Bit>,
     /// 1 with atomic instructions, else 0.
+    #[init(atomics)]
     _atomics: usize,
     /// The contrary.
+    #[init(1 - atomics)]
     _no_atomics: usize,
+    #[init(words)]
     _words: usize,
+    #[init(LANES / words)]
     _share: usize,
 }
 
@@ -182,82 +209,7 @@ impl<const LANES: usize> DataMemory<LANES> {
         let load_store = LoadStoreUnit::default();
         let words = load_store.result_word.len();
         let atomics = usize::from(atomics);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            drop: Signal::default(),
-            start_valid: vec![Signal::default(); atomics],
-            start_slot: vec![Signal::default(); atomics],
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            request_scratchpad: Signal::default(),
-            request_slot: Signal::default(),
-            request_store: Signal::default(),
-            request_size: Signal::default(),
-            request_signed: Signal::default(),
-            request_rd: Signal::default(),
-            request_mask: Signal::default(),
-            request_address: vec![Signal::default(); LANES],
-            request_data: vec![Signal::default(); LANES],
-            request_atomic: vec![Signal::default(); atomics],
-            request_operation: vec![Signal::default(); atomics],
-            request_acquire: vec![Signal::default(); atomics],
-            scratchpad_next: Signal::default(),
-            result_valid: vec![Signal::default(); 2],
-            result_ready: Signal::default(),
-            result_ready_next: Signal::default(),
-            result_slot: vec![Signal::default(); 2],
-            result_rd: vec![Signal::default(); 2],
-            result_lanes: vec![Signal::default(); 2],
-            result_last: vec![Signal::default(); 2],
-            result_error: Signal::default(),
-            result_line: Signal::default(),
-            data: vec![Signal::default(); LANES],
-            loaded_valid: Signal::default(),
-            stored_valid: Signal::default(),
-            stored_slot: Signal::default(),
-            scratchpad_stored: Signal::default(),
-            scratchpad_slot: Signal::default(),
-            atomic_busy: Signal::default(),
-            atomic_slot: Signal::default(),
-            atomic_done: Signal::default(),
-            read_valid: Signal::default(),
-            read_ready: Signal::default(),
-            read_line: Signal::default(),
-            read_tag: Signal::default(),
-            response_valid: Signal::default(),
-            response_tag: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            write_valid: Signal::default(),
-            write_ready: Signal::default(),
-            write_line: Signal::default(),
-            write_data: Signal::default(),
-            write_strobe: Signal::default(),
-            write_tag: Signal::default(),
-            written_valid: Signal::default(),
-            written_tag: Signal::default(),
-            written_word: vec![Signal::default(); atomics],
-            written_error: vec![Signal::default(); atomics],
-            hit: Signal::default(),
-            miss: Signal::default(),
-            line_write: Signal::default(),
-            stage: MemoryStage::new(atomics > 0),
-            load_store,
-            data_cache: DataCache::new(cache_lines.ilog2() as usize),
-            scratchpad: Scratchpad::default(),
-            atomic_path: (0..atomics).map(|_| AtomicPath::default()).collect(),
-            loaded: (0..LANES).map(|_| LoadValue::default()).collect(),
-            word: LaneRegisters::new(LANES),
-            address: LaneRegisters::new(LANES),
-            size_q: Register::default(),
-            sign_extend_q: Register::default(),
-            loads: Register::default(),
-            _atomics: atomics,
-            _no_atomics: 1 - atomics,
-            _words: words,
-            _share: LANES / words,
-        }
+        Self::wired(cache_lines, atomics, load_store, words)
     }
 }
 

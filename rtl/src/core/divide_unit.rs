@@ -18,6 +18,7 @@ const SHARE: usize = 8;
 /// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was accepted (2 cycles for a count of bits), until
 ///    the edge with `result_ready` high; the results stand meanwhile. `result_last` marks the last pass; `start_ready` is high again in the cycle after it.
 #[derive(LogicBlock)]
+#[new(share: usize, groups: usize)]
 pub struct DivideUnit<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,8 +47,10 @@ pub struct DivideUnit<const LANES: usize> {
     /// The results are remainders, else quotients.
     pub start_remainder: Signal<In, Bit>,
     /// Dividend of each lane, or the word whose bits are counted.
+    #[count(LANES)]
     pub start_dividend: Vec<Signal<In, Bits<32>>>,
     /// Divisor of each lane.
+    #[count(LANES)]
     pub start_divisor: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
@@ -64,9 +67,12 @@ pub struct DivideUnit<const LANES: usize> {
     /// The division is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
     /// Result of each lane of `result_lanes`, anything for other lanes; 0 unless results are accepted.
+    #[count(LANES)]
     pub result_data: Vec<Signal<Out, Bits<32>>>,
 
+    #[count(groups)]
     dividers: Vec<Divider>,
+    #[count(groups)]
     counters: Vec<BitCount>,
     busy: Register<Bit>,
     slot: Register<Bits<5>>,
@@ -78,7 +84,9 @@ pub struct DivideUnit<const LANES: usize> {
     remainder: Register<Bit>,
     /// Lanes that have no result yet.
     pending: Register<Bits<LANES>>,
+    #[count(LANES)]
     dividend: Vec<Register<Bits<32>>>,
+    #[count(LANES)]
     divisor: Vec<Register<Bits<32>>>,
     /// Place of the pass, one hot; 0 when it is still to be chosen.
     place: Register<Bits<8>>,
@@ -87,10 +95,15 @@ pub struct DivideUnit<const LANES: usize> {
     /// Steps made; bit 5 is set when all are.
     steps: Register<Bits<6>>,
 
+    #[count(groups)]
     group_dividend: Vec<Signal<Local, Bits<32>>>,
+    #[count(groups)]
     group_divisor: Vec<Signal<Local, Bits<32>>>,
+    #[count(groups)]
     group_result: Vec<Signal<Local, Bits<32>>>,
+    #[init(groups)]
     _groups: usize,
+    #[init(share)]
     _share: usize,
 }
 
@@ -101,50 +114,7 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
         let share = LANES.min(SHARE);
         assert!(LANES % share == 0, "DivideUnit: {LANES} lanes");
         let groups = LANES / share;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            start_valid: Signal::default(),
-            start_ready: Signal::default(),
-            start_slot: Signal::default(),
-            start_rd: Signal::default(),
-            start_lanes: Signal::default(),
-            start_count: Signal::default(),
-            start_ones: Signal::default(),
-            start_trailing: Signal::default(),
-            start_signed: Signal::default(),
-            start_remainder: Signal::default(),
-            start_dividend: vec![Signal::default(); LANES],
-            start_divisor: vec![Signal::default(); LANES],
-            result_valid: Signal::default(),
-            result_ready: Signal::default(),
-            result_slot: Signal::default(),
-            result_rd: Signal::default(),
-            result_lanes: Signal::default(),
-            result_last: Signal::default(),
-            result_data: vec![Signal::default(); LANES],
-            dividers: (0..groups).map(|_| Divider::default()).collect(),
-            counters: (0..groups).map(|_| BitCount::default()).collect(),
-            busy: Register::default(),
-            slot: Register::default(),
-            rd: Register::default(),
-            count: Register::default(),
-            ones: Register::default(),
-            trailing: Register::default(),
-            signed: Register::default(),
-            remainder: Register::default(),
-            pending: Register::default(),
-            dividend: vec![Register::default(); LANES],
-            divisor: vec![Register::default(); LANES],
-            place: Register::default(),
-            loaded: Register::default(),
-            steps: Register::default(),
-            group_dividend: vec![Signal::default(); groups],
-            group_divisor: vec![Signal::default(); groups],
-            group_result: vec![Signal::default(); groups],
-            _groups: groups,
-            _share: share,
-        }
+        Self::wired(share, groups)
     }
 }
 

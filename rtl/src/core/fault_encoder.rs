@@ -15,6 +15,7 @@ pub struct FaultEncoder<const LANES: usize> {
     /// The value is the lane's address (misaligned load, store or `jalr`), else `shared_value`.
     pub value_is_address: Signal<In, Bit>,
     /// Address of every lane.
+    #[count(LANES)]
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Value of faults that are the same in every lane.
     pub shared_value: Signal<In, Bits<32>>,
@@ -25,28 +26,12 @@ pub struct FaultEncoder<const LANES: usize> {
     /// What RISC-V writes to `mtval`, of the lowest faulting lane.
     pub value: Signal<Out, Bits<32>>,
     count: PopulationCount<LANES>,
+    #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
     lane_number: Vec<Constant<Bits<5>>>,
+    #[init(LANES / 2)]
     _pairs: usize,
+    #[init(LANES % 2)]
     _alone: usize,
-}
-
-impl<const LANES: usize> Default for FaultEncoder<LANES> {
-    fn default() -> Self {
-        Self {
-            lanes: Signal::default(),
-            packet: Signal::default(),
-            value_is_address: Signal::default(),
-            address: vec![Signal::default(); LANES],
-            shared_value: Signal::default(),
-            threads: Signal::default(),
-            first_packet: Signal::default(),
-            value: Signal::default(),
-            count: PopulationCount::default(),
-            lane_number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
-            _pairs: LANES / 2,
-            _alone: LANES % 2,
-        }
-    }
 }
 
 impl<const LANES: usize> Logic for FaultEncoder<LANES> {

@@ -34,40 +34,24 @@ pub struct IssueTurns {
     /// The choice, one-hot.
     pub choice: Signal<Out, Bits<32>>,
     above: Register<Bits<32>>,
+    #[count(GROUPS)]
     part: Vec<Signal<Local, Bits<4>>>,
+    #[count(GROUPS)]
     part_mark: Vec<Signal<Local, Bits<4>>>,
     /// Of each group: whether something is requested, the first that is, and its mark.
+    #[count(GROUPS)]
     group_any: Vec<Signal<Local, Bit>>,
+    #[count(GROUPS)]
     group_first: Vec<Signal<Local, Bits<6>>>,
+    #[count(GROUPS)]
     group_mark: Vec<Signal<Local, Bit>>,
     /// The same of each four groups.
+    #[count(FOURS)]
     four_any: Vec<Signal<Local, Bit>>,
+    #[count(FOURS)]
     four_first: Vec<Signal<Local, Bits<6>>>,
+    #[count(FOURS)]
     four_mark: Vec<Signal<Local, Bit>>,
-}
-
-impl Default for IssueTurns {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request: Signal::default(),
-            mark: Signal::default(),
-            advance: Signal::default(),
-            slot: Signal::default(),
-            marked: Signal::default(),
-            choice: Signal::default(),
-            above: Register::default(),
-            part: vec![Signal::default(); GROUPS],
-            part_mark: vec![Signal::default(); GROUPS],
-            group_any: vec![Signal::default(); GROUPS],
-            group_first: vec![Signal::default(); GROUPS],
-            group_mark: vec![Signal::default(); GROUPS],
-            four_any: vec![Signal::default(); FOURS],
-            four_first: vec![Signal::default(); FOURS],
-            four_mark: vec![Signal::default(); FOURS],
-        }
-    }
 }
 
 impl Logic for IssueTurns {

@@ -29,6 +29,7 @@ pub enum OperandSource {
 ///
 /// The registers between X and W stand still while `advance` is low; writes are gated by the core.
 #[derive(LogicBlock)]
+#[new(aes: bool)]
 pub struct Lane {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -142,6 +143,7 @@ pub struct Lane {
     paths: RamNoCollision<36, 5>,
     alu: LaneAlu,
     multiplier: Multiplier,
+    #[count(usize::from(aes))]
     aes_unit: Vec<AesUnit>,
     /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next three see [`OperandSource`]. Each lane has its own,
     /// since they choose all bits of its operands; one that does not run may take anything for them.
@@ -159,85 +161,14 @@ pub struct Lane {
     taken_w: Register<Bit>,
     written_q: Register<Bits<32>>,
     late_q: Register<Bits<32>>,
+    #[init(usize::from(aes))]
     _aes_units: usize,
 }
 
 impl Lane {
     /// A lane, with AES instructions or without.
     pub fn new(aes: bool) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            number: Signal::default(),
-            advance: Signal::default(),
-            rs1_address: Signal::default(),
-            rs2_address: Signal::default(),
-            rs1_source: Signal::default(),
-            rs2_source: Signal::default(),
-            runs: Signal::default(),
-            operation: Signal::default(),
-            aes: Signal::default(),
-            byte_select: Signal::default(),
-            aes_decrypt: Signal::default(),
-            aes_middle: Signal::default(),
-            condition: Signal::default(),
-            b_source: Signal::default(),
-            immediate: Signal::default(),
-            offset_lanes: Signal::default(),
-            offset_last: Signal::default(),
-            offset_step: Signal::default(),
-            offset_mask: Signal::default(),
-            address: Signal::default(),
-            operand: Signal::default(),
-            carry: Signal::default(),
-            result: Signal::default(),
-            store_data: Signal::default(),
-            taken: Signal::default(),
-            write: Signal::default(),
-            write_address: Signal::default(),
-            multiplies: Signal::default(),
-            multiply: Signal::default(),
-            link: Signal::default(),
-            plain: Signal::default(),
-            link_value: Signal::default(),
-            fault: Signal::default(),
-            fault_address: Signal::default(),
-            verdict: Signal::default(),
-            late: Signal::default(),
-            late_address: Signal::default(),
-            quotient: Signal::default(),
-            load_data: Signal::default(),
-            written: Signal::default(),
-            path_write: Signal::default(),
-            path_write_slot: Signal::default(),
-            path_depth: Signal::default(),
-            jump_register: Signal::default(),
-            branch: Signal::default(),
-            target: Signal::default(),
-            stay: Signal::default(),
-            next_pc: Signal::default(),
-            path_read: Signal::default(),
-            path_read_slot: Signal::default(),
-            path_key: Signal::default(),
-            registers_1: RamNoCollision::default(),
-            registers_2: RamNoCollision::default(),
-            paths: RamNoCollision::default(),
-            alu: LaneAlu::default(),
-            multiplier: Multiplier::default(),
-            aes_unit: (0..usize::from(aes)).map(|_| AesUnit::default()).collect(),
-            rs1_result: Register::default(),
-            rs1_written: Register::default(),
-            rs2_result: Register::default(),
-            rs2_written: Register::default(),
-            operand_1: Register::default(),
-            operand_2: Register::default(),
-            result_w: Register::default(),
-            store_data_w: Register::default(),
-            taken_w: Register::default(),
-            written_q: Register::default(),
-            late_q: Register::default(),
-            _aes_units: usize::from(aes),
-        }
+        Self::wired(aes)
     }
 }
 

@@ -33,18 +33,24 @@ pub struct LateResults<const LANES: usize> {
     /// From the scratchpad: values of lanes are here in the next cycle.
     pub scratchpad_next: Signal<In, Bit>,
     /// From each unit: values of lanes are here.
+    #[count(LATE_SOURCES)]
     pub result_valid: Vec<Signal<In, Bit>>,
     /// To each unit: they are taken at this edge if they are here.
+    #[count(LATE_SOURCES)]
     pub result_ready: Vec<Signal<Out, Bit>>,
     /// To memory: its values will be taken in the next cycle.
     pub memory_ready_next: Signal<Out, Bit>,
     /// From each unit: warp slot.
+    #[count(LATE_SOURCES)]
     pub result_slot: Vec<Signal<In, Bits<5>>>,
     /// From each unit: destination register.
+    #[count(LATE_SOURCES)]
     pub result_rd: Vec<Signal<In, Bits<5>>>,
     /// From each unit: lanes whose values are here.
+    #[count(LATE_SOURCES)]
     pub result_lanes: Vec<Signal<In, Bits<LANES>>>,
     /// From each unit: the instruction is complete with them.
+    #[count(LATE_SOURCES)]
     pub result_last: Vec<Signal<In, Bit>>,
     /// From memory: the line of these values could not be read.
     pub result_error: Signal<In, Bit>,
@@ -93,57 +99,10 @@ pub struct LateResults<const LANES: usize> {
     divided_q: Register<Bit>,
     exchanged_q: Register<Bit>,
     /// Neither stage W nor a unit before this one has the port.
+    #[count(LATE_SOURCES)]
     free: Vec<Signal<Local, Bit>>,
+    #[count(LATE_SOURCES)]
     result_taken: Vec<Signal<Local, Bit>>,
-}
-
-impl<const LANES: usize> Default for LateResults<LANES> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            port_wanted_next: Signal::default(),
-            scratchpad_next: Signal::default(),
-            result_valid: vec![Signal::default(); LATE_SOURCES],
-            result_ready: vec![Signal::default(); LATE_SOURCES],
-            memory_ready_next: Signal::default(),
-            result_slot: vec![Signal::default(); LATE_SOURCES],
-            result_rd: vec![Signal::default(); LATE_SOURCES],
-            result_lanes: vec![Signal::default(); LATE_SOURCES],
-            result_last: vec![Signal::default(); LATE_SOURCES],
-            result_error: Signal::default(),
-            result_line: Signal::default(),
-            loaded_valid: Signal::default(),
-            exchanged_valid: Signal::default(),
-            write_valid: Signal::default(),
-            write_slot: Signal::default(),
-            write_rd: Signal::default(),
-            write_lanes: Signal::default(),
-            write_last: Signal::default(),
-            write_error: Signal::default(),
-            error_lanes: Signal::default(),
-            write_line: Signal::default(),
-            loaded: Signal::default(),
-            scratched: Signal::default(),
-            divided: Signal::default(),
-            exchanged: Signal::default(),
-            port_free: Register::default(),
-            write_valid_q: Register::default(),
-            write_slot_q: Register::default(),
-            write_rd_q: Register::default(),
-            write_lanes_q: Register::default(),
-            write_last_q: Register::default(),
-            write_error_q: Register::default(),
-            error_lanes_q: Register::default(),
-            write_line_q: Register::default(),
-            loaded_q: Register::default(),
-            scratched_q: Register::default(),
-            divided_q: Register::default(),
-            exchanged_q: Register::default(),
-            free: vec![Signal::default(); LATE_SOURCES],
-            result_taken: vec![Signal::default(); LATE_SOURCES],
-        }
-    }
 }
 
 impl<const LANES: usize> Logic for LateResults<LANES> {

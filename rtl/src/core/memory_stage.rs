@@ -9,6 +9,7 @@ use crate::prelude::*;
 ///    else `memory_ready`. The next one may be taken at the same edge.
 /// 3. `request_ready` is a register, low in the first cycle after reset: what `ready_next` was a cycle ago. While it is low, an operation that does not leave stays.
 #[derive(LogicBlock)]
+#[new(atomics: usize)]
 pub struct MemoryStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,14 +36,19 @@ pub struct MemoryStage<const LANES: usize> {
     /// Lanes that take part.
     pub request_mask: Signal<In, Bits<LANES>>,
     /// Byte address of each lane.
+    #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Register of each lane to store, or operand of the atomic operation.
+    #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
     /// It is an atomic operation (one element with atomic instructions).
+    #[count(atomics)]
     pub request_atomic: Vec<Signal<In, Bit>>,
     /// Which one: `funct5` of the instruction (one element with atomic instructions).
+    #[count(atomics)]
     pub request_operation: Vec<Signal<In, Bits<5>>>,
     /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    #[count(atomics)]
     pub request_acquire: Vec<Signal<In, Bit>>,
 
     // To the memories
@@ -69,14 +75,19 @@ pub struct MemoryStage<const LANES: usize> {
     /// Lanes.
     pub held_mask: Signal<Out, Bits<LANES>>,
     /// Address of each lane.
+    #[count(LANES)]
     pub held_address: Vec<Signal<Out, Bits<32>>>,
     /// Data of each lane.
+    #[count(LANES)]
     pub held_data: Vec<Signal<Out, Bits<32>>>,
     /// Atomic operation.
+    #[count(atomics)]
     pub held_atomic: Vec<Signal<Out, Bit>>,
     /// Which one.
+    #[count(atomics)]
     pub held_operation: Vec<Signal<Out, Bits<5>>>,
     /// It acquires.
+    #[count(atomics)]
     pub held_acquire: Vec<Signal<Out, Bit>>,
 
     ready: Register<Bit>,
@@ -88,11 +99,17 @@ pub struct MemoryStage<const LANES: usize> {
     signed: Register<Bit>,
     rd: Register<Bits<5>>,
     mask: Register<Bits<LANES>>,
+    #[init(LaneRegisters::new(LANES))]
     address: LaneRegisters<32>,
+    #[init(LaneRegisters::new(LANES))]
     data: LaneRegisters<32>,
+    #[count(atomics)]
     atomic: Vec<Register<Bit>>,
+    #[count(atomics)]
     operation: Vec<Register<Bits<5>>>,
+    #[count(atomics)]
     acquire: Vec<Register<Bit>>,
+    #[init(atomics)]
     _atomics: usize,
 }
 
@@ -100,55 +117,7 @@ impl<const LANES: usize> MemoryStage<LANES> {
     /// A stage with or without atomic instructions.
     pub fn new(atomics: bool) -> Self {
         let atomics = usize::from(atomics);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            request_scratchpad: Signal::default(),
-            request_slot: Signal::default(),
-            request_store: Signal::default(),
-            request_size: Signal::default(),
-            request_signed: Signal::default(),
-            request_rd: Signal::default(),
-            request_mask: Signal::default(),
-            request_address: vec![Signal::default(); LANES],
-            request_data: vec![Signal::default(); LANES],
-            request_atomic: vec![Signal::default(); atomics],
-            request_operation: vec![Signal::default(); atomics],
-            request_acquire: vec![Signal::default(); atomics],
-            held_valid: Signal::default(),
-            memory_ready: Signal::default(),
-            scratchpad_ready: Signal::default(),
-            ready_next: Signal::default(),
-            held_scratchpad: Signal::default(),
-            held_slot: Signal::default(),
-            held_store: Signal::default(),
-            held_size: Signal::default(),
-            held_signed: Signal::default(),
-            held_rd: Signal::default(),
-            held_mask: Signal::default(),
-            held_address: vec![Signal::default(); LANES],
-            held_data: vec![Signal::default(); LANES],
-            held_atomic: vec![Signal::default(); atomics],
-            held_operation: vec![Signal::default(); atomics],
-            held_acquire: vec![Signal::default(); atomics],
-            ready: Register::default(),
-            valid: Register::default(),
-            scratchpad: Register::default(),
-            slot: Register::default(),
-            store: Register::default(),
-            size: Register::default(),
-            signed: Register::default(),
-            rd: Register::default(),
-            mask: Register::default(),
-            address: LaneRegisters::new(LANES),
-            data: LaneRegisters::new(LANES),
-            atomic: (0..atomics).map(|_| Register::default()).collect(),
-            operation: (0..atomics).map(|_| Register::default()).collect(),
-            acquire: (0..atomics).map(|_| Register::default()).collect(),
-            _atomics: atomics,
-        }
+        Self::wired(atomics)
     }
 }
 

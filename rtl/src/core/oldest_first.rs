@@ -22,25 +22,12 @@ pub struct OldestFirst {
     pub request: Signal<In, Bits<32>>,
     /// The oldest of them, one-hot.
     pub choice: Signal<Out, Bits<32>>,
+    #[count(32)]
     older: Vec<Register<Bits<32>>>,
+    #[init(crate::control::indices(32))]
     number: Vec<Constant<Bits<5>>>,
+    #[init(Pack::new(32))]
     chosen: Pack<Bit, 1, 32>,
-}
-
-impl Default for OldestFirst {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            start_valid: Signal::default(),
-            start_slot: Signal::default(),
-            request: Signal::default(),
-            choice: Signal::default(),
-            older: (0..32).map(|_| Register::default()).collect(),
-            number: crate::control::indices(32),
-            chosen: Pack::new(32),
-        }
-    }
 }
 
 impl Logic for OldestFirst {

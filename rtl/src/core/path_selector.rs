@@ -16,6 +16,7 @@ use crate::prelude::*;
 /// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the best path on which lanes wait. A selection can start
 ///    every `n` + 2 cycles.
 #[derive(LogicBlock)]
+#[new(pairs: usize, alone: usize, middle: usize, middle_games: usize, late: usize, late_games: usize, tournament: usize, cycles: usize)]
 pub struct PathSelector<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -34,6 +35,7 @@ pub struct PathSelector<const LANES: usize> {
     /// They are read at this edge.
     pub read: Signal<Out, Bit>,
     /// The PCs read, one key a lane (see `Lane::path_key`); they stay until the next read.
+    #[count(LANES)]
     pub key: Vec<Signal<In, Bits<36>>>,
     /// The selection is made; the context of the warp is written at this edge.
     pub valid: Signal<Out, Bit>,
@@ -50,6 +52,7 @@ pub struct PathSelector<const LANES: usize> {
     /// The smallest key of the other living lanes; all ones if there are none.
     pub waiting: Signal<Out, Bits<36>>,
     /// A selection is in cycle 1, 2, ... up to the last; there may be two.
+    #[count(cycles)]
     cycle: Vec<Register<Bit>>,
     /// The selection that looks for the smallest key.
     first_slot: Register<Bits<5>>,
@@ -65,31 +68,53 @@ pub struct PathSelector<const LANES: usize> {
     /// Lanes that take part in it.
     standing: Register<Bits<LANES>>,
     /// Winners of the pairs of lanes.
+    #[count(pairs + alone)]
     winner: Vec<Signal<Local, Bits<36>>>,
     /// The same a cycle later, if they are more than one.
+    #[count(middle)]
     middle: Vec<Register<Bits<36>>>,
     /// They, and then the winners of each pair of these, over two rounds.
+    #[count(middle + middle_games)]
     middle_player: Vec<Signal<Local, Bits<36>>>,
     /// The last winners of these, a cycle later, if they are more than one.
+    #[count(late)]
     late: Vec<Register<Bits<36>>>,
     /// They, and then the winners of each pair of these to the last.
+    #[count(late + late_games)]
     late_player: Vec<Signal<Local, Bits<36>>>,
+    #[init(Pack::new(LANES))]
     stands: Pack<Bit, 1, LANES>,
+    #[init(pairs)]
     _pairs: usize,
+    #[init(usize::from(pairs == 1))]
     _pair_is_last: usize,
+    #[init(alone)]
     _alone: usize,
+    #[init(middle)]
     _middle: usize,
+    #[init(middle_games)]
     _middle_games: usize,
+    #[init((middle + middle_games).saturating_sub(late.max(1)))]
     _middle_last: usize,
+    #[init(late)]
     _late: usize,
+    #[init(late_games)]
     _late_games: usize,
+    #[init((late + late_games).saturating_sub(1))]
     _late_last: usize,
+    #[init(usize::from(middle > 0 && late == 0))]
     _middle_is_last: usize,
+    #[init(usize::from(late > 0))]
     _late_is_last: usize,
+    #[init(cycles - 1)]
     _cycles: usize,
+    #[init(tournament + 1)]
     _held: usize,
+    #[init(tournament)]
     _first_end: usize,
+    #[init(tournament + 1)]
     _stands: usize,
+    #[init(2 * tournament + 1)]
     _second_end: usize,
 }
 
@@ -104,56 +129,7 @@ impl<const LANES: usize> Default for PathSelector<LANES> {
         let late_games = late.saturating_sub(1);
         let tournament = 1 + usize::from(middle > 0) + usize::from(late > 0);
         let cycles = 2 * tournament + 3;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            ready: Signal::default(),
-            start_valid: Signal::default(),
-            start_slot: Signal::default(),
-            start_alive: Signal::default(),
-            read_slot: Signal::default(),
-            read: Signal::default(),
-            key: vec![Signal::default(); LANES],
-            valid: Signal::default(),
-            slot: Signal::default(),
-            alive: Signal::default(),
-            active: Signal::default(),
-            pc: Signal::default(),
-            depth: Signal::default(),
-            waiting: Signal::default(),
-            cycle: (0..cycles).map(|_| Register::default()).collect(),
-            first_slot: Register::default(),
-            first_alive: Register::default(),
-            second_slot: Register::default(),
-            second_alive: Register::default(),
-            second_active: Register::default(),
-            best: Register::default(),
-            second_best: Register::default(),
-            playing: Register::default(),
-            standing: Register::default(),
-            winner: vec![Signal::default(); pairs + alone],
-            middle: (0..middle).map(|_| Register::default()).collect(),
-            middle_player: vec![Signal::default(); middle + middle_games],
-            late: (0..late).map(|_| Register::default()).collect(),
-            late_player: vec![Signal::default(); late + late_games],
-            stands: Pack::new(LANES),
-            _pairs: pairs,
-            _pair_is_last: usize::from(pairs == 1),
-            _alone: alone,
-            _middle: middle,
-            _middle_games: middle_games,
-            _middle_last: (middle + middle_games).saturating_sub(late.max(1)),
-            _late: late,
-            _late_games: late_games,
-            _late_last: (late + late_games).saturating_sub(1),
-            _middle_is_last: usize::from(middle > 0 && late == 0),
-            _late_is_last: usize::from(late > 0),
-            _cycles: cycles - 1,
-            _held: tournament + 1,
-            _first_end: tournament,
-            _stands: tournament + 1,
-            _second_end: 2 * tournament + 1,
-        }
+        Self::wired(pairs, alone, middle, middle_games, late, late_games, tournament, cycles)
     }
 }
 

@@ -7,16 +7,22 @@ use crate::prelude::*;
 /// `LANES` is a power of two. The sums form a tree, of which synthesis makes carry-save adders: two LUTs a lane, where counting lane after
 /// lane takes an adder each.
 #[derive(LogicBlock)]
+#[new(sums: usize, alone: usize)]
 pub struct PopulationCount<const LANES: usize> {
     /// The set.
     pub set: Signal<In, Bits<LANES>>,
     /// Its size, 0 to `LANES`.
     pub count: Signal<Out, Bits<6>>,
     /// Lanes of each pair, then the sum of each pair of the sums before.
+    #[count(sums + alone)]
     sum: Vec<Signal<Local, Bits<6>>>,
+    #[init(LANES / 2)]
     _pairs: usize,
+    #[init(sums - LANES / 2)]
     _later: usize,
+    #[init(alone)]
     _alone: usize,
+    #[init(sums + alone - 1)]
     _last: usize,
 }
 
@@ -24,15 +30,7 @@ impl<const LANES: usize> Default for PopulationCount<LANES> {
     fn default() -> Self {
         // A lane that has no other is its own sum.
         let (sums, alone) = (LANES - 1, LANES % 2);
-        Self {
-            set: Signal::default(),
-            count: Signal::default(),
-            sum: vec![Signal::default(); sums + alone],
-            _pairs: LANES / 2,
-            _later: sums - LANES / 2,
-            _alone: alone,
-            _last: sums + alone - 1,
-        }
+        Self::wired(sums, alone)
     }
 }
 

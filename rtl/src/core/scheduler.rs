@@ -18,6 +18,7 @@ use crate::prelude::*;
 /// `issue_*` answers the state combinationally and is taken at the edge at which `advance` is high. An ended slot without stores under
 /// way is offered as `finish_*` and leaves the core when that is accepted.
 #[derive(LogicBlock)]
+#[new(ages: usize)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -95,11 +96,16 @@ pub struct WarpScheduler {
     ended: Register<Bits<32>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
+    #[count(1 - ages)]
     turns: Vec<IssueTurns>,
+    #[count(ages)]
     age: Vec<OldestFirst>,
+    #[count(ages)]
     encoder: Vec<BinaryEncoder>,
     finish_choice: PriorityEncoder,
+    #[init(ages)]
     _ages: usize,
+    #[init(1 - ages)]
     _turns: usize,
 }
 
@@ -107,56 +113,7 @@ impl WarpScheduler {
     /// A scheduler that goes round, or chooses the warp that started first.
     pub fn new(oldest_first: bool) -> Self {
         let ages = usize::from(oldest_first);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            start_valid: Signal::default(),
-            start_slot: Signal::default(),
-            advance: Signal::default(),
-            issue_valid: Signal::default(),
-            issue_slot: Signal::default(),
-            issue_fresh: Signal::default(),
-            idle_reason: Signal::default(),
-            hold_slot: Signal::default(),
-            miss_valid: Signal::default(),
-            wait_valid: Signal::default(),
-            control_valid: Signal::default(),
-            filled: Signal::default(),
-            write_slot: Signal::default(),
-            resume_valid: Signal::default(),
-            flush_valid: Signal::default(),
-            flush_slot: Signal::default(),
-            again_valid: Signal::default(),
-            ended_valid: Signal::default(),
-            path_valid: Signal::default(),
-            path_slot: Signal::default(),
-            late_valid: Signal::default(),
-            late_slot: Signal::default(),
-            scratchpad_stored: Signal::default(),
-            scratchpad_slot: Signal::default(),
-            stored_valid: Signal::default(),
-            stored_slot: Signal::default(),
-            divided_valid: Signal::default(),
-            stores_busy: Signal::default(),
-            finish_valid: Signal::default(),
-            finish_ready: Signal::default(),
-            finish_slot: Signal::default(),
-            occupied: Signal::default(),
-            occupied_slots: Register::default(),
-            fresh: Register::default(),
-            resolving: Register::default(),
-            fetch: Register::default(),
-            waiting: Register::default(),
-            ended: Register::default(),
-            finishing: Register::default(),
-            finishing_slot: Register::default(),
-            turns: (0..1 - ages).map(|_| IssueTurns::default()).collect(),
-            age: (0..ages).map(|_| OldestFirst::default()).collect(),
-            encoder: (0..ages).map(|_| BinaryEncoder::default()).collect(),
-            finish_choice: PriorityEncoder::default(),
-            _ages: ages,
-            _turns: 1 - ages,
-        }
+        Self::wired(ages)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::prelude::*;
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
+#[new(options: CoreOptions, traces: usize, atomics: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,12 +47,16 @@ pub struct ShaderCore<const LANES: usize> {
     /// WATCHDOG register.
     pub watchdog_limit: Signal<In, Bits<31>>,
     /// READ_WINDOW_BASE registers, bits 31:6.
+    #[count(WINDOWS)]
     pub read_window_base: Vec<Signal<In, Bits<26>>>,
     /// READ_WINDOW_SIZE registers, bits 31:6.
+    #[count(WINDOWS)]
     pub read_window_size: Vec<Signal<In, Bits<26>>>,
     /// WRITE_WINDOW_BASE registers, bits 31:6.
+    #[count(WINDOWS)]
     pub write_window_base: Vec<Signal<In, Bits<26>>>,
     /// WRITE_WINDOW_SIZE registers, bits 31:6.
+    #[count(WINDOWS)]
     pub write_window_size: Vec<Signal<In, Bits<26>>>,
     /// INVALIDATE register: drop the instruction cache.
     pub invalidate: Signal<In, Bit>,
@@ -120,8 +125,10 @@ pub struct ShaderCore<const LANES: usize> {
     /// From memory: its tag.
     pub written_tag: Signal<In, Bits<6>>,
     /// From memory: the value that an atomic operation gives (one element with atomic instructions).
+    #[count(atomics)]
     pub written_word: Vec<Signal<In, Bits<32>>>,
     /// From memory: the line of an atomic operation could not be read (one element with atomic instructions).
+    #[count(atomics)]
     pub written_error: Vec<Signal<In, Bit>>,
     /// Counter: warp-instructions retired.
     pub instructions: Signal<Out, Bits<32>>,
@@ -152,46 +159,69 @@ pub struct ShaderCore<const LANES: usize> {
     /// Counter: cycles in which the pipeline stood still.
     pub lost_conflict: Signal<Out, Bits<32>>,
     /// Trace (see [`RetireTrace`]; one element if it is there): an instruction retires.
+    #[count(traces)]
     pub retire_valid: Vec<Signal<Out, Bit>>,
     /// Trace: its warp slot.
+    #[count(traces)]
     pub retire_slot: Vec<Signal<Out, Bits<5>>>,
     /// Trace: its PC.
+    #[count(traces)]
     pub retire_pc: Vec<Signal<Out, Bits<32>>>,
     /// Trace: its word.
+    #[count(traces)]
     pub retire_instruction: Vec<Signal<Out, Bits<32>>>,
     /// Trace: lanes that execute it.
+    #[count(traces)]
     pub retire_active: Vec<Signal<Out, Bits<32>>>,
     /// Trace: those of them that fault.
+    #[count(traces)]
     pub retire_faulting: Vec<Signal<Out, Bits<32>>>,
     /// Trace: cause of the fault.
+    #[count(traces)]
     pub retire_cause: Vec<Signal<Out, Bits<5>>>,
     /// Trace: destination register.
+    #[count(traces)]
     pub retire_rd: Vec<Signal<Out, Bits<5>>>,
     /// Trace: the destination is written later.
+    #[count(traces)]
     pub retire_late: Vec<Signal<Out, Bit>>,
     /// Trace: values of the lanes.
+    #[count(traces)]
     pub retire_value: Vec<Signal<Out, Bits<1024>>>,
     /// Trace: store data of the lanes.
+    #[count(traces)]
     pub retire_store_data: Vec<Signal<Out, Bits<1024>>>,
     /// Trace: values that come late are written.
+    #[count(traces)]
     pub late_valid: Vec<Signal<Out, Bit>>,
     /// Trace: their warp slot.
+    #[count(traces)]
     pub late_slot: Vec<Signal<Out, Bits<5>>>,
     /// Trace: their register.
+    #[count(traces)]
     pub late_rd: Vec<Signal<Out, Bits<5>>>,
     /// Trace: their lanes.
+    #[count(traces)]
     pub late_lanes: Vec<Signal<Out, Bits<32>>>,
     /// Trace: the values.
+    #[count(traces)]
     pub late_value: Vec<Signal<Out, Bits<1024>>>,
+    #[init(FrontEnd::new(options.oldest_first))]
     front_end: FrontEnd<LANES>,
+    #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
+    #[init(DecodeStage::new(LANES))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
+    #[init((0..LANES).map(|_| Lane::new(options.aes)).collect())]
     lane: Vec<Lane>,
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
+    #[init(DataMemory::new(options.l1_lines, options.atomics))]
     data_memory: DataMemory<LANES>,
+    #[count(atomics)]
     atomic_stage: Vec<AtomicStage<LANES>>,
+    #[count(atomics)]
     atomic_turns: Vec<AtomicTurns>,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
@@ -204,19 +234,29 @@ pub struct ShaderCore<const LANES: usize> {
     a0_address: RegisterAddress,
     late_address: RegisterAddress,
     hazards: Hazards,
+    #[count(WINDOWS)]
     window: Vec<AccessWindow>,
     divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
     lost: LostCycles,
     faults: FaultBuffer,
+    #[count(traces)]
     trace: Vec<RetireTrace<LANES>>,
+    #[init(Pack::new(32))]
     trace_values: Pack<Bits<32>, 32, 1024>,
+    #[init(Pack::new(32))]
     trace_store_data: Pack<Bits<32>, 32, 1024>,
+    #[init(Pack::new(32))]
     trace_late_values: Pack<Bits<32>, 32, 1024>,
+    #[init((0..LANES as u64).map(|lane| Constant::new(lane.into())).collect())]
     number: Vec<Constant<Bits<32>>>,
+    #[init(Constant::new(options.aes))]
     aes_enabled: Constant<Bit>,
+    #[init(Constant::new(options.atomics))]
     atomics_enabled: Constant<Bit>,
+    #[init(atomics)]
     _atomics: usize,
+    #[init(traces)]
     _traces: usize,
 }
 
@@ -232,126 +272,7 @@ impl<const LANES: usize> ShaderCore<LANES> {
     pub fn new(options: CoreOptions) -> Self {
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            core: Signal::default(),
-            cycle: Signal::default(),
-            small_registers: Signal::default(),
-            kernel_entry: Signal::default(),
-            ring_base: Signal::default(),
-            ring_slots_log2: Signal::default(),
-            slot_bytes_log2: Signal::default(),
-            verdict_base: Signal::default(),
-            argument: Signal::default(),
-            stack_base: Signal::default(),
-            stack_bytes_log2: Signal::default(),
-            watchdog_limit: Signal::default(),
-            read_window_base: vec![Signal::default(); WINDOWS],
-            read_window_size: vec![Signal::default(); WINDOWS],
-            write_window_base: vec![Signal::default(); WINDOWS],
-            write_window_size: vec![Signal::default(); WINDOWS],
-            invalidate: Signal::default(),
-            invalidate_data: Signal::default(),
-            start_valid: Signal::default(),
-            start_slot: Signal::default(),
-            start_packet: Signal::default(),
-            start_count: Signal::default(),
-            finish_valid: Signal::default(),
-            finish_ready: Signal::default(),
-            finish_slot: Signal::default(),
-            fault_valid: Signal::default(),
-            fault_ready: Signal::default(),
-            fault_cause: Signal::default(),
-            fault_slot: Signal::default(),
-            fault_threads: Signal::default(),
-            fault_pc: Signal::default(),
-            fault_value: Signal::default(),
-            fault_packet: Signal::default(),
-            read_valid: Signal::default(),
-            read_ready: Signal::default(),
-            read_line: Signal::default(),
-            read_tag: Signal::default(),
-            response_valid: Signal::default(),
-            response_tag: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            write_valid: Signal::default(),
-            write_ready: Signal::default(),
-            write_line: Signal::default(),
-            write_data: Signal::default(),
-            write_strobe: Signal::default(),
-            write_tag: Signal::default(),
-            written_valid: Signal::default(),
-            written_tag: Signal::default(),
-            written_word: vec![Signal::default(); atomics],
-            written_error: vec![Signal::default(); atomics],
-            instructions: Signal::default(),
-            lane_instructions: Signal::default(),
-            active_cycles: Signal::default(),
-            stall_cycles: Signal::default(),
-            divergent: Signal::default(),
-            fetch_misses: Signal::default(),
-            data_hits: Signal::default(),
-            line_reads: Signal::default(),
-            line_writes: Signal::default(),
-            lost_memory: Signal::default(),
-            lost_fetch: Signal::default(),
-            lost_divergence: Signal::default(),
-            lost_scoreboard: Signal::default(),
-            lost_conflict: Signal::default(),
-            retire_valid: vec![Signal::default(); traces],
-            retire_slot: vec![Signal::default(); traces],
-            retire_pc: vec![Signal::default(); traces],
-            retire_instruction: vec![Signal::default(); traces],
-            retire_active: vec![Signal::default(); traces],
-            retire_faulting: vec![Signal::default(); traces],
-            retire_cause: vec![Signal::default(); traces],
-            retire_rd: vec![Signal::default(); traces],
-            retire_late: vec![Signal::default(); traces],
-            retire_value: vec![Signal::default(); traces],
-            retire_store_data: vec![Signal::default(); traces],
-            late_valid: vec![Signal::default(); traces],
-            late_slot: vec![Signal::default(); traces],
-            late_rd: vec![Signal::default(); traces],
-            late_lanes: vec![Signal::default(); traces],
-            late_value: vec![Signal::default(); traces],
-            front_end: FrontEnd::new(options.oldest_first),
-            cache: InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways),
-            decode: DecodeStage::new(LANES),
-            read: ReadStage::default(),
-            lane: (0..LANES).map(|_| Lane::new(options.aes)).collect(),
-            write: WriteStage::default(),
-            paths: PathSelector::default(),
-            data_memory: DataMemory::new(options.l1_lines, options.atomics),
-            atomic_stage: (0..atomics).map(|_| AtomicStage::default()).collect(),
-            atomic_turns: (0..atomics).map(|_| AtomicTurns::default()).collect(),
-            read_merge: ReadMerge::default(),
-            load_errors: LoadErrors::default(),
-            watchdog: Watchdog::default(),
-            late: LateResults::default(),
-            counters: CoreCounters::default(),
-            rs1_address: RegisterAddress::default(),
-            rs2_address: RegisterAddress::default(),
-            rd_address: RegisterAddress::default(),
-            a0_address: RegisterAddress::default(),
-            late_address: RegisterAddress::default(),
-            hazards: Hazards::default(),
-            window: (0..WINDOWS).map(|_| AccessWindow::default()).collect(),
-            divide: DivideUnit::default(),
-            instruction_count: InstructionCount::default(),
-            lost: LostCycles::default(),
-            faults: FaultBuffer::default(),
-            trace: (0..traces).map(|_| RetireTrace::default()).collect(),
-            trace_values: Pack::new(32),
-            trace_store_data: Pack::new(32),
-            trace_late_values: Pack::new(32),
-            number: (0..LANES as u64).map(|lane| Constant::new(lane.into())).collect(),
-            aes_enabled: Constant::new(options.aes),
-            atomics_enabled: Constant::new(options.atomics),
-            _atomics: atomics,
-            _traces: traces,
-        }
+        Self::wired(options, traces, atomics)
     }
 }
 

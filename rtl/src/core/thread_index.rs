@@ -23,6 +23,7 @@ use crate::prelude::*;
 ///
 /// Combinational. `known` is low for any other number.
 #[derive(LogicBlock)]
+#[new(lanes: usize)]
 pub struct ThreadIndex {
     /// Number of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
@@ -66,36 +67,14 @@ pub struct ThreadIndex {
     pub last: Signal<Out, Bits<5>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
+    #[init(Constant::new(u64::from(lanes.trailing_zeros()).into()))]
     lanes_log2: Constant<Bits<5>>,
 }
 
 impl ThreadIndex {
     /// The unit of a core with `lanes` lanes (a power of two).
     pub fn new(lanes: usize) -> Self {
-        Self {
-            core: Signal::default(),
-            number: Signal::default(),
-            exit: Signal::default(),
-            packet: Signal::default(),
-            slot: Signal::default(),
-            cycle: Signal::default(),
-            instructions: Signal::default(),
-            ring_base: Signal::default(),
-            ring_slots_log2: Signal::default(),
-            slot_bytes_log2: Signal::default(),
-            verdict_base: Signal::default(),
-            argument: Signal::default(),
-            stack_base: Signal::default(),
-            stack_bytes_log2: Signal::default(),
-            base: Signal::default(),
-            offset_base: Signal::default(),
-            step: Signal::default(),
-            mask: Signal::default(),
-            lanes: Signal::default(),
-            last: Signal::default(),
-            known: Signal::default(),
-            lanes_log2: Constant::new(u64::from(lanes.trailing_zeros()).into()),
-        }
+        Self::wired(lanes)
     }
 }
 

@@ -42,30 +42,8 @@ pub struct TaskPush {
     fresh: Register<Bit>,
     /// The count was taken; the write can end.
     taken: Register<Bit>,
+    #[init(Constant::new(1024.into()))]
     capacity: Constant<Bits<11>>,
-}
-
-impl Default for TaskPush {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            write: Signal::default(),
-            count: Signal::default(),
-            delay: Signal::default(),
-            refused: Signal::default(),
-            room: Signal::default(),
-            level: Signal::default(),
-            task_valid: Signal::default(),
-            task_ready: Signal::default(),
-            task_count: Signal::default(),
-            held_valid: Register::default(),
-            held_count: Register::default(),
-            fresh: Register::default(),
-            taken: Register::default(),
-            capacity: Constant::new(1024.into()),
-        }
-    }
 }
 
 impl Logic for TaskPush {

@@ -37,6 +37,7 @@ pub enum AtomicState {
 ///    reservation of the line.
 /// 5. `event_valid` tells the other banks, one cycle after it, that a thread executed `lr.w` or `sc.w`.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(cores: usize, number: usize, banks: usize, patience: usize)]
 pub struct L2Atomics {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -131,12 +132,16 @@ pub struct L2Atomics {
     /// Its lane and warp (20:5).
     pub event_thread: Signal<Out, Bits<21>>,
     /// The same of every bank; that of this one is ignored.
+    #[count(banks)]
     pub other_valid: Vec<Signal<In, Bit>>,
     /// Requesters.
+    #[count(banks)]
     pub other_requester: Vec<Signal<In, Bits<5>>>,
     /// Lanes and warps.
+    #[count(banks)]
     pub other_thread: Vec<Signal<In, Bits<21>>>,
 
+    #[init(Register::new(AtomicState::Idle))]
     state: Register<AtomicState>,
     requester: Register<Bits<5>>,
     tag: Register<Bits<6>>,
@@ -160,11 +165,16 @@ pub struct L2Atomics {
 
     select: WordSelect,
     alu: AtomicAlu,
+    #[init(Pack::new(16))]
     result: Pack<Bits<32>, 32, 512>,
+    #[init(Constant::new((cores as u64).into()))]
     cores: Constant<Bits<6>>,
+    #[init(Constant::new((patience as u64).into()))]
     patience: Constant<Bits<16>>,
+    #[init((0..banks).map(|bank| Constant::new(bank != number)).collect())]
     other: Vec<Constant<Bit>>,
 
+    #[init(banks)]
     _banks: usize,
 }
 
@@ -177,77 +187,7 @@ impl L2Atomics {
     pub fn new(cores: usize, number: usize, banks: usize, patience: usize) -> Self {
         assert!(cores <= 32, "L2Atomics: {cores} cores, expected at most 32");
         assert!(patience < 1 << 16, "L2Atomics: patience of {patience} cycles, expected less than 65536");
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            request_write: Signal::default(),
-            request_requester: Signal::default(),
-            request_tag: Signal::default(),
-            request_write_tag: Signal::default(),
-            request_line: Signal::default(),
-            request_data: Signal::default(),
-            request_strobe: Signal::default(),
-            bank_valid: Signal::default(),
-            bank_ready: Signal::default(),
-            bank_write: Signal::default(),
-            bank_requester: Signal::default(),
-            bank_tag: Signal::default(),
-            bank_write_tag: Signal::default(),
-            bank_line: Signal::default(),
-            bank_data: Signal::default(),
-            bank_strobe: Signal::default(),
-            bank_response_valid: Signal::default(),
-            bank_response_ready: Signal::default(),
-            bank_response_requester: Signal::default(),
-            bank_response_tag: Signal::default(),
-            bank_response_data: Signal::default(),
-            bank_response_error: Signal::default(),
-            response_valid: Signal::default(),
-            response_ready: Signal::default(),
-            bank_written_valid: Signal::default(),
-            bank_written_ready: Signal::default(),
-            bank_written_requester: Signal::default(),
-            bank_written_tag: Signal::default(),
-            written_valid: Signal::default(),
-            written_ready: Signal::default(),
-            written_requester: Signal::default(),
-            written_tag: Signal::default(),
-            written_word: Signal::default(),
-            written_error: Signal::default(),
-            event_valid: Signal::default(),
-            event_requester: Signal::default(),
-            event_thread: Signal::default(),
-            other_valid: vec![Signal::default(); banks],
-            other_requester: vec![Signal::default(); banks],
-            other_thread: vec![Signal::default(); banks],
-            state: Register::new(AtomicState::Idle),
-            requester: Register::default(),
-            tag: Register::default(),
-            line: Register::default(),
-            strobe: Register::default(),
-            operand: Register::default(),
-            warp: Register::default(),
-            operation: Register::default(),
-            word_number: Register::default(),
-            word: Register::default(),
-            error: Register::default(),
-            stale: Register::default(),
-            told: Register::default(),
-            reserved: Register::default(),
-            reserved_line: Register::default(),
-            reserved_requester: Register::default(),
-            reserved_thread: Register::default(),
-            age: Register::default(),
-            select: WordSelect::default(),
-            alu: AtomicAlu::default(),
-            result: Pack::new(16),
-            cores: Constant::new((cores as u64).into()),
-            patience: Constant::new((patience as u64).into()),
-            other: (0..banks).map(|bank| Constant::new(bank != number)).collect(),
-            _banks: banks,
-        }
+        Self::wired(cores, number, banks, patience)
     }
 }
 

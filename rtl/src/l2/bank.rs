@@ -17,6 +17,7 @@ use crate::prelude::*;
 /// 6. `clean` writes back every line that was written, `invalidate` also drops all lines, one set at a time and before
 ///    any request; `busy` is high until the last write-back is acknowledged. After reset the bank takes a cycle for each set.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -110,14 +111,21 @@ pub struct L2Bank {
     /// This is under way.
     pub busy: Signal<Out, Bit>,
 
+    #[init(IndexHash::new(sets_log2, skip))]
     hash: IndexHash,
+    #[init((0..ways).map(|_| L2Way::new(sets_log2)).collect())]
     way: Vec<L2Way>,
+    #[init(RamSizedAsync::new(sets_log2))]
     turns: RamSizedAsync<2>,
+    #[init(RamSizedBytes::new(lines.ilog2() as usize))]
     data: RamSizedBytes,
+    #[init(L2Fetches::new(numbers))]
     fetches: L2Fetches,
+    #[init(L2Stores::new(numbers))]
     stores: L2Stores,
     answers: L2Answers,
 
+    #[init(Register::new(true))]
     clearing: Register<Bit>,
     walking: Register<Bit>,
     walk_drops: Register<Bit>,
@@ -132,12 +140,18 @@ pub struct L2Bank {
     out_tag: Register<Bits<7>>,
     hit_first: Register<Bit>,
 
+    #[init((0..ways).map(|way| Constant::new((1u64 << way).into())).collect())]
     one_hot: Vec<Constant<Bits<4>>>,
+    #[init(indices(ways))]
     index: Vec<Constant<Bits<5>>>,
+    #[init((0..ways).map(|way| Constant::new(((way * sets) as u64).into())).collect())]
     first_place: Vec<Constant<Bits<16>>>,
+    #[init(Constant::new((sets as u64 - 1).into()))]
     last_set: Constant<Bits<16>>,
+    #[init(Constant::new((ways as u64 - 1).into()))]
     last_way: Constant<Bits<2>>,
 
+    #[init(ways)]
     _ways: usize,
 }
 
@@ -152,76 +166,7 @@ impl L2Bank {
         assert!(lines / ways >= 2, "L2Bank: {lines} lines in {ways} ways are less than two sets");
         let sets = lines / ways;
         let sets_log2 = sets.ilog2() as usize;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            request_write: Signal::default(),
-            request_requester: Signal::default(),
-            request_tag: Signal::default(),
-            request_write_tag: Signal::default(),
-            request_line: Signal::default(),
-            request_data: Signal::default(),
-            request_strobe: Signal::default(),
-            response_valid: Signal::default(),
-            response_ready: Signal::default(),
-            response_requester: Signal::default(),
-            response_tag: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            response_missed: Signal::default(),
-            written_valid: Signal::default(),
-            written_ready: Signal::default(),
-            written_requester: Signal::default(),
-            written_tag: Signal::default(),
-            fetch_valid: Signal::default(),
-            fetch_ready: Signal::default(),
-            fetch_line: Signal::default(),
-            fetch_number: Signal::default(),
-            fetch_code: Signal::default(),
-            fill_valid: Signal::default(),
-            fill_ready: Signal::default(),
-            fill_number: Signal::default(),
-            fill_data: Signal::default(),
-            fill_error: Signal::default(),
-            store_valid: Signal::default(),
-            store_ready: Signal::default(),
-            store_line: Signal::default(),
-            store_data: Signal::default(),
-            store_strobe: Signal::default(),
-            store_number: Signal::default(),
-            done_valid: Signal::default(),
-            done_number: Signal::default(),
-            clean: Signal::default(),
-            invalidate: Signal::default(),
-            busy: Signal::default(),
-            answers: L2Answers::default(),
-            walking: Register::default(),
-            walk_drops: Register::default(),
-            walk_set: Register::default(),
-            wants_walk: Register::default(),
-            wants_drop: Register::default(),
-            unacknowledged: Register::default(),
-            read_out: Register::default(),
-            out_stores: Register::default(),
-            out_requester: Register::default(),
-            out_tag: Register::default(),
-            hit_first: Register::default(),
-            hash: IndexHash::new(sets_log2, skip),
-            way: (0..ways).map(|_| L2Way::new(sets_log2)).collect(),
-            turns: RamSizedAsync::new(sets_log2),
-            data: RamSizedBytes::new(lines.ilog2() as usize),
-            fetches: L2Fetches::new(numbers),
-            stores: L2Stores::new(numbers),
-            clearing: Register::new(true),
-            one_hot: (0..ways).map(|way| Constant::new((1u64 << way).into())).collect(),
-            index: indices(ways),
-            first_place: (0..ways).map(|way| Constant::new(((way * sets) as u64).into())).collect(),
-            last_set: Constant::new((sets as u64 - 1).into()),
-            last_way: Constant::new((ways as u64 - 1).into()),
-            _ways: ways,
-        }
+        Self::wired(lines, ways, numbers, skip, sets, sets_log2)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::prelude::*;
 /// 4. A response other than OKAY, and a read beat without RLAST, is an error. `bus_errors`, `line_read` and `line_written` tell
 ///    what happened in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(banks: usize, numbers: usize, number_mask: u64)]
 pub struct MemoryChannel {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -23,18 +24,25 @@ pub struct MemoryChannel {
     pub reset: Signal<In, Bit>,
 
     /// A line is to be fetched, of each bank.
+    #[count(banks)]
     pub fetch_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
+    #[count(banks)]
     pub fetch_ready: Vec<Signal<Out, Bit>>,
     /// Its line address.
+    #[count(banks)]
     pub fetch_line: Vec<Signal<In, Bits<26>>>,
     /// Number of the fetch.
+    #[count(banks)]
     pub fetch_number: Vec<Signal<In, Bits<6>>>,
     /// It holds instructions.
+    #[count(banks)]
     pub fetch_code: Vec<Signal<In, Bit>>,
     /// A fetched line is here for this bank.
+    #[count(banks)]
     pub fill_valid: Vec<Signal<Out, Bit>>,
     /// It is taken at this edge.
+    #[count(banks)]
     pub fill_ready: Vec<Signal<In, Bit>>,
     /// Number of the fetch, for all banks.
     pub fill_number: Signal<Out, Bits<6>>,
@@ -43,18 +51,25 @@ pub struct MemoryChannel {
     /// Memory could not read it.
     pub fill_error: Signal<Out, Bit>,
     /// A line is to be written back, of each bank.
+    #[count(banks)]
     pub store_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
+    #[count(banks)]
     pub store_ready: Vec<Signal<Out, Bit>>,
     /// Its line address.
+    #[count(banks)]
     pub store_line: Vec<Signal<In, Bits<26>>>,
     /// The line.
+    #[count(banks)]
     pub store_data: Vec<Signal<In, Bits<512>>>,
     /// Bytes to write.
+    #[count(banks)]
     pub store_strobe: Vec<Signal<In, Bits<64>>>,
     /// Number of the write-back.
+    #[count(banks)]
     pub store_number: Vec<Signal<In, Bits<6>>>,
     /// A write-back of this bank is done.
+    #[count(banks)]
     pub done_valid: Vec<Signal<Out, Bit>>,
     /// Its number, for all banks.
     pub done_number: Signal<Out, Bits<6>>,
@@ -90,8 +105,11 @@ pub struct MemoryChannel {
     read_event: Register<Bit>,
     write_event: Register<Bit>,
 
+    #[init((0..banks as u64).map(|bank| Constant::new((bank << numbers).into())).collect())]
     bank_id: Vec<Constant<Bits<8>>>,
+    #[init(Constant::new(number_mask.into()))]
     number_mask: Constant<Bits<8>>,
+    #[init(banks)]
     _banks: usize,
 }
 
@@ -104,56 +122,7 @@ impl MemoryChannel {
         assert!((1..=8).contains(&banks), "MemoryChannel: {banks} banks, expected 1 to 8");
         assert!(numbers <= 6 && banks << numbers <= 256, "MemoryChannel: {banks} banks of 2^{numbers}");
         let number_mask = (1u64 << numbers) - 1;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            fill_number: Signal::default(),
-            fill_data: Signal::default(),
-            fill_error: Signal::default(),
-            done_number: Signal::default(),
-            bus_errors: Signal::default(),
-            line_read: Signal::default(),
-            line_written: Signal::default(),
-            m_axi: Axi4Master::default(),
-            fetch_arbiter: RoundRobin::default(),
-            store_arbiter: RoundRobin::default(),
-            ar_valid: Register::default(),
-            ar_id: Register::default(),
-            ar_line: Register::default(),
-            ar_code: Register::default(),
-            aw_valid: Register::default(),
-            aw_id: Register::default(),
-            aw_line: Register::default(),
-            w_valid: Register::default(),
-            w_data: Register::default(),
-            w_strobe: Register::default(),
-            fills: QueuePointers::default(),
-            fills_id: RamAsync::default(),
-            fills_data: RamAsync::default(),
-            fills_error: RamAsync::default(),
-            b_valid: Register::default(),
-            b_id: Register::default(),
-            errors: Register::default(),
-            read_event: Register::default(),
-            write_event: Register::default(),
-            fetch_valid: vec![Signal::default(); banks],
-            fetch_ready: vec![Signal::default(); banks],
-            fetch_line: vec![Signal::default(); banks],
-            fetch_number: vec![Signal::default(); banks],
-            fetch_code: vec![Signal::default(); banks],
-            fill_valid: vec![Signal::default(); banks],
-            fill_ready: vec![Signal::default(); banks],
-            store_valid: vec![Signal::default(); banks],
-            store_ready: vec![Signal::default(); banks],
-            store_line: vec![Signal::default(); banks],
-            store_data: vec![Signal::default(); banks],
-            store_strobe: vec![Signal::default(); banks],
-            store_number: vec![Signal::default(); banks],
-            done_valid: vec![Signal::default(); banks],
-            bank_id: (0..banks as u64).map(|bank| Constant::new((bank << numbers).into())).collect(),
-            number_mask: Constant::new(number_mask.into()),
-            _banks: banks,
-        }
+        Self::wired(banks, numbers, number_mask)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::prelude::*;
 ///    ends in the `fetch_` ports.
 /// 2. The `fill_` outputs tell about the fetch `fill_number`, in the same cycle, if it is `known`; `end` ends it.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(numbers: usize)]
 pub struct L2Fetches {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -60,6 +61,7 @@ pub struct L2Fetches {
     /// Toggle of the place.
     pub fill_toggle: Signal<Out, Bit>,
 
+    #[init(NumberPool::new(numbers))]
     numbers: NumberPool,
     requesters: RamAsync<Bits<5>, 6>,
     tags: RamAsync<Bits<7>, 6>,
@@ -78,41 +80,7 @@ impl L2Fetches {
     /// # Panics
     /// If `numbers` is above 6.
     pub fn new(numbers: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            free: Signal::default(),
-            begin: Signal::default(),
-            line: Signal::default(),
-            requester: Signal::default(),
-            tag: Signal::default(),
-            place: Signal::default(),
-            way: Signal::default(),
-            toggle: Signal::default(),
-            fetch_valid: Signal::default(),
-            fetch_ready: Signal::default(),
-            fetch_line: Signal::default(),
-            fetch_number: Signal::default(),
-            fetch_code: Signal::default(),
-            fill_number: Signal::default(),
-            known: Signal::default(),
-            end: Signal::default(),
-            fill_requester: Signal::default(),
-            fill_tag: Signal::default(),
-            fill_place: Signal::default(),
-            fill_way: Signal::default(),
-            fill_toggle: Signal::default(),
-            requesters: RamAsync::default(),
-            tags: RamAsync::default(),
-            places: RamAsync::default(),
-            ways: RamAsync::default(),
-            toggles: RamAsync::default(),
-            queue: QueuePointers::default(),
-            queue_line: RamAsync::default(),
-            queue_number: RamAsync::default(),
-            queue_code: RamAsync::default(),
-            numbers: NumberPool::new(numbers),
-        }
+        Self::wired(numbers)
     }
 }
 

@@ -59,52 +59,74 @@ impl MemorySizes {
 /// 5. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also drops all lines. `busy` is high from
 ///    this cycle on until the last of them is acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(sizes: MemorySizes, numbers: usize, words: usize, skip: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: every line is dropped.
     pub reset: Signal<In, Bit>,
     /// A line is to be read.
+    #[count(sizes.requesters)]
     pub read_valid: Vec<Signal<In, Bit>>,
     /// Its line address.
+    #[count(sizes.requesters)]
     pub read_line: Vec<Signal<In, Bits<26>>>,
     /// Tag for the answer; bit 6 tells a fetch of instructions.
+    #[count(sizes.requesters)]
     pub read_tag: Vec<Signal<In, Bits<7>>>,
     /// A line is to be written.
+    #[count(sizes.requesters)]
     pub write_valid: Vec<Signal<In, Bit>>,
     /// Its line address.
+    #[count(sizes.requesters)]
     pub write_line: Vec<Signal<In, Bits<26>>>,
     /// The line, byte 0 in bits 7:0.
+    #[count(sizes.requesters)]
     pub write_data: Vec<Signal<In, Bits<512>>>,
     /// Bytes to write.
+    #[count(sizes.requesters)]
     pub write_strobe: Vec<Signal<In, Bits<64>>>,
     /// Tag for the answer.
+    #[count(sizes.requesters)]
     pub write_tag: Vec<Signal<In, Bits<6>>>,
     /// The read is accepted at this edge.
+    #[count(sizes.requesters)]
     pub read_ready: Vec<Signal<Out, Bit>>,
     /// The write is accepted at this edge.
+    #[count(sizes.requesters)]
     pub write_ready: Vec<Signal<Out, Bit>>,
     /// The answer of a read is here.
+    #[count(sizes.requesters)]
     pub response_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
+    #[count(sizes.requesters)]
     pub response_tag: Vec<Signal<Out, Bits<7>>>,
     /// The line.
+    #[count(sizes.requesters)]
     pub response_data: Vec<Signal<Out, Bits<512>>>,
     /// Memory could not read it.
+    #[count(sizes.requesters)]
     pub response_error: Vec<Signal<Out, Bit>>,
     /// A write is performed: every later read of any requester sees it.
+    #[count(sizes.requesters)]
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
+    #[count(sizes.requesters)]
     pub written_tag: Vec<Signal<Out, Bits<6>>>,
     /// The value that an atomic operation gives; empty without atomic operations, as the next.
+    #[count(words)]
     pub written_word: Vec<Signal<Out, Bits<32>>>,
     /// The line of an atomic operation could not be read.
+    #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
     /// Lines read that the L2 had, modulo 2^32.
+    #[count(sizes.requesters)]
     pub read_hits: Vec<Signal<Out, Bits<32>>>,
     /// Lines read that came from memory, modulo 2^32.
+    #[count(sizes.requesters)]
     pub read_misses: Vec<Signal<Out, Bits<32>>>,
     /// Lines written, modulo 2^32.
+    #[count(sizes.requesters)]
     pub writes: Vec<Signal<Out, Bits<32>>>,
 
     /// Write back all changed lines.
@@ -120,22 +142,41 @@ pub struct MemorySystem {
     /// Lines written to memory, modulo 2^32.
     pub lines_written: Signal<Out, Bits<32>>,
     /// The channels to memory.
+    #[count(sizes.channels)]
     pub m_axi: Vec<Axi4Master>,
 
+    #[init(RequestCrossbar::new(sizes.requesters, sizes.banks))]
     requests: RequestCrossbar,
+    #[init(ResponseCrossbar::new(sizes.requesters, sizes.banks, sizes.atomic_requesters > 0))]
     responses: ResponseCrossbar,
+    #[init(atomics(sizes))]
     atomics: Vec<L2Atomics>,
+    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip)).collect())]
     bank: Vec<L2Bank>,
+    #[init((0..sizes.channels).map(|_| MemoryChannel::new(sizes.banks / sizes.channels, numbers)).collect())]
     channel: Vec<MemoryChannel>,
     read_count: Register<Bits<32>>,
     write_count: Register<Bits<32>>,
+    #[init(sizes.requesters)]
     _requesters: usize,
+    #[init(words)]
     _answers_with_words: usize,
+    #[init(sizes.banks)]
     _banks: usize,
+    #[init(if sizes.atomic_requesters > 0 { 0 } else { sizes.banks })]
     _plain_banks: usize,
+    #[init(if sizes.atomic_requesters > 0 { sizes.banks } else { 0 })]
     _atomic_banks: usize,
+    #[init(sizes.channels)]
     _channels: usize,
+    #[init(sizes.banks / sizes.channels)]
     _channel_banks: usize,
+}
+
+/// The atomic units, one for each bank; none without atomic instructions.
+fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
+    let count = if sizes.atomic_requesters > 0 { sizes.banks } else { 0 };
+    (0..count).map(|bank| L2Atomics::new(sizes.atomic_requesters, bank, sizes.banks, PATIENCE)).collect()
 }
 
 impl MemorySystem {
@@ -144,60 +185,12 @@ impl MemorySystem {
     /// # Panics
     /// If a size is none of those that [`MemorySizes`] names.
     pub fn new(sizes: MemorySizes) -> Self {
-        let MemorySizes { requesters, channels, banks, bank_lines, ways, atomic_requesters } = sizes;
+        let MemorySizes { requesters, channels, banks, atomic_requesters, .. } = sizes;
         assert!(matches!(channels, 1 | 2 | 4) && channels <= banks, "MemorySystem: {sizes:?}");
         let numbers = sizes.numbers();
-        let atomic = atomic_requesters > 0;
-        let words = if atomic { requesters } else { 0 };
+        let words = if atomic_requesters > 0 { requesters } else { 0 };
         let skip = banks.ilog2() as usize;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            clean: Signal::default(),
-            invalidate: Signal::default(),
-            busy: Signal::default(),
-            bus_errors: Signal::default(),
-            lines_read: Signal::default(),
-            lines_written: Signal::default(),
-            read_count: Register::default(),
-            write_count: Register::default(),
-            read_valid: vec![Signal::default(); requesters],
-            read_line: vec![Signal::default(); requesters],
-            read_tag: vec![Signal::default(); requesters],
-            write_valid: vec![Signal::default(); requesters],
-            write_line: vec![Signal::default(); requesters],
-            write_data: vec![Signal::default(); requesters],
-            write_strobe: vec![Signal::default(); requesters],
-            write_tag: vec![Signal::default(); requesters],
-            read_ready: vec![Signal::default(); requesters],
-            write_ready: vec![Signal::default(); requesters],
-            response_valid: vec![Signal::default(); requesters],
-            response_tag: vec![Signal::default(); requesters],
-            response_data: vec![Signal::default(); requesters],
-            response_error: vec![Signal::default(); requesters],
-            written_valid: vec![Signal::default(); requesters],
-            written_tag: vec![Signal::default(); requesters],
-            written_word: vec![Signal::default(); words],
-            written_error: vec![Signal::default(); words],
-            read_hits: vec![Signal::default(); requesters],
-            read_misses: vec![Signal::default(); requesters],
-            writes: vec![Signal::default(); requesters],
-            m_axi: vec![Axi4Master::default(); channels],
-            requests: RequestCrossbar::new(requesters, banks),
-            responses: ResponseCrossbar::new(requesters, banks, atomic),
-            atomics: (0..if atomic { banks } else { 0 })
-                .map(|number| L2Atomics::new(atomic_requesters, number, banks, PATIENCE))
-                .collect(),
-            bank: (0..banks).map(|_| L2Bank::new(bank_lines, ways, numbers, skip)).collect(),
-            channel: (0..channels).map(|_| MemoryChannel::new(banks / channels, numbers)).collect(),
-            _requesters: requesters,
-            _answers_with_words: words,
-            _banks: banks,
-            _plain_banks: if atomic { 0 } else { banks },
-            _atomic_banks: if atomic { banks } else { 0 },
-            _channels: channels,
-            _channel_banks: banks / channels,
-        }
+        Self::wired(sizes, numbers, words, skip)
     }
 }
 

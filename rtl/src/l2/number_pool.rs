@@ -7,6 +7,7 @@ use crate::prelude::*;
 /// 1. `free` tells that `number` can be taken; with `take` it is taken at this edge.
 /// 2. With `release`, `released` comes back at this edge; a number that is not out stays as it is.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(absent: u64)]
 pub struct NumberPool {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -27,6 +28,7 @@ pub struct NumberPool {
     /// The numbers that are out.
     pub out: Signal<Out, Bits<64>>,
     taken: Register<Bits<64>>,
+    #[init(Constant::new(absent.into()))]
     absent: Constant<Bits<64>>,
 }
 
@@ -38,19 +40,7 @@ impl NumberPool {
     pub fn new(width: usize) -> Self {
         assert!(width <= 6, "NumberPool: {width} bits, expected at most 6");
         let absent = u64::MAX.checked_shl(1 << width).unwrap_or(0);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            free: Signal::default(),
-            number: Signal::default(),
-            take: Signal::default(),
-            release: Signal::default(),
-            released: Signal::default(),
-            known: Signal::default(),
-            out: Signal::default(),
-            taken: Register::default(),
-            absent: Constant::new(absent.into()),
-        }
+        Self::wired(absent)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::prelude::*;
 /// 2. A requester's reads of one bank stay in order, and so do its writes.
 /// 3. `request_` shows the oldest request of each bank, from the cycle after its acceptance on.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(requesters: usize, banks: usize)]
 pub struct RequestCrossbar {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -18,67 +19,112 @@ pub struct RequestCrossbar {
     pub reset: Signal<In, Bit>,
 
     /// A line is to be read.
+    #[count(requesters)]
     pub read_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
+    #[count(requesters)]
     pub read_ready: Vec<Signal<Out, Bit>>,
     /// Its line address.
+    #[count(requesters)]
     pub read_line: Vec<Signal<In, Bits<26>>>,
     /// Tag for the answer.
+    #[count(requesters)]
     pub read_tag: Vec<Signal<In, Bits<7>>>,
     /// A line is to be written.
+    #[count(requesters)]
     pub write_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
+    #[count(requesters)]
     pub write_ready: Vec<Signal<Out, Bit>>,
     /// Its line address.
+    #[count(requesters)]
     pub write_line: Vec<Signal<In, Bits<26>>>,
     /// The line, byte 0 in bits 7:0.
+    #[count(requesters)]
     pub write_data: Vec<Signal<In, Bits<512>>>,
     /// Bytes to write.
+    #[count(requesters)]
     pub write_strobe: Vec<Signal<In, Bits<64>>>,
     /// Tag for the answer.
+    #[count(requesters)]
     pub write_tag: Vec<Signal<In, Bits<6>>>,
 
     /// A request is here.
+    #[count(banks)]
     pub request_valid: Vec<Signal<Out, Bit>>,
     /// The bank is done with it at this edge.
+    #[count(banks)]
     pub request_ready: Vec<Signal<In, Bit>>,
     /// It is a write.
+    #[count(banks)]
     pub request_write: Vec<Signal<Out, Bit>>,
     /// Whose it is.
+    #[count(banks)]
     pub request_requester: Vec<Signal<Out, Bits<5>>>,
     /// Its tag if it is a read.
+    #[count(banks)]
     pub request_tag: Vec<Signal<Out, Bits<7>>>,
     /// Its tag if it is a write.
+    #[count(banks)]
     pub request_write_tag: Vec<Signal<Out, Bits<6>>>,
     /// Its line address.
+    #[count(banks)]
     pub request_line: Vec<Signal<Out, Bits<26>>>,
     /// Line to write.
+    #[count(banks)]
     pub request_data: Vec<Signal<Out, Bits<512>>>,
     /// Bytes to write.
+    #[count(banks)]
     pub request_strobe: Vec<Signal<Out, Bits<64>>>,
 
+    #[init(hashes(requesters, banks))]
     read_bank: Vec<IndexHash>,
+    #[init(hashes(requesters, banks))]
     write_bank: Vec<IndexHash>,
+    #[count(banks)]
     read_arbiter: Vec<RoundRobin>,
+    #[count(banks)]
     write_arbiter: Vec<RoundRobin>,
+    #[count(banks)]
     wrote_last: Vec<Register<Bit>>,
+    #[count(banks)]
     queue: Vec<QueuePointers<2>>,
+    #[count(banks)]
     queue_write: Vec<RamAsync<Bit, 2>>,
+    #[count(banks)]
     queue_requester: Vec<RamAsync<Bits<5>, 2>>,
+    #[count(banks)]
     queue_tag: Vec<RamAsync<Bits<7>, 2>>,
+    #[count(banks)]
     queue_write_tag: Vec<RamAsync<Bits<6>, 2>>,
+    #[count(banks)]
     queue_line: Vec<RamAsync<Bits<26>, 2>>,
+    #[count(banks)]
     queue_data: Vec<RamAsync<Bits<512>, 2>>,
+    #[count(banks)]
     queue_strobe: Vec<RamAsync<Bits<64>, 2>>,
+    #[init(indices(banks))]
     number: Vec<Constant<Bits<5>>>,
 
+    #[count(banks)]
     reads: Vec<Signal<Local, Bits<32>>>,
+    #[count(banks)]
     writes: Vec<Signal<Local, Bits<32>>>,
+    #[count(banks)]
     space: Vec<Signal<Local, Bit>>,
+    #[count(banks)]
     choose_read: Vec<Signal<Local, Bit>>,
+    #[count(banks)]
     choose_write: Vec<Signal<Local, Bit>>,
+    #[init(requesters)]
     _requesters: usize,
+    #[init(banks)]
     _banks: usize,
+}
+
+/// The bank of a line, for each requester.
+fn hashes(requesters: usize, banks: usize) -> Vec<IndexHash> {
+    vec![IndexHash::new(banks.ilog2() as usize, 0); requesters]
 }
 
 impl RequestCrossbar {
@@ -89,51 +135,7 @@ impl RequestCrossbar {
     pub fn new(requesters: usize, banks: usize) -> Self {
         assert!((1..=32).contains(&requesters), "RequestCrossbar: {requesters} requesters, expected 1 to 32");
         assert!(matches!(banks, 1 | 2 | 4 | 8), "RequestCrossbar: {banks} banks, expected 1, 2, 4 or 8");
-        let hashes = || (0..requesters).map(|_| IndexHash::new(banks.ilog2() as usize, 0)).collect();
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            read_valid: vec![Signal::default(); requesters],
-            read_ready: vec![Signal::default(); requesters],
-            read_line: vec![Signal::default(); requesters],
-            read_tag: vec![Signal::default(); requesters],
-            write_valid: vec![Signal::default(); requesters],
-            write_ready: vec![Signal::default(); requesters],
-            write_line: vec![Signal::default(); requesters],
-            write_data: vec![Signal::default(); requesters],
-            write_strobe: vec![Signal::default(); requesters],
-            write_tag: vec![Signal::default(); requesters],
-            request_valid: vec![Signal::default(); banks],
-            request_ready: vec![Signal::default(); banks],
-            request_write: vec![Signal::default(); banks],
-            request_requester: vec![Signal::default(); banks],
-            request_tag: vec![Signal::default(); banks],
-            request_write_tag: vec![Signal::default(); banks],
-            request_line: vec![Signal::default(); banks],
-            request_data: vec![Signal::default(); banks],
-            request_strobe: vec![Signal::default(); banks],
-            read_bank: hashes(),
-            write_bank: hashes(),
-            read_arbiter: vec![RoundRobin::default(); banks],
-            write_arbiter: vec![RoundRobin::default(); banks],
-            wrote_last: vec![Register::default(); banks],
-            queue: vec![QueuePointers::default(); banks],
-            queue_write: vec![RamAsync::default(); banks],
-            queue_requester: vec![RamAsync::default(); banks],
-            queue_tag: vec![RamAsync::default(); banks],
-            queue_write_tag: vec![RamAsync::default(); banks],
-            queue_line: vec![RamAsync::default(); banks],
-            queue_data: vec![RamAsync::default(); banks],
-            queue_strobe: vec![RamAsync::default(); banks],
-            number: indices(banks),
-            reads: vec![Signal::default(); banks],
-            writes: vec![Signal::default(); banks],
-            space: vec![Signal::default(); banks],
-            choose_read: vec![Signal::default(); banks],
-            choose_write: vec![Signal::default(); banks],
-            _requesters: requesters,
-            _banks: banks,
-        }
+        Self::wired(requesters, banks)
     }
 }
 

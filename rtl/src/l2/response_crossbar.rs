@@ -10,6 +10,7 @@ use crate::prelude::*;
 /// 2. The counters are modulo 2^32. An atomic operation counts as a write.
 /// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(requesters: usize, banks: usize, words: usize, word_banks: usize)]
 pub struct ResponseCrossbar {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -17,73 +18,116 @@ pub struct ResponseCrossbar {
     pub reset: Signal<In, Bit>,
 
     /// The answer of a read is here, of each bank.
+    #[count(banks)]
     pub bank_valid: Vec<Signal<In, Bit>>,
     /// It is taken at this edge.
+    #[count(banks)]
     pub bank_ready: Vec<Signal<Out, Bit>>,
     /// Whose it is.
+    #[count(banks)]
     pub bank_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
+    #[count(banks)]
     pub bank_tag: Vec<Signal<In, Bits<7>>>,
     /// The line.
+    #[count(banks)]
     pub bank_data: Vec<Signal<In, Bits<512>>>,
     /// Memory could not read it.
+    #[count(banks)]
     pub bank_error: Vec<Signal<In, Bit>>,
     /// It came from memory.
+    #[count(banks)]
     pub bank_missed: Vec<Signal<In, Bit>>,
     /// The answer of a write is here, of each bank.
+    #[count(banks)]
     pub bank_written_valid: Vec<Signal<In, Bit>>,
     /// It is taken at this edge.
+    #[count(banks)]
     pub bank_written_ready: Vec<Signal<Out, Bit>>,
     /// Whose it is.
+    #[count(banks)]
     pub bank_written_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
+    #[count(banks)]
     pub bank_written_tag: Vec<Signal<In, Bits<6>>>,
     /// Its word; empty without words, as the three other vectors for them.
+    #[count(word_banks)]
     pub bank_written_word: Vec<Signal<In, Bits<32>>>,
     /// Its error.
+    #[count(word_banks)]
     pub bank_written_error: Vec<Signal<In, Bit>>,
 
     /// The answer of a read is here, of each requester.
+    #[count(requesters)]
     pub response_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
+    #[count(requesters)]
     pub response_tag: Vec<Signal<Out, Bits<7>>>,
     /// The line.
+    #[count(requesters)]
     pub response_data: Vec<Signal<Out, Bits<512>>>,
     /// Memory could not read it.
+    #[count(requesters)]
     pub response_error: Vec<Signal<Out, Bit>>,
     /// A write is done.
+    #[count(requesters)]
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
+    #[count(requesters)]
     pub written_tag: Vec<Signal<Out, Bits<6>>>,
     /// Its word.
+    #[count(words)]
     pub written_word: Vec<Signal<Out, Bits<32>>>,
     /// Its error.
+    #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
     /// Lines read that the L2 had.
+    #[count(requesters)]
     pub read_hits: Vec<Signal<Out, Bits<32>>>,
     /// Lines read that came from memory.
+    #[count(requesters)]
     pub read_misses: Vec<Signal<Out, Bits<32>>>,
     /// Lines written.
+    #[count(requesters)]
     pub writes: Vec<Signal<Out, Bits<32>>>,
 
+    #[count(requesters)]
     arbiter: Vec<RoundRobin>,
+    #[count(requesters)]
     written_arbiter: Vec<RoundRobin>,
+    #[count(requesters)]
     valid: Vec<Register<Bit>>,
+    #[count(requesters)]
     tag: Vec<Register<Bits<7>>>,
+    #[count(requesters)]
     data: Vec<Register<Bits<512>>>,
+    #[count(requesters)]
     error: Vec<Register<Bit>>,
+    #[count(requesters)]
     done: Vec<Register<Bit>>,
+    #[count(requesters)]
     done_tag: Vec<Register<Bits<6>>>,
+    #[count(words)]
     done_word: Vec<Register<Bits<32>>>,
+    #[count(words)]
     done_error: Vec<Register<Bit>>,
+    #[count(requesters)]
     hit_count: Vec<Register<Bits<32>>>,
+    #[count(requesters)]
     miss_count: Vec<Register<Bits<32>>>,
+    #[count(requesters)]
     write_count: Vec<Register<Bits<32>>>,
+    #[init(indices(requesters))]
     number: Vec<Constant<Bits<5>>>,
+    #[count(requesters)]
     waiting: Vec<Signal<Local, Bits<32>>>,
+    #[count(requesters)]
     waiting_writes: Vec<Signal<Local, Bits<32>>>,
+    #[init(requesters)]
     _requesters: usize,
+    #[init(banks)]
     _banks: usize,
+    #[init(words)]
     _words: usize,
 }
 
@@ -99,53 +143,7 @@ impl ResponseCrossbar {
         );
         assert!((1..=32).contains(&banks), "ResponseCrossbar: {banks} banks, expected 1 to 32");
         let (word_banks, words) = if words { (banks, requesters) } else { (0, 0) };
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            bank_valid: vec![Signal::default(); banks],
-            bank_ready: vec![Signal::default(); banks],
-            bank_requester: vec![Signal::default(); banks],
-            bank_tag: vec![Signal::default(); banks],
-            bank_data: vec![Signal::default(); banks],
-            bank_error: vec![Signal::default(); banks],
-            bank_missed: vec![Signal::default(); banks],
-            bank_written_valid: vec![Signal::default(); banks],
-            bank_written_ready: vec![Signal::default(); banks],
-            bank_written_requester: vec![Signal::default(); banks],
-            bank_written_tag: vec![Signal::default(); banks],
-            bank_written_word: vec![Signal::default(); word_banks],
-            bank_written_error: vec![Signal::default(); word_banks],
-            response_valid: vec![Signal::default(); requesters],
-            response_tag: vec![Signal::default(); requesters],
-            response_data: vec![Signal::default(); requesters],
-            response_error: vec![Signal::default(); requesters],
-            written_valid: vec![Signal::default(); requesters],
-            written_tag: vec![Signal::default(); requesters],
-            written_word: vec![Signal::default(); words],
-            written_error: vec![Signal::default(); words],
-            read_hits: vec![Signal::default(); requesters],
-            read_misses: vec![Signal::default(); requesters],
-            writes: vec![Signal::default(); requesters],
-            arbiter: vec![RoundRobin::default(); requesters],
-            written_arbiter: vec![RoundRobin::default(); requesters],
-            valid: vec![Register::default(); requesters],
-            tag: vec![Register::default(); requesters],
-            data: vec![Register::default(); requesters],
-            error: vec![Register::default(); requesters],
-            done: vec![Register::default(); requesters],
-            done_tag: vec![Register::default(); requesters],
-            done_word: vec![Register::default(); words],
-            done_error: vec![Register::default(); words],
-            hit_count: vec![Register::default(); requesters],
-            miss_count: vec![Register::default(); requesters],
-            write_count: vec![Register::default(); requesters],
-            number: indices(requesters),
-            waiting: vec![Signal::default(); requesters],
-            waiting_writes: vec![Signal::default(); requesters],
-            _requesters: requesters,
-            _banks: banks,
-            _words: words,
-        }
+        Self::wired(requesters, banks, words, word_banks)
     }
 }
 

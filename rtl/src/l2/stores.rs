@@ -12,6 +12,7 @@ use crate::prelude::*;
 /// 3. `done_valid` ends the write-back `done_number`; `acknowledged` tells, in the same cycle, that it was under way, and the `done_` outputs
 ///    tell about it.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(numbers: usize)]
 pub struct L2Stores {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -66,6 +67,7 @@ pub struct L2Stores {
     /// Toggle of the place.
     pub done_toggle: Signal<Out, Bit>,
 
+    #[init(NumberPool::new(numbers))]
     numbers: NumberPool,
     places: RamAsync<Bits<16>, 6>,
     ways: RamAsync<Bits<4>, 6>,
@@ -86,45 +88,7 @@ impl L2Stores {
     /// # Panics
     /// If `numbers` is above 6.
     pub fn new(numbers: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            free: Signal::default(),
-            begin: Signal::default(),
-            line: Signal::default(),
-            strobe: Signal::default(),
-            place: Signal::default(),
-            way: Signal::default(),
-            toggle: Signal::default(),
-            push: Signal::default(),
-            data: Signal::default(),
-            full: Signal::default(),
-            out: Signal::default(),
-            store_valid: Signal::default(),
-            store_ready: Signal::default(),
-            store_line: Signal::default(),
-            store_data: Signal::default(),
-            store_strobe: Signal::default(),
-            store_number: Signal::default(),
-            done_valid: Signal::default(),
-            done_number: Signal::default(),
-            acknowledged: Signal::default(),
-            done_place: Signal::default(),
-            done_way: Signal::default(),
-            done_toggle: Signal::default(),
-            places: RamAsync::default(),
-            ways: RamAsync::default(),
-            toggles: RamAsync::default(),
-            begun_line: Register::default(),
-            begun_strobe: Register::default(),
-            begun_number: Register::default(),
-            queue: QueuePointers::default(),
-            queue_line: RamAsync::default(),
-            queue_strobe: RamAsync::default(),
-            queue_number: RamAsync::default(),
-            queue_data: RamAsync::default(),
-            numbers: NumberPool::new(numbers),
-        }
+        Self::wired(numbers)
     }
 }
 

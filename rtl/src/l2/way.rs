@@ -13,6 +13,7 @@ use crate::prelude::*;
 ///    `leave_toggle` when it began: a place is under way while the toggle of its beginning differs from that of its end, so that
 ///    each memory has a single writer.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(sets_log2: usize)]
 pub struct L2Way {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -79,11 +80,17 @@ pub struct L2Way {
     /// Its toggle.
     pub acknowledged_toggle: Signal<In, Bit>,
 
+    #[init(RamSizedAsync::new(sets_log2))]
     tags: RamSizedAsync<26>,
+    #[init(RamSizedAsync::new(sets_log2))]
     gone: RamSizedAsync<26>,
+    #[init(RamSizedAsync::new(sets_log2))]
     written: RamSizedAsync<64>,
+    #[init(RamSizedAsync::new(sets_log2))]
     state: RamSizedAsync<4>,
+    #[init(RamSizedAsync::new(sets_log2))]
     ends: RamSizedAsync<2>,
+    #[init(RamSizedAsync::new(sets_log2))]
     acknowledgements: RamSizedAsync<1>,
 }
 
@@ -102,44 +109,7 @@ impl L2Way {
     /// # Panics
     /// If `sets_log2` is not 1 to 16.
     pub fn new(sets_log2: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            set: Signal::default(),
-            line: Signal::default(),
-            present: Signal::default(),
-            hit: Signal::default(),
-            fetching: Signal::default(),
-            fetched: Signal::default(),
-            complete: Signal::default(),
-            changed: Signal::default(),
-            tag: Signal::default(),
-            dirty: Signal::default(),
-            leaving: Signal::default(),
-            line_leaves: Signal::default(),
-            fetch_toggle: Signal::default(),
-            leave_toggle: Signal::default(),
-            clear: Signal::default(),
-            drop: Signal::default(),
-            clean: Signal::default(),
-            leave: Signal::default(),
-            fetch: Signal::default(),
-            take: Signal::default(),
-            write: Signal::default(),
-            strobe: Signal::default(),
-            filled: Signal::default(),
-            filled_set: Signal::default(),
-            filled_toggle: Signal::default(),
-            filled_good: Signal::default(),
-            acknowledged: Signal::default(),
-            acknowledged_set: Signal::default(),
-            acknowledged_toggle: Signal::default(),
-            tags: RamSizedAsync::new(sets_log2),
-            gone: RamSizedAsync::new(sets_log2),
-            written: RamSizedAsync::new(sets_log2),
-            state: RamSizedAsync::new(sets_log2),
-            ends: RamSizedAsync::new(sets_log2),
-            acknowledgements: RamSizedAsync::new(sets_log2),
-        }
+        Self::wired(sets_log2)
     }
 }
 

@@ -43,8 +43,10 @@ pub struct AtomicPath<const LANES: usize> {
     /// Lanes that take part; at least one.
     pub request_mask: Signal<In, Bits<LANES>>,
     /// Byte address of each lane.
+    #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Operand of each lane.
+    #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To the hazard check
@@ -105,6 +107,7 @@ pub struct AtomicPath<const LANES: usize> {
     /// Lanes.
     pub load_mask: Signal<In, Bits<LANES>>,
     /// Word of each lane, in which the value is; 0 while `load_valid` is low.
+    #[count(LANES)]
     pub load_word: Vec<Signal<In, Bits<32>>>,
     /// The load is complete.
     pub load_last: Signal<In, Bit>,
@@ -126,6 +129,7 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_mask: Signal<Out, Bits<LANES>>,
     /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0 while `result_valid` or
     /// `result_ready` is low.
+    #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The instruction is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
@@ -149,86 +153,17 @@ pub struct AtomicPath<const LANES: usize> {
     remaining: Register<Bits<LANES>>,
     failed: Register<Bits<LANES>>,
     /// Word address of each lane.
+    #[count(LANES)]
     address: Vec<Register<Bits<30>>>,
     /// Operand of each lane, then its value.
+    #[count(LANES)]
     value: Vec<Register<Bits<32>>>,
     /// A store was offered and not accepted.
     store_waits: Register<Bit>,
+    #[init(Pack::new(16))]
     words: Pack<Bits<32>, 32, 512>,
+    #[init((0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect())]
     number: Vec<Constant<Bits<6>>>,
-}
-
-impl<const LANES: usize> Default for AtomicPath<LANES> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            start_valid: Signal::default(),
-            start_slot: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            request_slot: Signal::default(),
-            request_rd: Signal::default(),
-            request_operation: Signal::default(),
-            request_acquire: Signal::default(),
-            request_mask: Signal::default(),
-            request_address: vec![Signal::default(); LANES],
-            request_data: vec![Signal::default(); LANES],
-            busy: Signal::default(),
-            slot: Signal::default(),
-            done: Signal::default(),
-            acquire: Signal::default(),
-            store_valid: Signal::default(),
-            store_ready: Signal::default(),
-            store_line: Signal::default(),
-            store_data: Signal::default(),
-            store_strobe: Signal::default(),
-            store_tag: Signal::default(),
-            write_valid: Signal::default(),
-            write_ready: Signal::default(),
-            write_line: Signal::default(),
-            write_data: Signal::default(),
-            write_strobe: Signal::default(),
-            write_tag: Signal::default(),
-            written_valid: Signal::default(),
-            written_tag: Signal::default(),
-            written_word: Signal::default(),
-            written_error: Signal::default(),
-            load_valid: Signal::default(),
-            load_slot: Signal::default(),
-            load_rd: Signal::default(),
-            load_mask: Signal::default(),
-            load_word: vec![Signal::default(); LANES],
-            load_last: Signal::default(),
-            load_error: Signal::default(),
-            load_line: Signal::default(),
-            result_valid: Signal::default(),
-            result_ready: Signal::default(),
-            result_slot: Signal::default(),
-            result_rd: Signal::default(),
-            result_mask: Signal::default(),
-            result_word: vec![Signal::default(); LANES],
-            result_last: Signal::default(),
-            result_error: Signal::default(),
-            result_line: Signal::default(),
-            starts: Register::default(),
-            warp_numbers: RamAsync::default(),
-            under_way: Register::default(),
-            held_slot: Register::default(),
-            held_rd: Register::default(),
-            held_operation: Register::default(),
-            held_acquire: Register::default(),
-            unsent: Register::default(),
-            unanswered: Register::default(),
-            remaining: Register::default(),
-            failed: Register::default(),
-            address: vec![Register::default(); LANES],
-            value: vec![Register::default(); LANES],
-            store_waits: Register::default(),
-            words: Pack::new(16),
-            number: (0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect(),
-        }
-    }
 }
 
 impl<const LANES: usize> Logic for AtomicPath<LANES> {

@@ -13,6 +13,7 @@ use crate::prelude::*;
 /// A place is full if two bits in two memories differ, of which installing changes one and removing the other: so both can
 /// happen in the same cycle with one write port each. A tag carries the number of drops before it, modulo 64.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(lines_log2: usize)]
 pub struct CacheTags {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -33,14 +34,20 @@ pub struct CacheTags {
     /// Empties all places at this edge.
     pub drop: Signal<In, Bit>,
     /// Line and number of drops (31:26).
+    #[init(RamSizedAsync::new(lines_log2))]
     tags: RamSizedAsync<32>,
+    #[init(RamSizedAsync::new(lines_log2))]
     installed: RamSizedAsync<1>,
     /// The same once more, with a read port for `remove_index`.
+    #[init(RamSizedAsync::new(lines_log2))]
     installed_again: RamSizedAsync<1>,
+    #[init(RamSizedAsync::new(lines_log2))]
     removed: RamSizedAsync<1>,
     drops: Register<Bits<6>>,
+    #[init(Register::new(true))]
     wiping: Register<Bit>,
     place: Register<Bits<16>>,
+    #[init(Constant::new(((1u64 << lines_log2) - 1).into()))]
     last_place: Constant<Bits<16>>,
 }
 
@@ -50,25 +57,7 @@ impl CacheTags {
     /// # Panics
     /// If `lines_log2` is not 1 to 16.
     pub fn new(lines_log2: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            line: Signal::default(),
-            index: Signal::default(),
-            hit: Signal::default(),
-            install: Signal::default(),
-            remove_valid: Signal::default(),
-            remove_index: Signal::default(),
-            drop: Signal::default(),
-            tags: RamSizedAsync::new(lines_log2),
-            installed: RamSizedAsync::new(lines_log2),
-            installed_again: RamSizedAsync::new(lines_log2),
-            removed: RamSizedAsync::new(lines_log2),
-            drops: Register::default(),
-            wiping: Register::new(true),
-            place: Register::default(),
-            last_place: Constant::new(((1u64 << lines_log2) - 1).into()),
-        }
+        Self::wired(lines_log2)
     }
 }
 

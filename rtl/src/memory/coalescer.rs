@@ -37,8 +37,10 @@ pub struct Coalescer<const LANES: usize> {
     /// Lanes that take part; at least one.
     pub request_mask: Signal<In, Bits<LANES>>,
     /// Byte address of each lane, a multiple of the size.
+    #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Register of each lane whose lowest bytes a store writes.
+    #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     /// A line of a load is offered.
@@ -67,8 +69,10 @@ pub struct Coalescer<const LANES: usize> {
     /// Size of its operation.
     pub size: Signal<Out, Bits<2>>,
     /// Byte address of each lane; its place in the line counts.
+    #[count(LANES)]
     pub address: Vec<Signal<Out, Bits<32>>>,
     /// Store data of each lane.
+    #[count(LANES)]
     pub data: Vec<Signal<Out, Bits<32>>>,
 
     queue: QueuePointers<3>,
@@ -77,9 +81,12 @@ pub struct Coalescer<const LANES: usize> {
     entry_mask: RamAsync<Bits<LANES>, 3>,
     entry_size: RamAsync<Bits<2>, 3>,
     /// Addresses, of which the line counts: those of the oldest operation can be read.
+    #[init(LaneRam::new(LANES))]
     entry_line: LaneRam<32, 3>,
     /// Addresses, of which the place in the line counts: those of the entry that the store path merges.
+    #[init(LaneRam::new(LANES))]
     entry_address: LaneRam<32, 3>,
+    #[init(LaneRam::new(LANES))]
     entry_data: LaneRam<32, 3>,
     /// Lanes of the oldest operation that are served.
     done: Register<Bits<LANES>>,
@@ -94,55 +101,6 @@ pub struct Coalescer<const LANES: usize> {
     /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held; nor is that of the
     /// offer among them then.
     room: Register<Bit>,
-}
-
-impl<const LANES: usize> Default for Coalescer<LANES> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            ready_next: Signal::default(),
-            request_slot: Signal::default(),
-            request_store: Signal::default(),
-            request_size: Signal::default(),
-            request_mask: Signal::default(),
-            request_address: (0..LANES).map(|_| Signal::default()).collect(),
-            request_data: (0..LANES).map(|_| Signal::default()).collect(),
-            load_valid: Signal::default(),
-            load_ready: Signal::default(),
-            store_valid: Signal::default(),
-            store_ready: Signal::default(),
-            line: Signal::default(),
-            served: Signal::default(),
-            last: Signal::default(),
-            slot: Signal::default(),
-            entry: Signal::default(),
-            held_valid: Signal::default(),
-            held_entry: Signal::default(),
-            size: Signal::default(),
-            address: vec![Signal::default(); LANES],
-            data: (0..LANES).map(|_| Signal::default()).collect(),
-            queue: QueuePointers::default(),
-            entry_store: RamAsync::default(),
-            entry_slot: RamAsync::default(),
-            entry_mask: RamAsync::default(),
-            entry_size: RamAsync::default(),
-            entry_line: LaneRam::new(LANES),
-            entry_address: LaneRam::new(LANES),
-            entry_data: LaneRam::new(LANES),
-            done: Register::default(),
-            offer_valid: Register::default(),
-            offer_store: Register::default(),
-            offer_line: Register::default(),
-            offer_served: Register::default(),
-            offer_last: Register::default(),
-            offer_slot: Register::default(),
-            offer_entry: Register::default(),
-            room: Register::default(),
-        }
-    }
 }
 
 impl<const LANES: usize> Logic for Coalescer<LANES> {

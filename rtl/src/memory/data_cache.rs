@@ -24,6 +24,7 @@ use crate::prelude::*;
 ///
 /// A request that was accepted at the edge of a removal or before, and found its line, may still get it from the cache.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(lines_log2: usize)]
 pub struct DataCache {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -85,10 +86,12 @@ pub struct DataCache {
     /// A request goes to memory (one cycle).
     pub miss: Signal<Out, Bit>,
 
+    #[init(IndexHash::new(lines_log2, 0))]
     request_hash: IndexHash,
     requests: QueuePointers<2>,
     request_lines: RamAsync<Bits<26>, 2>,
     request_places: RamAsync<Bits<16>, 2>,
+    #[init(CacheTags::new(lines_log2))]
     tags: CacheTags,
     reads: QueuePointers<2>,
     read_lines: RamAsync<Bits<26>, 2>,
@@ -97,8 +100,11 @@ pub struct DataCache {
     waiting: QueuePointers<8>,
     /// Place of the line, and above it whether the line was there.
     waiting_place: QueueRam<17, 8>,
+    #[init(RamSized::new(lines_log2))]
     data: RamSized<512>,
+    #[init(RamSizedAsync::new(lines_log2))]
     errors: RamSizedAsync<1>,
+    #[init(IndexHash::new(lines_log2, 0))]
     store_hash: IndexHash,
     store_places: RamAsync<Bits<16>, 6>,
 
@@ -119,54 +125,7 @@ impl DataCache {
     /// # Panics
     /// If `lines_log2` is not 1 to 16.
     pub fn new(lines_log2: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            drop: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            request_line: Signal::default(),
-            answer_valid: Signal::default(),
-            answer_ready: Signal::default(),
-            answer_data: Signal::default(),
-            answer_error: Signal::default(),
-            read_valid: Signal::default(),
-            read_ready: Signal::default(),
-            read_line: Signal::default(),
-            read_tag: Signal::default(),
-            response_valid: Signal::default(),
-            response_tag: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            store_valid: Signal::default(),
-            store_line: Signal::default(),
-            store_tag: Signal::default(),
-            written_valid: Signal::default(),
-            written_tag: Signal::default(),
-            hit: Signal::default(),
-            miss: Signal::default(),
-            request_hash: IndexHash::new(lines_log2, 0),
-            requests: QueuePointers::default(),
-            request_lines: RamAsync::default(),
-            request_places: RamAsync::default(),
-            tags: CacheTags::new(lines_log2),
-            reads: QueuePointers::default(),
-            read_lines: RamAsync::default(),
-            read_tags: RamAsync::default(),
-            reorder: ReorderBuffer::default(),
-            waiting: QueuePointers::default(),
-            waiting_place: QueueRam::default(),
-            data: RamSized::new(lines_log2),
-            errors: RamSizedAsync::new(lines_log2),
-            store_hash: IndexHash::new(lines_log2, 0),
-            store_places: RamAsync::default(),
-            held_known: Register::default(),
-            held_place: Register::default(),
-            held_from_data: Register::default(),
-            held_error: Register::default(),
-            fill: Register::default(),
-            dropping: Register::default(),
-        }
+        Self::wired(lines_log2)
     }
 }
 

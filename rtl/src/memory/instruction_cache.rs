@@ -38,6 +38,7 @@ pub enum FillState {
 /// cycles after the response. A lookup in a set whose tags change in the same cycle misses: which of its tags the RAM gives then is open, and so
 /// is the word, if it is written too.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(ways: usize, sets: usize, sets_log2: usize)]
 pub struct InstructionCache {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -89,8 +90,10 @@ pub struct InstructionCache {
     pub fetch_miss: Signal<Out, Bit>,
 
     /// The words of each way.
+    #[init((0..ways).map(|_| RamSized::new(sets_log2 + 4)).collect())]
     words: Vec<RamSized<32>>,
     /// Of each way: error (27), valid (26), line address (25:0).
+    #[init((0..ways).map(|_| RamSized::new(sets_log2)).collect())]
     tags: Vec<RamSized<28>>,
 
     // The lookup that the outputs answer.
@@ -128,10 +131,15 @@ pub struct InstructionCache {
     retry: Register<Bit>,
     wake: Register<Bit>,
 
+    #[count(ways)]
     hits: Vec<Signal<Local, Bit>>,
+    #[init(Constant::new((sets as u64 - 1).into()))]
     last_set: Constant<Bits<12>>,
+    #[init(Constant::new((ways as u64 - 1).into()))]
     last_way: Constant<Bits<2>>,
+    #[init((0..ways as u64).map(|way| Constant::new(way.into())).collect())]
     number: Vec<Constant<Bits<2>>>,
+    #[init(ways)]
     _ways: usize,
 }
 
@@ -148,58 +156,7 @@ impl InstructionCache {
             "InstructionCache: {lines} lines in {ways} ways, expected a power of two, 2 to 4096 a way"
         );
         let sets_log2 = sets.ilog2() as usize;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            lookup_enable: Signal::default(),
-            lookup_slot: Signal::default(),
-            lookup_word: Signal::default(),
-            wanted: Signal::default(),
-            stall: Signal::default(),
-            flush: Signal::default(),
-            hit_valid: Signal::default(),
-            hit: Signal::default(),
-            instruction: Signal::default(),
-            error: Signal::default(),
-            filled: Signal::default(),
-            fetch_valid: Signal::default(),
-            fetch_ready: Signal::default(),
-            fetch_line: Signal::default(),
-            response_valid: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            fetch_miss: Signal::default(),
-            words: (0..ways).map(|_| RamSized::new(sets_log2 + 4)).collect(),
-            tags: (0..ways).map(|_| RamSized::new(sets_log2)).collect(),
-            looked_up: Register::default(),
-            looked_slot: Register::default(),
-            looked_line: Register::default(),
-            blocked: Register::default(),
-            missed: Register::default(),
-            missed_slot: Register::default(),
-            missed_line: Register::default(),
-            missed_way: Register::default(),
-            state: Register::default(),
-            owner: Register::default(),
-            fill_line: Register::default(),
-            fill_error: Register::default(),
-            buffer: Register::default(),
-            count: Register::default(),
-            clear_index: Register::default(),
-            fill_way: Register::default(),
-            turn: Register::default(),
-            hold_count: Register::default(),
-            flush_waits: Register::default(),
-            miss: Register::default(),
-            prepared: Register::default(),
-            retry: Register::default(),
-            wake: Register::default(),
-            hits: vec![Signal::default(); ways],
-            last_set: Constant::new((sets as u64 - 1).into()),
-            last_way: Constant::new((ways as u64 - 1).into()),
-            number: (0..ways as u64).map(|way| Constant::new(way.into())).collect(),
-            _ways: ways,
-        }
+        Self::wired(ways, sets, sets_log2)
     }
 }
 

@@ -22,6 +22,7 @@ const WORDS: usize = 4;
 ///    same word: whether an answer is accepted must not wait for the comparison of addresses.
 /// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
+#[new(groups: usize)]
 pub struct LoadPath<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -43,6 +44,7 @@ pub struct LoadPath<const LANES: usize> {
     /// Destination register.
     pub start_rd: Signal<In, Bits<5>>,
     /// Byte address of each lane; its place in the line counts.
+    #[count(LANES)]
     pub start_address: Vec<Signal<In, Bits<32>>>,
 
     /// A line is offered by the coalescer.
@@ -85,8 +87,10 @@ pub struct LoadPath<const LANES: usize> {
     pub result_mask: Signal<Out, Bits<LANES>>,
     /// Word of the line for the lanes of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of
     /// four; 0 if none of them is in the mask, and while `result_valid` or `result_ready` is low.
+    #[count(groups)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.
+    #[count(LANES)]
     pub result_address: Vec<Signal<Out, Bits<32>>>,
     /// 0 = byte, 1 = half word, 2 = word.
     pub result_size: Signal<Out, Bits<2>>,
@@ -108,7 +112,9 @@ pub struct LoadPath<const LANES: usize> {
     tag_size: RamAsync<Bits<2>, 5>,
     tag_signed: RamAsync<Bit, 5>,
     tag_rd: RamAsync<Bits<5>, 5>,
+    #[init(LaneRam::new(LANES))]
     tag_address: LaneRam<32, 5>,
+    #[count(groups)]
     select: Vec<WordSelect>,
 
     // What belongs to the line that `answer_data` shows
@@ -122,6 +128,7 @@ pub struct LoadPath<const LANES: usize> {
     next_size: Register<Bits<2>>,
     next_signed: Register<Bit>,
     next_rd: Register<Bits<5>>,
+    #[init(LaneRegisters::new(LANES))]
     next_address: LaneRegisters<32>,
 
     // The line that results are taken from
@@ -138,90 +145,23 @@ pub struct LoadPath<const LANES: usize> {
     held_size: Register<Bits<2>>,
     held_signed: Register<Bit>,
     held_rd: Register<Bits<5>>,
+    #[init(LaneRegisters::new(LANES))]
     held_address: LaneRegisters<32>,
 
+    #[count(groups)]
     leads: Vec<Signal<Local, Bit>>,
+    #[count(groups)]
     index: Vec<Signal<Local, Bits<4>>>,
+    #[init(groups)]
     _groups: usize,
+    #[init(LANES / groups)]
     _share: usize,
 }
 
 impl<const LANES: usize> Default for LoadPath<LANES> {
     fn default() -> Self {
         let groups = LANES.min(WORDS);
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            start: Signal::default(),
-            start_ready: Signal::default(),
-            ready_next: Signal::default(),
-            start_slot: Signal::default(),
-            start_size: Signal::default(),
-            start_signed: Signal::default(),
-            start_rd: Signal::default(),
-            start_address: vec![Signal::default(); LANES],
-            line_valid: Signal::default(),
-            line_ready: Signal::default(),
-            line: Signal::default(),
-            lanes: Signal::default(),
-            last: Signal::default(),
-            read_valid: Signal::default(),
-            read_ready: Signal::default(),
-            read_line: Signal::default(),
-            answer_valid: Signal::default(),
-            answer_ready: Signal::default(),
-            answer_data: Signal::default(),
-            answer_error: Signal::default(),
-            result_valid: Signal::default(),
-            result_ready: Signal::default(),
-            result_ready_next: Signal::default(),
-            result_slot: Signal::default(),
-            result_rd: Signal::default(),
-            result_mask: Signal::default(),
-            result_word: vec![Signal::default(); groups],
-            result_address: vec![Signal::default(); LANES],
-            result_size: Signal::default(),
-            result_signed: Signal::default(),
-            result_last: Signal::default(),
-            result_error: Signal::default(),
-            result_line: Signal::default(),
-            waiting: QueuePointers::default(),
-            waiting_lanes: QueueRam::default(),
-            waiting_line: QueueRam::default(),
-            tags: QueuePointers::default(),
-            tag_slot: RamAsync::default(),
-            tag_size: RamAsync::default(),
-            tag_signed: RamAsync::default(),
-            tag_rd: RamAsync::default(),
-            tag_address: LaneRam::new(LANES),
-            select: (0..groups).map(|_| WordSelect::default()).collect(),
-            next: Register::default(),
-            next_line: Register::default(),
-            next_slot: Register::default(),
-            next_last: Register::default(),
-            next_lanes: Register::default(),
-            next_size: Register::default(),
-            next_signed: Register::default(),
-            next_rd: Register::default(),
-            next_address: LaneRegisters::new(LANES),
-            held: Register::default(),
-            held_data: Register::default(),
-            held_error: Register::default(),
-            held_line: Register::default(),
-            held_slot: Register::default(),
-            held_last: Register::default(),
-            held_lanes: Register::default(),
-            held_apart: Register::default(),
-            held_size: Register::default(),
-            held_signed: Register::default(),
-            held_rd: Register::default(),
-            held_address: LaneRegisters::new(LANES),
-            room: Register::default(),
-            leads: vec![Signal::default(); groups],
-            index: vec![Signal::default(); groups],
-            _groups: groups,
-            _share: LANES / groups,
-        }
+        Self::wired(groups)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::prelude::*;
 ///    accepted; `stored_valid` follows `written_valid` of its last line by two cycles.
 /// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(load: LoadPath<LANES>, words: usize)]
 pub struct LoadStoreUnit<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -44,8 +45,10 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// Lanes that take part; at least one.
     pub request_mask: Signal<In, Bits<LANES>>,
     /// Byte address of each lane.
+    #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Register of each lane to store.
+    #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To data cache and memory
@@ -97,8 +100,10 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_mask: Signal<Out, Bits<LANES>>,
     /// Word for each lane of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of four; 0 if none
     /// of them is in the mask, and while `result_valid` or `result_ready` is low.
+    #[count(words)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.
+    #[count(LANES)]
     pub result_address: Vec<Signal<Out, Bits<32>>>,
     /// 0 = byte, 1 = half word, 2 = word.
     pub result_size: Signal<Out, Bits<2>>,
@@ -120,8 +125,10 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub line_write: Signal<Out, Bit>,
 
     coalescer: Coalescer<LANES>,
+    #[init(load)]
     load: LoadPath<LANES>,
     store: StorePath<LANES>,
+    #[init(words)]
     _words: usize,
 }
 
@@ -129,56 +136,7 @@ impl<const LANES: usize> Default for LoadStoreUnit<LANES> {
     fn default() -> Self {
         let load = LoadPath::default();
         let words = load.result_word.len();
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            ready_next: Signal::default(),
-            request_slot: Signal::default(),
-            request_store: Signal::default(),
-            request_size: Signal::default(),
-            request_signed: Signal::default(),
-            request_rd: Signal::default(),
-            request_mask: Signal::default(),
-            request_address: (0..LANES).map(|_| Signal::default()).collect(),
-            request_data: (0..LANES).map(|_| Signal::default()).collect(),
-            read_valid: Signal::default(),
-            read_ready: Signal::default(),
-            read_line: Signal::default(),
-            write_valid: Signal::default(),
-            write_ready: Signal::default(),
-            write_line: Signal::default(),
-            write_data: Signal::default(),
-            write_strobe: Signal::default(),
-            write_tag: Signal::default(),
-            answer_valid: Signal::default(),
-            answer_ready: Signal::default(),
-            answer_data: Signal::default(),
-            answer_error: Signal::default(),
-            written_valid: Signal::default(),
-            written_tag: Signal::default(),
-            result_valid: Signal::default(),
-            result_ready: Signal::default(),
-            result_ready_next: Signal::default(),
-            result_slot: Signal::default(),
-            result_rd: Signal::default(),
-            result_mask: Signal::default(),
-            result_word: vec![Signal::default(); words],
-            result_address: vec![Signal::default(); LANES],
-            result_size: Signal::default(),
-            result_signed: Signal::default(),
-            result_last: Signal::default(),
-            result_error: Signal::default(),
-            result_line: Signal::default(),
-            stored_valid: Signal::default(),
-            stored_slot: Signal::default(),
-            line_write: Signal::default(),
-            coalescer: Coalescer::default(),
-            load,
-            store: StorePath::default(),
-            _words: words,
-        }
+        Self::wired(load, words)
     }
 }
 

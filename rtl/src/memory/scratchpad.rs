@@ -20,6 +20,7 @@ pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 ///    bank a cycle is lost: `request_ready` must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(words: usize)]
 pub struct Scratchpad<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,8 +47,10 @@ pub struct Scratchpad<const LANES: usize> {
     /// Lanes that take part; at least one.
     pub request_mask: Signal<In, Bits<LANES>>,
     /// Byte address of each lane; its place in the scratchpad counts.
+    #[count(LANES)]
     pub request_address: Vec<Signal<In, Bits<32>>>,
     /// Register of each lane to store.
+    #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To register write-back
@@ -62,8 +65,10 @@ pub struct Scratchpad<const LANES: usize> {
     /// Lanes whose word is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
     /// Word of each lane of the mask, anything for other lanes; 0 while `result_valid` is low.
+    #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the word counts.
+    #[count(LANES)]
     pub result_address: Vec<Signal<Out, Bits<32>>>,
     /// 0 = byte, 1 = half word, 2 = word.
     pub result_size: Signal<Out, Bits<2>>,
@@ -76,6 +81,7 @@ pub struct Scratchpad<const LANES: usize> {
     /// Its warp slot.
     pub stored_slot: Signal<Out, Bits<5>>,
 
+    #[init((0..LANES).map(|_| RamBytes::new(words)).collect())]
     banks: Vec<RamBytes>,
 
     // The operation that makes passes
@@ -88,7 +94,9 @@ pub struct Scratchpad<const LANES: usize> {
     pending: Register<Bits<LANES>>,
     /// Every lane addresses its own bank.
     own: Register<Bit>,
+    #[init(LaneRegisters::new(LANES))]
     address: LaneRegisters<32>,
+    #[init(LaneRegisters::new(LANES))]
     data: LaneRegisters<32>,
 
     // The load pass whose words the banks give
@@ -101,14 +109,20 @@ pub struct Scratchpad<const LANES: usize> {
     held_last: Register<Bit>,
     held_own: Register<Bit>,
     held_bank: Register<Bits<LANES>>,
+    #[init(LaneRegisters::new(LANES))]
     held_address: LaneRegisters<32>,
     done: Register<Bit>,
     done_slot: Register<Bits<5>>,
 
+    #[count(LANES)]
     home: Vec<Signal<Local, Bits<LANES>>>,
+    #[count(LANES)]
     at: Vec<Signal<Local, Bits<14>>>,
+    #[count(LANES)]
     placed: Vec<Signal<Local, Bits<32>>>,
+    #[init(LANES as u64 - 1)]
     _bank_mask: u64,
+    #[init(LANES.ilog2().into())]
     _bank_bits: u64,
 }
 
@@ -118,61 +132,7 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
     fn default() -> Self {
         assert!(LANES.is_power_of_two() && LANES <= 32, "Scratchpad: {LANES} lanes");
         let words = SCRATCHPAD_BYTES / 4 / LANES;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            request_valid: Signal::default(),
-            request_ready: Signal::default(),
-            ready_next: Signal::default(),
-            request_slot: Signal::default(),
-            request_store: Signal::default(),
-            request_size: Signal::default(),
-            request_signed: Signal::default(),
-            request_rd: Signal::default(),
-            request_mask: Signal::default(),
-            request_address: vec![Signal::default(); LANES],
-            request_data: vec![Signal::default(); LANES],
-            result_next: Signal::default(),
-            result_valid: Signal::default(),
-            result_slot: Signal::default(),
-            result_rd: Signal::default(),
-            result_mask: Signal::default(),
-            result_word: vec![Signal::default(); LANES],
-            result_address: vec![Signal::default(); LANES],
-            result_size: Signal::default(),
-            result_signed: Signal::default(),
-            result_last: Signal::default(),
-            stored_valid: Signal::default(),
-            stored_slot: Signal::default(),
-            banks: (0..LANES).map(|_| RamBytes::new(words)).collect(),
-            busy: Register::default(),
-            store: Register::default(),
-            slot: Register::default(),
-            size: Register::default(),
-            signed: Register::default(),
-            rd: Register::default(),
-            pending: Register::default(),
-            own: Register::default(),
-            address: LaneRegisters::new(LANES),
-            data: LaneRegisters::new(LANES),
-            held: Register::default(),
-            held_slot: Register::default(),
-            held_size: Register::default(),
-            held_signed: Register::default(),
-            held_rd: Register::default(),
-            held_mask: Register::default(),
-            held_last: Register::default(),
-            held_own: Register::default(),
-            held_bank: Register::default(),
-            held_address: LaneRegisters::new(LANES),
-            done: Register::default(),
-            done_slot: Register::default(),
-            home: vec![Signal::default(); LANES],
-            at: vec![Signal::default(); LANES],
-            placed: vec![Signal::default(); LANES],
-            _bank_mask: LANES as u64 - 1,
-            _bank_bits: LANES.ilog2().into(),
-        }
+        Self::wired(words)
     }
 }
 

@@ -8,49 +8,46 @@ use crate::prelude::*;
 /// order: a lane gives up the bytes that a higher lane writes in the same word, so that what remains is or-ed together.
 /// Combinational; while `enable` is low every output is 0.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(lanes: usize)]
 pub struct StoreMerge {
     /// A line is wanted.
     pub enable: Signal<In, Bit>,
     /// For each lane, the number of the word of the line that it writes; anything if the lane's strobe is 0.
+    #[count(lanes)]
     pub index: Vec<Signal<In, Bits<4>>>,
     /// For each lane, the bytes of the word that it writes.
+    #[count(lanes)]
     pub lane_strobe: Vec<Signal<In, Bits<4>>>,
     /// For each lane, the data in place; bytes without strobe do not count.
+    #[count(lanes)]
     pub lane_word: Vec<Signal<In, Bits<32>>>,
     /// The line, byte 0 in bits 7:0; bytes that nobody writes are 0.
     pub data: Signal<Out, Bits<512>>,
     /// One bit for each byte of the line that is written.
     pub strobe: Signal<Out, Bits<64>>,
 
+    #[count(lanes)]
     select: Vec<Signal<Local, Bits<16>>>,
+    #[count(lanes)]
     won: Vec<Signal<Local, Bits<4>>>,
+    #[count(lanes)]
     won_word: Vec<Signal<Local, Bits<32>>>,
+    #[count(16)]
     word: Vec<Signal<Local, Bits<32>>>,
+    #[count(16)]
     word_strobe: Vec<Signal<Local, Bits<4>>>,
+    #[init(Pack::new(16))]
     pack_data: Pack<Bits<32>, 32, 512>,
+    #[init(Pack::new(16))]
     pack_strobe: Pack<Bits<4>, 4, 64>,
+    #[init(lanes)]
     _lanes: usize,
 }
 
 impl StoreMerge {
     /// A unit for so many lanes.
     pub fn new(lanes: usize) -> Self {
-        Self {
-            enable: Signal::default(),
-            index: (0..lanes).map(|_| Signal::default()).collect(),
-            lane_strobe: (0..lanes).map(|_| Signal::default()).collect(),
-            lane_word: (0..lanes).map(|_| Signal::default()).collect(),
-            data: Signal::default(),
-            strobe: Signal::default(),
-            select: (0..lanes).map(|_| Signal::default()).collect(),
-            won: (0..lanes).map(|_| Signal::default()).collect(),
-            won_word: (0..lanes).map(|_| Signal::default()).collect(),
-            word: (0..16).map(|_| Signal::default()).collect(),
-            word_strobe: (0..16).map(|_| Signal::default()).collect(),
-            pack_data: Pack::new(16),
-            pack_strobe: Pack::new(16),
-            _lanes: lanes,
-        }
+        Self::wired(lanes)
     }
 }
 

@@ -19,6 +19,7 @@ const GROUP: usize = 4;
 ///    high for one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(group: usize, groups: usize)]
 pub struct StorePath<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -42,8 +43,10 @@ pub struct StorePath<const LANES: usize> {
     /// Of `held_entry`: 0 = byte, 1 = half word, 2 = word.
     pub size: Signal<In, Bits<2>>,
     /// Of `held_entry`: byte address of each lane; its place in the line counts.
+    #[count(LANES)]
     pub address: Vec<Signal<In, Bits<32>>>,
     /// Of `held_entry`: register of each lane.
+    #[count(LANES)]
     pub data: Vec<Signal<In, Bits<32>>>,
     /// A line is merged: `size`, `address` and `data` must not change with this cycle; a register.
     pub held_valid: Signal<Out, Bit>,
@@ -91,18 +94,26 @@ pub struct StorePath<const LANES: usize> {
     stored: Register<Bit>,
     slot_of_stored: Register<Bits<5>>,
 
+    #[count(group)]
     align: Vec<StoreAlign>,
+    #[init(StoreMerge::new(group))]
     merge: StoreMerge,
     waiting: QueuePointers<5>,
     waiting_slot: RamAsync<Bits<5>, 5>,
     waiting_last: RamAsync<Bit, 5>,
 
     /// The group that is merged now: the lowest that has lanes left.
+    #[count(groups)]
     chosen: Vec<Signal<Local, Bit>>,
+    #[count(group)]
     writes: Vec<Signal<Local, Bit>>,
+    #[count(group)]
     group_offset: Vec<Signal<Local, Bits<6>>>,
+    #[count(group)]
     group_data: Vec<Signal<Local, Bits<32>>>,
+    #[init(group)]
     _group: usize,
+    #[init(groups)]
     _groups: usize,
 }
 
@@ -110,57 +121,7 @@ impl<const LANES: usize> Default for StorePath<LANES> {
     fn default() -> Self {
         let group = LANES.min(GROUP);
         let groups = LANES / group;
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            line_valid: Signal::default(),
-            line_ready: Signal::default(),
-            line: Signal::default(),
-            lanes: Signal::default(),
-            last: Signal::default(),
-            slot: Signal::default(),
-            entry: Signal::default(),
-            size: Signal::default(),
-            address: vec![Signal::default(); LANES],
-            data: (0..LANES).map(|_| Signal::default()).collect(),
-            held_valid: Signal::default(),
-            held_entry: Signal::default(),
-            write_valid: Signal::default(),
-            write_ready: Signal::default(),
-            write_line: Signal::default(),
-            write_data: Signal::default(),
-            write_strobe: Signal::default(),
-            write_tag: Signal::default(),
-            written_valid: Signal::default(),
-            written_tag: Signal::default(),
-            stored_valid: Signal::default(),
-            stored_slot: Signal::default(),
-            merging: Register::default(),
-            merge_line: Register::default(),
-            merge_lanes: Register::default(),
-            merge_entry: Register::default(),
-            merge_tag: Register::default(),
-            merge_begun: Register::default(),
-            out_valid: Register::default(),
-            out_line: Register::default(),
-            out_data: LineRegister::default(),
-            out_strobe: Register::default(),
-            out_tag: Register::default(),
-            written: Register::default(),
-            stored: Register::default(),
-            slot_of_stored: Register::default(),
-            align: (0..group).map(|_| StoreAlign::default()).collect(),
-            merge: StoreMerge::new(group),
-            waiting: QueuePointers::default(),
-            waiting_slot: RamAsync::default(),
-            waiting_last: RamAsync::default(),
-            chosen: vec![Signal::default(); groups],
-            writes: vec![Signal::default(); group],
-            group_offset: vec![Signal::default(); group],
-            group_data: vec![Signal::default(); group],
-            _group: group,
-            _groups: groups,
-        }
+        Self::wired(group, groups)
     }
 }
 

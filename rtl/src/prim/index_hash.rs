@@ -7,14 +7,19 @@ use crate::prelude::*;
 /// Combinational. Packets stand in slots whose distance is a power of two; a plain index would put all their headers into a few
 /// places. The fold reaches every place with any `bits` consecutive address bits above the lowest `skip`.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(bits: usize, skip: usize, folded: usize)]
 pub struct IndexHash {
     /// The line address: byte address bits 31:6.
     pub line: Signal<In, Bits<26>>,
     /// The index; bits above its width are zero.
     pub index: Signal<Out, Bits<16>>,
+    #[init(bits)]
     _bits: usize,
+    #[init(skip)]
     _skip: usize,
+    #[init(folded.checked_div(bits).unwrap_or(0))]
     _groups: usize,
+    #[init(folded.checked_rem(bits).unwrap_or(0))]
     _rest: usize,
 }
 
@@ -26,14 +31,7 @@ impl IndexHash {
     pub fn new(bits: usize, skip: usize) -> Self {
         assert!(bits <= 16 && skip < 26, "IndexHash: {bits} bits without the lowest {skip}");
         let folded = 26 - skip;
-        Self {
-            line: Signal::default(),
-            index: Signal::default(),
-            _bits: bits,
-            _skip: skip,
-            _groups: folded.checked_div(bits).unwrap_or(0),
-            _rest: folded.checked_rem(bits).unwrap_or(0),
-        }
+        Self::wired(bits, skip, folded)
     }
 }
 

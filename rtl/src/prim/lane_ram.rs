@@ -1,7 +1,7 @@
 //! A distributed RAM of rows with a word for each lane.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` rows of one word of `N` bits for each lane, with one synchronous write and one combinational read port,
@@ -13,7 +13,8 @@ use rust_hdl::prelude::*;
 ///
 /// In hardware it is a [`RamAsync`](super::RamAsync) for each lane. A simulation moves rows of many lanes much faster than single words,
 /// if the words have 32 bits; bits that nobody reads cost nothing in hardware.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(lanes: usize)]
 pub struct LaneRam<const N: usize, const A: usize> {
     /// Rising-edge clock of the write port.
     pub clock: Signal<In, Clock>,
@@ -22,26 +23,21 @@ pub struct LaneRam<const N: usize, const A: usize> {
     /// Row of the write.
     pub write_address: Signal<In, Bits<A>>,
     /// Word of each lane to write.
+    #[count(lanes)]
     pub write_data: Vec<Signal<In, Bits<N>>>,
     /// Row of the read.
     pub read_address: Signal<In, Bits<A>>,
     /// Word of each lane at `read_address`, in the same cycle.
+    #[count(lanes)]
     pub read_data: Vec<Signal<Out, Bits<N>>>,
+    #[init(vec![vec![Bits::default(); lanes]; 1 << A])]
     _memory: Vec<Vec<Bits<N>>>,
 }
 
 impl<const N: usize, const A: usize> LaneRam<N, A> {
     /// A memory for so many lanes.
     pub fn new(lanes: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: vec![Signal::default(); lanes],
-            read_address: Signal::default(),
-            read_data: vec![Signal::default(); lanes],
-            _memory: vec![vec![Bits::default(); lanes]; 1 << A],
-        }
+        Self::wired(lanes)
     }
 }
 

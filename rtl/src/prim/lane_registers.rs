@@ -1,7 +1,7 @@
 //! Registers with a word for each lane and one enable.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// A word of `N` bits for each lane: flip-flops with a common clock enable.
@@ -10,27 +10,25 @@ use rust_hdl::prelude::*;
 ///
 /// In hardware it is a [`Register`](super::Register) without reset for each lane. A simulation moves the words of many lanes at once much
 /// faster than single ones, if they have 32 bits; bits that nobody reads cost nothing in hardware.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(lanes: usize)]
 pub struct LaneRegisters<const N: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Takes `d` at this edge.
     pub write_enable: Signal<In, Bit>,
     /// Next word of each lane.
+    #[count(lanes)]
     pub d: Vec<Signal<In, Bits<N>>>,
     /// Present word of each lane.
+    #[count(lanes)]
     pub q: Vec<Signal<Out, Bits<N>>>,
 }
 
 impl<const N: usize> LaneRegisters<N> {
     /// Registers for so many lanes.
     pub fn new(lanes: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            d: vec![Signal::default(); lanes],
-            q: vec![Signal::default(); lanes],
-        }
+        Self::wired(lanes)
     }
 }
 

@@ -1,14 +1,14 @@
 //! A register of one line with byte enables.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// 64 bytes, each with an enable of its own: flip-flops whose clock enables do the merging.
 ///
 /// At a rising edge with `write_enable` high the bytes whose strobe is set are written; the others keep their value. They are undefined until
 /// written and not reset. As a [`Register`](super::Register) the line would need a multiplexer for each bit.
-#[derive(Clone, Debug, Default, LogicBlock, Clocked)]
+#[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LineRegister {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,

@@ -1,7 +1,7 @@
 //! A distributed RAM: one write port, one combinational read port.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` words with one synchronous write and one combinational read port, inferred as
@@ -10,7 +10,7 @@ use rust_hdl::prelude::*;
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` is, in the same cycle, the word at `read_address`.
 /// 3. The contents are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
 pub struct RamAsync<T: Synth, const A: usize> {
     /// Rising-edge clock of the write port.
     pub clock: Signal<In, Clock>,
@@ -24,21 +24,8 @@ pub struct RamAsync<T: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// The word at `read_address`, in the same cycle.
     pub read_data: Signal<Out, T>,
+    #[count(1 << A)]
     _memory: Vec<T>,
-}
-
-impl<T: Synth, const A: usize> Default for RamAsync<T, A> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: Signal::default(),
-            read_address: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![T::default(); 1 << A],
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {

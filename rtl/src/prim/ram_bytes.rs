@@ -1,7 +1,7 @@
 //! A block RAM with byte enables.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of up to 4096 words of 32 bits with one port that reads or writes single bytes, inferred as block RAM.
@@ -15,7 +15,8 @@ use rust_hdl::prelude::*;
 ///
 /// A simulator writes the word with its new bytes at once: four writes of a byte each would be looked at in every cycle. Synthesis
 /// tools see the byte enables that they know block RAMs by.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(words: usize)]
 pub struct RamBytes {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -29,6 +30,7 @@ pub struct RamBytes {
     pub write_data: Signal<In, Bits<32>>,
     /// The word read, one cycle after its address.
     pub read_data: Signal<Out, Bits<32>>,
+    #[init(vec![0; words])]
     _memory: Vec<u32>,
 }
 
@@ -39,15 +41,7 @@ impl RamBytes {
     /// If `words` is not a power of two from 2 to 4096.
     pub fn new(words: usize) -> Self {
         assert!(words.is_power_of_two() && (2..=4096).contains(&words), "RamBytes: {words} words");
-        Self {
-            clock: Signal::default(),
-            enable: Signal::default(),
-            write_strobe: Signal::default(),
-            address: Signal::default(),
-            write_data: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![0; words],
-        }
+        Self::wired(words)
     }
 }
 

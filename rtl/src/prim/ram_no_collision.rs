@@ -1,7 +1,7 @@
 //! A block RAM that is not asked for the word that it writes.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` words of `N` bits with one write and one read port on the same clock: block RAM and nothing else.
@@ -15,7 +15,7 @@ use rust_hdl::prelude::*;
 ///
 /// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word before, costs a comparator, a
 /// multiplexer and registers for the word and the addresses on top: with 512 words of 32 bits 40 LUTs and 75 flip-flops.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
 pub struct RamNoCollision<const N: usize, const A: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,
@@ -31,22 +31,8 @@ pub struct RamNoCollision<const N: usize, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// The word read, one cycle after its address.
     pub read_data: Signal<Out, Bits<N>>,
+    #[count(1 << A)]
     _memory: Vec<Bits<N>>,
-}
-
-impl<const N: usize, const A: usize> Default for RamNoCollision<N, A> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: Signal::default(),
-            read_enable: Signal::default(),
-            read_address: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![Bits::default(); 1 << A],
-        }
-    }
 }
 
 impl<const N: usize, const A: usize> Logic for RamNoCollision<N, A> {

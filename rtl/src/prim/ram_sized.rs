@@ -2,7 +2,7 @@
 
 use super::sized;
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^depth_log2` words of `N` bits with one write and one read port on the same clock, inferred as block RAM.
@@ -13,7 +13,8 @@ use rust_hdl::prelude::*;
 /// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
 ///    the word before, so that whoever uses it is found out.
 /// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(depth_log2: usize)]
 pub struct RamSized<const N: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,
@@ -29,6 +30,7 @@ pub struct RamSized<const N: usize> {
     pub read_address: Signal<In, Bits<16>>,
     /// The word read, one cycle after its address.
     pub read_data: Signal<Out, Bits<N>>,
+    #[count(sized::words("RamSized", depth_log2))]
     _memory: Vec<Bits<N>>,
 }
 
@@ -38,16 +40,7 @@ impl<const N: usize> RamSized<N> {
     /// # Panics
     /// If `depth_log2` is not 1 to 16.
     pub fn new(depth_log2: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: Signal::default(),
-            read_enable: Signal::default(),
-            read_address: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![Bits::default(); sized::words("RamSized", depth_log2)],
-        }
+        Self::wired(depth_log2)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::sized;
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^depth_log2` words of `N` bits with one synchronous write and one combinational read port, inferred as
@@ -11,7 +11,8 @@ use rust_hdl::prelude::*;
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` is, in the same cycle, the word at `read_address`.
 /// 3. Address bits above the depth do not count. The contents are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(depth_log2: usize)]
 pub struct RamSizedAsync<const N: usize> {
     /// Rising-edge clock of the write port.
     pub clock: Signal<In, Clock>,
@@ -25,6 +26,7 @@ pub struct RamSizedAsync<const N: usize> {
     pub read_address: Signal<In, Bits<16>>,
     /// The word at `read_address`, in the same cycle.
     pub read_data: Signal<Out, Bits<N>>,
+    #[count(sized::words("RamSizedAsync", depth_log2))]
     _memory: Vec<Bits<N>>,
 }
 
@@ -34,15 +36,7 @@ impl<const N: usize> RamSizedAsync<N> {
     /// # Panics
     /// If `depth_log2` is not 1 to 16.
     pub fn new(depth_log2: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: Signal::default(),
-            read_address: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![Bits::default(); sized::words("RamSizedAsync", depth_log2)],
-        }
+        Self::wired(depth_log2)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::sized;
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^depth_log2` lines of 64 bytes with one write port that has byte enables and one read port on the same
@@ -17,7 +17,8 @@ use rust_hdl::prelude::*;
 ///
 /// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be looked at in every cycle. Synthesis
 /// tools see the byte enables that they know block RAMs by.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
+#[new(depth_log2: usize)]
 pub struct RamSizedBytes {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,
@@ -35,6 +36,7 @@ pub struct RamSizedBytes {
     pub read_address: Signal<In, Bits<16>>,
     /// The line read, one cycle after its address.
     pub read_data: Signal<Out, Bits<512>>,
+    #[count(sized::words("RamSizedBytes", depth_log2))]
     _memory: Vec<Bits<512>>,
 }
 
@@ -44,17 +46,7 @@ impl RamSizedBytes {
     /// # Panics
     /// If `depth_log2` is not 1 to 16.
     pub fn new(depth_log2: usize) -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: Signal::default(),
-            write_strobe: Signal::default(),
-            read_enable: Signal::default(),
-            read_address: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![Bits::default(); sized::words("RamSizedBytes", depth_log2)],
-        }
+        Self::wired(depth_log2)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A block RAM: one write port, one read port with a registered output.
 
 use crate::emit::unit_info::{self, Primitive};
-use hermes_rtl_macros::Clocked;
+use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
 /// Memory of `2^A` words with one write and one read port on the same clock, inferred as block RAM.
@@ -10,7 +10,7 @@ use rust_hdl::prelude::*;
 /// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word that stood at
 ///    `read_address` before that edge (read first); it keeps its value while `read_enable` is low.
 /// 3. The contents and `read_data` are undefined until written and are not reset.
-#[derive(Clone, Debug, LogicBlock, Clocked)]
+#[derive(Clone, Debug, LogicBlock)]
 pub struct RamSync<T: Synth, const A: usize> {
     /// Rising-edge clock of both ports.
     pub clock: Signal<In, Clock>,
@@ -26,22 +26,8 @@ pub struct RamSync<T: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// The word read, one cycle after its address.
     pub read_data: Signal<Out, T>,
+    #[count(1 << A)]
     _memory: Vec<T>,
-}
-
-impl<T: Synth, const A: usize> Default for RamSync<T, A> {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            write_enable: Signal::default(),
-            write_address: Signal::default(),
-            write_data: Signal::default(),
-            read_enable: Signal::default(),
-            read_address: Signal::default(),
-            read_data: Signal::default(),
-            _memory: vec![T::default(); 1 << A],
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> Logic for RamSync<T, A> {

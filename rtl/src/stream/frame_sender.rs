@@ -68,46 +68,8 @@ pub struct FrameSender {
     out_keep: Register<Bits<64>>,
     out_last: Register<Bit>,
     out_user: Register<Bits<32>>,
+    #[init(Constant::new(u64::MAX.into()))]
     all: Constant<Bits<64>>,
-}
-
-impl Default for FrameSender {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            line_valid: Signal::default(),
-            line_ready: Signal::default(),
-            line_data: Signal::default(),
-            line_error: Signal::default(),
-            line_start: Signal::default(),
-            line_last: Signal::default(),
-            frame_bytes: Signal::default(),
-            frame_port: Signal::default(),
-            tx_tvalid: Signal::default(),
-            tx_tready: Signal::default(),
-            tx_tdata: Signal::default(),
-            tx_tkeep: Signal::default(),
-            tx_tlast: Signal::default(),
-            tx_tuser: Signal::default(),
-            sent: Signal::default(),
-            sent_bytes: Signal::default(),
-            idle: Signal::default(),
-            rest: Register::default(),
-            open: Register::default(),
-            flush: Register::default(),
-            left: Register::default(),
-            length: Register::default(),
-            port: Register::default(),
-            damaged: Register::default(),
-            out_valid: Register::default(),
-            out_data: Register::default(),
-            out_keep: Register::default(),
-            out_last: Register::default(),
-            out_user: Register::default(),
-            all: Constant::new(u64::MAX.into()),
-        }
-    }
 }
 
 impl Logic for FrameSender {

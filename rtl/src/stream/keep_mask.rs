@@ -13,18 +13,8 @@ pub struct KeepMask {
     pub keep: Signal<In, Bits<64>>,
     /// The bytes, or zeros.
     pub masked: Signal<Out, Bits<512>>,
+    #[init(Pack::new(64))]
     bytes: Pack<Bits<8>, 8, 512>,
-}
-
-impl Default for KeepMask {
-    fn default() -> Self {
-        Self {
-            data: Signal::default(),
-            keep: Signal::default(),
-            masked: Signal::default(),
-            bytes: Pack::new(64),
-        }
-    }
 }
 
 impl Logic for KeepMask {

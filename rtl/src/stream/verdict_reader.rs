@@ -65,42 +65,8 @@ pub struct VerdictReader {
     line_first: RamAsync<Bits<4>, 2>,
     line_count: RamAsync<Bits<5>, 2>,
     select: WordSelect,
+    #[init(Constant::new(!Bits::<512>::default()))]
     all_faults: Constant<Bits<512>>,
-}
-
-impl Default for VerdictReader {
-    fn default() -> Self {
-        Self {
-            clock: Signal::default(),
-            reset: Signal::default(),
-            enable: Signal::default(),
-            follow: Signal::default(),
-            committed: Signal::default(),
-            verdict_base: Signal::default(),
-            ring_slots_log2: Signal::default(),
-            read_valid: Signal::default(),
-            read_ready: Signal::default(),
-            read_line: Signal::default(),
-            read_tag: Signal::default(),
-            response_valid: Signal::default(),
-            response_tag: Signal::default(),
-            response_data: Signal::default(),
-            response_error: Signal::default(),
-            verdict_valid: Signal::default(),
-            verdict_ready: Signal::default(),
-            verdict: Signal::default(),
-            idle: Signal::default(),
-            asked: Register::default(),
-            taken: Register::default(),
-            arrived: Register::default(),
-            lines: QueuePointers::default(),
-            line_data: RamAsync::default(),
-            line_first: RamAsync::default(),
-            line_count: RamAsync::default(),
-            select: WordSelect::default(),
-            all_faults: Constant::new(!Bits::<512>::default()),
-        }
-    }
 }
 
 impl Logic for VerdictReader {

@@ -1,0 +1,92 @@
+//! How units are written: what `docs/writing-units.md` asks for and no macro can see.
+
+use std::path::{Path, PathBuf};
+
+/// The folders of units.
+const FOLDERS: [&str; 7] = ["core", "control", "memory", "l2", "stream", "host", "prim"];
+
+/// Text that no unit has, and what to write instead.
+const REFUSED: [(&str, &str); 2] = [
+    (
+        "Signal::default()",
+        "a field has its default by itself: `#[count(n)]` at a `Vec`, `#[init(value)]` where a value is decided",
+    ),
+    (
+        "Register::default()",
+        "a field has its default by itself: `#[count(n)]` at a `Vec`, `#[init(value)]` where a value is decided",
+    ),
+];
+
+/// The only primitive that is a default itself.
+const PRIMITIVE: &str = "prim/register.rs";
+
+/// Local signals that are left: vectors that more than one loop uses.
+const LOCALS: usize = 60;
+
+fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            sources(&path, list);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            list.push(path);
+        }
+    }
+}
+
+/// Every file with a unit: its name, and its lines before the tests.
+fn units() -> Vec<(String, Vec<String>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![root.join("top.rs")];
+    FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut files));
+    let mut units = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_test = name.contains("test") || name.contains("equivalence");
+        if text.contains("LogicBlock") && !is_test && name != PRIMITIVE {
+            units.push((name, text.lines().map(String::from).collect()));
+        }
+    }
+    units
+}
+
+#[test]
+fn constructors_say_only_what_they_decide() {
+    let units = units();
+    assert!(units.len() > 100, "{} units found", units.len());
+    let mut faults = Vec::new();
+    for (name, lines) in &units {
+        for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            for (text, instead) in REFUSED {
+                if line.contains(text) {
+                    faults.push(format!("{name}:{}: `{text}`: {instead}", i + 1));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn locals_are_lets() {
+    let mut vectors = 0;
+    let mut faults = Vec::new();
+    for (name, lines) in units() {
+        for (i, line) in lines.iter().enumerate() {
+            if line.contains("Vec<Signal<Local,") {
+                vectors += 1;
+            } else if line.contains("Signal<Local,") {
+                faults
+                    .push(format!("{name}:{}: write `let` in `update`, where the value is computed", i + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(
+        vectors <= LOCALS,
+        "{vectors} vectors of local signals: a `let` in the loop is an element of one"
+    );
+}
