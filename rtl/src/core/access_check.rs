@@ -106,8 +106,6 @@ pub struct AccessCheck<const LANES: usize> {
     target_misaligned_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
-    #[count(LANES)]
-    low_sum: Vec<Signal<Local, Bits<7>>>,
 }
 
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
@@ -133,9 +131,9 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.region[i].block.next = self.address[i].val().get_bits::<18>(14);
             self.region[i].operand.next = self.operand[i].val().get_bits::<26>(6);
             // The address has this carry and these low bits too, but it is known later.
-            self.low_sum[i].next = (self.operand[i].val().get_bits::<7>(0) & 0x3f) + low_immediate;
-            self.misaligned.x[i].next = (self.low_sum[i].val().get_bits::<2>(0) & zeros).any();
-            self.region[i].low_carry.next = self.low_sum[i].val().get_bit(6);
+            let low_sum = (self.operand[i].val().get_bits::<7>(0) & 0x3f) + low_immediate;
+            self.misaligned.x[i].next = (low_sum.get_bits::<2>(0) & zeros).any();
+            self.region[i].low_carry.next = low_sum.get_bit(6);
             self.region[i].carry.next = self.carry[i].val();
             for w in 0..WINDOWS {
                 self.region[i].from_base[w].next = self.from_base[w].val();

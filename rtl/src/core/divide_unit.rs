@@ -99,8 +99,6 @@ pub struct DivideUnit<const LANES: usize> {
     group_dividend: Vec<Signal<Local, Bits<32>>>,
     #[count(groups)]
     group_divisor: Vec<Signal<Local, Bits<32>>>,
-    #[count(groups)]
-    group_result: Vec<Signal<Local, Bits<32>>>,
     #[init(groups)]
     _groups: usize,
     #[init(share)]
@@ -207,12 +205,12 @@ impl<const LANES: usize> Logic for DivideUnit<LANES> {
             self.counters[g].trailing.next = self.trailing.q.val();
             self.counters[g].a.next = self.group_dividend[g].val();
             counted = self.counters[g].count.val();
-            self.group_result[g].next = bits::<32>(0);
+            let mut group_result = bits::<32>(0);
             if done & self.result_ready.val() {
-                self.group_result[g].next = self.dividers[g].result.val() | bit_cast::<32, 6>(counted);
+                group_result = self.dividers[g].result.val() | bit_cast::<32, 6>(counted);
             }
             for p in 0..self._share {
-                self.result_data[p + g * self._share].next = self.group_result[g].val();
+                self.result_data[p + g * self._share].next = group_result;
             }
         }
     }

@@ -34,10 +34,6 @@ pub struct IssueTurns {
     /// The choice, one-hot.
     pub choice: Signal<Out, Bits<32>>,
     above: Register<Bits<32>>,
-    #[count(GROUPS)]
-    part: Vec<Signal<Local, Bits<4>>>,
-    #[count(GROUPS)]
-    part_mark: Vec<Signal<Local, Bits<4>>>,
     /// Of each group: whether something is requested, the first that is, and its mark.
     #[count(GROUPS)]
     group_any: Vec<Signal<Local, Bit>>,
@@ -62,22 +58,22 @@ impl Logic for IssueTurns {
             | (bit_cast::<64, 32>(self.request.val()) << 32);
         let marks = bit_cast::<64, 32>(self.mark.val()) | (bit_cast::<64, 32>(self.mark.val()) << 32);
         for g in 0..GROUPS {
-            self.part[g].next = ring.get_bits::<4>(g * 4);
-            self.part_mark[g].next = marks.get_bits::<4>(g * 4);
-            self.group_any[g].next = self.part[g].val().any();
+            let part = ring.get_bits::<4>(g * 4);
+            let part_mark = marks.get_bits::<4>(g * 4);
+            self.group_any[g].next = part.any();
             self.group_first[g].next = bits::<6>(3);
-            self.group_mark[g].next = self.part_mark[g].val().get_bit(3);
-            if self.part[g].val().get_bit(2) {
+            self.group_mark[g].next = part_mark.get_bit(3);
+            if part.get_bit(2) {
                 self.group_first[g].next = bits::<6>(2);
-                self.group_mark[g].next = self.part_mark[g].val().get_bit(2);
+                self.group_mark[g].next = part_mark.get_bit(2);
             }
-            if self.part[g].val().get_bit(1) {
+            if part.get_bit(1) {
                 self.group_first[g].next = bits::<6>(1);
-                self.group_mark[g].next = self.part_mark[g].val().get_bit(1);
+                self.group_mark[g].next = part_mark.get_bit(1);
             }
-            if self.part[g].val().get_bit(0) {
+            if part.get_bit(0) {
                 self.group_first[g].next = bits::<6>(0);
-                self.group_mark[g].next = self.part_mark[g].val().get_bit(0);
+                self.group_mark[g].next = part_mark.get_bit(0);
             }
         }
         for f in 0..FOURS {

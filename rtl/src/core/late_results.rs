@@ -98,9 +98,6 @@ pub struct LateResults<const LANES: usize> {
     scratched_q: Register<Bit>,
     divided_q: Register<Bit>,
     exchanged_q: Register<Bit>,
-    /// Neither stage W nor a unit before this one has the port.
-    #[count(LATE_SOURCES)]
-    free: Vec<Signal<Local, Bit>>,
     #[count(LATE_SOURCES)]
     result_taken: Vec<Signal<Local, Bit>>,
 }
@@ -114,18 +111,19 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            self.free[i].next = self.port_free.q.val();
+            // Neither stage W nor a unit before this one has the port.
+            let mut free = self.port_free.q.val();
             if i == FROM_SCRATCHPAD {
-                self.free[i].next = true;
+                free = true;
             }
             for j in 0..LATE_SOURCES {
                 if (j < i) && (j != FROM_SCRATCHPAD) && self.result_valid[j].val() {
-                    self.free[i].next = false;
+                    free = false;
                 }
             }
-            self.result_ready[i].next = self.free[i].val();
+            self.result_ready[i].next = free;
             self.result_taken[i].next = false;
-            if self.result_valid[i].val() & self.free[i].val() {
+            if self.result_valid[i].val() & free {
                 self.result_taken[i].next = true;
                 some_taken = true;
                 self.write_slot_q.d.next = self.result_slot[i].val();

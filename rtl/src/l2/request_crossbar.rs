@@ -106,16 +106,6 @@ pub struct RequestCrossbar {
     #[init(indices(banks))]
     number: Vec<Constant<Bits<5>>>,
 
-    #[count(banks)]
-    reads: Vec<Signal<Local, Bits<32>>>,
-    #[count(banks)]
-    writes: Vec<Signal<Local, Bits<32>>>,
-    #[count(banks)]
-    space: Vec<Signal<Local, Bit>>,
-    #[count(banks)]
-    choose_read: Vec<Signal<Local, Bit>>,
-    #[count(banks)]
-    choose_write: Vec<Signal<Local, Bit>>,
     #[init(requesters)]
     _requesters: usize,
     #[init(banks)]
@@ -150,51 +140,49 @@ impl Logic for RequestCrossbar {
         }
         for b in 0..self._banks {
             // Who wants this bank, and who gets it.
-            self.reads[b].next = bits::<32>(0);
-            self.writes[b].next = bits::<32>(0);
+            let mut reads = bits::<32>(0);
+            let mut writes = bits::<32>(0);
             for i in 0..self._requesters {
-                self.reads[b].next = self.reads[b].val().replace_bit(
+                reads = reads.replace_bit(
                     i,
                     self.read_valid[i].val()
                         && (self.read_bank[i].index.val().get_bits::<5>(0) == self.number[b].val()),
                 );
-                self.writes[b].next = self.writes[b].val().replace_bit(
+                writes = writes.replace_bit(
                     i,
                     self.write_valid[i].val()
                         && (self.write_bank[i].index.val().get_bits::<5>(0) == self.number[b].val()),
                 );
             }
-            self.read_arbiter[b].request.next = self.reads[b].val();
-            self.write_arbiter[b].request.next = self.writes[b].val();
-            self.space[b].next = !self.queue[b].full.val();
-            self.choose_write[b].next = self.space[b].val()
+            self.read_arbiter[b].request.next = reads;
+            self.write_arbiter[b].request.next = writes;
+            let space = !self.queue[b].full.val();
+            let choose_write = space
                 && self.write_arbiter[b].any.val()
                 && (!self.read_arbiter[b].any.val() || !self.wrote_last[b].q.val());
-            self.choose_read[b].next =
-                self.space[b].val() && self.read_arbiter[b].any.val() && !self.choose_write[b].val();
-            self.read_arbiter[b].advance.next = self.choose_read[b].val();
-            self.write_arbiter[b].advance.next = self.choose_write[b].val();
-            if self.choose_write[b].val() || self.choose_read[b].val() {
-                self.wrote_last[b].d.next = self.choose_write[b].val();
+            let choose_read = space && self.read_arbiter[b].any.val() && !choose_write;
+            self.read_arbiter[b].advance.next = choose_read;
+            self.write_arbiter[b].advance.next = choose_write;
+            if choose_write || choose_read {
+                self.wrote_last[b].d.next = choose_write;
             }
 
             // Its request goes into the queue.
-            self.queue[b].push.next = self.choose_write[b].val() || self.choose_read[b].val();
-            self.queue_write[b].write_enable.next = self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue[b].push.next = choose_write || choose_read;
+            self.queue_write[b].write_enable.next = choose_write || choose_read;
             self.queue_write[b].write_address.next = self.queue[b].write_address.val();
-            self.queue_write[b].write_data.next = self.choose_write[b].val();
-            self.queue_requester[b].write_enable.next =
-                self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue_write[b].write_data.next = choose_write;
+            self.queue_requester[b].write_enable.next = choose_write || choose_read;
             self.queue_requester[b].write_address.next = self.queue[b].write_address.val();
-            self.queue_tag[b].write_enable.next = self.choose_read[b].val();
+            self.queue_tag[b].write_enable.next = choose_read;
             self.queue_tag[b].write_address.next = self.queue[b].write_address.val();
-            self.queue_write_tag[b].write_enable.next = self.choose_write[b].val();
+            self.queue_write_tag[b].write_enable.next = choose_write;
             self.queue_write_tag[b].write_address.next = self.queue[b].write_address.val();
-            self.queue_line[b].write_enable.next = self.choose_write[b].val() || self.choose_read[b].val();
+            self.queue_line[b].write_enable.next = choose_write || choose_read;
             self.queue_line[b].write_address.next = self.queue[b].write_address.val();
-            self.queue_data[b].write_enable.next = self.choose_write[b].val();
+            self.queue_data[b].write_enable.next = choose_write;
             self.queue_data[b].write_address.next = self.queue[b].write_address.val();
-            self.queue_strobe[b].write_enable.next = self.choose_write[b].val();
+            self.queue_strobe[b].write_enable.next = choose_write;
             self.queue_strobe[b].write_address.next = self.queue[b].write_address.val();
             self.queue_requester[b].write_data.next = self.read_arbiter[b].index.val();
             self.queue_tag[b].write_data.next = bits::<7>(0);
@@ -202,7 +190,7 @@ impl Logic for RequestCrossbar {
             self.queue_line[b].write_data.next = bits::<26>(0);
             self.queue_data[b].write_data.next = bits::<512>(0);
             self.queue_strobe[b].write_data.next = bits::<64>(0);
-            if self.choose_write[b].val() {
+            if choose_write {
                 self.queue_requester[b].write_data.next = self.write_arbiter[b].index.val();
                 for i in 0..self._requesters {
                     if self.write_arbiter[b].grant.val().get_bit(i) {
@@ -213,7 +201,7 @@ impl Logic for RequestCrossbar {
                         self.write_ready[i].next = true;
                     }
                 }
-            } else if self.choose_read[b].val() {
+            } else if choose_read {
                 for i in 0..self._requesters {
                     if self.read_arbiter[b].grant.val().get_bit(i) {
                         self.queue_tag[b].write_data.next = self.read_tag[i].val();

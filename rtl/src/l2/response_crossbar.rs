@@ -119,10 +119,6 @@ pub struct ResponseCrossbar {
     write_count: Vec<Register<Bits<32>>>,
     #[init(indices(requesters))]
     number: Vec<Constant<Bits<5>>>,
-    #[count(requesters)]
-    waiting: Vec<Signal<Local, Bits<32>>>,
-    #[count(requesters)]
-    waiting_writes: Vec<Signal<Local, Bits<32>>>,
     #[init(requesters)]
     _requesters: usize,
     #[init(banks)]
@@ -156,20 +152,20 @@ impl Logic for ResponseCrossbar {
         }
         for i in 0..self._requesters {
             // Reads.
-            self.waiting[i].next = bits::<32>(0);
-            self.waiting_writes[i].next = bits::<32>(0);
+            let mut waiting = bits::<32>(0);
+            let mut waiting_writes = bits::<32>(0);
             for b in 0..self._banks {
-                self.waiting[i].next = self.waiting[i].val().replace_bit(
+                waiting = waiting.replace_bit(
                     b,
                     self.bank_valid[b].val() && (self.bank_requester[b].val() == self.number[i].val()),
                 );
-                self.waiting_writes[i].next = self.waiting_writes[i].val().replace_bit(
+                waiting_writes = waiting_writes.replace_bit(
                     b,
                     self.bank_written_valid[b].val()
                         && (self.bank_written_requester[b].val() == self.number[i].val()),
                 );
             }
-            self.arbiter[i].request.next = self.waiting[i].val();
+            self.arbiter[i].request.next = waiting;
             self.arbiter[i].advance.next = self.arbiter[i].any.val();
             self.valid[i].d.next = self.arbiter[i].any.val();
             if self.arbiter[i].any.val() {
@@ -193,7 +189,7 @@ impl Logic for ResponseCrossbar {
             self.response_error[i].next = self.error[i].q.val();
 
             // Writes.
-            self.written_arbiter[i].request.next = self.waiting_writes[i].val();
+            self.written_arbiter[i].request.next = waiting_writes;
             self.written_arbiter[i].advance.next = self.written_arbiter[i].any.val();
             self.done[i].d.next = self.written_arbiter[i].any.val();
             if self.written_arbiter[i].any.val() {

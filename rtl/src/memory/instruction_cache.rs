@@ -131,8 +131,6 @@ pub struct InstructionCache {
     retry: Register<Bit>,
     wake: Register<Bit>,
 
-    #[count(ways)]
-    hits: Vec<Signal<Local, Bit>>,
     #[init(Constant::new((sets as u64 - 1).into()))]
     last_set: Constant<Bits<12>>,
     #[init(Constant::new((ways as u64 - 1).into()))]
@@ -180,11 +178,11 @@ impl Logic for InstructionCache {
         self.instruction.next = self.words[0].read_data.val();
         let mut choice = self.turn.q.val() & self.last_way.val();
         for way in 0..self._ways {
-            self.hits[way].next = self.looked_up.q.val()
+            let hits = self.looked_up.q.val()
                 && !self.blocked.q.val()
                 && self.tags[way].read_data.val().get_bit(26)
                 && (self.tags[way].read_data.val().get_bits::<26>(0) == self.looked_line.q.val());
-            if self.hits[way].val() {
+            if hits {
                 is_hit = true;
                 is_error = self.tags[way].read_data.val().get_bit(27);
                 self.instruction.next = self.words[way].read_data.val();

@@ -27,8 +27,6 @@ pub struct StoreMerge {
     pub strobe: Signal<Out, Bits<64>>,
 
     #[count(lanes)]
-    select: Vec<Signal<Local, Bits<16>>>,
-    #[count(lanes)]
     won: Vec<Signal<Local, Bits<4>>>,
     #[count(lanes)]
     won_word: Vec<Signal<Local, Bits<32>>>,
@@ -87,11 +85,11 @@ impl Logic for StoreMerge {
         }
         // A lane that writes nothing selects no word, so that this needs no enable: it would cost a LUT a bit.
         for i in 0..self._lanes {
-            self.select[i].next = bits::<16>(0);
+            let mut select = bits::<16>(0);
             if self.lane_strobe[i].val().any() {
-                self.select[i].next = bits::<16>(1) << self.index[i].val();
+                select = bits::<16>(1) << self.index[i].val();
                 for w in 0..16 {
-                    if self.select[i].val().get_bit(w) {
+                    if select.get_bit(w) {
                         self.word[w].next = self.word[w].val() | self.won_word[i].val();
                         self.word_strobe[w].next = self.word_strobe[w].val() | self.won[i].val();
                     }
