@@ -4,9 +4,10 @@
 pub use crate::connect;
 #[doc(hidden)]
 pub use crate::emit::unit_info;
+pub use crate::emit::unit_info::{Flipped, PortGroup};
 pub use crate::prim::{
     IndexHash, LaneRam, LaneRegisters, LineRegister, Pack, PartialProducts, RamAsync, RamBytes,
     RamNoCollision, RamSized, RamSizedAsync, RamSizedBytes, RamSync, Register,
 };
-pub use hermes_rtl_macros::{hdl_gen, LogicBlock};
+pub use hermes_rtl_macros::{hdl_gen, LogicBlock, Ports};
 pub use rust_hdl::prelude::*;

@@ -20,7 +20,7 @@ fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<(&'a 
 }
 
 /// What the attributes of a field decide: its value, or how many defaults its `Vec` has.
-fn decided(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
+pub fn decided(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
     let init = attribute(attributes, "init")?;
     let count = attribute(attributes, "count")?;
     match (init, count) {

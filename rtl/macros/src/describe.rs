@@ -5,7 +5,7 @@ use quote::quote;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Field, GenericParam, Lit, Meta, Type};
 
 /// The doc comment of an item: its lines without the leading space.
-fn doc(attributes: &[Attribute]) -> String {
+pub fn doc(attributes: &[Attribute]) -> String {
     let mut lines = Vec::new();
     for attribute in attributes {
         if let Meta::NameValue(pair) = &attribute.meta {

@@ -11,6 +11,7 @@ mod constructor;
 mod describe;
 mod kernel;
 mod logic_block;
+mod ports;
 mod stimulus;
 mod types;
 
@@ -37,6 +38,22 @@ pub fn clocked(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     let expand = || Ok(clocked::expand(&input, &logic_block::fields(&input)?.0));
     expand().unwrap_or_else(|e: syn::Error| e.to_compile_error()).into()
+}
+
+/// Makes a struct of `Signal<In, T>`, `Signal<Out, T>`, `Vec`s of them and other port groups a group of ports: a public field of
+/// units, which is connected as one.
+///
+/// - In the Verilog the ports of a field `start` are `start_valid`, `start_slot`, ...; the comment of the field and that of the
+///   struct stand above the first of them, those of the signals beside them. A `Vec` of groups is one port for each signal,
+///   with the elements side by side, as a `Vec` of signals is.
+/// - `unit_info::Connect`: `connect!` connects the group of a unit with that of its child, or those of two children, one of
+///   which has it as `Flipped<Name>`, with inputs and outputs exchanged.
+/// - `Default`, `Clone`, `Debug`; a field has the value of its `#[init(value)]`, else its default. A `Vec` needs a `#[count(N)]`
+///   that gives it its length.
+#[proc_macro_derive(Ports, attributes(init, count))]
+pub fn ports(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    ports::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
 /// The kernel of a unit: `fn update(&mut self)` runs in the native simulation as it stands, and is translated to rust-hdl's

@@ -2,14 +2,16 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DeriveInput, Field};
+use syn::{DeriveInput, Field, Visibility};
 
 use crate::types::{arguments, element, is_named};
 
-/// Whether the field is a data input: `Signal<In, T>` or a `Vec` of them, but no clock.
+/// Whether the field is a data input, `Signal<In, T>` or a `Vec` of them, but no clock; or may be a port group.
 fn is_input(field: &Field) -> bool {
-    matches!(arguments(element(&field.ty), "Signal").as_deref(), Some([direction, value])
-        if is_named(direction, "In") && !is_named(value, "Clock"))
+    match arguments(element(&field.ty), "Signal").as_deref() {
+        Some([direction, value]) => is_named(direction, "In") && !is_named(value, "Clock"),
+        _ => !matches!(field.vis, Visibility::Inherited),
+    }
 }
 
 /// The implementation of `unit_info::Drive` for the struct.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::elements;
 use super::flow::{self, ChildEdges, Slots};
 use super::kernel;
-use super::module::{self, header, port_name, Definition, Direction, Port, PortElement};
+use super::module::{self, header, port_name, Definition, Direction, ListedPort, Port, PortElement};
 use super::names::{identifier, module_name, snake_case, Names};
 use super::plan;
 use super::scope::{self, Scope};
@@ -302,21 +302,18 @@ fn base_name(scope: &Scope) -> (String, Vec<(String, String)>) {
 fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Definition {
     let mut ports = Vec::new();
     let mut lengths = Vec::new();
-    for (name, elements) in group_elements(&scope.atoms) {
+    for (name, elements) in group_elements(scope) {
         lengths.push(elements.len());
         let direction = match elements[0].kind {
             AtomKind::InputParameter => Direction::Input,
             _ => Direction::Output,
         };
-        let name = port_name(name).to_string();
-        ports.push((
-            Port { name, direction, width: elements[0].width * elements.len() },
-            false,
-            String::new(),
-        ));
+        let name = port_name(&name).to_string();
+        let port = Port { name, direction, width: elements[0].width * elements.len() };
+        ports.push(ListedPort { port, procedural: false, doc: String::new(), group: None });
     }
     let places = |name: &String| -> Vec<PortElement> {
-        let port = ports.iter().position(|(p, _, _)| p.name == *name);
+        let port = ports.iter().position(|p| p.port.name == *name);
         port.into_iter().flat_map(|p| (0..lengths[p]).map(move |element| (p, element))).collect()
     };
     let through = combinational.iter().flat_map(|(output, input)| {
@@ -332,7 +329,7 @@ fn memory(scope: &Scope, doc: &str, combinational: &[(String, String)]) -> Defin
     Definition {
         doc: doc.to_string(),
         header: header(&ports),
-        ports: ports.into_iter().map(|(p, _, _)| p).collect(),
+        ports: ports.into_iter().map(|p| p.port).collect(),
         body: format!("\n{body}"),
         wakes: through.clone(),
         through,

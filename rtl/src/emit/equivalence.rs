@@ -10,6 +10,7 @@ use verilator_sys::{Input, Model, ModelOptions, Output};
 
 use super::module::port_name;
 use super::names::module_name;
+use super::port_groups::GroupNames;
 use super::scope::{literal_value, modulo};
 use super::unit::split_element;
 use super::unit_info::Drive;
@@ -23,7 +24,7 @@ use super::{emit, Design, Direction, Port};
 #[derive(Default)]
 struct Ports {
     depth: usize,
-    namespace: Vec<String>,
+    groups: GroupNames,
     inputs: BTreeMap<String, Vec<BigUint>>,
     outputs: BTreeMap<String, Vec<BigUint>>,
     widths: BTreeMap<String, usize>,
@@ -34,12 +35,12 @@ impl Probe for Ports {
         self.depth += 1;
     }
 
-    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
-        self.namespace.push(name.to_string());
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
+        self.groups.start(name, node);
     }
 
     fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
-        self.namespace.pop();
+        self.groups.end();
     }
 
     fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
@@ -49,9 +50,7 @@ impl Probe for Ports {
             _ => return,
         };
         if self.depth == 1 {
-            let mut path = self.namespace.clone();
-            path.push(split_element(name).0.to_string());
-            let base = path.join("$");
+            let base = self.groups.port(&self.groups.qualified(split_element(name).0));
             self.widths.insert(base.clone(), signal.bits());
             let value = modulo(&literal_value(&signal.verilog()), signal.bits());
             list.entry(base).or_default().push(value);

@@ -21,6 +21,9 @@ mod names;
 mod node;
 mod path;
 mod plan;
+mod port_groups;
+#[cfg(test)]
+mod ports_tests;
 mod scope;
 mod text;
 mod unit;

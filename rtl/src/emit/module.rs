@@ -84,13 +84,40 @@ fn field_doc(description: Option<&Description>, path: &str) -> String {
     description.and_then(find).map(|doc| format!("  // {doc}")).unwrap_or_default()
 }
 
+/// The comment above the ports of a group: that of the field, then that of the group.
+fn group_doc(description: &Description, path: &str) -> Option<String> {
+    let (group, _) = path.rsplit_once('.')?;
+    let of = |list: &[(String, String)]| {
+        list.iter().find(|(name, _)| name == group).and_then(|(_, doc)| short(doc))
+    };
+    let sentences: Vec<String> =
+        [of(&description.fields), of(&description.groups)].into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(". "))
+}
+
+/// A port in the list of a module.
+pub struct ListedPort {
+    pub port: Port,
+    /// Driven from an `always` block.
+    pub procedural: bool,
+    /// Comment behind it.
+    pub doc: String,
+    /// Comment above the first port of its group.
+    pub group: Option<String>,
+}
+
 /// The port list of a module.
-pub fn header(ports: &[(Port, bool, String)]) -> String {
-    let columns: Vec<String> = ports.iter().map(|(p, _, _)| range(p.width)).collect();
+pub fn header(ports: &[ListedPort]) -> String {
+    let columns: Vec<String> = ports.iter().map(|p| range(p.port.width)).collect();
     let widest = columns.iter().map(String::len).max().unwrap_or(0);
-    let longest = ports.iter().map(|(p, _, _)| p.name.len()).max().unwrap_or(0) + 1;
+    let longest = ports.iter().map(|p| p.port.name.len()).max().unwrap_or(0) + 1;
     let mut text = String::from("(\n");
-    for (i, ((port, procedural, doc), column)) in ports.iter().zip(&columns).enumerate() {
+    let mut above: &Option<String> = &None;
+    for (i, (ListedPort { port, procedural, doc, group }, column)) in ports.iter().zip(&columns).enumerate() {
+        if let (Some(comment), true) = (group, group != above) {
+            let _ = writeln!(text, "    // {comment}:");
+        }
+        above = group;
         let direction = match port.direction {
             Direction::Input => "input  wire",
             Direction::Output if *procedural => "output reg ",
@@ -482,7 +509,12 @@ pub fn write(
         };
         port_of.insert(var, ports.len());
         let port = Port { name: builder.writer.name[var].clone(), direction, width: info.bits() };
-        ports.push((port, plan.procedural.contains(&var), field_doc(description, &info.path)));
+        ports.push(ListedPort {
+            port,
+            procedural: plan.procedural.contains(&var),
+            doc: field_doc(description, &info.path),
+            group: description.and_then(|d| group_doc(d, &info.path)),
+        });
     }
     let place = |slot: usize| {
         let var = slots.var(slot);
@@ -499,7 +531,7 @@ pub fn write(
     Definition {
         doc: description.map(|d| d.doc.clone()).unwrap_or_default(),
         header: header(&ports),
-        ports: ports.into_iter().map(|(p, _, _)| p).collect(),
+        ports: ports.into_iter().map(|p| p.port).collect(),
         body: format!("{declarations}{combinational}{instances}{clocked}{sink}"),
         through,
         wakes,
@@ -508,10 +540,11 @@ pub fn write(
 }
 
 impl Definition {
-    /// Notes the words of the text.
+    /// Notes the words of the text, without the comments above groups of ports.
     pub fn index_words(&mut self) {
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let text = [&self.header, &self.body];
-        self.identifiers = text.iter().flat_map(|t| t.split(|c| !word(c))).map(str::to_string).collect();
+        let ports = self.header.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let words = ports.chain(self.body.lines()).flat_map(|line| line.split(|c| !word(c)));
+        self.identifiers = words.map(str::to_string).collect();
     }
 }

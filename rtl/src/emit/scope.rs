@@ -1,14 +1,18 @@
 //! Reads a rust-hdl block into a plain tree.
 
+use std::collections::BTreeSet;
+
 use num_bigint::{BigInt, Sign};
 use rust_hdl::prelude::*;
 
+use super::port_groups::GroupNames;
+use super::unit::rust_path;
 use super::unit_info::{Description, Primitive};
 
 /// A signal or constant of a unit.
 #[derive(Clone, Debug)]
 pub struct AtomInfo {
-    /// Field name; `field$3` for an element of a `Vec`, `bus$valid` for a field of an interface.
+    /// Field name; `field$3` for an element of a `Vec`, `bus$valid` for a field of an interface or of a port group.
     pub name: String,
     pub kind: AtomKind,
     pub width: usize,
@@ -33,6 +37,8 @@ pub struct Scope {
     pub code: Verilog,
     pub description: Option<Description>,
     pub primitive: Option<Primitive>,
+    /// Its vectors of port groups, by name.
+    pub group_vectors: BTreeSet<String>,
 }
 
 /// The value of a rust-hdl literal, which only shows it as text.
@@ -52,19 +58,8 @@ pub fn modulo(value: &BigInt, width: usize) -> num_bigint::BigUint {
 
 #[derive(Default)]
 struct Reader {
-    open: Vec<Scope>,
-    namespace: Vec<String>,
+    open: Vec<(Scope, GroupNames)>,
     root: Option<Scope>,
-}
-
-impl Reader {
-    fn qualified(&self, name: &str) -> String {
-        let mut path = self.namespace.join("$");
-        if !path.is_empty() {
-            path.push('$');
-        }
-        path + name
-    }
 }
 
 impl Probe for Reader {
@@ -72,39 +67,45 @@ impl Probe for Reader {
         let timing = node.timing();
         let primitive = Primitive::from_timing(&timing);
         let has_text = !matches!(primitive, Some(Primitive::Register { .. } | Primitive::Pack));
-        self.open.push(Scope {
-            name: self.qualified(name),
+        let scope = Scope {
+            name: name.to_string(),
             atoms: Vec::new(),
             children: Vec::new(),
             code: if has_text { node.hdl() } else { Verilog::Empty },
             description: Description::from_timing(&timing),
             primitive,
-        });
+            group_vectors: BTreeSet::new(),
+        };
+        self.open.push((scope, GroupNames::default()));
     }
 
-    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
-        self.namespace.push(name.to_string());
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
+        let Some((scope, groups)) = self.open.last_mut() else { return };
+        if let (Some((path, group)), Some(owner)) = (groups.start(name, node), &mut scope.description) {
+            owner.add_group(&rust_path(&path), group);
+        }
     }
 
     fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
-        let atom = AtomInfo {
-            name: self.qualified(name),
+        let Some((scope, groups)) = self.open.last_mut() else { return };
+        scope.atoms.push(AtomInfo {
+            name: groups.qualified(name),
             kind: signal.kind(),
             width: signal.bits(),
             ty: signal.descriptor(),
             value: literal_value(&signal.verilog()),
-        };
-        if let Some(scope) = self.open.last_mut() {
-            scope.atoms.push(atom);
-        }
+        });
     }
 
     fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
-        self.namespace.pop();
+        if let Some((_, groups)) = self.open.last_mut() {
+            groups.end();
+        }
     }
 
     fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
-        let Some(mut scope) = self.open.pop() else { return };
+        let Some((mut scope, groups)) = self.open.pop() else { return };
+        scope.group_vectors = groups.into_vectors();
         let locals = scope.description.iter().flat_map(|d| d.locals.list());
         scope.atoms.extend(locals.map(|local| AtomInfo {
             name: local.name.clone(),
@@ -114,7 +115,7 @@ impl Probe for Reader {
             value: BigInt::default(),
         }));
         match self.open.last_mut() {
-            Some(owner) => owner.children.push(scope),
+            Some((owner, _)) => owner.children.push(scope),
             None => self.root = Some(scope),
         }
     }

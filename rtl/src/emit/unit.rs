@@ -8,6 +8,7 @@ use rust_hdl::prelude::*;
 use super::fields::{fields, Field};
 use super::names::snake_case;
 use super::node::{Node, VarId};
+use super::port_groups::port_of;
 use super::scope::{modulo, AtomInfo, Scope};
 use super::unit_info::Primitive;
 use super::EmitError;
@@ -157,14 +158,21 @@ pub fn rust_path(name: &str) -> String {
     text
 }
 
-/// Groups the elements of every `Vec` of signals: base name, and the elements in order.
-pub fn group_elements(atoms: &[AtomInfo]) -> Vec<(&str, Vec<&AtomInfo>)> {
-    let mut groups: Vec<(&str, Vec<&AtomInfo>)> = Vec::new();
-    for atom in atoms {
+/// Groups the elements of every `Vec` of signals, and the signals of every `Vec` of port groups: name of the port, and its
+/// elements in order.
+pub fn group_elements(scope: &Scope) -> Vec<(String, Vec<&AtomInfo>)> {
+    let mut groups: Vec<(String, Vec<&AtomInfo>)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for atom in &scope.atoms {
         let (base, index) = split_element(&atom.name);
-        match groups.last_mut() {
-            Some((name, elements)) if *name == base && index == Some(elements.len()) => elements.push(atom),
-            _ => groups.push((if index == Some(0) { base } else { &atom.name }, vec![atom])),
+        let port = port_of(&scope.group_vectors, base);
+        let is_element = index.is_some() || port != base;
+        match known.get(&port) {
+            Some(&group) if is_element => groups[group].1.push(atom),
+            _ => {
+                known.insert(port.clone(), groups.len());
+                groups.push((port, vec![atom]));
+            }
         }
     }
     groups
@@ -224,8 +232,8 @@ impl Unit {
         mut module: impl FnMut(&Scope, &str) -> Result<usize, EmitError>,
     ) -> Result<Self, EmitError> {
         let mut unit = Unit { path: path.to_string(), ..Unit::default() };
-        for (name, elements) in group_elements(&scope.atoms) {
-            unit.declare_field(name, &elements)?;
+        for (name, elements) in group_elements(scope) {
+            unit.declare_field(&name, &elements)?;
         }
         for child in &scope.children {
             let prefix = format!("{}$", child.name);
@@ -321,7 +329,7 @@ impl Unit {
     fn declare_child(&mut self, child: &Scope, prefix: &str, module: usize) -> Result<(), EmitError> {
         let index = self.children.len();
         let mut ports = Vec::new();
-        for (name, elements) in group_elements(&child.atoms) {
+        for (name, elements) in group_elements(child) {
             let role = match elements[0].kind {
                 AtomKind::InputParameter => Role::ChildInput(index),
                 AtomKind::OutputParameter => Role::ChildOutput(index),
@@ -331,7 +339,7 @@ impl Unit {
                     return Err(EmitError::unsupported(path, "only In and Out ports translate"));
                 }
             };
-            ports.push(self.add_var(name, &elements, role, prefix));
+            ports.push(self.add_var(&name, &elements, role, prefix));
         }
         self.children.push(Child { name: child.name.clone(), module, ports });
         Ok(())

@@ -8,6 +8,7 @@ use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
 
 pub use super::connection::{Clocked, Connect};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
+pub use super::port_groups::{Flipped, PortGroup};
 
 /// Marks the entries of `Logic::timing` that are not timing.
 const DESCRIPTION: &str = "hermes description";
@@ -28,6 +29,8 @@ pub struct Description {
     pub constants: Vec<(String, BigInt)>,
     /// `let`s of the kernel.
     pub locals: Locals,
+    /// Doc comments of the port groups among the fields, by path; the back end adds them.
+    pub groups: Vec<(String, String)>,
 }
 
 impl Description {
@@ -46,6 +49,7 @@ impl Description {
             parameters,
             constants: Vec::new(),
             locals: Locals::default(),
+            groups: Vec::new(),
         }
     }
 
@@ -61,6 +65,14 @@ impl Description {
     pub fn with_locals(mut self, locals: Locals) -> Self {
         self.locals = locals;
         self
+    }
+
+    /// Adds the comments of the port group at `path` and of its ports.
+    pub fn add_group(&mut self, path: &str, group: Self) {
+        if self.groups.iter().all(|(known, _)| known != path) {
+            self.groups.push((path.to_string(), group.doc));
+            self.fields.extend(group.fields.into_iter().map(|(name, doc)| (format!("{path}.{name}"), doc)));
+        }
     }
 
     /// Packs the description into the form in which `Logic::timing` carries it.
@@ -94,6 +106,7 @@ impl Description {
             parameters: numbers(parameters),
             constants: numbers(constants),
             locals: Locals::from_text(locals),
+            groups: Vec::new(),
         })
     }
 }
@@ -214,7 +227,7 @@ impl<const N: usize> RandomValue for Bits<N> {
 
 /// What a test needs to drive any unit; the derive macro `LogicBlock` implements it.
 pub trait Drive: Block {
-    /// Gives a random value to every input of `bool` or `Bits`, and to `Vec`s of them; others keep theirs.
+    /// Gives a random value to every input of `bool` or `Bits`, and to `Vec`s and port groups of them; others keep theirs.
     fn randomize_inputs(&mut self, random: &mut dyn FnMut() -> u64);
     /// Sets the input `reset`, if there is one.
     fn set_reset(&mut self, level: bool);
@@ -228,8 +241,8 @@ pub trait RandomInput {
     fn randomize(self, random: &mut dyn FnMut() -> u64);
 }
 
-/// Leaves an input as it is: for types without [`RandomValue`]. Method lookup comes here if [`RandomInput`] does not
-/// apply, because it has one reference less.
+/// Leaves a field as it is: inputs of types without [`RandomValue`], and what is no input. Method lookup comes here if
+/// [`RandomInput`] does not apply, because it has one reference less.
 pub trait KeepInput {
     /// Does nothing.
     fn randomize(self, random: &mut dyn FnMut() -> u64);
@@ -247,10 +260,6 @@ impl<T: RandomValue> RandomInput for &mut &mut Vec<Signal<In, T>> {
     }
 }
 
-impl<T: Synth> KeepInput for &mut Signal<In, T> {
-    fn randomize(self, _random: &mut dyn FnMut() -> u64) {}
-}
-
-impl<T: Synth> KeepInput for &mut Vec<Signal<In, T>> {
+impl<B: Block> KeepInput for &mut B {
     fn randomize(self, _random: &mut dyn FnMut() -> u64) {}
 }

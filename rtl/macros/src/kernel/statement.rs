@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
+use syn::visit::Visit;
 use syn::{
     BinOp, Block, Error, Expr, ExprAssign, ExprBinary, ExprCall, ExprField, ExprForLoop, ExprIf, ExprMatch,
     Macro, Member, Pat, Path, Result, Stmt, Token,
@@ -324,17 +325,31 @@ fn for_loop(node: &ExprForLoop, scope: &mut Scope) -> Result<TokenStream> {
     let Range { index, from, to } = locals::range(node)?;
     let body = scope.turns(index, |scope| block(&node.body, scope))?;
     let text = index.to_string();
+    let body = quote!({
+        let #index = unit_info::first(#from..#to);
+        #body
+    });
+    let mut connections = Connections(false);
+    connections.visit_block(&node.body);
+    // `connect!` looks at the ports: in a loop without turns they may be elements of a vector that has none.
+    let body = if connections.0 { quote!(if #from < #to #body else { Vec::new() }) } else { body };
     Ok(quote! {
         ast::VerilogStatement::Loop(ast::VerilogLoop {
             index: #text.into(),
             from: #from.into(),
             to: #to.into(),
-            block: {
-                let #index = unit_info::first(#from..#to);
-                #body
-            },
+            block: #body,
         })
     })
+}
+
+/// Whether there is a `connect!`.
+struct Connections(bool);
+
+impl<'ast> Visit<'ast> for Connections {
+    fn visit_macro(&mut self, node: &'ast Macro) {
+        self.0 |= node.path.is_ident("connect");
+    }
 }
 
 /// `Type::link(&mut self.a, &mut self.b)` of rust-hdl's interfaces.
