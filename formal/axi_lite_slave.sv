@@ -20,11 +20,12 @@ module axi_lite_slave_formal (
     wire [31:0] rdata, write_data, write_mask;
     wire [11:0] address;
     axi_lite_slave dut (
-        .clk(clk), .rst(rst), .awaddr(awaddr), .awvalid(awvalid), .awready(awready), .wdata(wdata), .wstrb(wstrb),
-        .wvalid(wvalid), .wready(wready), .bresp(bresp), .bvalid(bvalid), .bready(bready), .araddr(araddr),
-        .arvalid(arvalid), .arready(arready), .rdata(rdata), .rresp(rresp), .rvalid(rvalid), .rready(rready),
-        .address(address), .read(read), .write(write), .write_data(write_data), .write_mask(write_mask), .known(known),
-        .value(value), .delay(delay)
+        .clk(clk), .rst(rst), .axil_awaddr(awaddr), .axil_awprot(3'd0), .axil_awvalid(awvalid), .axil_awready(awready),
+        .axil_wdata(wdata), .axil_wstrb(wstrb), .axil_wvalid(wvalid), .axil_wready(wready), .axil_bresp(bresp),
+        .axil_bvalid(bvalid), .axil_bready(bready), .axil_araddr(araddr), .axil_arprot(3'd0), .axil_arvalid(arvalid),
+        .axil_arready(arready), .axil_rdata(rdata), .axil_rresp(rresp), .axil_rvalid(rvalid), .axil_rready(rready),
+        .request_address(address), .request_read(read), .request_write(write), .request_data(write_data),
+        .request_mask(write_mask), .answer_known(known), .answer_value(value), .answer_delay(delay)
     );
     (* hierconn *) wire \dut.aw_held ;
     (* hierconn *) wire \dut.w_held ;

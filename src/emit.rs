@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hermes_rtl::config::Config;
 use hermes_rtl::emit::artefacts;
-use hermes_rtl::host::registers::REGISTERS;
+use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::output::OutputFile;
 
 use crate::array::{self, ArrayArgs};
@@ -48,7 +48,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    for (name, text) in artefacts::all(&design, &config, REGISTERS, args.line_directives) {
+    for (name, text) in artefacts::all(&design, &config, &registers_of(&config), args.line_directives) {
         write(&folder.join(name), &text)?;
     }
     log::info!("{}: {} modules", folder.display(), design.modules.len());

@@ -10,6 +10,7 @@
 //! | `l2` | the memory system that all cores share: banks of the L2, AXI4 channels |
 //! | `host` | the AXI4-Lite register file and its table |
 //! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
+//! | `ports` | port groups: what passes between two units |
 //! | `emit` | the Verilog back end |
 //!
 //! [`top`] puts them together.
@@ -21,6 +22,7 @@ pub mod emit;
 pub mod host;
 pub mod l2;
 pub mod memory;
+pub mod ports;
 pub mod prelude;
 pub mod prim;
 pub mod stream;

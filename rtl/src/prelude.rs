@@ -9,5 +9,5 @@ pub use crate::prim::{
     IndexHash, LaneRam, LaneRegisters, LineRegister, Pack, PartialProducts, RamAsync, RamBytes,
     RamNoCollision, RamSized, RamSizedAsync, RamSizedBytes, RamSync, Register,
 };
-pub use hermes_rtl_macros::{hdl_gen, LogicBlock, Ports};
+pub use hermes_rtl_macros::{hdl_gen, register_block, register_file, LogicBlock, Ports};
 pub use rust_hdl::prelude::*;

@@ -6,6 +6,7 @@ use crate::core::ShaderCore;
 use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
+use crate::ports::{AxiLite, Trace};
 use crate::prelude::*;
 use crate::stream::PacketPorts;
 
@@ -23,45 +24,8 @@ pub struct HermesTop<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // AXI4-Lite slave: the registers
-    /// Write address in bytes.
-    pub s_axil_awaddr: Signal<In, Bits<12>>,
-    /// Write protection; not used.
-    pub s_axil_awprot: Signal<In, Bits<3>>,
-    /// Write address valid.
-    pub s_axil_awvalid: Signal<In, Bit>,
-    /// Write address ready.
-    pub s_axil_awready: Signal<Out, Bit>,
-    /// Write data.
-    pub s_axil_wdata: Signal<In, Bits<32>>,
-    /// Bytes to write.
-    pub s_axil_wstrb: Signal<In, Bits<4>>,
-    /// Write data valid.
-    pub s_axil_wvalid: Signal<In, Bit>,
-    /// Write data ready.
-    pub s_axil_wready: Signal<Out, Bit>,
-    /// Write response.
-    pub s_axil_bresp: Signal<Out, Bits<2>>,
-    /// Write response valid.
-    pub s_axil_bvalid: Signal<Out, Bit>,
-    /// Write response ready.
-    pub s_axil_bready: Signal<In, Bit>,
-    /// Read address in bytes.
-    pub s_axil_araddr: Signal<In, Bits<12>>,
-    /// Read protection; not used.
-    pub s_axil_arprot: Signal<In, Bits<3>>,
-    /// Read address valid.
-    pub s_axil_arvalid: Signal<In, Bit>,
-    /// Read address ready.
-    pub s_axil_arready: Signal<Out, Bit>,
-    /// Read data.
-    pub s_axil_rdata: Signal<Out, Bits<32>>,
-    /// Read response.
-    pub s_axil_rresp: Signal<Out, Bits<2>>,
-    /// Read response valid.
-    pub s_axil_rvalid: Signal<Out, Bit>,
-    /// Read response ready.
-    pub s_axil_rready: Signal<In, Bit>,
+    /// The registers.
+    pub s_axil: AxiLite,
 
     /// AXI4 masters: the channels to memory.
     #[count(config.channels)]
@@ -133,55 +97,9 @@ pub struct HermesTop<const LANES: usize> {
     /// Its packets.
     pub trace_commit_count: Signal<Out, Bits<6>>,
 
-    // Retire trace: only if the configuration has it; one element for each core, core 0 in the lowest bits
-    /// Of each core: a warp-instruction retires.
+    /// The retire trace of each core, core 0 in the lowest bits: only if the configuration has it.
     #[count(traced)]
-    pub trace_retire_valid: Vec<Signal<Out, Bit>>,
-    /// Of each core: its warp slot.
-    #[count(traced)]
-    pub trace_retire_slot: Vec<Signal<Out, Bits<5>>>,
-    /// Of each core: its PC.
-    #[count(traced)]
-    pub trace_retire_pc: Vec<Signal<Out, Bits<32>>>,
-    /// Of each core: its word.
-    #[count(traced)]
-    pub trace_retire_instruction: Vec<Signal<Out, Bits<32>>>,
-    /// Of each core: lanes that execute it.
-    #[count(traced)]
-    pub trace_retire_active: Vec<Signal<Out, Bits<32>>>,
-    /// Of each core: those of them that fault.
-    #[count(traced)]
-    pub trace_retire_faulting: Vec<Signal<Out, Bits<32>>>,
-    /// Of each core: cause of the fault.
-    #[count(traced)]
-    pub trace_retire_cause: Vec<Signal<Out, Bits<5>>>,
-    /// Of each core: destination register, 0 for none.
-    #[count(traced)]
-    pub trace_retire_rd: Vec<Signal<Out, Bits<5>>>,
-    /// Of each core: the destination is written later.
-    #[count(traced)]
-    pub trace_retire_late: Vec<Signal<Out, Bit>>,
-    /// Of each core: values written, addresses of loads and stores, targets of `jalr`: 32 bits for each of 32 lanes.
-    #[count(traced)]
-    pub trace_retire_value: Vec<Signal<Out, Bits<1024>>>,
-    /// Of each core: values of `rs2`, 32 bits for each of 32 lanes.
-    #[count(traced)]
-    pub trace_retire_store_data: Vec<Signal<Out, Bits<1024>>>,
-    /// Of each core: values of loads or divisions are written.
-    #[count(traced)]
-    pub trace_late_valid: Vec<Signal<Out, Bit>>,
-    /// Of each core: their warp slot.
-    #[count(traced)]
-    pub trace_late_slot: Vec<Signal<Out, Bits<5>>>,
-    /// Of each core: their register.
-    #[count(traced)]
-    pub trace_late_rd: Vec<Signal<Out, Bits<5>>>,
-    /// Of each core: their lanes.
-    #[count(traced)]
-    pub trace_late_lanes: Vec<Signal<Out, Bits<32>>>,
-    /// Of each core: the values, 32 bits for each of 32 lanes.
-    #[count(traced)]
-    pub trace_late_value: Vec<Signal<Out, Bits<1024>>>,
+    pub trace: Vec<Trace>,
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
@@ -227,41 +145,22 @@ impl<const LANES: usize> HermesTop<LANES> {
 impl<const LANES: usize> Logic for HermesTop<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        // Registers
-        self.registers.axil_awaddr.next = self.s_axil_awaddr.val();
-        self.registers.axil_awprot.next = self.s_axil_awprot.val();
-        self.registers.axil_awvalid.next = self.s_axil_awvalid.val();
-        self.s_axil_awready.next = self.registers.axil_awready.val();
-        self.registers.axil_wdata.next = self.s_axil_wdata.val();
-        self.registers.axil_wstrb.next = self.s_axil_wstrb.val();
-        self.registers.axil_wvalid.next = self.s_axil_wvalid.val();
-        self.s_axil_wready.next = self.registers.axil_wready.val();
-        self.s_axil_bresp.next = self.registers.axil_bresp.val();
-        self.s_axil_bvalid.next = self.registers.axil_bvalid.val();
-        self.registers.axil_bready.next = self.s_axil_bready.val();
-        self.registers.axil_araddr.next = self.s_axil_araddr.val();
-        self.registers.axil_arprot.next = self.s_axil_arprot.val();
-        self.registers.axil_arvalid.next = self.s_axil_arvalid.val();
-        self.s_axil_arready.next = self.registers.axil_arready.val();
-        self.s_axil_rdata.next = self.registers.axil_rdata.val();
-        self.s_axil_rresp.next = self.registers.axil_rresp.val();
-        self.s_axil_rvalid.next = self.registers.axil_rvalid.val();
-        self.registers.axil_rready.next = self.s_axil_rready.val();
+        connect!(self.s_axil, self.registers.axil);
 
         // Control path
-        self.dispatch.run.next = self.registers.run.val();
-        self.dispatch.eager.next = self.registers.eager.val();
-        self.dispatch.mcw.next = self.registers.mcw.val();
-        self.dispatch.timeout.next = self.registers.timeout.val();
-        self.dispatch.kernel_class.next = self.registers.kernel_class.val();
-        self.dispatch.task_valid.next = self.registers.task_valid.val();
-        self.dispatch.task_count.next = self.registers.task_count.val();
-        self.registers.task_ready.next = self.dispatch.task_ready.val();
-        self.registers.task_level.next = self.dispatch.task_level.val();
-        self.registers.pending.next = self.dispatch.pending.val();
-        self.registers.issued_warps.next = self.dispatch.issued_warps.val();
-        self.registers.committed_warps.next = self.dispatch.committed_warps.val();
-        self.registers.committed_packets.next = self.dispatch.committed_packets.val();
+        self.dispatch.run.next = self.registers.configuration.run.val();
+        self.dispatch.eager.next = self.registers.configuration.eager.val();
+        self.dispatch.mcw.next = self.registers.configuration.mcw.val();
+        self.dispatch.timeout.next = self.registers.configuration.timeout.val();
+        self.dispatch.kernel_class.next = self.registers.configuration.kernel_class.val();
+        self.dispatch.task_valid.next = self.registers.tasks.valid.val();
+        self.dispatch.task_count.next = self.registers.tasks.count.val();
+        self.registers.tasks.ready.next = self.dispatch.task_ready.val();
+        self.registers.tasks.level.next = self.dispatch.task_level.val();
+        self.registers.progress.pending.next = self.dispatch.pending.val();
+        self.registers.progress.issued_warps.next = self.dispatch.issued_warps.val();
+        self.registers.progress.committed_warps.next = self.dispatch.committed_warps.val();
+        self.registers.progress.committed_packets.next = self.dispatch.committed_packets.val();
         self.trace_issue_valid.next = self.dispatch.trace_issue_valid.val();
         self.trace_issue_core.next = self.dispatch.trace_issue_core.val();
         self.trace_issue_slot.next = self.dispatch.trace_issue_slot.val();
@@ -277,32 +176,23 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.trace_commit_count.next = self.dispatch.trace_commit_count.val();
 
         // Packet ports: they stand between the host's packet counts and the task FIFO, and are the last requester of memory.
-        let mut drop_lines = self.registers.invalidate_data.val();
-        self.registers.ports_busy.next = false;
-        self.registers.ports_frames_in.next = bits::<32>(0);
-        self.registers.ports_bytes_in.next = bits::<32>(0);
-        self.registers.ports_dropped_in.next = bits::<32>(0);
-        self.registers.ports_cut_in.next = bits::<32>(0);
-        self.registers.ports_frames_out.next = bits::<32>(0);
-        self.registers.ports_bytes_out.next = bits::<32>(0);
-        self.registers.ports_not_sent.next = bits::<32>(0);
-        self.registers.ports_length_errors.next = bits::<32>(0);
-        self.registers.ports_read_errors.next = bits::<32>(0);
+        let mut drop_lines = self.registers.memory.data.val();
         for i in 0..self._ports {
-            self.ports[i].enable.next = self.registers.ports_enable.val();
-            self.ports[i].cycle.next = self.registers.cycle.val().get_bits::<32>(0);
-            self.ports[i].ring_base.next = self.registers.ring_base.val();
-            self.ports[i].ring_slots_log2.next = self.registers.ring_slots_log2.val();
-            self.ports[i].slot_bytes_log2.next = self.registers.slot_bytes_log2.val();
-            self.ports[i].verdict_base.next = self.registers.verdict_base.val();
+            connect!(self.registers.packet_ports[i], self.ports[i].control);
+            connect!(self.registers.port_counters[i], self.ports[i].counters);
+            self.ports[i].cycle.next = self.registers.time.cycle.val().get_bits::<32>(0);
+            self.ports[i].ring_base.next = self.registers.configuration.ring_base.val();
+            self.ports[i].ring_slots_log2.next = self.registers.configuration.ring_slots_log2.val();
+            self.ports[i].slot_bytes_log2.next = self.registers.configuration.slot_bytes_log2.val();
+            self.ports[i].verdict_base.next = self.registers.configuration.verdict_base.val();
             self.ports[i].committed.next = self.dispatch.committed_packets.val();
-            self.ports[i].host_task_valid.next = self.registers.task_valid.val();
-            self.ports[i].host_task_count.next = self.registers.task_count.val();
-            self.registers.task_ready.next = self.ports[i].host_task_ready.val();
+            self.ports[i].host_task_valid.next = self.registers.tasks.valid.val();
+            self.ports[i].host_task_count.next = self.registers.tasks.count.val();
+            self.registers.tasks.ready.next = self.ports[i].host_task_ready.val();
             self.dispatch.task_valid.next = self.ports[i].task_valid.val();
             self.dispatch.task_count.next = self.ports[i].task_count.val();
             self.ports[i].task_ready.next = self.dispatch.task_ready.val();
-            drop_lines = self.registers.invalidate_data.val() || self.ports[i].drop_caches.val();
+            drop_lines = self.registers.memory.data.val() || self.ports[i].drop_caches.val();
             self.ports[i].rx_tvalid.next = self.s_axis_rx_tvalid[i].val();
             self.ports[i].rx_tdata.next = self.s_axis_rx_tdata[i].val();
             self.ports[i].rx_tkeep.next = self.s_axis_rx_tkeep[i].val();
@@ -315,16 +205,6 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
             self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
             self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
-            self.registers.ports_busy.next = self.ports[i].busy.val();
-            self.registers.ports_frames_in.next = self.ports[i].frames_in.val();
-            self.registers.ports_bytes_in.next = self.ports[i].bytes_in.val();
-            self.registers.ports_dropped_in.next = self.ports[i].dropped_in.val();
-            self.registers.ports_cut_in.next = self.ports[i].cut_in.val();
-            self.registers.ports_frames_out.next = self.ports[i].frames_out.val();
-            self.registers.ports_bytes_out.next = self.ports[i].bytes_out.val();
-            self.registers.ports_not_sent.next = self.ports[i].skipped.val();
-            self.registers.ports_length_errors.next = self.ports[i].length_errors.val();
-            self.registers.ports_read_errors.next = self.ports[i].read_errors.val();
             self.memory.read_valid[self._cores + i].next = self.ports[i].read_valid.val();
             self.memory.read_line[self._cores + i].next = self.ports[i].read_line.val();
             self.memory.read_tag[self._cores + i].next = self.ports[i].read_tag.val();
@@ -344,24 +224,24 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         }
 
         // Faults and bus errors
-        self.faults.pop.next = self.registers.fault_pop.val();
-        self.registers.faults.next = self.faults.faults.val();
-        self.registers.fault_level.next = self.faults.level.val();
-        self.registers.fault_dropped.next = self.faults.dropped.val();
-        self.registers.fault_cause.next = self.faults.oldest_cause.val();
-        self.registers.fault_core.next = self.faults.oldest_core.val();
-        self.registers.fault_slot.next = self.faults.oldest_slot.val();
-        self.registers.fault_threads.next = self.faults.oldest_threads.val();
-        self.registers.fault_pc.next = self.faults.oldest_pc.val();
-        self.registers.fault_address.next = self.faults.oldest_address.val();
-        self.registers.fault_packet.next = self.faults.oldest_packet.val();
+        self.faults.pop.next = self.registers.faults.pop.val();
+        self.registers.faults.faults.next = self.faults.faults.val();
+        self.registers.faults.level.next = self.faults.level.val();
+        self.registers.faults.dropped.next = self.faults.dropped.val();
+        self.registers.faults.cause.next = self.faults.oldest_cause.val();
+        self.registers.faults.core.next = self.faults.oldest_core.val();
+        self.registers.faults.slot.next = self.faults.oldest_slot.val();
+        self.registers.faults.threads.next = self.faults.oldest_threads.val();
+        self.registers.faults.pc.next = self.faults.oldest_pc.val();
+        self.registers.faults.address.next = self.faults.oldest_address.val();
+        self.registers.faults.packet.next = self.faults.oldest_packet.val();
         self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 4>(self.memory.bus_errors.val());
-        self.registers.bus_errors.next = self.bus_errors.q.val();
-        self.memory.clean.next = self.registers.l2_clean.val();
-        self.memory.invalidate.next = self.registers.l2_invalidate.val();
-        self.registers.l2_busy.next = self.memory.busy.val();
-        self.registers.memory_lines_read.next = self.memory.lines_read.val();
-        self.registers.memory_lines_written.next = self.memory.lines_written.val();
+        self.registers.memory.bus_errors.next = self.bus_errors.q.val();
+        self.memory.clean.next = self.registers.memory.l2_clean.val();
+        self.memory.invalidate.next = self.registers.memory.l2_invalidate.val();
+        self.registers.memory.l2_busy.next = self.memory.busy.val();
+        self.registers.memory.lines_read.next = self.memory.lines_read.val();
+        self.registers.memory.lines_written.next = self.memory.lines_written.val();
 
         // Memory
         for i in 0..self._channels {
@@ -407,26 +287,26 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         // Cores
         for i in 0..self._cores {
             self.core[i].core.next = self.number[i].val();
-            self.core[i].cycle.next = self.registers.cycle.val();
-            self.core[i].small_registers.next = self.registers.kernel_class.val();
-            self.core[i].kernel_entry.next = self.registers.kernel_entry.val();
-            self.core[i].argument.next = self.registers.argument.val();
-            self.core[i].ring_base.next = self.registers.ring_base.val();
-            self.core[i].ring_slots_log2.next = self.registers.ring_slots_log2.val();
-            self.core[i].slot_bytes_log2.next = self.registers.slot_bytes_log2.val();
-            self.core[i].verdict_base.next = self.registers.verdict_base.val();
-            self.core[i].stack_base.next = self.registers.stack_base.val();
-            self.core[i].stack_bytes_log2.next = self.registers.stack_bytes_log2.val();
-            self.core[i].watchdog_limit.next = self.registers.watchdog.val();
-            self.core[i].read_window_base[0].next = self.registers.read_window_base[0].val();
-            self.core[i].read_window_base[1].next = self.registers.read_window_base[1].val();
-            self.core[i].read_window_size[0].next = self.registers.read_window_size[0].val();
-            self.core[i].read_window_size[1].next = self.registers.read_window_size[1].val();
-            self.core[i].write_window_base[0].next = self.registers.write_window_base[0].val();
-            self.core[i].write_window_base[1].next = self.registers.write_window_base[1].val();
-            self.core[i].write_window_size[0].next = self.registers.write_window_size[0].val();
-            self.core[i].write_window_size[1].next = self.registers.write_window_size[1].val();
-            self.core[i].invalidate.next = self.registers.invalidate.val();
+            self.core[i].cycle.next = self.registers.time.cycle.val();
+            self.core[i].small_registers.next = self.registers.configuration.kernel_class.val();
+            self.core[i].kernel_entry.next = self.registers.configuration.kernel_entry.val();
+            self.core[i].argument.next = self.registers.configuration.argument.val();
+            self.core[i].ring_base.next = self.registers.configuration.ring_base.val();
+            self.core[i].ring_slots_log2.next = self.registers.configuration.ring_slots_log2.val();
+            self.core[i].slot_bytes_log2.next = self.registers.configuration.slot_bytes_log2.val();
+            self.core[i].verdict_base.next = self.registers.configuration.verdict_base.val();
+            self.core[i].stack_base.next = self.registers.configuration.stack_base.val();
+            self.core[i].stack_bytes_log2.next = self.registers.configuration.stack_bytes_log2.val();
+            self.core[i].watchdog_limit.next = self.registers.configuration.watchdog.val();
+            self.core[i].read_window_base[0].next = self.registers.windows.read_0_base.val();
+            self.core[i].read_window_base[1].next = self.registers.windows.read_1_base.val();
+            self.core[i].read_window_size[0].next = self.registers.windows.read_0_size.val();
+            self.core[i].read_window_size[1].next = self.registers.windows.read_1_size.val();
+            self.core[i].write_window_base[0].next = self.registers.windows.write_0_base.val();
+            self.core[i].write_window_base[1].next = self.registers.windows.write_1_base.val();
+            self.core[i].write_window_size[0].next = self.registers.windows.write_0_size.val();
+            self.core[i].write_window_size[1].next = self.registers.windows.write_1_size.val();
+            self.core[i].invalidate.next = self.registers.memory.instructions.val();
             self.core[i].invalidate_data.next = drop_lines;
             self.core[i].start_valid.next = self.dispatch.start_valid[i].val();
             self.core[i].start_slot.next = self.dispatch.start_slot.val();
@@ -459,22 +339,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].response_error.next = self.memory.response_error[i].val();
             self.core[i].written_valid.next = self.memory.written_valid[i].val();
             self.core[i].written_tag.next = self.memory.written_tag[i].val();
-            self.registers.core_instructions[i].next = self.core[i].instructions.val();
-            self.registers.core_lane_instructions[i].next = self.core[i].lane_instructions.val();
-            self.registers.core_active_cycles[i].next = self.core[i].active_cycles.val();
-            self.registers.core_stall_cycles[i].next = self.core[i].stall_cycles.val();
-            self.registers.core_divergent[i].next = self.core[i].divergent.val();
-            self.registers.core_fetch_misses[i].next = self.core[i].fetch_misses.val();
-            self.registers.core_line_reads[i].next = self.core[i].line_reads.val();
-            self.registers.core_line_writes[i].next = self.core[i].line_writes.val();
-            self.registers.core_lost_memory[i].next = self.core[i].lost_memory.val();
-            self.registers.core_lost_fetch[i].next = self.core[i].lost_fetch.val();
-            self.registers.core_lost_divergence[i].next = self.core[i].lost_divergence.val();
-            self.registers.core_lost_scoreboard[i].next = self.core[i].lost_scoreboard.val();
-            self.registers.core_lost_conflict[i].next = self.core[i].lost_conflict.val();
-            self.registers.core_l2_read_hits[i].next = self.memory.read_hits[i].val();
-            self.registers.core_l2_read_misses[i].next = self.memory.read_misses[i].val();
-            self.registers.core_l2_writes[i].next = self.memory.writes[i].val();
+            connect!(self.registers.counters[i], self.core[i].counters);
+            connect!(self.registers.lost[i], self.core[i].lost);
+            connect!(self.registers.l2[i], self.memory.counters[i]);
         }
         for i in 0..self._atomic_cores {
             self.core[i].written_word[0].next = self.memory.written_word[i].val();
@@ -483,22 +350,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Retire trace
         for i in 0..self._traces {
-            self.trace_retire_valid[i].next = self.core[i].retire_valid[0].val();
-            self.trace_retire_slot[i].next = self.core[i].retire_slot[0].val();
-            self.trace_retire_pc[i].next = self.core[i].retire_pc[0].val();
-            self.trace_retire_instruction[i].next = self.core[i].retire_instruction[0].val();
-            self.trace_retire_active[i].next = self.core[i].retire_active[0].val();
-            self.trace_retire_faulting[i].next = self.core[i].retire_faulting[0].val();
-            self.trace_retire_cause[i].next = self.core[i].retire_cause[0].val();
-            self.trace_retire_rd[i].next = self.core[i].retire_rd[0].val();
-            self.trace_retire_late[i].next = self.core[i].retire_late[0].val();
-            self.trace_retire_value[i].next = self.core[i].retire_value[0].val();
-            self.trace_retire_store_data[i].next = self.core[i].retire_store_data[0].val();
-            self.trace_late_valid[i].next = self.core[i].late_valid[0].val();
-            self.trace_late_slot[i].next = self.core[i].late_slot[0].val();
-            self.trace_late_rd[i].next = self.core[i].late_rd[0].val();
-            self.trace_late_lanes[i].next = self.core[i].late_lanes[0].val();
-            self.trace_late_value[i].next = self.core[i].late_value[0].val();
+            connect!(self.trace[i], self.core[i].trace[0]);
         }
     }
 }

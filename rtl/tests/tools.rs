@@ -9,7 +9,7 @@ use std::process::Command;
 
 use hermes_rtl::config::Config;
 use hermes_rtl::emit::{artefacts, Design};
-use hermes_rtl::host::registers::REGISTERS;
+use hermes_rtl::host::registers::registers_of;
 use hermes_rtl::top::{emit_top, emit_top_prefixed};
 
 /// Runs a tool; returns what it says.
@@ -46,7 +46,7 @@ fn emit_config(config: &Config) -> tempfile::TempDir {
 }
 
 fn write(folder: &Path, config: &Config, design: &Design, line_directives: bool) {
-    for (name, text) in artefacts::all(design, config, REGISTERS, line_directives) {
+    for (name, text) in artefacts::all(design, config, &registers_of(config), line_directives) {
         std::fs::write(folder.join(name), text).unwrap();
     }
 }
@@ -136,7 +136,7 @@ fn two_configurations_stand_in_one_design() {
     let mut files: Vec<String> = Vec::new();
     for (prefix, config) in [("small_", &small), ("large_", &large)] {
         let design = emit_top_prefixed(config, prefix).unwrap();
-        for (name, text) in artefacts::all(&design, config, REGISTERS, false) {
+        for (name, text) in artefacts::all(&design, config, &registers_of(config), false) {
             assert!(!files.contains(&name), "{name} twice");
             std::fs::write(folder.path().join(&name), text).unwrap();
             files.push(name);

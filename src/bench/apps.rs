@@ -221,7 +221,7 @@ fn measured(run: &PacketRun, packets: &[SlotPacket], result: &RunResult) -> Meas
     let sum = |what: fn(&hermes_testbench::cosim::CoreCounters) -> u32| {
         result.counters.iter().map(|core| f64::from(what(core))).sum::<f64>()
     };
-    let (instructions, lane_instructions) = (sum(|c| c.instructions), sum(|c| c.lane_instructions));
+    let (instructions, lane_instructions) = (sum(|c| c.core.instructions), sum(|c| c.core.lane_instructions));
     let (lanes, count) = (run.config.lanes as f64, packets.len() as f64);
     Measured {
         // At 1 GHz a bit a cycle is a gigabit a second.

@@ -5,7 +5,7 @@
 
 use anyhow::{ensure, Context};
 use hermes_rtl::config::Config;
-use hermes_testbench::cosim::CoreCounters;
+use hermes_rtl::host::registers::core_counters::CoreCounterValues;
 use hermes_testbench::kernel::Kernel;
 use verilator_sys::ModelLibrary;
 
@@ -63,9 +63,9 @@ struct Bench {
 }
 
 impl Bench {
-    fn run(&self, workload: &Workload, warps: u32) -> anyhow::Result<CoreCounters> {
+    fn run(&self, workload: &Workload, warps: u32) -> anyhow::Result<CoreCounterValues> {
         let run = workload.run(&self.library, &self.config, warps, self.turns, self.quiet)?;
-        let counters = run.result.counters.first().copied().context("the array has no counters")?;
+        let counters = run.result.counters.first().context("the array has no counters")?.core;
         ensure!(counters.instructions > 0 && counters.active_cycles > 0, "the counters did not count");
         log::info!("{warps} warps: {counters:?}");
         Ok(counters)

@@ -45,7 +45,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let (cores, lanes) = (config.cores, config.lanes);
     let hertz = run.result.simulated_cycles as f64 / run.seconds;
     let lane_cycles = hertz * (cores * lanes) as f64;
-    let retired: u64 = run.result.counters.iter().map(|c| u64::from(c.lane_instructions)).sum();
+    let retired: u64 = run.result.counters.iter().map(|c| u64::from(c.core.lane_instructions)).sum();
     let lane_instructions = retired as f64 / run.seconds;
     let limit = LANE_CYCLES / (cores * lanes) as f64 / 1e3;
     Ok(vec![

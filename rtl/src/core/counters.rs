@@ -1,11 +1,12 @@
 //! Event counters of a core.
 
+use crate::ports::CoreCounters;
 use crate::prelude::*;
 
-/// Nine 32-bit counters, modulo 2^32, for the CORE_ registers. An event counts two cycles after it: most are known late in a cycle, so that they
+/// The counters of [`CoreCounters`], 32 bits each, modulo 2^32. An event counts two cycles after it: most are known late in a cycle, so that they
 /// are registered before they count.
 #[derive(LogicBlock, Default)]
-pub struct CoreCounters {
+pub struct EventCounters {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
@@ -22,33 +23,14 @@ pub struct CoreCounters {
     pub issued: Signal<In, Bit>,
     /// A cache line fill starts.
     pub fetch_miss: Signal<In, Bit>,
-    /// A data line is found in the cache.
-    pub data_hit: Signal<In, Bit>,
     /// A data line is read from memory.
     pub line_read: Signal<In, Bit>,
     /// A data line is written.
     pub line_write: Signal<In, Bit>,
-    /// Warp-instructions retired.
-    pub instructions: Signal<Out, Bits<32>>,
-    /// Lane-instructions retired.
-    pub lane_instructions: Signal<Out, Bits<32>>,
-    /// Cycles with at least one warp on the core.
-    pub active_cycles: Signal<Out, Bits<32>>,
-    /// Such cycles in which stage X took no instruction.
-    pub stall_cycles: Signal<Out, Bits<32>>,
-    /// Warp-instructions retired while other lanes of the warp waited.
-    pub divergent: Signal<Out, Bits<32>>,
-    /// Cache line fills.
-    pub fetch_misses: Signal<Out, Bits<32>>,
-    /// Data lines found in the cache.
-    pub data_hits: Signal<Out, Bits<32>>,
-    /// Data lines read from memory.
-    pub line_reads: Signal<Out, Bits<32>>,
-    /// Data lines written.
-    pub line_writes: Signal<Out, Bits<32>>,
+    /// The counters.
+    pub counters: CoreCounters,
     occupied_q: Register<Bit>,
     fetch_miss_q: Register<Bit>,
-    data_hit_q: Register<Bit>,
     line_read_q: Register<Bit>,
     line_write_q: Register<Bit>,
     retire_q: Register<Bit>,
@@ -60,17 +42,15 @@ pub struct CoreCounters {
     stall_cycles_q: Register<Bits<32>>,
     divergent_q: Register<Bits<32>>,
     fetch_misses_q: Register<Bits<32>>,
-    data_hits_q: Register<Bits<32>>,
     line_reads_q: Register<Bits<32>>,
     line_writes_q: Register<Bits<32>>,
 }
 
-impl Logic for CoreCounters {
+impl Logic for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
         self.occupied_q.d.next = self.occupied.val();
         self.fetch_miss_q.d.next = self.fetch_miss.val();
-        self.data_hit_q.d.next = self.data_hit.val();
         self.line_read_q.d.next = self.line_read.val();
         self.line_write_q.d.next = self.line_write.val();
         self.retire_q.d.next = self.retire.val();
@@ -93,24 +73,20 @@ impl Logic for CoreCounters {
         if self.fetch_miss_q.q.val() {
             self.fetch_misses_q.d.next = self.fetch_misses_q.q.val() + bits::<32>(1);
         }
-        if self.data_hit_q.q.val() {
-            self.data_hits_q.d.next = self.data_hits_q.q.val() + bits::<32>(1);
-        }
         if self.line_read_q.q.val() {
             self.line_reads_q.d.next = self.line_reads_q.q.val() + bits::<32>(1);
         }
         if self.line_write_q.q.val() {
             self.line_writes_q.d.next = self.line_writes_q.q.val() + bits::<32>(1);
         }
-        self.instructions.next = self.instructions_q.q.val();
-        self.lane_instructions.next = self.lane_instructions_q.q.val();
-        self.active_cycles.next = self.active_cycles_q.q.val();
-        self.stall_cycles.next = self.stall_cycles_q.q.val();
-        self.divergent.next = self.divergent_q.q.val();
-        self.fetch_misses.next = self.fetch_misses_q.q.val();
-        self.data_hits.next = self.data_hits_q.q.val();
-        self.line_reads.next = self.line_reads_q.q.val();
-        self.line_writes.next = self.line_writes_q.q.val();
+        self.counters.instructions.next = self.instructions_q.q.val();
+        self.counters.lane_instructions.next = self.lane_instructions_q.q.val();
+        self.counters.active_cycles.next = self.active_cycles_q.q.val();
+        self.counters.stall_cycles.next = self.stall_cycles_q.q.val();
+        self.counters.divergent.next = self.divergent_q.q.val();
+        self.counters.fetch_misses.next = self.fetch_misses_q.q.val();
+        self.counters.line_reads.next = self.line_reads_q.q.val();
+        self.counters.line_writes.next = self.line_writes_q.q.val();
     }
 }
 
@@ -121,7 +97,7 @@ mod tests {
 
     #[test]
     fn events_count_once_a_cycle() {
-        let mut unit = CoreCounters::default();
+        let mut unit = EventCounters::default();
         unit.connect_all();
         unit.occupied.next = true;
         for cycle in 0..12 {
@@ -135,12 +111,12 @@ mod tests {
         }
         unit.occupied.next = false;
         tick!(unit);
-        assert_eq!(unit.instructions.val().index(), 6);
-        assert_eq!(unit.lane_instructions.val().index(), 1 + 2 + 3 + 4 + 5 + 6);
-        assert_eq!(unit.active_cycles.val().index(), 12);
-        assert_eq!(unit.stall_cycles.val().index(), 8);
-        assert_eq!(unit.divergent.val().index(), 3);
-        assert_eq!(unit.line_reads.val().index(), 1);
-        assert_eq!(unit.line_writes.val().index(), 0);
+        assert_eq!(unit.counters.instructions.val().index(), 6);
+        assert_eq!(unit.counters.lane_instructions.val().index(), 1 + 2 + 3 + 4 + 5 + 6);
+        assert_eq!(unit.counters.active_cycles.val().index(), 12);
+        assert_eq!(unit.counters.stall_cycles.val().index(), 8);
+        assert_eq!(unit.counters.divergent.val().index(), 3);
+        assert_eq!(unit.counters.line_reads.val().index(), 1);
+        assert_eq!(unit.counters.line_writes.val().index(), 0);
     }
 }

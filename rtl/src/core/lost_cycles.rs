@@ -1,5 +1,6 @@
 //! Where the cycles of a core go.
 
+use crate::ports::LostCycleCounters;
 use crate::prelude::*;
 
 /// Why stage X gets no instruction in a cycle.
@@ -40,16 +41,8 @@ pub struct LostCycles {
     pub replay_valid: Signal<In, Bit>,
     /// With `replay_valid`: it was not in the instruction cache.
     pub miss_valid: Signal<In, Bit>,
-    /// Cycles lost to memory and divisions.
-    pub memory: Signal<Out, Bits<32>>,
-    /// Cycles lost to the instruction cache.
-    pub fetch: Signal<Out, Bits<32>>,
-    /// Cycles lost to branches, jumps and path selection.
-    pub divergence: Signal<Out, Bits<32>>,
-    /// Cycles lost to instructions that were fetched again.
-    pub scoreboard: Signal<Out, Bits<32>>,
-    /// Cycles in which the pipeline stood still.
-    pub conflict: Signal<Out, Bits<32>>,
+    /// The counters.
+    pub counters: LostCycleCounters,
     occupied_q: Register<Bit>,
     advance_q: Register<Bit>,
     reason_q: Register<LostCycle>,
@@ -86,11 +79,11 @@ impl Logic for LostCycles {
                 self.scoreboard_q.d.next = self.scoreboard_q.q.val() + bits::<32>(1);
             }
         }
-        self.memory.next = self.memory_q.q.val();
-        self.fetch.next = self.fetch_q.q.val();
-        self.divergence.next = self.divergence_q.q.val();
-        self.scoreboard.next = self.scoreboard_q.q.val();
-        self.conflict.next = self.conflict_q.q.val();
+        self.counters.memory.next = self.memory_q.q.val();
+        self.counters.fetch.next = self.fetch_q.q.val();
+        self.counters.divergence.next = self.divergence_q.q.val();
+        self.counters.scoreboard.next = self.scoreboard_q.q.val();
+        self.counters.conflict.next = self.conflict_q.q.val();
     }
 }
 
@@ -130,8 +123,8 @@ mod tests {
             unit.miss_valid.next = misses;
             tick!(unit);
         }
-        let counts = [unit.memory, unit.fetch, unit.divergence, unit.scoreboard, unit.conflict]
-            .map(|c| c.val().index());
+        let LostCycleCounters { memory, fetch, divergence, scoreboard, conflict } = unit.counters;
+        let counts = [memory, fetch, divergence, scoreboard, conflict].map(|c| c.val().index());
         assert_eq!(counts, [1, 2, 2, 1, 3]);
     }
 }

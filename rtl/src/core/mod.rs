@@ -80,7 +80,7 @@ pub use atomic_stage::AtomicStage;
 pub use atomic_turns::AtomicTurns;
 pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
-pub use counters::CoreCounters;
+pub use counters::EventCounters;
 pub use data_memory::DataMemory;
 pub use decode_stage::DecodeStage;
 pub use decoder::{BSource, Decoder};

@@ -1,12 +1,13 @@
 //! The shader core.
 
 use super::{
-    AccessWindow, AtomicStage, AtomicTurns, CoreCounters, DataMemory, DecodeStage, DivideUnit, FaultBuffer,
+    AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycles, PathSelector, ReadStage,
     RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
+use crate::ports::{CoreCounters, LostCycleCounters, Trace};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
@@ -130,82 +131,13 @@ pub struct ShaderCore<const LANES: usize> {
     /// From memory: the line of an atomic operation could not be read (one element with atomic instructions).
     #[count(atomics)]
     pub written_error: Vec<Signal<In, Bit>>,
-    /// Counter: warp-instructions retired.
-    pub instructions: Signal<Out, Bits<32>>,
-    /// Counter: lane-instructions retired.
-    pub lane_instructions: Signal<Out, Bits<32>>,
-    /// Counter: cycles with at least one warp on the core.
-    pub active_cycles: Signal<Out, Bits<32>>,
-    /// Counter: such cycles in which none issued.
-    pub stall_cycles: Signal<Out, Bits<32>>,
-    /// Counter: warp-instructions retired while other lanes of the warp waited.
-    pub divergent: Signal<Out, Bits<32>>,
-    /// Counter: instruction cache line fills.
-    pub fetch_misses: Signal<Out, Bits<32>>,
-    /// Counter: data lines found in the data cache.
-    pub data_hits: Signal<Out, Bits<32>>,
-    /// Counter: data lines read from memory.
-    pub line_reads: Signal<Out, Bits<32>>,
-    /// Counter: data lines written.
-    pub line_writes: Signal<Out, Bits<32>>,
-    /// Counter: cycles lost to loads, stores and divisions.
-    pub lost_memory: Signal<Out, Bits<32>>,
-    /// Counter: cycles lost to the instruction cache.
-    pub lost_fetch: Signal<Out, Bits<32>>,
-    /// Counter: cycles lost to branches, jumps and path selection.
-    pub lost_divergence: Signal<Out, Bits<32>>,
-    /// Counter: cycles lost to instructions that were fetched again.
-    pub lost_scoreboard: Signal<Out, Bits<32>>,
-    /// Counter: cycles in which the pipeline stood still.
-    pub lost_conflict: Signal<Out, Bits<32>>,
-    /// Trace (see [`RetireTrace`]; one element if it is there): an instruction retires.
+    /// Its event counters.
+    pub counters: CoreCounters,
+    /// The cycles that it lost.
+    pub lost: LostCycleCounters,
+    /// Its retire trace (see [`RetireTrace`]), if it is there.
     #[count(traces)]
-    pub retire_valid: Vec<Signal<Out, Bit>>,
-    /// Trace: its warp slot.
-    #[count(traces)]
-    pub retire_slot: Vec<Signal<Out, Bits<5>>>,
-    /// Trace: its PC.
-    #[count(traces)]
-    pub retire_pc: Vec<Signal<Out, Bits<32>>>,
-    /// Trace: its word.
-    #[count(traces)]
-    pub retire_instruction: Vec<Signal<Out, Bits<32>>>,
-    /// Trace: lanes that execute it.
-    #[count(traces)]
-    pub retire_active: Vec<Signal<Out, Bits<32>>>,
-    /// Trace: those of them that fault.
-    #[count(traces)]
-    pub retire_faulting: Vec<Signal<Out, Bits<32>>>,
-    /// Trace: cause of the fault.
-    #[count(traces)]
-    pub retire_cause: Vec<Signal<Out, Bits<5>>>,
-    /// Trace: destination register.
-    #[count(traces)]
-    pub retire_rd: Vec<Signal<Out, Bits<5>>>,
-    /// Trace: the destination is written later.
-    #[count(traces)]
-    pub retire_late: Vec<Signal<Out, Bit>>,
-    /// Trace: values of the lanes.
-    #[count(traces)]
-    pub retire_value: Vec<Signal<Out, Bits<1024>>>,
-    /// Trace: store data of the lanes.
-    #[count(traces)]
-    pub retire_store_data: Vec<Signal<Out, Bits<1024>>>,
-    /// Trace: values that come late are written.
-    #[count(traces)]
-    pub late_valid: Vec<Signal<Out, Bit>>,
-    /// Trace: their warp slot.
-    #[count(traces)]
-    pub late_slot: Vec<Signal<Out, Bits<5>>>,
-    /// Trace: their register.
-    #[count(traces)]
-    pub late_rd: Vec<Signal<Out, Bits<5>>>,
-    /// Trace: their lanes.
-    #[count(traces)]
-    pub late_lanes: Vec<Signal<Out, Bits<32>>>,
-    /// Trace: the values.
-    #[count(traces)]
-    pub late_value: Vec<Signal<Out, Bits<1024>>>,
+    pub trace: Vec<Trace>,
     #[init(FrontEnd::new(options.oldest_first))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
@@ -227,7 +159,7 @@ pub struct ShaderCore<const LANES: usize> {
     load_errors: LoadErrors<LANES>,
     watchdog: Watchdog,
     late: LateResults<LANES>,
-    counters: CoreCounters,
+    event_counters: EventCounters,
     rs1_address: RegisterAddress,
     rs2_address: RegisterAddress,
     rd_address: RegisterAddress,
@@ -238,10 +170,10 @@ pub struct ShaderCore<const LANES: usize> {
     window: Vec<AccessWindow>,
     divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
-    lost: LostCycles,
+    lost_cycles: LostCycles,
     faults: FaultBuffer,
     #[count(traces)]
-    trace: Vec<RetireTrace<LANES>>,
+    retire_trace: Vec<RetireTrace<LANES>>,
     #[init(Pack::new(32))]
     trace_values: Pack<Bits<32>, 32, 1024>,
     #[init(Pack::new(32))]
@@ -753,34 +685,21 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.load_errors.clear_lanes.next = self.write.fault_lanes.val();
 
         // Counters
-        self.counters.retire.next = self.write.retire.val();
-        self.counters.retire_lanes.next = self.write.retire_lanes.val();
-        self.counters.retire_diverged.next = self.write.retire_diverged.val();
-        self.counters.occupied.next = self.front_end.occupied.val();
-        self.counters.issued.next = self.decode.entered.val();
-        self.counters.fetch_miss.next = self.cache.fetch_miss.val();
-        self.counters.data_hit.next = self.data_memory.hit.val();
-        self.counters.line_read.next = self.data_memory.miss.val();
-        self.counters.line_write.next = self.data_memory.line_write.val();
-        self.lost.occupied.next = self.front_end.occupied.val();
-        self.lost.advance.next = self.write.advance.val();
-        self.lost.reason.next = self.front_end.decode_reason.val();
-        self.lost.replay_valid.next = self.decode.replay_valid.val();
-        self.lost.miss_valid.next = self.decode.miss_valid.val();
-        self.lost_memory.next = self.lost.memory.val();
-        self.lost_fetch.next = self.lost.fetch.val();
-        self.lost_divergence.next = self.lost.divergence.val();
-        self.lost_scoreboard.next = self.lost.scoreboard.val();
-        self.lost_conflict.next = self.lost.conflict.val();
-        self.instructions.next = self.counters.instructions.val();
-        self.lane_instructions.next = self.counters.lane_instructions.val();
-        self.active_cycles.next = self.counters.active_cycles.val();
-        self.stall_cycles.next = self.counters.stall_cycles.val();
-        self.divergent.next = self.counters.divergent.val();
-        self.fetch_misses.next = self.counters.fetch_misses.val();
-        self.data_hits.next = self.counters.data_hits.val();
-        self.line_reads.next = self.counters.line_reads.val();
-        self.line_writes.next = self.counters.line_writes.val();
+        self.event_counters.retire.next = self.write.retire.val();
+        self.event_counters.retire_lanes.next = self.write.retire_lanes.val();
+        self.event_counters.retire_diverged.next = self.write.retire_diverged.val();
+        self.event_counters.occupied.next = self.front_end.occupied.val();
+        self.event_counters.issued.next = self.decode.entered.val();
+        self.event_counters.fetch_miss.next = self.cache.fetch_miss.val();
+        self.event_counters.line_read.next = self.data_memory.miss.val();
+        self.event_counters.line_write.next = self.data_memory.line_write.val();
+        self.lost_cycles.occupied.next = self.front_end.occupied.val();
+        self.lost_cycles.advance.next = self.write.advance.val();
+        self.lost_cycles.reason.next = self.front_end.decode_reason.val();
+        self.lost_cycles.replay_valid.next = self.decode.replay_valid.val();
+        self.lost_cycles.miss_valid.next = self.decode.miss_valid.val();
+        connect!(self.counters, self.event_counters.counters);
+        connect!(self.lost, self.lost_cycles.counters);
 
         // Trace
         let address_value = self.write.load.val() | self.write.store.val() | self.write.jump_register.val();
@@ -798,39 +717,24 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.trace_late_values.x[i].next = self.lane[i].written.val();
         }
         for i in 0..self._traces {
-            self.trace[i].advance.next = self.write.advance.val();
-            self.trace[i].decode_instruction.next = self.decode.word.val();
-            self.trace[i].fire.next = self.write.fire.val();
-            self.trace[i].slot.next = self.write.slot.val();
-            self.trace[i].pc.next = self.write.fault_pc.val();
-            self.trace[i].active.next = self.write.executed.val();
-            self.trace[i].faulting.next = self.write.fault_lanes.val();
-            self.trace[i].cause.next = self.write.fault_cause.val();
-            self.trace[i].rd.next = self.write.rd.val();
-            self.trace[i].late.next = self.write.load.val() | self.write.divide.val();
-            self.trace[i].values.next = self.trace_values.y.val();
-            self.trace[i].store_data.next = self.trace_store_data.y.val();
-            self.trace[i].late_write.next = self.late.write_valid.val();
-            self.trace[i].late_slot_in.next = self.late.write_slot.val();
-            self.trace[i].late_rd_in.next = self.late.write_rd.val();
-            self.trace[i].late_lanes_in.next = self.late.write_lanes.val();
-            self.trace[i].late_values.next = self.trace_late_values.y.val();
-            self.retire_valid[i].next = self.trace[i].retire_valid.val();
-            self.retire_slot[i].next = self.trace[i].retire_slot.val();
-            self.retire_pc[i].next = self.trace[i].retire_pc.val();
-            self.retire_instruction[i].next = self.trace[i].retire_instruction.val();
-            self.retire_active[i].next = self.trace[i].retire_active.val();
-            self.retire_faulting[i].next = self.trace[i].retire_faulting.val();
-            self.retire_cause[i].next = self.trace[i].retire_cause.val();
-            self.retire_rd[i].next = self.trace[i].retire_rd.val();
-            self.retire_late[i].next = self.trace[i].retire_late.val();
-            self.retire_value[i].next = self.trace[i].retire_value.val();
-            self.retire_store_data[i].next = self.trace[i].retire_store_data.val();
-            self.late_valid[i].next = self.trace[i].late_valid.val();
-            self.late_slot[i].next = self.trace[i].late_slot.val();
-            self.late_rd[i].next = self.trace[i].late_rd.val();
-            self.late_lanes[i].next = self.trace[i].late_lanes.val();
-            self.late_value[i].next = self.trace[i].late_value.val();
+            self.retire_trace[i].advance.next = self.write.advance.val();
+            self.retire_trace[i].decode_instruction.next = self.decode.word.val();
+            self.retire_trace[i].fire.next = self.write.fire.val();
+            self.retire_trace[i].slot.next = self.write.slot.val();
+            self.retire_trace[i].pc.next = self.write.fault_pc.val();
+            self.retire_trace[i].active.next = self.write.executed.val();
+            self.retire_trace[i].faulting.next = self.write.fault_lanes.val();
+            self.retire_trace[i].cause.next = self.write.fault_cause.val();
+            self.retire_trace[i].rd.next = self.write.rd.val();
+            self.retire_trace[i].late.next = self.write.load.val() | self.write.divide.val();
+            self.retire_trace[i].values.next = self.trace_values.y.val();
+            self.retire_trace[i].store_data.next = self.trace_store_data.y.val();
+            self.retire_trace[i].late_write.next = self.late.write_valid.val();
+            self.retire_trace[i].late_slot.next = self.late.write_slot.val();
+            self.retire_trace[i].late_rd.next = self.late.write_rd.val();
+            self.retire_trace[i].late_lanes.next = self.late.write_lanes.val();
+            self.retire_trace[i].late_values.next = self.trace_late_values.y.val();
+            connect!(self.trace[i], self.retire_trace[i].trace);
         }
     }
 }

@@ -273,8 +273,9 @@ pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
     use crate::emit::{Direction, Module};
-    use crate::host::registers::REGISTERS;
+    use crate::host::registers::{registers_of, REGISTERS};
 
     fn design() -> Design {
         let port = |name: &str, direction| Port { name: name.to_string(), direction, width: 1 };
@@ -308,6 +309,23 @@ mod tests {
         for r in REGISTERS {
             assert!(text.contains(&format!("#define HERMES_{} 0x{:03x}u\n", r.name, r.offset)), "{}", r.name);
             assert!(!r.description.contains("*/"), "{}", r.name);
+        }
+    }
+
+    /// What is written for an array has its registers, and none of a part that it does not have.
+    #[test]
+    fn files_of_an_array_have_its_registers_only() {
+        for packet_ports in [false, true] {
+            let config = Config { packet_ports, ..Config::preset("fpga").unwrap() };
+            for (name, text) in all(&design(), &config, &registers_of(&config), false) {
+                let has = |register: &str| {
+                    text.contains(&format!("{register} ")) || text.contains(&format!("\"{register}\""))
+                };
+                let is_map =
+                    ["_registers.h", "_registers.rdl", ".json"].iter().any(|end| name.ends_with(end));
+                assert_eq!(has("COMMITTED_PACKETS"), is_map, "{name}");
+                assert_eq!(has("PORTS_FRAMES_IN"), is_map && packet_ports, "{name}");
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::equivalence::check;
 use crate::config::Config;
+use crate::host::registers;
 use crate::{control, core, host, memory, top};
 
 /// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
@@ -95,7 +96,7 @@ units! {
     warp_issue: control::WarpIssue::new(3, 8);
     access_check: core::AccessCheck::<4>::default();
     access_window: core::AccessWindow::default();
-    core_counters: core::CoreCounters::default();
+    core_counters: core::EventCounters::default();
     instruction_count: core::InstructionCount::default();
     lost_cycles: core::LostCycles::default(), 10_000, |unit, random, _| {
         unit.reason.next = LOST[random() as usize % LOST.len()];
@@ -138,9 +139,9 @@ units! {
     queue_ram: memory::QueueRam::<8, 3>::default();
     store_path: memory::StorePath::<4>::default();
     axi_lite_slave: host::AxiLiteSlave::default();
-    configuration_registers: host::ConfigurationRegisters::default();
-    counter_registers: host::CounterRegisters::new(3);
-    window_registers: host::WindowRegisters::default();
+    configuration_registers: registers::configuration::ConfigurationRegisters::default();
+    counter_registers: registers::core_counters::CoreCounterRegisters::new(3);
+    window_registers: registers::windows::WindowRegisters::default();
     register_file: host::RegisterFile::new(&Config::preset("fpga").unwrap());
     aes_unit: core::AesUnit::default();
     bit_count: core::BitCount::default();

@@ -1,5 +1,12 @@
 //! Host units against their Verilog with inputs that reach the registers.
 
+use super::registers::configuration::ConfigurationRegisters;
+use super::registers::core_counters::CoreCounterRegisters;
+use super::registers::faults::FaultRegisters;
+use super::registers::memory::MemoryRegisters;
+use super::registers::packet_ports::{PortControlRegisters, PortCounterRegisters};
+use super::registers::tasks::TaskRegisters;
+use super::registers::time::TimeRegisters;
 use super::registers::{offset, REGISTERS};
 use super::*;
 use crate::config::Config;
@@ -23,33 +30,78 @@ fn axi_lite_slave() {
 #[test]
 fn configuration_registers() {
     check_with(ConfigurationRegisters::default(), 10_000, |unit, random, _| {
-        unit.address.next = address(random);
+        unit.request.address.next = address(random);
     });
 }
 
 #[test]
 fn counter_registers() {
-    check_with(CounterRegisters::new(3), 10_000, |unit, random, _| {
-        unit.address.next = address(random);
+    check_with(CoreCounterRegisters::new(3), 10_000, |unit, random, _| {
+        unit.request.address.next = address(random);
         unit.select.next = (random() % 4).into();
     });
 }
 
 #[test]
 fn port_registers() {
-    check_with(PortRegisters::default(), 4_000, |unit, random, _| unit.address.next = address(random));
+    check_with(PortControlRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+    });
+    check_with(PortCounterRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+    });
+}
+
+#[test]
+fn fault_registers() {
+    check_with(FaultRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+    });
+}
+
+#[test]
+fn memory_registers() {
+    check_with(MemoryRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+    });
+}
+
+#[test]
+fn task_registers() {
+    check_with(TaskRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+        if random() % 2 == 0 {
+            unit.request.address.next = u64::from(offset("TASK_PUSH")).into();
+        }
+        unit.hardware.level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
+    });
+}
+
+#[test]
+fn time_registers() {
+    check_with(TimeRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+    });
 }
 
 #[test]
 fn register_file() {
-    let config = Config { cores: 3, ..Config::preset("default").unwrap() };
+    check_register_file(Config { cores: 3, ..Config::preset("default").unwrap() });
+}
+
+#[test]
+fn register_file_with_packet_ports() {
+    check_register_file(Config { cores: 3, packet_ports: true, ..Config::preset("default").unwrap() });
+}
+
+fn check_register_file(config: Config) {
     check_with(RegisterFile::new(&config), 10_000, |unit, random, _| {
-        unit.axil_awaddr.next = address(random);
-        unit.axil_araddr.next = address(random);
+        unit.axil.awaddr.next = address(random);
+        unit.axil.araddr.next = address(random);
         // Often a push, often to a full FIFO.
         if random() % 4 == 0 {
-            unit.axil_awaddr.next = u64::from(offset("TASK_PUSH")).into();
+            unit.axil.awaddr.next = u64::from(offset("TASK_PUSH")).into();
         }
-        unit.task_level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
+        unit.tasks.level.next = (if random() % 4 == 0 { 1024 } else { random() % 1024 }).into();
     });
 }

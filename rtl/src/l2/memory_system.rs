@@ -2,6 +2,7 @@
 
 use super::{Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar};
 use crate::config::Config;
+use crate::ports::L2Counters;
 use crate::prelude::*;
 
 /// What the memory system is made of.
@@ -119,15 +120,9 @@ pub struct MemorySystem {
     /// The line of an atomic operation could not be read.
     #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
-    /// Lines read that the L2 had, modulo 2^32.
+    /// Of each requester.
     #[count(sizes.requesters)]
-    pub read_hits: Vec<Signal<Out, Bits<32>>>,
-    /// Lines read that came from memory, modulo 2^32.
-    #[count(sizes.requesters)]
-    pub read_misses: Vec<Signal<Out, Bits<32>>>,
-    /// Lines written, modulo 2^32.
-    #[count(sizes.requesters)]
-    pub writes: Vec<Signal<Out, Bits<32>>>,
+    pub counters: Vec<L2Counters>,
 
     /// Write back all changed lines.
     pub clean: Signal<In, Bit>,
@@ -214,9 +209,7 @@ impl Logic for MemorySystem {
             self.response_error[i].next = self.responses.response_error[i].val();
             self.written_valid[i].next = self.responses.written_valid[i].val();
             self.written_tag[i].next = self.responses.written_tag[i].val();
-            self.read_hits[i].next = self.responses.read_hits[i].val();
-            self.read_misses[i].next = self.responses.read_misses[i].val();
-            self.writes[i].next = self.responses.writes[i].val();
+            connect!(self.counters[i], self.responses.counters[i]);
         }
 
         let mut any_busy = self.clean.val() || self.invalidate.val();

@@ -1,6 +1,7 @@
 //! From the banks to the requesters.
 
 use crate::control::{indices, RoundRobin};
+use crate::ports::L2Counters;
 use crate::prelude::*;
 
 /// Takes the answers of the banks to up to 32 requesters, and counts them.
@@ -81,15 +82,9 @@ pub struct ResponseCrossbar {
     /// Its error.
     #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
-    /// Lines read that the L2 had.
+    /// Of each requester.
     #[count(requesters)]
-    pub read_hits: Vec<Signal<Out, Bits<32>>>,
-    /// Lines read that came from memory.
-    #[count(requesters)]
-    pub read_misses: Vec<Signal<Out, Bits<32>>>,
-    /// Lines written.
-    #[count(requesters)]
-    pub writes: Vec<Signal<Out, Bits<32>>>,
+    pub counters: Vec<L2Counters>,
 
     #[count(requesters)]
     arbiter: Vec<RoundRobin>,
@@ -203,9 +198,9 @@ impl Logic for ResponseCrossbar {
             }
             self.written_valid[i].next = self.done[i].q.val();
             self.written_tag[i].next = self.done_tag[i].q.val();
-            self.read_hits[i].next = self.hit_count[i].q.val();
-            self.read_misses[i].next = self.miss_count[i].q.val();
-            self.writes[i].next = self.write_count[i].q.val();
+            self.counters[i].read_hits.next = self.hit_count[i].q.val();
+            self.counters[i].read_misses.next = self.miss_count[i].q.val();
+            self.counters[i].writes.next = self.write_count[i].q.val();
         }
         for i in 0..self._words {
             for b in 0..self._banks {

@@ -207,9 +207,9 @@ const OUTPUTS: [(&str, usize); 11] = [
     ("response_error", 1),
     ("written_valid", 1),
     ("written_tag", 6),
-    ("read_hits", 32),
-    ("read_misses", 32),
-    ("writes", 32),
+    ("counters_read_hits", 32),
+    ("counters_read_misses", 32),
+    ("counters_writes", 32),
 ];
 const SINGLE_OUTPUTS: [(&str, usize); 4] =
     [("busy", 1), ("bus_errors", 4), ("lines_read", 32), ("lines_written", 32)];
@@ -479,8 +479,8 @@ impl Bench {
 
     /// The counters of a requester as the design has them.
     pub fn counts(&self, requester: usize) -> Counts {
-        let [hits, misses, writes] =
-            ["read_hits", "read_misses", "writes"].map(|name| self.outputs[name].get(requester));
+        let [hits, misses, writes] = ["counters_read_hits", "counters_read_misses", "counters_writes"]
+            .map(|name| self.outputs[name].get(requester));
         Counts { hits, misses, writes }
     }
 

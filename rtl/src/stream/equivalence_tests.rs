@@ -136,7 +136,7 @@ fn egress() {
 #[test]
 fn packet_ports() {
     check_with(PacketPorts::default(), 800, |uut, random, cycle| {
-        uut.enable.next = cycle % 1024 > 8;
+        uut.control.enable.next = cycle % 1024 > 8;
         uut.ring_slots_log2.next = bits(4);
         uut.slot_bytes_log2.next = bits(8);
         uut.committed.next = bits(cycle / 4);

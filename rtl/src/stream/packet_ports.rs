@@ -1,15 +1,16 @@
 //! The packet ports of the array.
 
 use super::{Egress, Ingress, TaskMerge};
+use crate::host::registers::packet_ports::{PortControl, PortCounters};
 use crate::prelude::*;
 
 /// Ingress and egress at one port of the memory system.
 ///
 /// 1. Frames that enter go to the packet ring and are counted to the task FIFO, as [`Ingress`] says; frames of committed packets leave
 ///    as [`Egress`] says. Reads and writes of memory travel apart.
-/// 2. The host's counts pass to the task FIFO as well. While `enable` is low, they are what the next packet of ingress and egress
-///    follow; the host pushes none while `enable` is high, as its packets and the frames would share slots.
-/// 3. `enable` may be set when the host's packets are all committed, and cleared when the frames have left. The registers that
+/// 2. The host's counts pass to the task FIFO as well. While `control.enable` is low, they are what the next packet of ingress and egress
+///    follow; the host pushes none while it is high, as its packets and the frames would share slots.
+/// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the frames have left. The registers that
 ///    tell where ring and verdicts are may change while it is low.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PacketPorts {
@@ -19,8 +20,10 @@ pub struct PacketPorts {
     pub reset: Signal<In, Bit>,
 
     // From the registers and the control path
-    /// Register PORTS, bit 0.
-    pub enable: Signal<In, Bit>,
+    /// Switch and state.
+    pub control: PortControl,
+    /// What went through.
+    pub counters: PortCounters,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
     /// Register RING_BASE.
@@ -110,28 +113,6 @@ pub struct PacketPorts {
 
     /// The data caches of the cores are to drop every line.
     pub drop_caches: Signal<Out, Bit>,
-    /// Packets are in flight: from the first beat of a frame, or the host's push, until the slot is free and the frame has left.
-    pub busy: Signal<Out, Bit>,
-
-    // Counters since reset, modulo 2^32
-    /// Frames that took a slot.
-    pub frames_in: Signal<Out, Bits<32>>,
-    /// Bytes of these frames in their slots.
-    pub bytes_in: Signal<Out, Bits<32>>,
-    /// Malformed frames.
-    pub dropped_in: Signal<Out, Bits<32>>,
-    /// Frames cut to what a slot holds.
-    pub cut_in: Signal<Out, Bits<32>>,
-    /// Frames sent.
-    pub frames_out: Signal<Out, Bits<32>>,
-    /// Bytes of these frames.
-    pub bytes_out: Signal<Out, Bits<32>>,
-    /// Packets whose verdict was not a port.
-    pub skipped: Signal<Out, Bits<32>>,
-    /// Packets with a length of 0 or above what a slot holds.
-    pub length_errors: Signal<Out, Bits<32>>,
-    /// Lines that could not be read.
-    pub read_errors: Signal<Out, Bits<32>>,
 
     ingress: Ingress,
     egress: Egress,
@@ -144,7 +125,7 @@ impl Logic for PacketPorts {
     #[hdl_gen]
     fn update(&mut self) {
         // Ingress
-        self.ingress.enable.next = self.enable.val();
+        self.ingress.enable.next = self.control.enable.val();
         self.ingress.cycle.next = self.cycle.val();
         self.ingress.ring_base.next = self.ring_base.val();
         self.ingress.ring_slots_log2.next = self.ring_slots_log2.val();
@@ -180,7 +161,7 @@ impl Logic for PacketPorts {
         self.ingress.host_count.next = self.host_task_count.val();
 
         // Egress
-        self.egress.enable.next = self.enable.val();
+        self.egress.enable.next = self.control.enable.val();
         self.egress.ring_base.next = self.ring_base.val();
         self.egress.ring_slots_log2.next = self.ring_slots_log2.val();
         self.egress.slot_bytes_log2.next = self.slot_bytes_log2.val();
@@ -200,17 +181,17 @@ impl Logic for PacketPorts {
         self.tx_tkeep.next = self.egress.tx_tkeep.val();
         self.tx_tlast.next = self.egress.tx_tlast.val();
         self.tx_tuser.next = self.egress.tx_tuser.val();
-        self.busy.next = self.ingress.busy.val() || !self.egress.idle.val();
+        self.control.busy.next = self.ingress.busy.val() || !self.egress.idle.val();
 
-        self.frames_in.next = self.ingress.frames.val();
-        self.bytes_in.next = self.ingress.bytes.val();
-        self.dropped_in.next = self.ingress.dropped.val();
-        self.cut_in.next = self.ingress.cut.val();
-        self.frames_out.next = self.egress.frames.val();
-        self.bytes_out.next = self.egress.bytes.val();
-        self.skipped.next = self.egress.skipped.val();
-        self.length_errors.next = self.egress.length_errors.val();
-        self.read_errors.next = self.egress.read_errors.val();
+        self.counters.frames_in.next = self.ingress.frames.val();
+        self.counters.bytes_in.next = self.ingress.bytes.val();
+        self.counters.dropped_in.next = self.ingress.dropped.val();
+        self.counters.cut_in.next = self.ingress.cut.val();
+        self.counters.frames_out.next = self.egress.frames.val();
+        self.counters.bytes_out.next = self.egress.bytes.val();
+        self.counters.not_sent.next = self.egress.skipped.val();
+        self.counters.length_errors.next = self.egress.length_errors.val();
+        self.counters.read_errors.next = self.egress.read_errors.val();
     }
 }
 

@@ -351,7 +351,7 @@ impl Bench {
     fn run(mut self) -> Self {
         let malformed = self.make_frames();
         let frames = self.traffic.frames as u64 - malformed;
-        self.uut.enable.next = true;
+        self.uut.control.enable.next = true;
         let mut quiet = 0;
         while quiet < 60 {
             let done = self.to_send.is_empty() && self.committed == frames && self.expected.is_empty();
@@ -367,17 +367,17 @@ impl Bench {
             );
         }
         let uut = &self.uut;
-        assert!(!uut.busy.val() && !uut.tx_tvalid.val() && self.arrived.is_empty());
+        assert!(!uut.control.busy.val() && !uut.tx_tvalid.val() && self.arrived.is_empty());
         let counters = [
-            (uut.frames_in.val(), frames),
-            (uut.bytes_in.val(), self.bytes_in),
-            (uut.dropped_in.val(), malformed),
-            (uut.cut_in.val(), self.cut),
-            (uut.frames_out.val(), self.frames_out),
-            (uut.bytes_out.val(), self.bytes_out),
-            (uut.skipped.val(), self.skipped),
-            (uut.length_errors.val(), self.length_errors),
-            (uut.read_errors.val(), self.memory.failed),
+            (uut.counters.frames_in.val(), frames),
+            (uut.counters.bytes_in.val(), self.bytes_in),
+            (uut.counters.dropped_in.val(), malformed),
+            (uut.counters.cut_in.val(), self.cut),
+            (uut.counters.frames_out.val(), self.frames_out),
+            (uut.counters.bytes_out.val(), self.bytes_out),
+            (uut.counters.not_sent.val(), self.skipped),
+            (uut.counters.length_errors.val(), self.length_errors),
+            (uut.counters.read_errors.val(), self.memory.failed),
         ];
         for (index, (found, expected)) in counters.into_iter().enumerate() {
             assert_eq!(found.to_u64(), expected, "counter {index}");
@@ -475,17 +475,17 @@ fn host_packets_come_first() {
     tick!(bench.uut);
     bench.uut.host_task_valid.next = false;
     tick!(bench.uut);
-    assert!(bench.uut.busy.val());
+    assert!(bench.uut.control.busy.val());
     (bench.pushed, bench.processed, bench.committed) = (5, 5, 5);
     bench.committed_at_drop = vec![0; 5].into();
     bench.uut.committed.next = bits(5);
     tick!(bench.uut);
     tick!(bench.uut);
-    assert!(!bench.uut.busy.val());
+    assert!(!bench.uut.control.busy.val());
     bench.traffic.frames = 30;
     let malformed = bench.make_frames();
     assert_eq!(malformed, 0);
-    bench.uut.enable.next = true;
+    bench.uut.control.enable.next = true;
     while bench.frames_out < 30 {
         bench.step();
         assert!(bench.cycle < 5_000);

@@ -1,7 +1,8 @@
 //! The host library: memory, kernels, set-up, tasks, results. Works on every [`Device`].
 
 use hermes_rtl::config::MAX_WARPS;
-use hermes_rtl::host::registers::{offset, ID};
+use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
+use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
 use super::allocator::Allocator;
 use super::device::Device;
@@ -97,63 +98,25 @@ pub struct ArrayInfo {
     pub warps: u32,
 }
 
-/// Event counters of a core since reset, each modulo 2^32.
+/// Event counters of a core since reset, each modulo 2^32: all that the register table has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CoreCounters {
-    /// Warp-instructions retired.
-    pub instructions: u32,
-    /// Lane-instructions retired.
-    pub lane_instructions: u32,
-    /// Cycles with at least one warp on the core.
-    pub active_cycles: u32,
-    /// Cycles with a warp on the core in which none could issue.
-    pub stall_cycles: u32,
-    /// Warp-instructions retired while some lanes waited at another PC.
-    pub divergent: u32,
-    /// Instruction cache line fills.
-    pub fetch_misses: u32,
-    /// Data lines read.
-    pub line_reads: u32,
-    /// Data lines written.
-    pub line_writes: u32,
-    /// Lines read, data and instructions, that the L2 had.
-    pub l2_read_hits: u32,
-    /// Lines read, data and instructions, that came from memory.
-    pub l2_read_misses: u32,
-    /// Lines written to the L2.
-    pub l2_writes: u32,
-    /// Cycles with a warp on the core in which none started to execute an instruction.
+    /// What it did.
+    #[serde(flatten)]
+    pub core: CoreCounterValues,
+    /// What it asked of the L2.
+    #[serde(flatten, serialize_with = "with_prefix")]
+    pub l2: L2CounterValues,
+    /// Cycles with a warp on the core in which none started to execute an instruction, by reason.
     pub lost: LostCycles,
 }
 
 /// Cycles with a warp on the core in which none started to execute an instruction, by reason, each modulo 2^32.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct LostCycles {
-    /// Loads, stores or divisions had to complete.
-    pub memory: u32,
-    /// Instructions were not in the cache.
-    pub fetch: u32,
-    /// Warps waited for a branch, a jump or path selection.
-    pub divergence: u32,
-    /// An instruction was blocked by a hazard and fetched again.
-    pub scoreboard: u32,
-    /// The pipeline stood still for a unit that warps share.
-    pub conflict: u32,
-}
+pub type LostCycles = LostCycleValues;
 
-impl LostCycles {
-    /// The reasons with their names, in the order of the registers.
-    #[must_use]
-    pub fn reasons(&self) -> [(&'static str, u32); 5] {
-        let Self { memory, fetch, divergence, scoreboard, conflict } = *self;
-        [
-            ("memory", memory),
-            ("fetch", fetch),
-            ("divergence", divergence),
-            ("scoreboard", scoreboard),
-            ("conflict", conflict),
-        ]
-    }
+/// The counters of the L2 beside those of the core: `l2_read_hits`.
+fn with_prefix<S: serde::Serializer>(values: &L2CounterValues, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.named().map(|(name, value)| (format!("l2_{name}"), value)))
 }
 
 /// A record of the fault FIFO.
@@ -203,6 +166,8 @@ pub struct Host<D> {
     device: D,
     allocator: Allocator,
     info: ArrayInfo,
+    /// The CONFIG register.
+    config: u32,
     kernel_registers: u32,
 }
 
@@ -220,7 +185,7 @@ impl<D: Device> Host<D> {
         let config = device.read_register(offset("CONFIG"))?;
         let info = ArrayInfo { lanes: config & 0xff, cores: config >> 8 & 0xff, warps: config >> 16 & 0xff };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
-        Ok(Self { device, allocator, info, kernel_registers: 32 })
+        Ok(Self { device, allocator, info, config, kernel_registers: 32 })
     }
 
     /// Sizes of the array.
@@ -417,25 +382,16 @@ impl<D: Device> Host<D> {
     pub fn counters(&mut self, core: u32) -> Result<CoreCounters, CosimError> {
         self.write("CORE_SELECT", core)?;
         Ok(CoreCounters {
-            instructions: self.read("CORE_INSTRUCTIONS")?,
-            lane_instructions: self.read("CORE_LANE_INSTRUCTIONS")?,
-            active_cycles: self.read("CORE_ACTIVE_CYCLES")?,
-            stall_cycles: self.read("CORE_STALL_CYCLES")?,
-            divergent: self.read("CORE_DIVERGENT")?,
-            fetch_misses: self.read("CORE_FETCH_MISSES")?,
-            line_reads: self.read("CORE_LINE_READS")?,
-            line_writes: self.read("CORE_LINE_WRITES")?,
-            l2_read_hits: self.read("CORE_L2_READ_HITS")?,
-            l2_read_misses: self.read("CORE_L2_READ_MISSES")?,
-            l2_writes: self.read("CORE_L2_WRITES")?,
-            lost: LostCycles {
-                memory: self.read("CORE_LOST_MEMORY")?,
-                fetch: self.read("CORE_LOST_FETCH")?,
-                divergence: self.read("CORE_LOST_DIVERGENCE")?,
-                scoreboard: self.read("CORE_LOST_SCOREBOARD")?,
-                conflict: self.read("CORE_LOST_CONFLICT")?,
-            },
+            core: CoreCounterValues::read(|register| self.device.read_register(register.offset))?,
+            l2: L2CounterValues::read(|register| self.device.read_register(register.offset))?,
+            lost: LostCycles::read(|register| self.device.read_register(register.offset))?,
         })
+    }
+
+    /// The registers that the array has, by its CONFIG register.
+    pub fn registers(&self) -> impl Iterator<Item = &'static RegisterSpec> {
+        let config = self.config;
+        REGISTERS.iter().filter(move |register| register.part.is_announced(config))
     }
 
     /// Takes every record out of the fault FIFO; also the number of records that it could not hold, modulo 2^16.

@@ -364,7 +364,7 @@ fn packets_go_through_a_small_ring_in_order() {
         assert_eq!(result.cycles, result.packets[299].times.commit + 1);
         assert!(result.deferred_cycles > 100 && result.skipped_cycles == 0 && result.kilohertz() > 0.0);
         assert_eq!(result.memory.total().lines_written, 600);
-        assert_eq!(result.counters.iter().map(|c| c.instructions).collect::<Vec<_>>(), [7, 8]);
+        assert_eq!(result.counters.iter().map(|c| c.core.instructions).collect::<Vec<_>>(), [7, 8]);
         // Once for each quarter of the ring (4 slots), or two that were committed together.
         let maintenances = host.read("L2_MAINTENANCE").unwrap() >> 8;
         assert!((38..=75).contains(&maintenances), "{maintenances}");

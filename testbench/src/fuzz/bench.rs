@@ -334,7 +334,7 @@ fn compare_counts(reference: &Reference, result: &RunResult) -> Result<(), Failu
     };
     for (core, counters) in result.counters.iter().enumerate() {
         let wanted = [reference.instructions[core], reference.lane_instructions[core]];
-        let found = [counters.instructions, counters.lane_instructions].map(u64::from);
+        let found = [counters.core.instructions, counters.core.lane_instructions].map(u64::from);
         if wanted != found {
             return differ(&format!("warp- and lane-instructions of core {core}"), &wanted, &found);
         }

@@ -263,12 +263,12 @@ impl Report {
 
     /// A table of the cycles that each core lost, and their mean, in percent of the run's cycles.
     fn fmt_lost_cycles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = LostCycles::default().reasons().map(|(name, _)| name);
+        let names = LostCycles::default().named().map(|(name, _)| name);
         write!(f, "  lost cycles  {:>10}", "no warp")?;
         names.iter().try_for_each(|name| write!(f, " {name:>10}"))?;
         writeln!(f, "  % of the cycles")?;
         let lost = |core: &CoreWork| {
-            let reasons = core.lost.reasons().map(|(_, cycles)| u64::from(cycles));
+            let reasons = core.lost.named().map(|(_, cycles)| u64::from(cycles));
             [core.no_warp].into_iter().chain(reasons)
         };
         let mut row = |name: &str, cores: &[CoreWork]| {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::host::registers::{Access as RegisterAccess, REGISTERS};
+use hermes_rtl::host::registers::Access as RegisterAccess;
 use hermes_testbench::cosim::{
     ArraySetup, Device as _, Event, Host, KernelImage, Latency, MemoryOptions, Packet, Simulation,
 };
@@ -117,7 +117,8 @@ fn pushes_before_the_array_runs_are_taken_or_refused() {
     assert_eq!(host.read("TASK_LEVEL").unwrap(), ENTRIES);
     assert!(accepted >= ENTRIES);
     // The bus is as free as ever: the set-up can be read, changed and restored.
-    for register in REGISTERS.iter().filter(|register| register.access == RegisterAccess::ReadWrite) {
+    let registers: Vec<_> = host.registers().collect();
+    for register in registers.iter().filter(|register| register.access == RegisterAccess::ReadWrite) {
         let name = register.name;
         let before = host.read(name).unwrap();
         if name != "CONTROL" {
@@ -128,7 +129,7 @@ fn pushes_before_the_array_runs_are_taken_or_refused() {
         assert_eq!(host.read(name).unwrap(), before, "{name}");
         assert!(!host.try_push_tasks(1).unwrap());
     }
-    for register in REGISTERS.iter().filter(|register| register.access == RegisterAccess::ReadOnly) {
+    for register in registers.iter().filter(|register| register.access == RegisterAccess::ReadOnly) {
         host.read(register.name).unwrap();
     }
     host.write("WATCHDOG", 50_000).unwrap();

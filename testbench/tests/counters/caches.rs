@@ -204,15 +204,15 @@ fn work_and_caches() {
         let divergent = observed.kernel_on(core).filter(|r| r.divergent).count() as u32;
         let fetched = lines_of(core).len() as u32;
         println!("core {core}: {counters:?}\n  {} {} {}", observed.on(core).count(), fetched, divergent);
-        assert_eq!(counters.instructions, instructions, "CORE_INSTRUCTIONS of core {core}");
-        assert_eq!(counters.lane_instructions, lanes, "CORE_LANE_INSTRUCTIONS of core {core}");
-        assert_eq!(counters.divergent, divergent, "CORE_DIVERGENT of core {core}");
-        assert_eq!(counters.fetch_misses, fetched, "CORE_FETCH_MISSES of core {core}");
-        assert_eq!(counters.line_reads, caches.line_reads[core], "CORE_LINE_READS of core {core}");
-        assert_eq!(counters.line_writes, caches.line_writes[core], "CORE_LINE_WRITES of core {core}");
-        assert_eq!(counters.l2_writes, caches.writes[core], "CORE_L2_WRITES of core {core}");
-        let read = (counters.l2_read_hits, counters.l2_read_misses);
-        assert_eq!(read.0 + read.1, counters.line_reads + fetched, "all lines that core {core} read");
+        assert_eq!(counters.core.instructions, instructions, "CORE_INSTRUCTIONS of core {core}");
+        assert_eq!(counters.core.lane_instructions, lanes, "CORE_LANE_INSTRUCTIONS of core {core}");
+        assert_eq!(counters.core.divergent, divergent, "CORE_DIVERGENT of core {core}");
+        assert_eq!(counters.core.fetch_misses, fetched, "CORE_FETCH_MISSES of core {core}");
+        assert_eq!(counters.core.line_reads, caches.line_reads[core], "CORE_LINE_READS of core {core}");
+        assert_eq!(counters.core.line_writes, caches.line_writes[core], "CORE_LINE_WRITES of core {core}");
+        assert_eq!(counters.l2.writes, caches.writes[core], "CORE_L2_WRITES of core {core}");
+        let read = (counters.l2.read_hits, counters.l2.read_misses);
+        assert_eq!(read.0 + read.1, counters.core.line_reads + fetched, "all lines that core {core} read");
         // Which core gets an instruction line first is a matter of cycles, and the line of the argument block.
         let shared = fetched + 1;
         let hits = caches.hits[core].saturating_sub(1)..=caches.hits[core] + shared;

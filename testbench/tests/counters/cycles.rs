@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use hermes_rtl::host::registers::core_counters::CoreCounterValues;
 use hermes_testbench::cosim::{ArraySetup, CoreCounters, Latency, LostCycles, MemoryOptions};
 use hermes_testbench::kernel::Kernel;
 
@@ -133,7 +134,7 @@ fn lost_by_gaps(observed: &Observed, core: usize, kernel: &Kernel, case: &Case) 
 
 /// What the counters of a core have to agree with whatever it does.
 fn check_sums(name: &str, core: usize, counters: &CoreCounters, observed: &Observed, mcw: u32) {
-    let CoreCounters { active_cycles, stall_cycles, lost, .. } = *counters;
+    let CoreCounters { core: CoreCounterValues { active_cycles, stall_cycles, .. }, lost, .. } = *counters;
     let (occupied, stretches) = observed.occupied(core);
     // A warp is on the core from the cycle after its issue to that before its finish is reported.
     assert_eq!(
@@ -144,7 +145,7 @@ fn check_sums(name: &str, core: usize, counters: &CoreCounters, observed: &Obser
     // In each of the others stage X takes an instruction.
     let taken = observed.on(core).count() as u32;
     assert_eq!(active_cycles - stall_cycles, taken, "{name}: CORE_STALL_CYCLES of core {core}");
-    let told: u32 = lost.reasons().iter().map(|(_, cycles)| cycles).sum();
+    let told: u32 = lost.named().iter().map(|(_, cycles)| cycles).sum();
     // Cycles of no reason: the finish of a warp waits until it is taken.
     let waits = stall_cycles - told;
     let stays = observed.stays.iter().filter(|stay| stay.core == core).count() as u32;
@@ -162,16 +163,14 @@ fn cycles_are_lost_for_their_reasons() {
             let expected = lost_by_gaps(&observed, core, &kernel, case);
             println!("{name}, core {core}: {:?}, by the gaps {expected:?}", counters.lost);
             let edges = (PACKETS / (CORES * LANES)) as u64 * EDGES;
-            for ((reason, cycles), (_, expected)) in
-                counters.lost.reasons().into_iter().zip(expected.reasons())
-            {
+            for ((reason, cycles), (_, expected)) in counters.lost.named().into_iter().zip(expected.named()) {
                 let range = u64::from(expected).saturating_sub(edges)..=u64::from(expected) + edges;
                 assert!(
                     range.contains(&u64::from(cycles)),
                     "{name}: CORE_LOST {reason} of core {core}: {cycles} of {range:?}"
                 );
             }
-            let all: u32 = counters.lost.reasons().iter().map(|(_, cycles)| cycles).sum();
+            let all: u32 = counters.lost.named().iter().map(|(_, cycles)| cycles).sum();
             let most = (case.most)(&counters.lost);
             assert!(most > all / 2, "{name}: core {core}: {most} of {all} cycles are what the case is for");
         }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use hermes_rtl::config::{Config, MAX_WARPS};
 use hermes_rtl::emit::{artefacts, Design, Direction};
-use hermes_rtl::host::registers::{offset, Access, REGISTERS};
+use hermes_rtl::host::registers::{offset, registers_of, Access};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{ArraySetup, Host, KernelImage, Layout};
 use hermes_testbench::golden::Golden;
@@ -215,10 +215,9 @@ fn accesses(config: &Config, through: Through, prepared: &Prepared) -> Vec<Strin
         list.push(poll("PORTS_BUSY", 0));
     }
     list.extend([write("L2_MAINTENANCE", 2), poll("L2_MAINTENANCE", 0)]);
-    let readable = |r: &&hermes_rtl::host::registers::RegisterSpec| {
-        r.access != Access::WriteOnly && (config.packet_ports || !r.name.starts_with("PORTS"))
-    };
-    list.extend(REGISTERS.iter().filter(readable).map(|r| entry(2, r.offset, 0)));
+    let registers = registers_of(config);
+    let readable = registers.iter().filter(|r| r.access != Access::WriteOnly);
+    list.extend(readable.map(|r| entry(2, r.offset, 0)));
     list.push(entry(0, 0, 0));
     list
 }
@@ -244,7 +243,7 @@ pub fn run(config: &Config, app: &str, through: Through, count: usize, pause: u3
     let design = hermes_rtl::top::emit_top(config).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    for (name, text) in artefacts::all(&design, config, REGISTERS, false) {
+    for (name, text) in artefacts::all(&design, config, &registers_of(config), false) {
         put(&name, &text);
     }
     let prepared = prepare(config, app, through, count, seed);

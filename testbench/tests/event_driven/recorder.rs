@@ -1,7 +1,7 @@
 //! A device that only records what its host writes, to be played to a simulator afterwards.
 
 use hermes_rtl::config::Config;
-use hermes_rtl::host::registers::{offset, ID};
+use hermes_rtl::host::registers::{offset, sizes, ID};
 use hermes_testbench::cosim::{CosimError, Device};
 
 /// What bytes hold that nobody wrote: no X, so that every X comes from the array.
@@ -19,9 +19,7 @@ pub struct Recorder {
 impl Recorder {
     /// An array of `config` with `bytes` of shared memory.
     pub fn new(config: &Config, bytes: usize) -> Self {
-        let sizes = [config.lanes, config.cores, config.warps, usize::from(config.packet_ports)];
-        let config = sizes.iter().rev().fold(0, |word, size| word << 8 | *size as u32);
-        Self { config, memory: vec![UNWRITTEN; bytes], writes: Vec::new() }
+        Self { config: sizes(config), memory: vec![UNWRITTEN; bytes], writes: Vec::new() }
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use hermes_rtl::host::registers::offset;
+use hermes_rtl::host::registers::packet_ports::PortCounterValues;
 
 use super::SentFrame;
 use crate::cosim::device::Device as _;
@@ -32,44 +33,8 @@ pub struct StreamOptions {
     pub seed: u64,
 }
 
-/// What the packet ports counted since reset, each modulo 2^32.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct PortCounters {
-    /// Frames that took a slot.
-    pub frames_in: u32,
-    /// Bytes of these frames in their slots.
-    pub bytes_in: u32,
-    /// Malformed frames.
-    pub dropped_in: u32,
-    /// Frames cut to what a slot holds.
-    pub cut_in: u32,
-    /// Frames that left.
-    pub frames_out: u32,
-    /// Bytes of these frames.
-    pub bytes_out: u32,
-    /// Packets whose verdict was drop or fault.
-    pub not_sent: u32,
-    /// Packets with an impossible length.
-    pub length_errors: u32,
-    /// Lines that could not be read.
-    pub read_errors: u32,
-}
-
-impl PortCounters {
-    fn read(host: &mut Host<Simulation>) -> Result<Self, CosimError> {
-        Ok(Self {
-            frames_in: host.read("PORTS_FRAMES_IN")?,
-            bytes_in: host.read("PORTS_BYTES_IN")?,
-            dropped_in: host.read("PORTS_DROPPED_IN")?,
-            cut_in: host.read("PORTS_CUT_IN")?,
-            frames_out: host.read("PORTS_FRAMES_OUT")?,
-            bytes_out: host.read("PORTS_BYTES_OUT")?,
-            not_sent: host.read("PORTS_NOT_SENT")?,
-            length_errors: host.read("PORTS_LENGTH_ERRORS")?,
-            read_errors: host.read("PORTS_READ_ERRORS")?,
-        })
-    }
-}
+/// What the packet ports counted since reset, each modulo 2^32: all counters of the register table.
+pub type PortCounters = PortCounterValues;
 
 /// What a run through the packet ports gave.
 #[derive(Clone, Debug)]
@@ -245,7 +210,7 @@ impl Run<'_> {
         }
         self.host.device_mut().streams_mut()?.sink.take_frames(&mut self.sent);
         let left = self.sent.last().map_or(0, |frame| frame.cycle - self.base + self.skipped + 1);
-        let counters = PortCounters::read(self.host)?;
+        let counters = PortCounters::read(|register| self.host.read(register.name))?;
         let (faults, lost_faults) = self.host.take_faults()?;
         let mut run = read_out(self.host)?;
         self.host.device_mut().write_register(offset("PORTS"), 0)?;

@@ -1,39 +1,47 @@
 //! Tests of the register file through its AXI4-Lite port.
 
-use super::super::registers::{offset, Access};
 use super::*;
+use crate::config::Config;
 use crate::control::testing::{random, settle, start, tick};
 use rand::Rng;
 
+fn configuration(packet_ports: bool) -> Config {
+    Config { cores: 3, packet_ports, ..Config::preset("default").unwrap() }
+}
+
+/// The register file of an array that has every part.
 fn unit() -> RegisterFile {
-    let config = Config { cores: 3, ..Config::preset("default").unwrap() };
-    let mut unit = RegisterFile::new(&config);
+    unit_of(&configuration(true))
+}
+
+fn unit_of(config: &Config) -> RegisterFile {
+    let mut unit = RegisterFile::new(config);
     start!(unit);
-    unit.axil_bready.next = true;
-    unit.axil_rready.next = true;
+    unit.axil.bready.next = true;
+    unit.axil.rready.next = true;
     unit
 }
 
 /// Starts a write; both requests are taken in this cycle.
 fn begin_write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) {
-    unit.axil_awaddr.next = u64::from(address).into();
-    unit.axil_awvalid.next = true;
-    unit.axil_wdata.next = u64::from(data).into();
-    unit.axil_wstrb.next = strobe.into();
-    unit.axil_wvalid.next = true;
+    unit.axil.awaddr.next = u64::from(address).into();
+    unit.axil.awvalid.next = true;
+    unit.axil.wdata.next = u64::from(data).into();
+    unit.axil.wstrb.next = strobe.into();
+    unit.axil.wvalid.next = true;
     settle!(*unit);
-    assert!(unit.axil_awready.val() && unit.axil_wready.val());
+    assert!(unit.axil.awready.val() && unit.axil.wready.val());
     tick!(*unit);
-    unit.axil_awvalid.next = false;
-    unit.axil_wvalid.next = false;
+    unit.axil.awvalid.next = false;
+    unit.axil.wvalid.next = false;
     settle!(*unit);
 }
 
 /// Waits for the response of a write.
 fn end_write(unit: &mut RegisterFile) -> u64 {
     for _ in 0..10 {
-        if unit.axil_bvalid.val() {
-            let response = unit.axil_bresp.val().to_u64();
+        if unit.axil.bvalid.val() {
+            let response = unit.axil.bresp.val().to_u64();
             tick!(*unit);
             return response;
         }
@@ -48,16 +56,16 @@ fn write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) -> u64 {
 }
 
 fn read(unit: &mut RegisterFile, address: u32) -> (u64, u32) {
-    unit.axil_araddr.next = u64::from(address).into();
-    unit.axil_arvalid.next = true;
+    unit.axil.araddr.next = u64::from(address).into();
+    unit.axil.arvalid.next = true;
     settle!(*unit);
-    assert!(unit.axil_arready.val());
+    assert!(unit.axil.arready.val());
     tick!(*unit);
-    unit.axil_arvalid.next = false;
+    unit.axil.arvalid.next = false;
     settle!(*unit);
     for _ in 0..10 {
-        if unit.axil_rvalid.val() {
-            let response = (unit.axil_rresp.val().to_u64(), unit.axil_rdata.val().to_u64() as u32);
+        if unit.axil.rvalid.val() {
+            let response = (unit.axil.rresp.val().to_u64(), unit.axil.rdata.val().to_u64() as u32);
             tick!(*unit);
             return response;
         }
@@ -76,13 +84,22 @@ fn set(unit: &mut RegisterFile, name: &str, value: u32) {
     assert_eq!(write(unit, offset(name), value, 15), 0, "{name}");
 }
 
+/// Every word of the address space, in an array that has all parts and in one that has none: a register of the array is what the table
+/// says, everything else answers SLVERR, reads as zero and takes no write.
 #[test]
 fn every_word_follows_the_table() {
+    for packet_ports in [true, false] {
+        follows_the_table(&configuration(packet_ports));
+    }
+}
+
+fn follows_the_table(config: &Config) {
     let mut random = random();
-    let mut unit = unit();
-    unit.task_ready.next = true;
+    let mut unit = unit_of(config);
+    let registers = registers_of(config);
+    unit.tasks.ready.next = true;
     for address in (0..1 << ADDRESS_BITS).step_by(2) {
-        let Some(register) = REGISTERS.iter().find(|r| r.offset == address) else {
+        let Some(register) = registers.iter().find(|r| r.offset == address) else {
             assert_eq!(read(&mut unit, address), (2, 0), "{address:#x}");
             assert_eq!(write(&mut unit, address, random.gen(), 15), 2, "{address:#x}");
             continue;
@@ -120,15 +137,37 @@ fn every_word_follows_the_table() {
     }
 }
 
+/// The parts of an array are what the map of this array has, and no other register is there.
+#[test]
+fn a_register_is_there_with_its_part_only() {
+    for packet_ports in [true, false] {
+        let config = configuration(packet_ports);
+        let mut unit = unit_of(&config);
+        let map = registers_of(&config);
+        for register in REGISTERS {
+            let there = register.part.is_in(&config);
+            assert_eq!(map.iter().any(|r| r.offset == register.offset), there, "{}", register.name);
+            let (response, value) = read(&mut unit, register.offset);
+            assert_eq!(response, if there { 0 } else { 2 }, "{} is read", register.name);
+            assert!(there || value == 0, "{}", register.name);
+            // Only a write to TASK_PUSH may be refused.
+            unit.tasks.ready.next = true;
+            let expected = if there { 0 } else { 2 };
+            assert_eq!(write(&mut unit, register.offset, 0, 15), expected, "{} is written", register.name);
+        }
+        assert_eq!(map.len() < REGISTERS.len(), !packet_ports);
+    }
+}
+
 #[test]
 fn configuration_reaches_its_outputs() {
     let mut unit = unit();
-    assert_eq!(unit.mcw.val().index(), 4);
-    assert_eq!(unit.ring_slots_log2.val().index(), 10);
+    assert_eq!(unit.configuration.mcw.val().index(), 4);
+    assert_eq!(unit.configuration.ring_slots_log2.val().index(), 10);
     set(&mut unit, "CONTROL", 2);
-    assert_eq!((unit.run.val(), unit.eager.val()), (false, true));
+    assert_eq!((unit.configuration.run.val(), unit.configuration.eager.val()), (false, true));
     set(&mut unit, "CONTROL", 1);
-    assert_eq!((unit.run.val(), unit.eager.val()), (true, false));
+    assert_eq!((unit.configuration.run.val(), unit.configuration.eager.val()), (true, false));
     for (value, name) in [
         "RING_BASE",
         "VERDICT_BASE",
@@ -148,26 +187,26 @@ fn configuration_reaches_its_outputs() {
         set(&mut unit, name, value as u32 + 11);
     }
     let words = [
-        unit.ring_base.val(),
-        unit.verdict_base.val(),
-        unit.kernel_entry.val(),
-        unit.argument.val(),
-        unit.stack_base.val(),
-        unit.timeout.val(),
+        unit.configuration.ring_base.val(),
+        unit.configuration.verdict_base.val(),
+        unit.configuration.kernel_entry.val(),
+        unit.configuration.argument.val(),
+        unit.configuration.stack_base.val(),
+        unit.configuration.timeout.val(),
     ];
     assert_eq!(words.map(|w| w.to_u64()), [11, 12, 13, 14, 15, 16]);
-    assert_eq!(unit.slot_bytes_log2.val().index(), 17);
-    assert_eq!(unit.stack_bytes_log2.val().index(), 18);
-    assert_eq!(unit.ring_slots_log2.val().index(), 19);
-    assert_eq!(unit.mcw.val().index(), 20);
-    assert!(unit.kernel_class.val());
+    assert_eq!(unit.configuration.slot_bytes_log2.val().index(), 17);
+    assert_eq!(unit.configuration.stack_bytes_log2.val().index(), 18);
+    assert_eq!(unit.configuration.ring_slots_log2.val().index(), 19);
+    assert_eq!(unit.configuration.mcw.val().index(), 20);
+    assert!(unit.configuration.kernel_class.val());
     set(&mut unit, "WATCHDOG", 0xffff_ffff);
-    assert_eq!(unit.watchdog.val().to_u64(), 0x7fff_ffff);
-    assert_eq!(unit.read_window_size[0].val().to_u64(), 0x3ff_ffff);
-    assert_eq!(unit.write_window_size[1].val().to_u64(), 0);
-    assert!(!unit.ports_enable.val());
+    assert_eq!(unit.configuration.watchdog.val().to_u64(), 0x7fff_ffff);
+    assert_eq!(unit.windows.read_0_size.val().to_u64(), 0x3ff_ffff);
+    assert_eq!(unit.windows.write_1_size.val().to_u64(), 0);
+    assert!(!unit.packet_ports[0].enable.val());
     set(&mut unit, "PORTS", 1);
-    assert!(unit.ports_enable.val());
+    assert!(unit.packet_ports[0].enable.val());
     for (value, name) in
         ["READ_WINDOW_0_BASE", "READ_WINDOW_1_SIZE", "WRITE_WINDOW_1_BASE", "WRITE_WINDOW_0_SIZE"]
             .iter()
@@ -175,10 +214,10 @@ fn configuration_reaches_its_outputs() {
     {
         set(&mut unit, name, (value as u32 + 1) << 6);
     }
-    assert_eq!(unit.read_window_base[0].val().to_u64(), 1);
-    assert_eq!(unit.read_window_size[1].val().to_u64(), 2);
-    assert_eq!(unit.write_window_base[1].val().to_u64(), 3);
-    assert_eq!(unit.write_window_size[0].val().to_u64(), 4);
+    assert_eq!(unit.windows.read_0_base.val().to_u64(), 1);
+    assert_eq!(unit.windows.read_1_size.val().to_u64(), 2);
+    assert_eq!(unit.windows.write_1_base.val().to_u64(), 3);
+    assert_eq!(unit.windows.write_0_size.val().to_u64(), 4);
 }
 
 #[test]
@@ -186,36 +225,37 @@ fn status_is_read() {
     let mut unit = unit();
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
-    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16);
-    unit.task_level.next = 1020.into();
-    unit.pending.next = 2.into();
-    unit.issued_warps.next = 3.into();
-    unit.committed_warps.next = 4.into();
-    unit.committed_packets.next = 5.into();
-    unit.faults.next = 6.into();
-    unit.bus_errors.next = 7.into();
-    unit.fault_level.next = 8.into();
-    unit.fault_dropped.next = 0xfff0.into();
-    unit.fault_cause.next = 11.into();
-    unit.fault_core.next = 30.into();
-    unit.fault_slot.next = 29.into();
-    unit.fault_threads.next = 32.into();
-    unit.fault_pc.next = 0x8000_0001u64.into();
-    unit.fault_address.next = 13.into();
-    unit.fault_packet.next = 14.into();
-    unit.l2_busy.next = true;
-    unit.memory_lines_read.next = 15.into();
-    unit.memory_lines_written.next = 16.into();
-    unit.ports_busy.next = true;
-    unit.ports_frames_in.next = 17.into();
-    unit.ports_bytes_in.next = 18.into();
-    unit.ports_dropped_in.next = 19.into();
-    unit.ports_cut_in.next = 20.into();
-    unit.ports_frames_out.next = 21.into();
-    unit.ports_bytes_out.next = 22.into();
-    unit.ports_not_sent.next = 23.into();
-    unit.ports_length_errors.next = 24.into();
-    unit.ports_read_errors.next = 25.into();
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 1 << 24);
+    assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16);
+    unit.tasks.level.next = 1020.into();
+    unit.progress.pending.next = 2.into();
+    unit.progress.issued_warps.next = 3.into();
+    unit.progress.committed_warps.next = 4.into();
+    unit.progress.committed_packets.next = 5.into();
+    unit.faults.faults.next = 6.into();
+    unit.memory.bus_errors.next = 7.into();
+    unit.faults.level.next = 8.into();
+    unit.faults.dropped.next = 0xfff0.into();
+    unit.faults.cause.next = 11.into();
+    unit.faults.core.next = 30.into();
+    unit.faults.slot.next = 29.into();
+    unit.faults.threads.next = 32.into();
+    unit.faults.pc.next = 0x8000_0001u64.into();
+    unit.faults.address.next = 13.into();
+    unit.faults.packet.next = 14.into();
+    unit.memory.l2_busy.next = true;
+    unit.memory.lines_read.next = 15.into();
+    unit.memory.lines_written.next = 16.into();
+    unit.packet_ports[0].busy.next = true;
+    unit.port_counters[0].frames_in.next = 17.into();
+    unit.port_counters[0].bytes_in.next = 18.into();
+    unit.port_counters[0].dropped_in.next = 19.into();
+    unit.port_counters[0].cut_in.next = 20.into();
+    unit.port_counters[0].frames_out.next = 21.into();
+    unit.port_counters[0].bytes_out.next = 22.into();
+    unit.port_counters[0].not_sent.next = 23.into();
+    unit.port_counters[0].length_errors.next = 24.into();
+    unit.port_counters[0].read_errors.next = 25.into();
     for (name, value) in [
         ("TASK_LEVEL", 1020),
         ("TASK_ROOM", 4),
@@ -253,22 +293,22 @@ fn core_select_picks_the_counters() {
     let mut unit = unit();
     for core in 0..3 {
         let value = |counter: u64| (100 * core as u64 + counter).into();
-        unit.core_instructions[core].next = value(1);
-        unit.core_lane_instructions[core].next = value(2);
-        unit.core_active_cycles[core].next = value(3);
-        unit.core_stall_cycles[core].next = value(4);
-        unit.core_divergent[core].next = value(5);
-        unit.core_fetch_misses[core].next = value(6);
-        unit.core_line_reads[core].next = value(7);
-        unit.core_line_writes[core].next = value(8);
-        unit.core_lost_memory[core].next = value(9);
-        unit.core_lost_fetch[core].next = value(10);
-        unit.core_lost_divergence[core].next = value(11);
-        unit.core_lost_scoreboard[core].next = value(12);
-        unit.core_lost_conflict[core].next = value(13);
-        unit.core_l2_read_hits[core].next = value(14);
-        unit.core_l2_read_misses[core].next = value(15);
-        unit.core_l2_writes[core].next = value(16);
+        unit.counters[core].instructions.next = value(1);
+        unit.counters[core].lane_instructions.next = value(2);
+        unit.counters[core].active_cycles.next = value(3);
+        unit.counters[core].stall_cycles.next = value(4);
+        unit.counters[core].divergent.next = value(5);
+        unit.counters[core].fetch_misses.next = value(6);
+        unit.counters[core].line_reads.next = value(7);
+        unit.counters[core].line_writes.next = value(8);
+        unit.lost[core].memory.next = value(9);
+        unit.lost[core].fetch.next = value(10);
+        unit.lost[core].divergence.next = value(11);
+        unit.lost[core].scoreboard.next = value(12);
+        unit.lost[core].conflict.next = value(13);
+        unit.l2[core].read_hits.next = value(14);
+        unit.l2[core].read_misses.next = value(15);
+        unit.l2[core].writes.next = value(16);
     }
     let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && r.name != "CORE_SELECT");
     for core in 0..5 {
@@ -285,12 +325,12 @@ fn core_select_picks_the_counters() {
 fn timed_write(unit: &mut RegisterFile, name: &str, data: u32) -> (u32, u64) {
     begin_write(unit, offset(name), data, 15);
     let mut cycles = 1;
-    while !unit.axil_bvalid.val() {
+    while !unit.axil.bvalid.val() {
         assert!(cycles < 10, "the write to {name} waits");
         tick!(*unit);
         cycles += 1;
     }
-    let response = unit.axil_bresp.val().to_u64();
+    let response = unit.axil.bresp.val().to_u64();
     tick!(*unit);
     (cycles, response)
 }
@@ -298,13 +338,13 @@ fn timed_write(unit: &mut RegisterFile, name: &str, data: u32) -> (u32, u64) {
 #[test]
 fn task_push_is_taken_or_refused_at_once() {
     let mut unit = unit();
-    unit.task_ready.next = true;
+    unit.tasks.ready.next = true;
     for count in [0, 1, u32::MAX] {
         begin_write(&mut unit, offset("TASK_PUSH"), count, 15);
         let mut pushed = vec![];
         for _ in 0..10 {
-            if unit.task_valid.val() {
-                pushed.push(unit.task_count.val().to_u64() as u32);
+            if unit.tasks.valid.val() {
+                pushed.push(unit.tasks.count.val().to_u64() as u32);
             }
             tick!(unit);
         }
@@ -313,29 +353,29 @@ fn task_push_is_taken_or_refused_at_once() {
     assert_eq!(get(&mut unit, "TASK_ROOM"), 1024);
     assert_eq!(timed_write(&mut unit, "TASK_PUSH", 3), (4, 0));
     // The FIFO is full.
-    unit.task_ready.next = false;
-    unit.task_level.next = 1024.into();
+    unit.tasks.ready.next = false;
+    unit.tasks.level.next = 1024.into();
     for count in [5, 6] {
         assert_eq!(timed_write(&mut unit, "TASK_PUSH", count), (2, 2), "refused at once");
-        assert!(!unit.task_valid.val());
+        assert!(!unit.tasks.valid.val());
     }
     assert_eq!(get(&mut unit, "TASK_ROOM"), 0);
     assert_eq!(get(&mut unit, "TASK_PUSH"), 0, "reads are no pushes");
     // One entry is free, which somebody else takes: what was answered with OKAY waits for the next one.
-    unit.task_level.next = 1023.into();
+    unit.tasks.level.next = 1023.into();
     assert_eq!(get(&mut unit, "TASK_ROOM"), 1);
     assert_eq!(timed_write(&mut unit, "TASK_PUSH", 7), (4, 0));
     assert_eq!(get(&mut unit, "TASK_ROOM"), 0);
     for level in [1024u64, 1023] {
-        unit.task_level.next = level.into();
+        unit.tasks.level.next = level.into();
         assert_eq!(timed_write(&mut unit, "TASK_PUSH", 8), (2, 2), "the one before waits");
     }
-    assert!(unit.task_valid.val());
-    unit.task_ready.next = true;
+    assert!(unit.tasks.valid.val());
+    unit.tasks.ready.next = true;
     settle!(unit);
-    assert_eq!(unit.task_count.val().to_u64(), 7);
+    assert_eq!(unit.tasks.count.val().to_u64(), 7);
     tick!(unit);
-    assert!(!unit.task_valid.val(), "the count is pushed once");
+    assert!(!unit.tasks.valid.val(), "the count is pushed once");
     assert_eq!(timed_write(&mut unit, "TASK_PUSH", 9), (4, 0));
 }
 
@@ -345,14 +385,14 @@ fn a_full_fifo_does_not_block_the_bus() {
     let mut unit = unit();
     assert_eq!(timed_write(&mut unit, "TASK_PUSH", 1), (4, 0));
     for (waits, level) in [(true, 1024u64), (false, 1024)] {
-        unit.task_level.next = level.into();
+        unit.tasks.level.next = level.into();
         if !waits {
-            unit.task_ready.next = true;
+            unit.tasks.ready.next = true;
             tick!(unit);
-            unit.task_ready.next = false;
+            unit.tasks.ready.next = false;
         }
         settle!(unit);
-        assert_eq!(unit.task_valid.val(), waits);
+        assert_eq!(unit.tasks.valid.val(), waits);
         for register in REGISTERS {
             let refused = if register.name == "TASK_PUSH" { 2 } else { 0 };
             assert_eq!(timed_write(&mut unit, "TASK_PUSH", 1), (2, 2));
@@ -380,11 +420,11 @@ fn events_last_one_cycle() {
         begin_write(&mut unit, offset(name), data, 15);
         let mut seen = [0; 5];
         for _ in 0..10 {
-            seen[0] += usize::from(unit.invalidate.val());
-            seen[1] += usize::from(unit.invalidate_data.val());
-            seen[2] += usize::from(unit.l2_clean.val());
-            seen[3] += usize::from(unit.l2_invalidate.val());
-            seen[4] += usize::from(unit.fault_pop.val());
+            seen[0] += usize::from(unit.memory.instructions.val());
+            seen[1] += usize::from(unit.memory.data.val());
+            seen[2] += usize::from(unit.memory.l2_clean.val());
+            seen[3] += usize::from(unit.memory.l2_invalidate.val());
+            seen[4] += usize::from(unit.faults.pop.val());
             tick!(unit);
         }
         assert_eq!(seen, expected, "{name}");
@@ -400,15 +440,15 @@ fn cycle_counter_is_read_in_two_halves() {
     }
     let second = get(&mut unit, "CYCLE_LOW");
     assert_eq!(second - first, 100 + 3, "a read takes three cycles here");
-    let before = unit.cycle.val().to_u64();
+    let before = unit.time.cycle.val().to_u64();
     tick!(unit);
-    assert_eq!(unit.cycle.val().to_u64(), before + 1);
+    assert_eq!(unit.time.cycle.val().to_u64(), before + 1);
     // Close to the carry: the high half is the one of the low half's read.
-    unit.cycle_low.q.next = 0xffff_fffeu64.into();
+    unit.time_registers.low.q.next = 0xffff_fffeu64.into();
     settle!(unit);
     assert_eq!(get(&mut unit, "CYCLE_LOW"), 0xffff_ffff);
-    assert_eq!(unit.cycle_high.q.val().index(), 1);
-    assert_eq!(unit.cycle.val().to_u64() >> 32, 1);
+    assert_eq!(unit.time_registers.high.q.val().index(), 1);
+    assert_eq!(unit.time.cycle.val().to_u64() >> 32, 1);
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 0);
     get(&mut unit, "CYCLE_LOW");
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 1);

@@ -1,0 +1,213 @@
+//! Tests of the units that decode the blocks.
+
+use super::configuration::ConfigurationRegisters;
+use super::core_counters::{
+    CoreCounterRegisters, CoreCounterValues, CoreCounters, L2CounterRegisters, L2CounterValues, L2Counters,
+    LostCycleCounters, LostCycleRegisters, LostCycleValues,
+};
+use super::packet_ports::{
+    PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues, PortCounters,
+};
+use super::windows::WindowRegisters;
+use super::*;
+use crate::control::testing::{random, settle, start, tick};
+use rand::Rng;
+
+/// A unit keeps what is written to the registers of its block that are read and written, and answers for no others.
+macro_rules! keeps_what_was_written {
+    ($unit:ident, $group:ty, $check:expr) => {{
+        let mut random = random();
+        let mut unit = $unit::default();
+        start!(unit);
+        let of_block: Vec<&str> = <$group>::REGISTERS.iter().map(|r| r.name).collect();
+        let mut model: Vec<u64> = REGISTERS.iter().map(|r| u64::from(r.reset)).collect();
+        for cycle in 0..10_000 {
+            let chosen = random.gen_range(0..REGISTERS.len());
+            let register = &REGISTERS[chosen];
+            let (data, mask) = (u64::from(random.gen::<u32>()), u64::from(random.gen::<u32>()));
+            unit.request.address.next = u64::from(register.offset).into();
+            unit.request.write.next = random.gen();
+            unit.request.data.next = data.into();
+            unit.request.mask.next = mask.into();
+            settle!(unit);
+            let ours = of_block.contains(&register.name);
+            let kept = ours && register.access == Access::ReadWrite;
+            let expected = if kept { model[chosen] } else { 0 };
+            assert_eq!(unit.answer.known.val(), ours, "cycle {cycle}: {}", register.name);
+            assert_eq!(unit.answer.value.val().to_u64(), expected, "cycle {cycle}: {}", register.name);
+            assert!(!unit.answer.delay.val());
+            if kept && unit.request.write.val() {
+                model[chosen] = (model[chosen] & !mask | data & mask) & ((1 << register.bits) - 1);
+            }
+            tick!(unit);
+            let of = |name: &str| model[REGISTERS.iter().position(|r| r.name == name).unwrap()];
+            $check(&unit, &of);
+        }
+    }};
+}
+
+#[test]
+fn configuration_keeps_what_was_written() {
+    let check = |unit: &ConfigurationRegisters, of: &dyn Fn(&str) -> u64| {
+        let ports = &unit.hardware;
+        assert_eq!(u64::from(ports.run.val()) | u64::from(ports.eager.val()) << 1, of("CONTROL"));
+        assert_eq!(ports.mcw.val().to_u64(), of("MCW"));
+        assert_eq!(ports.timeout.val().to_u64(), of("TIMEOUT"));
+        assert_eq!(u64::from(ports.kernel_class.val()), of("KERNEL_CLASS"));
+        assert_eq!(ports.watchdog.val().to_u64(), of("WATCHDOG"));
+        assert_eq!(ports.core_select.val().to_u64(), of("CORE_SELECT"));
+    };
+    keeps_what_was_written!(ConfigurationRegisters, configuration::Configuration, check);
+}
+
+#[test]
+fn windows_keep_what_was_written() {
+    let check = |unit: &WindowRegisters, of: &dyn Fn(&str) -> u64| {
+        let ports = &unit.hardware;
+        assert_eq!(ports.read_0_base.val().to_u64(), of("READ_WINDOW_0_BASE") >> 6);
+        assert_eq!(ports.read_1_size.val().to_u64(), of("READ_WINDOW_1_SIZE") >> 6);
+        assert_eq!(ports.write_1_base.val().to_u64(), of("WRITE_WINDOW_1_BASE") >> 6);
+        assert_eq!(ports.write_0_size.val().to_u64(), of("WRITE_WINDOW_0_SIZE") >> 6);
+    };
+    keeps_what_was_written!(WindowRegisters, windows::Windows, check);
+}
+
+#[test]
+fn packet_ports_keep_what_was_written() {
+    let check = |unit: &PortControlRegisters, of: &dyn Fn(&str) -> u64| {
+        assert_eq!(u64::from(unit.hardware.enable.val()), of("PORTS"));
+    };
+    keeps_what_was_written!(PortControlRegisters, PortControl, check);
+}
+
+#[test]
+fn every_register_of_the_packet_ports_is_at_its_offset() {
+    let mut random = random();
+    let (mut control, mut counters) = (PortControlRegisters::default(), PortCounterRegisters::default());
+    start!(control);
+    counters.connect_all();
+    control.hardware.busy.next = true;
+    let mut value = || random.gen::<u32>();
+    let model = PortCounterValues {
+        frames_in: value(),
+        bytes_in: value(),
+        dropped_in: value(),
+        cut_in: value(),
+        frames_out: value(),
+        bytes_out: value(),
+        not_sent: value(),
+        length_errors: value(),
+        read_errors: value(),
+    };
+    let Flipped::<PortCounters> {
+        frames_in,
+        bytes_in,
+        dropped_in,
+        cut_in,
+        frames_out,
+        bytes_out,
+        not_sent,
+        length_errors,
+        read_errors,
+    } = &mut counters.hardware;
+    let ports = [
+        frames_in,
+        bytes_in,
+        dropped_in,
+        cut_in,
+        frames_out,
+        bytes_out,
+        not_sent,
+        length_errors,
+        read_errors,
+    ];
+    for (port, (_, value)) in ports.into_iter().zip(model.named()) {
+        port.next = u64::from(value).into();
+    }
+    for register in REGISTERS {
+        control.request.address.next = u64::from(register.offset).into();
+        settle!(control);
+        let expected = u64::from(register.name == "PORTS_BUSY");
+        assert_eq!(control.answer.value.val().to_u64(), expected, "{}", register.name);
+    }
+    let found = PortCounterValues::read(|register| {
+        counters.request.address.next = u64::from(register.offset).into();
+        settle!(counters);
+        Ok::<_, ()>(counters.answer.value.val().to_u64() as u32)
+    });
+    assert_eq!(found, Ok(model));
+    control.hardware.busy.next = false;
+    control.request.address.next = u64::from(offset("PORTS_BUSY")).into();
+    settle!(control);
+    assert_eq!(control.answer.value.val().to_u64(), 0);
+}
+
+/// Random counters of three cores, read by the values of the block, which go by the table.
+macro_rules! shows_the_selected_core {
+    ($unit:ident, $group:ident, $values:ident { $($counter:ident),* }) => {{
+        let mut random = random();
+        let mut unit = $unit::new(3);
+        unit.connect_all();
+        for case in 0..1_000 {
+            let mut counters = [$values::default(); 3];
+            for (core, counters) in counters.iter_mut().enumerate() {
+                $(
+                    counters.$counter = random.gen();
+                    unit.hardware[core].$counter.next = u64::from(counters.$counter).into();
+                )*
+            }
+            let select = random.gen_range(0..5usize);
+            unit.select.next = (select as u64).into();
+            let found = $values::read(|register| {
+                unit.request.address.next = u64::from(register.offset).into();
+                settle!(unit);
+                assert!(unit.answer.known.val(), "{}", register.name);
+                Ok::<_, ()>(unit.answer.value.val().to_u64() as u32)
+            });
+            assert_eq!(found.unwrap(), counters.get(select).copied().unwrap_or_default(), "case {case}");
+            let register = &REGISTERS[random.gen_range(0..REGISTERS.len())];
+            unit.request.address.next = u64::from(register.offset).into();
+            settle!(unit);
+            let ours = $group::REGISTERS.iter().any(|r| r.name == register.name);
+            assert_eq!(unit.answer.known.val(), ours, "case {case}: {}", register.name);
+            assert!(ours || unit.answer.value.val().to_u64() == 0, "case {case}: {}", register.name);
+        }
+        assert_eq!($values::default().named().len(), $group::REGISTERS.len());
+    }};
+}
+
+#[test]
+fn core_counters_show_the_selected_core() {
+    shows_the_selected_core!(
+        CoreCounterRegisters,
+        CoreCounters,
+        CoreCounterValues {
+            instructions,
+            lane_instructions,
+            active_cycles,
+            stall_cycles,
+            divergent,
+            fetch_misses,
+            line_reads,
+            line_writes
+        }
+    );
+}
+
+#[test]
+fn lost_cycles_show_the_selected_core() {
+    shows_the_selected_core!(
+        LostCycleRegisters,
+        LostCycleCounters,
+        LostCycleValues { memory, fetch, divergence, scoreboard, conflict }
+    );
+}
+
+#[test]
+fn l2_counters_show_the_selected_core() {
+    shows_the_selected_core!(
+        L2CounterRegisters,
+        L2Counters,
+        L2CounterValues { read_hits, read_misses, writes }
+    );
+}

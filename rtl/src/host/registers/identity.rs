@@ -1,0 +1,31 @@
+//! What the array is.
+
+use crate::config::Config;
+use crate::prelude::*;
+
+/// What the array is: nothing of it is hardware.
+#[register_block(IdentityRegisters)]
+pub struct Identity {
+    /// Identification: 0x4845524d (HERM).
+    #[register("ID", 0x000, value = ID)]
+    pub id: Fixed<32>,
+    /// Major version in bits 31:16, minor in bits 15:0.
+    #[register("VERSION", 0x004, value = VERSION)]
+    pub version: Fixed<32>,
+    /// Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16; bit 24: the array has
+    /// packet ports.
+    #[register("CONFIG", 0x008, value = sizes(config))]
+    pub config: Fixed<32>,
+}
+
+/// Value of the ID register: "HERM".
+pub const ID: u32 = 0x4845_524d;
+/// Value of the VERSION register: major in the upper half, minor in the lower.
+pub const VERSION: u32 = 0x0001_0001;
+
+/// Value of the CONFIG register.
+#[must_use]
+pub fn sizes(config: &Config) -> u32 {
+    let parts = usize::from(config.packet_ports);
+    (config.lanes | config.cores << 8 | config.warps << 16 | parts << 24) as u32
+}

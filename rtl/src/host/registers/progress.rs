@@ -1,0 +1,21 @@
+//! How far the array is.
+
+use crate::prelude::*;
+
+/// How far the array is.
+#[register_block(ProgressRegisters)]
+pub struct Progress {
+    /// Packets in the warp former that wait for a warp.
+    #[register("PENDING", 0x048)]
+    pub pending: ReadOnly<32>,
+    /// Warps issued since reset, modulo 2^32.
+    #[register("ISSUED_WARPS", 0x04c)]
+    pub issued_warps: ReadOnly<32>,
+    /// Warps committed since reset, modulo 2^32.
+    #[register("COMMITTED_WARPS", 0x050)]
+    pub committed_warps: ReadOnly<32>,
+    /// Packets committed since reset, modulo 2^32: all packets with a lower packetIdx have their verdict in
+    /// memory.
+    #[register("COMMITTED_PACKETS", 0x054)]
+    pub committed_packets: ReadOnly<32>,
+}

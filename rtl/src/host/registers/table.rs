@@ -1,0 +1,238 @@
+//! The register table: the entries of all blocks, for documentation, headers and software.
+
+use super::RegisterFile;
+use crate::config::Config;
+use crate::prelude::PortGroup;
+
+/// How the host may use a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Keeps what the host wrote.
+    ReadWrite,
+    /// Shows a value of the hardware; writes are ignored.
+    ReadOnly,
+    /// A write is an event for the hardware; reads give zero.
+    WriteOnly,
+    /// A write is an event for the hardware; reads show a value of the hardware.
+    Command,
+}
+
+/// The part of an array that a register belongs to. Without it the register is not there: accesses to it get SLVERR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Every array has it.
+    Always,
+    /// The packet ports.
+    PacketPorts,
+}
+
+impl Part {
+    /// Whether an array with this configuration has the part.
+    #[must_use]
+    pub const fn is_in(self, config: &Config) -> bool {
+        match self {
+            Self::Always => true,
+            Self::PacketPorts => config.packet_ports,
+        }
+    }
+
+    /// Whether an array has the part whose CONFIG register has this value.
+    #[must_use]
+    pub const fn is_announced(self, config: u32) -> bool {
+        match self {
+            Self::Always => true,
+            Self::PacketPorts => config >> 24 & 1 == 1,
+        }
+    }
+
+    /// Its name for users; empty for what every array has.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Always => "",
+            Self::PacketPorts => "packet ports",
+        }
+    }
+}
+
+/// One 32-bit register.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterSpec {
+    /// Name in upper case, as in the C header.
+    pub name: &'static str,
+    /// Byte offset from the base of the register file.
+    pub offset: u32,
+    /// How the host may use it.
+    pub access: Access,
+    /// Implemented bits, counted from bit 0; the bits above read as zero.
+    pub bits: usize,
+    /// Value after reset (read/write registers).
+    pub reset: u32,
+    /// The part of the array that it belongs to.
+    pub part: Part,
+    /// What it is, with units.
+    pub description: &'static str,
+}
+
+/// The port group of a block of registers; `#[register_block]` implements it.
+pub trait RegisterBlock: PortGroup {
+    /// The unit that decodes the block: with the ports `request`, `answer` and `hardware`.
+    type Unit;
+    /// The part of the array that the block belongs to.
+    const PART: Part;
+    /// The registers, in the order of their offsets.
+    const REGISTERS: &'static [RegisterSpec];
+    /// The unit in an array with this configuration.
+    fn unit(config: &Config) -> Self::Unit;
+}
+
+const fn count(blocks: &[&[RegisterSpec]]) -> usize {
+    let (mut sum, mut i) = (0, 0);
+    while i < blocks.len() {
+        sum += blocks[i].len();
+        i += 1;
+    }
+    sum
+}
+
+/// The entries of all blocks in the order of their offsets.
+const fn merged<const N: usize>(blocks: &[&[RegisterSpec]]) -> [RegisterSpec; N] {
+    let mut all = [blocks[0][0]; N];
+    let (mut filled, mut block) = (0, 0);
+    while block < blocks.len() {
+        let mut entry = 0;
+        while entry < blocks[block].len() {
+            let new = blocks[block][entry];
+            let mut at = filled;
+            while at > 0 && all[at - 1].offset > new.offset {
+                all[at] = all[at - 1];
+                at -= 1;
+            }
+            all[at] = new;
+            filled += 1;
+            entry += 1;
+        }
+        block += 1;
+    }
+    all
+}
+
+/// Every register that an array can have, in the order of the offsets.
+pub const REGISTERS: &[RegisterSpec] = &merged::<{ count(RegisterFile::BLOCKS) }>(RegisterFile::BLOCKS);
+
+/// The registers of an array with this configuration, in the order of the offsets.
+#[must_use]
+pub fn registers_of(config: &Config) -> Vec<RegisterSpec> {
+    REGISTERS.iter().filter(|r| r.part.is_in(config)).copied().collect()
+}
+
+/// Address bits of the register file.
+pub const ADDRESS_BITS: usize = 12;
+
+/// The register called `name`.
+///
+/// # Panics
+/// If the table has no such register: names in the code are written by us, not by users.
+pub fn spec(name: &str) -> &'static RegisterSpec {
+    REGISTERS.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("no register is called {name}"))
+}
+
+/// Byte offset of the register called `name`.
+///
+/// # Panics
+/// As [`spec`].
+pub fn offset(name: &str) -> u32 {
+    spec(name).offset
+}
+
+/// The register map as a page for users: `docs/registers.md`.
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# Register map\n\n\
+         Generated from the blocks in `rtl/src/host/registers`; `HERMES_UPDATE=1 cargo test -p hermes-rtl registers` renews it.\n\n\
+         The registers stand behind the AXI4-Lite port `s_axil_*`: 12-bit byte address, 32-bit data. Offsets that are\n\
+         not in the table answer SLVERR and read as zero. So do the registers of a part that the array does not have (column\n\
+         \"only with\"); the C header, the SystemRDL file and the manifest of the array leave them out. A write to TASK_PUSH\n\
+         that finds no room answers SLVERR too. No access waits for more than a few cycles. Write strobes are honoured: bytes\n\
+         whose strobe is low keep their value, and count as zero for registers that are written only. Writes to read-only\n\
+         registers have no effect. Bits above those given read as zero.\n\n\
+         RW: read and write. RO: read only. WO: a write is an event, reads give zero. CMD: a write is an event, reads show\n\
+         a state.\n\n\
+         | offset | name | access | bits | reset | only with | description |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for r in REGISTERS {
+        let (access, reset) = match r.access {
+            Access::ReadWrite => ("RW", format!("{:#x}", r.reset)),
+            Access::ReadOnly => ("RO", String::new()),
+            Access::WriteOnly => ("WO", String::new()),
+            Access::Command => ("CMD", String::new()),
+        };
+        let bits = match r.bits {
+            1 => "0".to_string(),
+            bits => format!("{}:0", bits - 1),
+        };
+        let row =
+            [&format!("{:#05x}", r.offset), r.name, access, &bits, &reset, r.part.name(), r.description];
+        page += &format!("| {} |\n", row.join(" | "));
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sizes;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Unique, since they rise.
+    #[test]
+    fn offsets_rise_and_are_words() {
+        for list in RegisterFile::BLOCKS.iter().chain([&REGISTERS]) {
+            for pair in list.windows(2) {
+                assert!(pair[0].offset < pair[1].offset, "{} and {}", pair[0].name, pair[1].name);
+            }
+        }
+        for r in REGISTERS {
+            assert!(r.offset % 4 == 0 && r.offset < 1 << ADDRESS_BITS, "{}", r.name);
+            assert!((1..=32).contains(&r.bits), "{}", r.name);
+            assert!(u64::from(r.reset) < 1 << r.bits, "{}", r.name);
+            assert!(r.access == Access::ReadWrite || r.reset == 0, "{}", r.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_every_register_is_in_the_table() {
+        let names: BTreeSet<&str> = REGISTERS.iter().map(|r| r.name).collect();
+        assert_eq!(names.len(), REGISTERS.len());
+        assert_eq!(RegisterFile::BLOCKS.iter().map(|block| block.len()).sum::<usize>(), REGISTERS.len());
+        for block in RegisterFile::BLOCKS {
+            assert!(block.iter().all(|r| names.contains(r.name) && r.part == block[0].part));
+        }
+    }
+
+    #[test]
+    fn an_array_has_the_registers_of_its_parts() {
+        let plain = Config::preset("default").unwrap();
+        let with_ports = Config { packet_ports: true, ..plain.clone() };
+        assert_eq!(registers_of(&with_ports).len(), REGISTERS.len());
+        for config in [&plain, &with_ports] {
+            let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)));
+            assert_eq!(announced.count(), registers_of(config).len());
+        }
+        let registers = registers_of(&plain);
+        assert!(registers.iter().all(|r| r.part == Part::Always));
+        assert_eq!(REGISTERS.len() - registers.len(), 11, "those of the packet ports");
+    }
+
+    /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
+    #[test]
+    fn the_page_in_docs_follows_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/registers.md");
+        if std::env::var_os("HERMES_UPDATE").is_some() {
+            std::fs::write(path, markdown()).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(page == markdown(), "docs/registers.md is not up to date; renew it with HERMES_UPDATE=1");
+    }
+}

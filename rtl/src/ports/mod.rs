@@ -1,0 +1,13 @@
+//! Port groups: what passes between two units, one file a boundary.
+//!
+//! A group is declared as the unit has it that it is named after, and stands at the other end as `Flipped<Group>`.
+//! Those of the registers are declared with the registers: see [`crate::host::registers`].
+
+mod axi_lite;
+mod registers;
+mod retire;
+
+pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
+pub use axi_lite::AxiLite;
+pub use registers::{RegisterAnswer, RegisterRequest};
+pub use retire::{LateWrite, Retire, Trace};

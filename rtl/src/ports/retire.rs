@@ -1,0 +1,55 @@
+//! The retire trace of a core, for verification.
+
+use crate::prelude::*;
+
+/// What a core did in a cycle, in the spirit of the RISC-V Formal Interface.
+#[derive(Ports)]
+pub struct Trace {
+    /// A warp-instruction that retires.
+    pub retire: Retire,
+    /// Values that are written to registers after their instruction retired.
+    pub late: LateWrite,
+}
+
+/// A warp-instruction that retires in this cycle. The values of the lanes stand side by side, lane 0 in the lowest 32 bits;
+/// those of lanes that the core does not have are 0.
+#[derive(Ports)]
+pub struct Retire {
+    /// An instruction retires.
+    pub valid: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub slot: Signal<Out, Bits<5>>,
+    /// Its PC.
+    pub pc: Signal<Out, Bits<32>>,
+    /// Its word.
+    pub instruction: Signal<Out, Bits<32>>,
+    /// Lanes that execute it.
+    pub active: Signal<Out, Bits<32>>,
+    /// Those of them that fault.
+    pub faulting: Signal<Out, Bits<32>>,
+    /// Cause of the fault.
+    pub cause: Signal<Out, Bits<5>>,
+    /// Destination register, 0 for none.
+    pub rd: Signal<Out, Bits<5>>,
+    /// The destination is written later.
+    pub late: Signal<Out, Bit>,
+    /// Values written, addresses of loads and stores, targets of `jalr`.
+    pub value: Signal<Out, Bits<1024>>,
+    /// Values of `rs2`.
+    pub store_data: Signal<Out, Bits<1024>>,
+}
+
+/// Values of a load or a division that are written to a register in this cycle; lanes as in [`Retire`].
+#[derive(Ports)]
+pub struct LateWrite {
+    /// Values are written.
+    pub valid: Signal<Out, Bit>,
+    /// Warp slot of the instruction.
+    pub slot: Signal<Out, Bits<5>>,
+    /// The register.
+    pub rd: Signal<Out, Bits<5>>,
+    /// The lanes.
+    pub lanes: Signal<Out, Bits<32>>,
+    /// The values.
+    pub value: Signal<Out, Bits<1024>>,
+}
