@@ -10,9 +10,9 @@ use crate::prelude::*;
 ///    high, so that both share the write port of the flags.
 /// 2. `done_valid` marks the entry `done_index` as finished, at most once for each allocation and not
 ///    in the cycle of the allocation. It is always accepted.
-/// 3. The entry at the head leaves in the first cycle in which it is known as finished, which is at the
-///    earliest the cycle after `done_valid`; the `commit_` outputs tell in the cycle after that, for one
-///    cycle. One entry a cycle leaves while finished ones stand at the head.
+/// 3. The entry at the head leaves in the first cycle in which it is known as finished, which is at
+///    the earliest the cycle after `done_valid`; the `commit_` outputs report it in the cycle after
+///    that, for one cycle. One entry a cycle leaves while finished ones stand at the head.
 /// 4. `commit_packet` sums the counts of all warps committed before, from 0 after reset, modulo 2^32.
 ///
 /// A flag is not a plain "done": it holds the lap (odd or even) in which its entry was last finished, and

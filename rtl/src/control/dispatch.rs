@@ -10,8 +10,9 @@ use crate::prelude::*;
 ///
 /// 1. A warp's life on the ports is `start_valid`, then `finish_valid` of its core and slot, then
 ///    `trace_commit_valid`, in the order of packetIdx.
-/// 2. The `trace_issue_` outputs tell what starts in this cycle; `trace_finish_valid` follows the transfer
-///    of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two cycles or more.
+/// 2. The `trace_issue_` outputs report what starts in this cycle; `trace_finish_valid` follows the
+///    transfer of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two
+///    cycles or more.
 /// 3. The counters change in the cycle after the event they count.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, warps: usize)]

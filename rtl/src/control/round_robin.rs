@@ -33,7 +33,8 @@ pub struct RoundRobin {
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
-        // This round and the next one behind it: whether this one has requests left need not be known first.
+        // This round and the next one behind it, so that it need not be known first whether this
+        // one has requests left.
         let wheel = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
             | (bit_cast::<64, 32>(self.request.val()) << 32);
         let lowest = wheel & (bits::<64>(0) - wheel);

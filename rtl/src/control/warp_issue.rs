@@ -3,7 +3,7 @@
 use super::{indices, CoreSlots, RoundRobin};
 use crate::prelude::*;
 
-/// Gives each formed warp to the next core, in turn, that can take one.
+/// Issues each formed warp to the next core, round-robin, that can take one.
 ///
 /// 1. A core can take a warp while it has fewer than min(`mcw`, slots for the kernel's register class) warps:
 ///    with `kernel_class` 0 (32 registers) at most 16, in slots 0 to 15; with 1 (16 registers) at most 32.
@@ -85,7 +85,7 @@ pub struct WarpIssue {
     _cores: usize,
 }
 
-/// So many warp slots.
+/// `count` warp slots.
 fn slot_count(count: usize) -> Constant<Bits<6>> {
     Constant::new((count as u64).into())
 }

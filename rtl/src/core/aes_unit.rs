@@ -9,13 +9,13 @@ use crate::prelude::*;
 /// of MixColumns or InvMixColumns, rotated to its place and added to `rs1`. `result` is 0 while `enable` is low.
 #[derive(LogicBlock, Default)]
 pub struct AesUnit {
-    /// The instruction is one of these.
+    /// The instruction is an AES step; else `result` is 0.
     pub enable: Signal<In, Bit>,
     /// First source register.
     pub rs1: Signal<In, Bits<32>>,
     /// Second source register.
     pub rs2: Signal<In, Bits<32>>,
-    /// Byte of `rs2`.
+    /// Byte of `rs2` that is substituted.
     pub byte_select: Signal<In, Bits<2>>,
     /// Decryption, else encryption.
     pub decrypt: Signal<In, Bit>,

@@ -31,7 +31,8 @@ pub struct LaneAlu {
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
-        // The second operand as the adder takes it. All that wants it as it is takes this, inverted back, so that there is nothing between.
+        // The second operand as the adder takes it. Parts that need it uninverted invert this back,
+        // so that no multiplexer is in between.
         let mut operand = self.b.val();
         if self.control.val().invert {
             operand = !self.b.val();
@@ -146,7 +147,8 @@ impl Logic for LaneAlu {
         let shifted = (((even & 0x00ff_00ff) | (odd & 0xff00_ff00_u64)) & keep) | (fill & !keep);
 
         let flag: Bits<32> = bit_cast::<32, 1>((self.control.val().compare & less).into());
-        // The second operand takes its place, if it is the one: that is known last of all.
+        // `min` and `max`: the second operand replaces the first. The comparison is known last of
+        // all.
         let mut kept = shifted;
         if picks_b {
             kept = straight;

@@ -1,4 +1,4 @@
-//! What an operation asks of the arithmetic units of the lanes.
+//! Operations of the lanes' arithmetic units, and their controls.
 
 use crate::prelude::*;
 

@@ -375,7 +375,7 @@ impl Bench {
             if let Some(operation) = self.offered.take() {
                 let values = self.golden.make(&operation);
                 let (warp, missing) = (operation.warp, operation.mask);
-                // Who acquires sees what another core wrote before.
+                // A warp that acquires sees what another core wrote before.
                 if operation.kind == Kind::Add && operation.acquire {
                     self.written_by_another(warp);
                 }
@@ -433,7 +433,7 @@ fn values_are_those_of_a_plain_memory(atomics: bool) {
         });
         let operations = operations.collect();
         bench.run(operations);
-        // A load after the cache was dropped sees what another core wrote.
+        // A load after the cache was invalidated sees what another core wrote.
         bench.written_by_another(round % SLOTS.len());
         bench.uut.drop.next = true;
         bench.cycle();

@@ -149,7 +149,7 @@ fn hazards() {
         let (late_slot, late_rd) = late.unwrap_or((some_slot(random, cycle), 5));
         unit.late_slot.next = (late_slot as u64).into();
         unit.late_rd.next = (late_rd as u64).into();
-        // Seldom enough that many warps have stores under way.
+        // Seldom enough that many warps have outstanding stores.
         let stored = if chance(random, !filling) && random() % 4 == 0 { stores.pop_front() } else { None };
         unit.stored_valid.next = stored.is_some();
         unit.stored_slot.next = (stored.unwrap_or(some_slot(random, cycle)) as u64).into();

@@ -13,9 +13,9 @@ pub struct FaultBuffer {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A record is offered.
+    /// From stage W: a record is offered.
     pub valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// To stage W: it is taken at this edge.
     pub ready: Signal<Out, Bit>,
     /// Its cause.
     pub cause: Signal<In, Bits<5>>,
@@ -30,9 +30,9 @@ pub struct FaultBuffer {
     /// packetIdx of its lowest lane.
     pub packet: Signal<In, Bits<32>>,
 
-    /// A record waits for the collector.
+    /// To the fault collector: a record is offered.
     pub fault_valid: Signal<Out, Bit>,
-    /// The collector takes it at this edge.
+    /// From the fault collector: it is taken at this edge.
     pub fault_ready: Signal<In, Bit>,
     /// Its cause.
     pub fault_cause: Signal<Out, Bits<5>>,

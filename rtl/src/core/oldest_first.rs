@@ -1,4 +1,4 @@
-//! Which of the warps that ask has been on the core longest.
+//! The requesting warp that has been on the core longest.
 
 use crate::prelude::*;
 
@@ -14,7 +14,7 @@ pub struct OldestFirst {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A warp starts.
+    /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
     /// Its slot.
     pub start_slot: Signal<In, Bits<5>>,

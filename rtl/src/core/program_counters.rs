@@ -5,7 +5,7 @@ use crate::prelude::*;
 /// PC of the running lanes of every warp, with a write port for each of the three stages that set it.
 ///
 /// - Stage C moves on to the next instruction (`sequential_*`).
-/// - Stage D goes back to an instruction that cannot be executed yet (`replay_*`).
+/// - Stage D replays an instruction that cannot be executed yet (`replay_*`).
 /// - Stage W and path selection go to the next path (`jump_*`).
 ///
 /// `pc` answers `slot` combinationally; a write shows from the next cycle on. Where several ports write the same slot at one
@@ -25,7 +25,7 @@ pub struct ProgramCounters {
     pub sequential_valid: Signal<In, Bit>,
     /// PC after the instruction in stage C.
     pub sequential_pc: Signal<In, Bits<30>>,
-    /// Stage D writes.
+    /// Stage D replays an instruction.
     pub replay_valid: Signal<In, Bit>,
     /// Warp slot.
     pub replay_slot: Signal<In, Bits<5>>,

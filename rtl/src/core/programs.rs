@@ -332,7 +332,8 @@ fn kernels_larger_than_the_instruction_cache() {
     }
 }
 
-/// Cycles that `warps` warps take for each further turn of a loop of `body` and two more instructions.
+/// Cycles that `warps` warps take for each further iteration of a loop of `body` and two more
+/// instructions.
 fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
     let cycles = |turns| {
         let mut program = Program::default();
@@ -346,7 +347,8 @@ fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
 
 #[test]
 fn instruction_timing_is_as_documented() {
-    // The bench answers only in some cycles, so that the end of a run may come up to 12 cycles later: under one a turn.
+    // The bench answers only in some cycles, so that the end of a run may come up to 12 cycles
+    // later: under one an iteration.
     let takes = |body, expected: f64| {
         let cycles = cycles_of_a_turn(body, 1);
         assert!((cycles - expected).abs() < 0.8, "{cycles} cycles, expected {expected}");
@@ -363,7 +365,8 @@ fn instruction_timing_is_as_documented() {
         program.word(0x0000_0297).jalr(RA + 27, T0, 8); // auipc t0, 0; jalr t3, t0, 8
     };
     takes(call, 2.0 + 12.0 + 7.0);
-    // A product is known a cycle later than a sum, and what needs it at once is fetched again.
+    // A product is known a cycle later than a sum, and an instruction that needs it at once is
+    // replayed.
     let independent: fn(&mut Program) = |program| {
         program.word(0x02e7_07b3).addi(A4, A4, 1).addi(A4, A4, 1); // mul a5, a4, a4
     };

@@ -14,11 +14,11 @@ pub struct ReadStage<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D and R move on at this edge.
+    /// Stages D and R advance at this edge.
     pub advance: Signal<In, Bit>,
-    /// From stage W: the younger instructions of a warp are dropped.
+    /// From stage W: the younger instructions of a warp are flushed.
     pub flush_valid: Signal<In, Bit>,
-    /// From stage W: that warp.
+    /// From stage W: slot of that warp.
     pub flush_slot: Signal<In, Bits<5>>,
     /// Stage D: slot of its instruction.
     pub decode_slot: Signal<In, Bits<5>>,
@@ -28,7 +28,7 @@ pub struct ReadStage<const LANES: usize> {
     pub decode_active: Signal<In, Bits<LANES>>,
     /// Stage D: lanes of its warp that have not ended.
     pub decode_alive: Signal<In, Bits<LANES>>,
-    /// Stage D: key of the best path on which lanes of its warp wait.
+    /// Stage D: key of the pending path with the highest priority of its warp.
     pub decode_waiting: Signal<In, Bits<36>>,
     /// Stage D: packetIdx of lane 0.
     pub decode_packet: Signal<In, Bits<32>>,
@@ -44,7 +44,7 @@ pub struct ReadStage<const LANES: usize> {
     pub read_b_source: Signal<In, BSource>,
     /// Stage R: part of `execute_immediate`.
     pub read_immediate: Signal<In, Bits<32>>,
-    /// Stage R: the other part.
+    /// Stage R: the other part of `execute_immediate`.
     pub read_base: Signal<In, Bits<32>>,
     /// Stage R: see `execute_multiply`.
     pub read_multiply: Signal<In, Bit>,
@@ -96,7 +96,7 @@ pub struct ReadStage<const LANES: usize> {
     pub active: Signal<Out, Bits<LANES>>,
     /// Lanes of its warp that have not ended.
     pub alive: Signal<Out, Bits<LANES>>,
-    /// Key of the best path on which lanes of its warp wait.
+    /// Key of the pending path with the highest priority of its warp.
     pub waiting: Signal<Out, Bits<36>>,
     /// packetIdx of lane 0.
     pub packet: Signal<Out, Bits<32>>,

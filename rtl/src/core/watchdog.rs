@@ -2,11 +2,14 @@
 
 use crate::prelude::*;
 
-/// Notes when every warp started, and tells stage D of a warp that has run longer than `limit` cycles.
+/// Notes when every warp started, and reports to stage D a warp that has run longer than `limit`
+/// cycles.
 ///
-/// 1. The slots are visited in turn, one a cycle. A warp that has been on the core for `limit` cycles or more when its slot is visited is
-///    *overdue* until its slot starts another warp: that is `limit` to `limit + 34` cycles after its start. The age is taken modulo
-///    2^32, so a warp that has run for longer than that may be noticed up to 2^31 cycles after the limit was set.
+/// 1. The slots are visited one after the other, one a cycle. A warp that has been on the core for
+///    `limit` cycles or more when its slot is visited is *overdue* until its slot starts another
+///    warp: that is `limit` to `limit + 34` cycles after its start. The age is taken modulo 2^32,
+///    so a warp that has run for longer than that may be noticed up to 2^31 cycles after the limit
+///    was set.
 /// 2. `limit` 0 makes no warp overdue. A limit that changes holds for the warps that run already.
 /// 3. `overdue` is a register: at an edge with `advance` high it takes the state of the warp in `slot`, whose instruction enters stage
 ///    D at that edge.
@@ -21,11 +24,11 @@ pub struct Watchdog {
     pub limit: Signal<In, Bits<31>>,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// A warp starts.
+    /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
     /// Its slot.
     pub start_slot: Signal<In, Bits<5>>,
-    /// The pipeline moves on at this edge.
+    /// The stages advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage I: warp slot.
     pub slot: Signal<In, Bits<5>>,

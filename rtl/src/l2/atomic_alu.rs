@@ -22,7 +22,7 @@ pub struct AtomicAlu {
 impl Logic for AtomicAlu {
     #[hdl_gen]
     fn update(&mut self) {
-        // Signed numbers are compared as unsigned ones with their signs turned.
+        // Signed numbers are compared as unsigned ones with inverted sign bits.
         let mut sign = bits::<32>(0x8000_0000_u64);
         if self.operation.val().get_bit(3) {
             sign = bits::<32>(0);
@@ -30,7 +30,7 @@ impl Logic for AtomicAlu {
         let less = (self.old.val() ^ sign) < (self.operand.val() ^ sign);
         self.result.next = self.operand.val();
         if self.operation.val().get_bit(4) {
-            // Bit 2 tells the larger from the smaller number.
+            // Bit 2 selects the larger number, else the smaller one.
             if less != self.operation.val().get_bit(2) {
                 self.result.next = self.old.val();
             }

@@ -44,7 +44,7 @@ impl Set {
         self.ways.iter().position(|way| way.is_some_and(|(here, _)| here == line))
     }
 
-    /// Puts a line into an empty way, the last one of several, or into the one whose turn it is.
+    /// Puts a line into an empty way, the last one of several, or into the next one in the round.
     fn put(&mut self, line: u32, written: Option<u64>) {
         let empty = self.ways.iter().rposition(Option::is_none);
         self.ways[empty.unwrap_or(self.turn)] = Some((line, written));

@@ -84,7 +84,7 @@ impl History {
     }
 }
 
-/// Reads and writes under way of one requester, by tag.
+/// Outstanding reads and writes of one requester, by tag.
 #[derive(Default)]
 struct UnderWay {
     reads: HashMap<u64, (u32, u64)>,
@@ -100,7 +100,7 @@ struct Test {
     errors: u64,
     /// Reads that were answered and writes that were done, of each requester.
     ended: Vec<(u64, u64)>,
-    /// Begin of the maintenance under way: what memory may hold after it must not be forgotten.
+    /// Begin of the maintenance in progress: what memory may hold after it must not be forgotten.
     maintained_from: u64,
 }
 

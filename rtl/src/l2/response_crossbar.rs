@@ -3,10 +3,11 @@
 use crate::control::{indices, RoundRobin};
 use crate::prelude::*;
 
-/// Takes the answers of the banks to up to 32 requesters, and counts them.
+/// Routes the answers of the banks to up to 32 requesters, and counts them.
 ///
-/// 1. Each requester gets one answer of a read and one of a write a cycle at most, which it always accepts; the banks take
-///    turns. An answer stands at the requester in the cycle after the bank's port gave it.
+/// 1. Each requester gets one answer of a read and one of a write a cycle at most, which it always
+///    accepts; the banks are served round-robin. An answer stands at the requester in the cycle
+///    after the bank's port gave it.
 /// 2. The counters are modulo 2^32. An atomic operation counts as a write.
 /// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
 #[derive(Clone, Debug, LogicBlock)]
@@ -17,13 +18,13 @@ pub struct ResponseCrossbar {
     /// Synchronous reset, active high: no answer stands, the counters are zero.
     pub reset: Signal<In, Bit>,
 
-    /// The answer of a read is here, of each bank.
+    /// From each bank: the answer of a read is here.
     #[count(banks)]
     pub bank_valid: Vec<Signal<In, Bit>>,
     /// It is taken at this edge.
     #[count(banks)]
     pub bank_ready: Vec<Signal<Out, Bit>>,
-    /// Whose it is.
+    /// Its requester.
     #[count(banks)]
     pub bank_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
@@ -38,13 +39,13 @@ pub struct ResponseCrossbar {
     /// It came from memory.
     #[count(banks)]
     pub bank_missed: Vec<Signal<In, Bit>>,
-    /// The answer of a write is here, of each bank.
+    /// From each bank: the answer of a write is here.
     #[count(banks)]
     pub bank_written_valid: Vec<Signal<In, Bit>>,
     /// It is taken at this edge.
     #[count(banks)]
     pub bank_written_ready: Vec<Signal<Out, Bit>>,
-    /// Whose it is.
+    /// Its requester.
     #[count(banks)]
     pub bank_written_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
@@ -57,7 +58,7 @@ pub struct ResponseCrossbar {
     #[count(word_banks)]
     pub bank_written_error: Vec<Signal<In, Bit>>,
 
-    /// The answer of a read is here, of each requester.
+    /// To each requester: the answer of a read is here.
     #[count(requesters)]
     pub response_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
@@ -69,7 +70,7 @@ pub struct ResponseCrossbar {
     /// Memory could not read it.
     #[count(requesters)]
     pub response_error: Vec<Signal<Out, Bit>>,
-    /// A write is done.
+    /// To each requester: a write is done.
     #[count(requesters)]
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
@@ -81,13 +82,13 @@ pub struct ResponseCrossbar {
     /// Its error.
     #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
-    /// Lines read that the L2 had.
+    /// Lines read that the L2 had, of each requester.
     #[count(requesters)]
     pub read_hits: Vec<Signal<Out, Bits<32>>>,
-    /// Lines read that came from memory.
+    /// Lines read that came from memory, of each requester.
     #[count(requesters)]
     pub read_misses: Vec<Signal<Out, Bits<32>>>,
-    /// Lines written.
+    /// Lines written, of each requester.
     #[count(requesters)]
     pub writes: Vec<Signal<Out, Bits<32>>>,
 

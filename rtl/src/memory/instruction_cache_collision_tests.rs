@@ -43,7 +43,7 @@ fn run(ways: usize, cycles: usize) {
     reset!(uut);
     let mut tags: Vec<Shadow> = (0..ways).map(|_| Shadow::new(sets)).collect();
     let mut words: Vec<Shadow> = (0..ways).map(|_| Shadow::new(16 * sets)).collect();
-    // What stands in the memories is not known before the tags are dropped, for a cycle each.
+    // The contents of the memories are not known before the tags are invalidated, for a cycle each.
     uut.stall.next = true;
     for _ in 0..2 * sets {
         tick!(uut);

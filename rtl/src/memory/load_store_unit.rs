@@ -25,7 +25,7 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From execute
+    // From stage M
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only. Low while 32 loads wait for their lines.
@@ -98,8 +98,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word for each lane of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of four; 0 if none
-    /// of them is in the mask, and while `result_valid` or `result_ready` is low.
+    /// Word for lane `i` of the mask in element `i` modulo four. It is 0 if no such lane is in the
+    /// mask, and while `result_valid` or `result_ready` is low.
     #[count(words)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.

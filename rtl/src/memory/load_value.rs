@@ -31,7 +31,7 @@ impl Logic for LoadValue {
         let mut fill = false;
         let mut choice = false;
         self.data.next = bits::<32>(0);
-        // All within the condition, so that a simulation passes it over while nothing is loaded.
+        // All within the condition, so that a simulation skips it while nothing is loaded.
         if self.enable.val() {
             // The offset chooses the first byte for every size: that of a word is 0.
             match self.offset.val().index() {

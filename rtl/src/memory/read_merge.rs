@@ -12,23 +12,23 @@ pub struct ReadMerge {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// An instruction line is wanted.
+    /// From the instruction cache: a line is requested.
     pub fetch_valid: Signal<In, Bit>,
-    /// The fetch is accepted at this edge.
+    /// To the instruction cache: the fetch is accepted at this edge.
     pub fetch_ready: Signal<Out, Bit>,
     /// Its line address.
     pub fetch_line: Signal<In, Bits<26>>,
-    /// A data line is wanted.
+    /// From the data cache: a line is requested.
     pub data_valid: Signal<In, Bit>,
-    /// The data read is accepted at this edge.
+    /// To the data cache: the read is accepted at this edge.
     pub data_ready: Signal<Out, Bit>,
     /// Its line address.
     pub data_line: Signal<In, Bits<26>>,
     /// Its tag.
     pub data_tag: Signal<In, Bits<6>>,
-    /// To memory: one of them.
+    /// To memory: one of them is offered.
     pub read_valid: Signal<Out, Bit>,
-    /// From memory.
+    /// From memory: it is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Line address.
     pub read_line: Signal<Out, Bits<26>>,

@@ -12,7 +12,8 @@ use crate::prelude::*;
 pub struct StoreMerge {
     /// A line is wanted.
     pub enable: Signal<In, Bit>,
-    /// For each lane, the number of the word of the line that it writes; anything if the lane's strobe is 0.
+    /// For each lane, the index of the word of the line that it writes. It may be anything if the
+    /// lane's strobe is 0.
     #[count(lanes)]
     pub index: Vec<Signal<In, Bits<4>>>,
     /// For each lane, the bytes of the word that it writes.
@@ -21,7 +22,7 @@ pub struct StoreMerge {
     /// For each lane, the data in place; bytes without strobe do not count.
     #[count(lanes)]
     pub lane_word: Vec<Signal<In, Bits<32>>>,
-    /// The line, byte 0 in bits 7:0; bytes that nobody writes are 0.
+    /// The line, byte 0 in bits 7:0; bytes that no lane writes are 0.
     pub data: Signal<Out, Bits<512>>,
     /// One bit for each byte of the line that is written.
     pub strobe: Signal<Out, Bits<64>>,
@@ -43,7 +44,7 @@ pub struct StoreMerge {
 }
 
 impl StoreMerge {
-    /// A unit for so many lanes.
+    /// A unit for `lanes` lanes.
     pub fn new(lanes: usize) -> Self {
         Self::wired(lanes)
     }

@@ -7,7 +7,8 @@ use crate::prelude::*;
 /// to one line.
 const GROUP: usize = 4;
 
-/// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
+/// Builds the line and byte strobes of a coalesced store, requests the write and reports when an
+/// operation is complete.
 ///
 /// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
 ///    from `size`, `address` and `data` of `held_entry`, which must stand while `held_valid` is high; in the cycle after that `write_valid`
@@ -26,7 +27,7 @@ pub struct StorePath<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// A line is offered by the coalescer.
+    /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
@@ -48,12 +49,12 @@ pub struct StorePath<const LANES: usize> {
     /// Of `held_entry`: register of each lane.
     #[count(LANES)]
     pub data: Vec<Signal<In, Bits<32>>>,
-    /// A line is merged: `size`, `address` and `data` must not change with this cycle; a register.
+    /// To the coalescer: a line is merged; its entry must not change in this cycle. A register.
     pub held_valid: Signal<Out, Bit>,
-    /// Entry of the operation that they belong to.
+    /// To the coalescer: entry of the operation of this line.
     pub held_entry: Signal<Out, Bits<3>>,
 
-    /// A write is requested.
+    /// To memory: a write is requested.
     pub write_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
@@ -65,12 +66,12 @@ pub struct StorePath<const LANES: usize> {
     pub write_strobe: Signal<Out, Bits<64>>,
     /// Its tag, 0 to 31.
     pub write_tag: Signal<Out, Bits<6>>,
-    /// A line is written.
+    /// From memory: a line is written.
     pub written_valid: Signal<In, Bit>,
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
 
-    /// A store operation is complete.
+    /// To the hazard check: a store operation is complete.
     pub stored_valid: Signal<Out, Bit>,
     /// Its warp slot.
     pub stored_slot: Signal<Out, Bits<5>>,
@@ -172,7 +173,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.line_ready.next = space;
         self.held_valid.next = self.merging.q.val();
         self.held_entry.next = self.merge_entry.q.val();
-        // The first group also clears what nobody writes.
+        // The first group also clears the bytes that no lane writes.
         self.out_data.write_enable.next = self.merging.q.val() && move_on;
         self.out_data.write_data.next = self.merge.data.val();
         self.out_data.write_strobe.next = self.merge.strobe.val();

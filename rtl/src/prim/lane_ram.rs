@@ -12,7 +12,7 @@ use rust_hdl::prelude::*;
 /// 3. The contents are undefined until written and are not reset.
 ///
 /// In hardware it is a [`RamAsync`](super::RamAsync) for each lane. A simulation moves rows of many lanes much faster than single words,
-/// if the words have 32 bits; bits that nobody reads cost nothing in hardware.
+/// if the words have 32 bits; bits that are not read cost nothing in hardware.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lanes: usize)]
 pub struct LaneRam<const N: usize, const A: usize> {
@@ -35,7 +35,7 @@ pub struct LaneRam<const N: usize, const A: usize> {
 }
 
 impl<const N: usize, const A: usize> LaneRam<N, A> {
-    /// A memory for so many lanes.
+    /// A memory for `lanes` lanes.
     pub fn new(lanes: usize) -> Self {
         Self::wired(lanes)
     }

@@ -13,8 +13,9 @@ use rust_hdl::prelude::*;
 ///
 /// Reading and writing exclude each other, so that the RAM needs no logic around it for an access to both at once.
 ///
-/// A simulator writes the word with its new bytes at once: four writes of a byte each would be looked at in every cycle. Synthesis
-/// tools see the byte enables that they know block RAMs by.
+/// A simulator writes the word with its new bytes at once: four writes of a byte each would be
+/// evaluated in every cycle. Synthesis tools get a write for each byte, from which they infer a
+/// block RAM with byte enables.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
 pub struct RamBytes {

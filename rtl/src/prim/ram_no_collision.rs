@@ -1,4 +1,4 @@
-//! A block RAM that is not asked for the word that it writes.
+//! A block RAM whose word must not be read while it is written.
 
 use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
@@ -9,8 +9,8 @@ use rust_hdl::prelude::*;
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word at `read_address`; it keeps its value
 ///    while `read_enable` is low.
-/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
-///    the word before, so that whoever uses it is found out.
+/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In
+///    simulation it is the inverse of the word before, so that a use of it shows.
 /// 4. The contents and `read_data` are undefined until written and are not reset.
 ///
 /// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word before, costs a comparator, a

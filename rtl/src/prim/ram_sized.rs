@@ -10,8 +10,8 @@ use rust_hdl::prelude::*;
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word at `read_address`; it keeps its value
 ///    while `read_enable` is low.
-/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
-///    the word before, so that whoever uses it is found out.
+/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In
+///    simulation it is the inverse of the word before, so that a use of it shows.
 /// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(depth_log2: usize)]

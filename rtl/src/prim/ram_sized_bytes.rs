@@ -11,12 +11,13 @@ use rust_hdl::prelude::*;
 /// 1. At a rising edge with `write_enable` high, the bytes of `write_data` whose strobe is set are written.
 /// 2. `read_data` holds, from the edge at which `read_enable` was high on, the line at `read_address`; it keeps its value
 ///    while `read_enable` is low.
-/// 3. The line read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
-///    the line before, so that whoever uses it is found out.
+/// 3. The line read in the cycle in which it is written is undefined; the write takes effect. In
+///    simulation it is the inverse of the line before, so that a use of it shows.
 /// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
 ///
-/// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be looked at in every cycle. Synthesis
-/// tools see the byte enables that they know block RAMs by.
+/// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be
+/// evaluated in every cycle. Synthesis tools get a write for each byte, from which they infer a
+/// block RAM with byte enables.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSizedBytes {

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// Counts the bytes that `keep` marks, and tells whether they are the first ones of the beat.
+/// Counts the bytes that `keep` marks, and checks whether they are the first ones of the beat.
 ///
 /// Combinational.
 #[derive(Clone, Debug, Default, LogicBlock)]

@@ -3,7 +3,7 @@
 use super::{KeepCount, KeepMask};
 use crate::prelude::*;
 
-/// What the line builder does next with the frame at hand.
+/// What the line builder does next with the frame in progress.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum BuildPhase {
     /// Takes beats.
@@ -51,7 +51,7 @@ pub struct LineBuilder {
     pub cycle: Signal<In, Bits<32>>,
     /// Register SLOT_BYTES_LOG2; 7 to 16.
     pub slot_bytes_log2: Signal<In, Bits<5>>,
-    /// Line address of the slot of the frame at hand, or of the next one if there is none.
+    /// Line address of the slot of the frame in progress, or of the next one if there is none.
     pub slot_line: Signal<In, Bits<26>>,
     /// That slot is free.
     pub slot_free: Signal<In, Bit>,
@@ -73,15 +73,15 @@ pub struct LineBuilder {
     // Events, one cycle each
     /// The first beat of a frame enters its slot.
     pub started: Signal<Out, Bit>,
-    /// Line 0 of a frame is built: `slot_line` goes on in the next cycle.
+    /// Line 0 of a frame is built: `slot_line` advances in the next cycle.
     pub done: Signal<Out, Bit>,
     /// Bytes of that frame in its slot.
     pub done_bytes: Signal<Out, Bits<17>>,
     /// It was cut.
     pub done_cut: Signal<Out, Bit>,
-    /// A malformed frame was left out.
+    /// A malformed frame was dropped.
     pub dropped: Signal<Out, Bit>,
-    /// No frame is at hand.
+    /// No frame is in progress.
     pub idle: Signal<Out, Bit>,
 
     held: Register<Bit>,
@@ -90,7 +90,7 @@ pub struct LineBuilder {
     held_last: Register<Bit>,
     held_user: Register<Bits<32>>,
     phase: Register<BuildPhase>,
-    /// Beats taken of the frame at hand; stays at 4,095.
+    /// Beats taken of the frame in progress; stays at 4,095.
     beats: Register<Bits<12>>,
     head: Register<Bits<368>>,
     carry: Register<Bits<144>>,
@@ -188,7 +188,7 @@ impl Logic for LineBuilder {
             self.out_end.d.next = false;
         }
 
-        // The frame at hand.
+        // The frame in progress.
         let mut position = bits::<12>(1);
         let mut broken = false;
         if !take_first {

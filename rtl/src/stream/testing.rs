@@ -45,14 +45,14 @@ pub struct Memory {
     pub lines: LineMemory,
     /// Lines that cannot be read.
     pub failing: BTreeSet<u32>,
-    /// How often one was asked for.
+    /// How often one was requested.
     pub failed: u64,
     reads: Vec<(u64, u32)>,
     writes: Vec<(u64, u32, Line, u64)>,
 }
 
 impl Memory {
-    /// A memory that nobody wrote.
+    /// A memory that was not written.
     pub fn new() -> Self {
         Self {
             in_order: false,
@@ -93,7 +93,7 @@ impl Memory {
         Some(tag)
     }
 
-    /// Nothing is under way.
+    /// Nothing is outstanding.
     pub fn is_idle(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }
