@@ -3,7 +3,8 @@
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
 use crate::prelude::*;
 
-/// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue, connected.
+/// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
+/// connected.
 ///
 /// The task FIFO and the delay commit queue have `2^A` entries each (1,024 in the array:
 /// `Dispatch<10, 11>`); `L` is `A + 1`.

@@ -8,8 +8,8 @@ use crate::prelude::*;
 /// 1. The outputs answer `request` in the same cycle; without a request they are zero.
 /// 2. The choice is the lowest requesting index above the last used one, or the lowest of all if
 ///    there is none. After reset index 0 comes first.
-/// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps its
-///    request is chosen after at most one use by each other requester.
+/// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps
+///    its request is chosen after at most one use by each other requester.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RoundRobin {
     /// Rising-edge clock.

@@ -77,8 +77,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Warps that ask all the time, more often than others: between two operations of one, no other that asked throughout had
-    /// more than two.
+    /// Warps that ask all the time, more often than others: between two operations of one, no other
+    /// that asked throughout had more than two.
     #[test]
     fn everybody_has_a_turn() {
         let mut random = crate::testing::random();
@@ -109,7 +109,8 @@ mod tests {
                 for other in (0..4).filter(|other| *other != warp) {
                     since[other] += 1;
                 }
-                // At most two rounds of the three others, and what they had before this one asked for the first time.
+                // At most two rounds of the three others, and what they had before this one asked
+                // for the first time.
                 assert!(since.iter().all(|since| *since <= 9), "{since:?}");
             }
         }

@@ -71,7 +71,8 @@ pub struct DataMemory<const LANES: usize> {
     /// Which one: `funct5` of the instruction (one element with atomic instructions).
     #[count(atomics)]
     pub request_operation: Vec<Signal<In, Bits<5>>>,
-    /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    /// Later loads of the warp must see what others wrote before (one element with atomic
+    /// instructions).
     #[count(atomics)]
     pub request_acquire: Vec<Signal<In, Bit>>,
 
@@ -81,7 +82,8 @@ pub struct DataMemory<const LANES: usize> {
     /// Values of lanes are here.
     #[count(2)]
     pub result_valid: Vec<Signal<Out, Bit>>,
-    /// Those from shared memory are taken at this edge if they are here; those from the scratchpad always are.
+    /// Those from shared memory are taken at this edge if they are here; those from the scratchpad
+    /// always are.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
@@ -97,7 +99,8 @@ pub struct DataMemory<const LANES: usize> {
     /// The operation is complete with them.
     #[count(2)]
     pub result_last: Vec<Signal<Out, Bit>>,
-    /// Of those from shared memory: the line could not be read; the values are whatever the bus carried.
+    /// Of those from shared memory: the line could not be read; the values are whatever the bus
+    /// carried.
     pub result_error: Signal<Out, Bit>,
     /// With `result_error`: line address of that line.
     pub result_line: Signal<Out, Bits<26>>,
@@ -208,7 +211,8 @@ impl<const LANES: usize> DataMemory<LANES> {
     /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions.
     ///
     /// # Panics
-    /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to 32.
+    /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to
+    /// 32.
     pub fn new(cache_lines: usize, atomics: bool) -> Self {
         assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
         let load_store = LoadStoreUnit::default();
@@ -320,7 +324,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.miss.next = self.data_cache.miss.val();
         self.line_write.next = self.load_store.line_write.val();
 
-        // Values: the words of memory are 0 when the scratchpad's are taken, and the other way round.
+        // Values: the words of memory are 0 when the scratchpad's are taken, and the other way
+        // round.
         let mut from_memory = self.load_store.result_valid.val() & self.result_ready.val();
         let from_scratchpad = self.scratchpad.result_valid.val();
         let mut size = self.load_store.result_size.val();

@@ -200,7 +200,8 @@ pub struct DecodeStage {
     pub read_fault: Signal<Out, Bit>,
     /// Cause of that fault.
     pub read_cause: Signal<Out, Bits<5>>,
-    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch error.
+    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch
+    /// error.
     pub read_fault_value: Signal<Out, Bits<32>>,
     /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
     pub read_next: Signal<Out, Bits<30>>,

@@ -12,10 +12,11 @@ pub enum BSource {
     Immediate,
 }
 
-/// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a warp.
+/// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a
+/// warp.
 ///
-/// Combinational. Fields that an instruction does not have are zero. What the core does not know, including
-/// registers above x15 when `small_registers` is on (RV32E), is `illegal`.
+/// Combinational. Fields that an instruction does not have are zero. What the core does not know,
+/// including registers above x15 when `small_registers` is on (RV32E), is `illegal`.
 #[derive(LogicBlock, Default)]
 pub struct Decoder {
     /// The instruction word.
@@ -46,7 +47,8 @@ pub struct Decoder {
     pub b_source: Signal<Out, BSource>,
     /// Immediate, sign-extended.
     pub immediate: Signal<Out, Bits<32>>,
-    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division or count of bits.
+    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division
+    /// or count of bits.
     pub funct3: Signal<Out, Bits<3>>,
     /// Conditional branch.
     pub branch: Signal<Out, Bit>,

@@ -226,7 +226,8 @@ mod tests {
     use crate::memory::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Divisions and counts one after the other: every lane gets its result once, in passes of one lane of each eight.
+    /// Divisions and counts one after the other: every lane gets its result once, in passes of one
+    /// lane of each eight.
     fn divides<const LANES: usize>(divisions: u64) {
         let mut rng = random("divide_unit");
         let mut uut = DivideUnit::<LANES>::default();

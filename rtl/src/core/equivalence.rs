@@ -1,4 +1,5 @@
-//! Units of the core's control path against their Verilog, with inputs that keep them busy and within their contracts.
+//! Units of the core's control path against their Verilog, with inputs that keep them busy and
+//! within their contracts.
 
 use std::collections::VecDeque;
 
@@ -111,7 +112,8 @@ fn scoreboard() {
 #[test]
 fn hazards() {
     let mut marks = Marks::new();
-    // Loads from memory and from the scratchpad with slot and register, stores with their slot, the division.
+    // Loads from memory and from the scratchpad with slot and register, stores with their slot, the
+    // division.
     let mut loads: VecDeque<(usize, usize)> = VecDeque::new();
     let mut scratchpad: VecDeque<(usize, usize)> = VecDeque::new();
     let mut stores: VecDeque<usize> = VecDeque::new();

@@ -2,11 +2,11 @@
 
 use crate::prelude::*;
 
-/// Holds one fault record of a core until the collector takes it, so that the pipeline does not depend on the collector in
-/// the same cycle.
+/// Holds one fault record of a core until the collector takes it, so that the pipeline does not
+/// depend on the collector in the same cycle.
 ///
-/// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register only; it stands on the `fault_` ports
-/// from the next cycle on.
+/// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register
+/// only; it stands on the `fault_` ports from the next cycle on.
 #[derive(LogicBlock, Default)]
 pub struct FaultBuffer {
     /// Rising-edge clock.

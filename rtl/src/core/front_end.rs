@@ -145,7 +145,8 @@ pub struct FrontEnd<const LANES: usize> {
     waiting: RamSync<Bits<36>, 5>,
     /// Slots whose context is still that of their start.
     initial: Register<Bits<32>>,
-    /// The context written a cycle ago: the instruction that runs with it is in stage C a cycle later at the earliest.
+    /// The context written a cycle ago: the instruction that runs with it is in stage C a cycle
+    /// later at the earliest.
     jump_valid: Register<Bit>,
     jump_slot: Register<Bits<5>>,
     jump_pc: Register<Bits<30>>,

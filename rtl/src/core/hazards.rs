@@ -243,7 +243,8 @@ impl Logic for Hazards {
             | (self.load.val() & exchanging)
             | (self.exit.val() & (dividing | scratching));
 
-        // A division or atomic instruction in stages R to W may still be flushed, and then no completion comes.
+        // A division or atomic instruction in stages R to W may still be flushed, and then no
+        // completion comes.
         let transient = ((self.rs1_in_read.val() | self.rs2_in_read.val()) & self.read_multiply.val())
             | (self.divide.val()
                 & ((self.read_valid.val() & self.read_divide.val())

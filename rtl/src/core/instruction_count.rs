@@ -2,8 +2,8 @@
 
 use crate::prelude::*;
 
-/// The `instret` counters of the warps: warp-instructions retired since the start of the warp, modulo 2^32, without those of the
-/// boot sequence.
+/// The `instret` counters of the warps: warp-instructions retired since the start of the warp,
+/// modulo 2^32, without those of the boot sequence.
 ///
 /// `instructions` answers `slot` combinationally: what the warp retired and has in stages R to W in
 /// front of the instruction in stage D, which reads it. If one of these faults, the reader is

@@ -88,7 +88,8 @@ pub struct Lane {
     pub store_data: Signal<Out, Bits<32>>,
     /// Stage W: the branch condition holds.
     pub taken: Signal<Out, Bit>,
-    /// Stage W: the lane writes the instruction's destination register, or the verdict if it faults.
+    /// Stage W: the lane writes the instruction's destination register, or the verdict if it
+    /// faults.
     pub write: Signal<In, Bit>,
     /// Stage W: register file address of the destination.
     pub write_address: Signal<In, Bits<9>>,
@@ -102,7 +103,8 @@ pub struct Lane {
     pub plain: Signal<In, Bit>,
     /// Stage W: return address.
     pub link_value: Signal<In, Bits<32>>,
-    /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write` goes to EXIT.
+    /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write`
+    /// goes to EXIT.
     pub fault: Signal<In, Bit>,
     /// Stage W: register file address of `a0`.
     pub fault_address: Signal<In, Bits<9>>,
@@ -139,8 +141,8 @@ pub struct Lane {
     pub path_read: Signal<In, Bit>,
     /// From path selection: warp slot whose PC is read.
     pub path_read_slot: Signal<In, Bits<5>>,
-    /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so that the
-    /// smallest key is the preferred one.
+    /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so
+    /// that the smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
     registers_1: RamNoCollision<32, 9>,
     registers_2: RamNoCollision<32, 9>,

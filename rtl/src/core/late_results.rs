@@ -89,7 +89,8 @@ pub struct LateResults<const LANES: usize> {
     pub scratched: Signal<Out, Bit>,
     /// A division is complete with them.
     pub divided: Signal<Out, Bit>,
-    /// An atomic operation was complete a cycle ago; if it has values, they are written at this edge.
+    /// An atomic operation was complete a cycle ago; if it has values, they are written at this
+    /// edge.
     pub exchanged: Signal<Out, Bit>,
     /// Neither the scratchpad nor stage W has the port.
     port_free: Register<Bit>,
@@ -178,7 +179,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Every value is taken once and written in the next cycle, the first unit's before those of others, and none is taken while stage W waits.
+    /// Every value is taken once and written in the next cycle, the first unit's before those of
+    /// others, and none is taken while stage W waits.
     #[test]
     fn the_first_unit_goes_first_and_stage_w_has_its_turns() {
         let mut rng = crate::testing::random();

@@ -4,13 +4,15 @@ use crate::prelude::*;
 
 /// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
 ///
-/// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the line of the warp that failed last.
-/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`: then the next instruction of the warp is a
-///    fault of these lanes.
+/// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the
+///    line of the warp that failed last.
+/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`: then
+///    the next instruction of the warp is a fault of these lanes.
 /// 3. `lanes` are the lanes of warp `write_slot`, and `line` is the line. `clear_valid` takes
 ///    `clear_lanes` away from them: lanes that faulted, for whatever reason. It does not come
 ///    together with `error_valid`, since a fault waits for the long-latency results of its warp.
-/// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which nothing is found and nothing must change.
+/// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which
+///    nothing is found and nothing must change.
 #[derive(LogicBlock, Default)]
 pub struct LoadErrors<const LANES: usize> {
     /// Rising-edge clock.

@@ -10,7 +10,8 @@ use crate::prelude::*;
 /// 2. Stage W: `product` is their sum, combinational from these registers while `wanted` is high,
 ///    and is stable until the next such edge.
 ///
-/// The operands get the sign that the instruction gives them as bit 32, so that no correction is needed.
+/// The operands get the sign that the instruction gives them as bit 32, so that no correction is
+/// needed.
 #[derive(LogicBlock, Default)]
 pub struct Multiplier {
     /// Rising-edge clock.

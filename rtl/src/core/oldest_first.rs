@@ -4,7 +4,8 @@ use crate::prelude::*;
 
 /// Chooses the requesting warp slot whose warp started first.
 ///
-/// 1. `start_valid` starts a warp in `start_slot`; it is younger than all others from the next cycle on.
+/// 1. `start_valid` starts a warp in `start_slot`; it is younger than all others from the next
+///    cycle on.
 /// 2. `choice` answers `request` combinationally with one bit, or none if nothing is requested.
 ///
 /// Every slot keeps the set of those that are older than it.

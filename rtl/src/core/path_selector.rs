@@ -2,17 +2,18 @@
 
 use crate::prelude::*;
 
-/// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC: deepest call
-/// first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
+/// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC:
+/// deepest call first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
 ///
-/// The smallest key is found in a tournament: its first round, of pairs of lanes, takes a cycle, as does every two rounds after that. `n` be
-/// the cycles of a tournament: 1 with one or two lanes, 2 with four or eight, 3 with more.
+/// The smallest key is found in a tournament: its first round, of pairs of lanes, takes a cycle, as
+/// does every two rounds after that. `n` be the cycles of a tournament: 1 with one or two lanes, 2
+/// with four or eight, 3 with more.
 ///
-/// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at least one); their PCs are in the lanes'
-///    memories from cycle 1 on.
-/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key is found in
-///    the `n` cycles from then on, the lanes that have it in cycle `n` + 2, the smallest key of the others from cycle `n` + 3 on: until then
-///    `key` holds.
+/// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at
+///    least one); their PCs are in the lanes' memories from cycle 1 on.
+/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key
+///    is found in the `n` cycles from then on, the lanes that have it in cycle `n` + 2, the
+///    smallest key of the others from cycle `n` + 3 on: until then `key` holds.
 /// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the pending path with the
 ///    highest priority. A selection can start every `n` + 2 cycles.
 #[derive(LogicBlock)]
@@ -164,7 +165,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.standing.d.next = self.first_alive.q.val() & !self.stands.y.val();
         }
 
-        // Each game takes the sign of a difference: as `<`, it may become a comparison for equality besides.
+        // Each game takes the sign of a difference: as `<`, it may become a comparison for equality
+        // besides.
         let mut left = false;
         let mut right = false;
         let mut left_key = bits::<36>(0);
@@ -175,8 +177,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.winner[i].next = bits::<36>(0xf_ffff_ffff_u64);
         }
         if self.playing.q.val() {
-            // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose, so that each bit of the winner, all ones if
-            // there is none, is a function of four.
+            // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose,
+            // so that each bit of the winner, all ones if there is none, is a function of four.
             for i in 0..self._pairs {
                 left_key = self.key[2 * i].val();
                 right_key = self.key[2 * i + 1].val();
@@ -240,8 +242,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.second_best.d.next = champion;
         }
 
-        // No living lane has a smaller key than the best: those that have no greater one have it. The difference takes fewer LUTs than
-        // a comparison for equality.
+        // No living lane has a smaller key than the best: those that have no greater one have it.
+        // The difference takes fewer LUTs than a comparison for equality.
         let mut chosen_key = bits::<36>(0);
         let mut excess = bits::<37>(0);
         for i in 0..LANES {

@@ -3,11 +3,13 @@
 use super::{AluControl, BSource};
 use crate::prelude::*;
 
-/// Holds the instruction of stage R, while the lanes read their registers, and the controls of stage X.
+/// Holds the instruction of stage R, while the lanes read their registers, and the controls of
+/// stage X.
 ///
-/// The context of the instruction in stage D (`decode_*`) becomes that of stage R (`slot` to `packet`), and its controls, which are those of stage R
-/// (`read_*`, registers of [`DecodeStage`](super::DecodeStage)), become those of stage X (`execute_*`), at each edge with `advance` high. An
-/// instruction that stage W flushes at this edge leaves stage R as a bubble.
+/// The context of the instruction in stage D (`decode_*`) becomes that of stage R (`slot` to
+/// `packet`), and its controls, which are those of stage R (`read_*`, registers of
+/// [`DecodeStage`](super::DecodeStage)), become those of stage X (`execute_*`), at each edge with
+/// `advance` high. An instruction that stage W flushes at this edge leaves stage R as a bubble.
 #[derive(LogicBlock, Default)]
 pub struct ReadStage<const LANES: usize> {
     /// Rising-edge clock.
@@ -148,7 +150,8 @@ pub struct ReadStage<const LANES: usize> {
     pub execute_fault: Signal<Out, Bit>,
     /// Cause of that fault.
     pub execute_cause: Signal<Out, Bits<5>>,
-    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch error.
+    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch
+    /// error.
     pub execute_fault_value: Signal<Out, Bits<32>>,
     /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
     pub execute_next: Signal<Out, Bits<30>>,
@@ -270,8 +273,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Instructions with a number each, in every field that has room for it: they keep to their order, stand while the stages do, and those of a
-    /// flushed warp are gone.
+    /// Instructions with a number each, in every field that has room for it: they keep to their
+    /// order, stand while the stages do, and those of a flushed warp are gone.
     #[test]
     fn instructions_pass_in_order_unless_they_are_flushed() {
         let mut random = crate::testing::random();

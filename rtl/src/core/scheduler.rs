@@ -298,7 +298,8 @@ mod tests {
                 next[slot] = [Warp::Fetch, Warp::Waiting, Warp::Resolving { in_write: true }][why];
             }
 
-            // Stage W: the next path is known, or to be selected, or the warp ended, or lanes of any warp fault.
+            // Stage W: the next path is known, or to be selected, or the warp ended, or lanes of
+            // any warp fault.
             let resolved = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: true });
             let what = rng.gen_range(0..4);
             let flush = choose(&mut rng, &warps, |w| matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting))

@@ -4,14 +4,16 @@ use crate::prelude::*;
 
 /// The scoreboard: which registers of each warp have a load or division outstanding.
 ///
-/// 1. `set_valid` marks register `set_register` of warp `set_slot`; `clear_valid` takes a mark away. Both show from the next cycle
-///    on. A marked register is not marked again, an unmarked one not cleared.
-/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `rs1`, `rs2` and `rd`; register 0 is never marked.
-/// 3. After reset the marks are wiped, one warp a cycle for 32 cycles, in which nothing is marked. The core keeps this
-///    rule since its instruction cache answers no lookup before.
+/// 1. `set_valid` marks register `set_register` of warp `set_slot`; `clear_valid` takes a mark
+///    away. Both show from the next cycle on. A marked register is not marked again, an unmarked
+///    one not cleared.
+/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `rs1`, `rs2` and
+///    `rd`; register 0 is never marked.
+/// 3. After reset the marks are wiped, one warp a cycle for 32 cycles, in which nothing is marked.
+///    The core keeps this rule since its instruction cache answers no lookup before.
 ///
-/// A mark is the difference of two bits in two memories, of which one changes when it is set and the other when it is cleared: so
-/// both can happen in the same cycle with one write port each.
+/// A mark is the difference of two bits in two memories, of which one changes when it is set and
+/// the other when it is cleared: so both can happen in the same cycle with one write port each.
 #[derive(LogicBlock, Default)]
 pub struct Scoreboard {
     /// Rising-edge clock.

@@ -2,11 +2,13 @@
 
 use crate::prelude::*;
 
-/// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the lane.
+/// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
+/// lane.
 ///
-/// Lane `l` reads `base + offset_base + offset`, modulo 2^32. Its `offset` is `(l * step) & mask`, with all bits that are not in `mask` set,
-/// which subtracts the size of the ring, if `l & lanes` is more than `last`. `step` is a power of two, so a lane needs neither an adder for it
-/// besides that of stage X nor a shifter.
+/// Lane `l` reads `base + offset_base + offset`, modulo 2^32. Its `offset` is `(l * step) & mask`,
+/// with all bits that are not in `mask` set, which subtracts the size of the ring, if `l & lanes`
+/// is more than `last`. `step` is a power of two, so a lane needs neither an adder for it besides
+/// that of stage X nor a shifter.
 /// EXIT takes the verdict address in the same way.
 ///
 /// | CSR | value |

@@ -187,7 +187,8 @@ pub struct WriteStage<const LANES: usize> {
     pub again_valid: Signal<Out, Bit>,
     /// To the hazard check: stage M takes the load or store.
     pub memory_start: Signal<Out, Bit>,
-    /// To the divider: the division starts. It is free, or the hazard check would have kept the instruction in stage D.
+    /// To the divider: the division starts. It is free, or the hazard check would have kept the
+    /// instruction in stage D.
     pub divide_start: Signal<Out, Bit>,
     /// From path selection: a selection can start.
     pub path_ready: Signal<In, Bit>,
@@ -421,7 +422,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         let fault_waits = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
-        // A load or store waits for stage M even if no lane of it is left to go there, which is known late.
+        // A load or store waits for stage M even if no lane of it is left to go there, which is
+        // known late.
         let request_waits = self.reaches_w.q.val() & !self.request_taken.q.val();
         let blocked = held_back
             | (self.judged.q.val() & self.faults_q.q.val() & fault_waits)

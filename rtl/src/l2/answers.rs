@@ -5,8 +5,8 @@ use crate::prelude::*;
 
 /// Two queues of four: lines that were read, and writes that were done.
 ///
-/// What `push_response` or `push_written` brings is in its queue from the next cycle on; they may be high only if
-/// `response_full` or `written_full` is not.
+/// What `push_response` or `push_written` brings is in its queue from the next cycle on; they may
+/// be high only if `response_full` or `written_full` is not.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct L2Answers {
     /// Rising-edge clock.

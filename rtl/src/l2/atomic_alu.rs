@@ -4,9 +4,10 @@ use crate::prelude::*;
 
 /// The word that an atomic operation writes, from the word that was there and the operand.
 ///
-/// `operation` is the field `funct5` of the instruction (RISC-V unprivileged specification, chapter A): 0 adds, 1 and 3 (`sc.w`) give the
-/// operand, 4 is exclusive or, 8 or, 0xc and, 0x10 and 0x14 the smaller and the larger signed number, 0x18 and 0x1c the unsigned ones. Any
-/// other value gives the operand. Combinational.
+/// `operation` is the field `funct5` of the instruction (RISC-V unprivileged specification, chapter
+/// A): 0 adds, 1 and 3 (`sc.w`) give the operand, 4 is exclusive or, 8 or, 0xc and, 0x10 and 0x14
+/// the smaller and the larger signed number, 0x18 and 0x1c the unsigned ones. Any other value gives
+/// the operand. Combinational.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct AtomicAlu {
     /// The operation.

@@ -91,7 +91,8 @@ pub struct L2Atomics {
     /// Bytes to write.
     pub bank_strobe: Signal<Out, Bits<64>>,
 
-    // Answers of reads; requester, tag, line and error of others go to the response crossbar directly
+    // Answers of reads; requester, tag, line and error of others go to the response crossbar
+    // directly
     /// The bank's answer of a read is here.
     pub bank_response_valid: Signal<In, Bit>,
     /// It is taken at this edge.
@@ -186,8 +187,8 @@ pub struct L2Atomics {
 }
 
 impl L2Atomics {
-    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores` requesters; a reservation of `lr.w` lasts
-    /// for `patience` cycles.
+    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores`
+    /// requesters; a reservation of `lr.w` lasts for `patience` cycles.
     ///
     /// # Panics
     /// If there are more than 32 cores, or `patience` needs more than 16 bits.

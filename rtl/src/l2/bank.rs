@@ -327,7 +327,8 @@ impl Logic for L2Bank {
         self.data.write_address.next = place;
         self.data.write_data.next = self.request_data.val();
         self.data.write_strobe.next = self.request_strobe.val();
-        // A line that takes a new place takes all of it: nothing of the line before it leaves with it, not even as bytes without strobe.
+        // A line that takes a new place takes all of it: nothing of the line before it leaves with
+        // it, not even as bytes without strobe.
         if write_miss {
             self.data.write_strobe.next = !bits::<64>(0);
         }

@@ -4,10 +4,11 @@ use super::NumberPool;
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes, and queues its request.
+/// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes,
+/// and queues its request.
 ///
-/// 1. `begin` starts a fetch; it may be high only if `free` is. From the next cycle on the request is in a queue of four that
-///    ends in the `fetch_` ports.
+/// 1. `begin` starts a fetch; it may be high only if `free` is. From the next cycle on the request
+///    is in a queue of four that ends in the `fetch_` ports.
 /// 2. The `fill_` outputs describe the fetch `fill_number`, in the same cycle, if it is `known`;
 ///    `end` ends it.
 #[derive(Clone, Debug, LogicBlock)]

@@ -22,9 +22,10 @@ pub struct MemorySizes {
     pub atomic_requesters: usize,
 }
 
-/// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for an atomic
-/// operation each, so that the `sc.w` of a thread that goes on is not too late, and less than a core
-/// needs to start 65,536 warps, so that it is never taken for that of another warp with the same number.
+/// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for
+/// an atomic operation each, so that the `sc.w` of a thread that goes on is not too late, and less
+/// than a core needs to start 65,536 warps, so that it is never taken for that of another warp with
+/// the same number.
 const PATIENCE: usize = 40_000;
 
 impl MemorySizes {
@@ -48,15 +49,17 @@ impl MemorySizes {
     }
 }
 
-/// The L2 with all that is around it: reads and writes of lines by up to 32 requesters, over banks that a fold of the line
-/// address selects, to one or more AXI4 channels.
+/// The L2 with all that is around it: reads and writes of lines by up to 32 requesters, over banks
+/// that a fold of the line address selects, to one or more AXI4 channels.
 ///
-/// 1. A requester's reads and writes travel separately. Requests of one requester to one line through one port are performed in
-///    order; answers come in any order, one of each kind a cycle, and are always accepted.
+/// 1. A requester's reads and writes travel separately. Requests of one requester to one line
+///    through one port are performed in order; answers come in any order, one of each kind a cycle,
+///    and are always accepted.
 /// 2. `written_valid` of a write comes when every later read of any requester sees it.
 /// 3. A line stands in bank `fold(line) mod banks` and moves through channel `bank mod channels`.
-/// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an atomic operation ([`L2Atomics`]); its answer carries the
-///    word that was there. Such requesters read with tags below 0x60.
+/// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an
+///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
+///    read with tags below 0x60.
 /// 5. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
 ///    invalidates all lines. `busy` is high from this cycle on until the last of them is
 ///    acknowledged by AXI4.

@@ -129,7 +129,8 @@ pub struct ResponseCrossbar {
 }
 
 impl ResponseCrossbar {
-    /// A crossbar from `banks` banks to `requesters` requesters, with or without words in the answers of writes.
+    /// A crossbar from `banks` banks to `requesters` requesters, with or without words in the
+    /// answers of writes.
     ///
     /// # Panics
     /// If there are not 1 to 32 requesters and banks.

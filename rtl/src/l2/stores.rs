@@ -4,11 +4,14 @@ use super::NumberPool;
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues it with its data.
+/// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues
+/// it with its data.
 ///
-/// 1. `begin` starts a write-back; it may be high only if `free` is. Its data comes with `push` in a later cycle, before the
-///    next `begin` or together with it; `push` may be high only if `full` is not.
-/// 2. From the cycle after `push` on, the write-back is in a queue of eight that ends in the `store_` ports.
+/// 1. `begin` starts a write-back; it may be high only if `free` is. Its data comes with `push` in
+///    a later cycle, before the next `begin` or together with it; `push` may be high only if `full`
+///    is not.
+/// 2. From the cycle after `push` on, the write-back is in a queue of eight that ends in the
+///    `store_` ports.
 /// 3. `done_valid` ends the write-back `done_number`; `acknowledged` says, in the same cycle, that
 ///    it was outstanding, and the `done_` outputs describe it.
 #[derive(Clone, Debug, LogicBlock)]

@@ -133,8 +133,8 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0 while `result_valid` or
-    /// `result_ready` is low.
+    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0
+    /// while `result_valid` or `result_ready` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The instruction is complete with these lanes.
@@ -319,7 +319,8 @@ mod tests {
         line
     }
 
-    /// Random operations between stores and loads, with a memory that answers late and out of order.
+    /// Random operations between stores and loads, with a memory that answers late and out of
+    /// order.
     #[test]
     fn operations_are_sent_lane_by_lane_and_return_as_loads() {
         let mut rng = random("atomic_path");

@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address ([`IndexHash`]) as its place.
+/// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address
+/// ([`IndexHash`]) as its place.
 ///
 /// 1. `hit` says combinationally whether `line` stands at its place `index`.
 /// 2. `install` at an edge puts `line` there, whatever stood there before.

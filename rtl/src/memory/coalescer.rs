@@ -5,12 +5,16 @@ use crate::prelude::*;
 
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It gets an entry of the queue.
-/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with `served`: every lane that wants this line. From the second cycle
-///    after acceptance on, `load_valid` or `store_valid` offers it; offers are registers. At the edge at which one meets its `ready` the next one takes its place.
-/// 3. `last` marks the line that serves the last lanes. The operation leaves the queue as this becomes an offer.
-/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store path merges. While `held_valid` is high it
-///    stays, even if the operation left the queue.
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high.
+///    It gets an entry of the queue.
+/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with `served`:
+///    every lane that wants this line. From the second cycle after acceptance on, `load_valid` or
+///    `store_valid` offers it; offers are registers. At the edge at which one meets its `ready` the
+///    next one takes its place.
+/// 3. `last` marks the line that serves the last lanes. The operation leaves the queue as this
+///    becomes an offer.
+/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store
+///    path merges. While `held_valid` is high it stays, even if the operation left the queue.
 /// 5. `request_ready` is a register: it reflects an operation that leaves a cycle later. It is low
 ///    in the first cycle after reset.
 ///
@@ -101,8 +105,8 @@ pub struct Coalescer<const LANES: usize> {
     offer_slot: Register<Bits<5>>,
     offer_entry: Register<Bits<3>>,
 
-    /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held; nor is that of the
-    /// offer among them then.
+    /// At most five operations were in the queue a cycle ago, so that there are at most six, and
+    /// the next two entries were not held; nor is that of the offer among them then.
     room: Register<Bit>,
 }
 

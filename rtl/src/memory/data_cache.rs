@@ -189,7 +189,8 @@ impl Logic for DataCache {
         self.reorder.response_data.next = self.response_data.val();
         self.reorder.response_error.next = self.response_error.val();
 
-        // Answer to the oldest request. A hit at the place of the line taken last wants that line once more.
+        // Answer to the oldest request. A hit at the place of the line taken last wants that line
+        // once more.
         let again = self.held_known.q.val()
             && (self.waiting_place.front.val().get_bits::<16>(0) == self.held_place.q.val());
         let can_answer = !self.waiting.empty.val()

@@ -289,7 +289,8 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
     }
     uut.answer_ready.next = true;
     uut.read_ready.next = true;
-    // Eight lines that miss, then the same lines over and over: a memory that answers in the next cycle.
+    // Eight lines that miss, then the same lines over and over: a memory that answers in the next
+    // cycle.
     let mut asked: VecDeque<u64> = VecDeque::new();
     let (mut announced, mut read) = (None, None);
     for cycle in 0..200u64 {

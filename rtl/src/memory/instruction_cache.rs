@@ -150,7 +150,8 @@ impl InstructionCache {
     /// A cache of `lines` lines in sets of `ways`.
     ///
     /// # Panics
-    /// If `ways` is not 1, 2 or 4, or `lines` is not a power of two, from 2 to 4,096 times the ways.
+    /// If `ways` is not 1, 2 or 4, or `lines` is not a power of two, from 2 to 4,096 times the
+    /// ways.
     pub fn new(lines: usize, ways: usize) -> Self {
         assert!(matches!(ways, 1 | 2 | 4), "InstructionCache: {ways} ways, expected 1, 2 or 4");
         let sets = lines / ways;
@@ -279,7 +280,8 @@ impl Logic for InstructionCache {
                 }
             }
             FillState::Fill => {
-                // The old line loses its tag with its first word; the new one gets it with its last.
+                // The old line loses its tag with its first word; the new one gets it with its
+                // last.
                 word_write = true;
                 self.buffer.d.next = self.buffer.q.val() >> 32;
                 self.count.d.next = self.count.q.val() + 1;

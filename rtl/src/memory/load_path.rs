@@ -357,8 +357,8 @@ mod tests {
         uut.lanes.next = bits(1);
         let mut taken = 0;
         for cycle in 0..300 {
-            // Every operation has ten lines and starts with the first of them; memory accepts requests only from cycle
-            // 10 on.
+            // Every operation has ten lines and starts with the first of them; memory accepts
+            // requests only from cycle 10 on.
             uut.read_ready.next = cycle >= 10;
             start(&mut uut, taken / 10);
             uut.last.next = taken % 10 == 9;
@@ -377,7 +377,8 @@ mod tests {
         uut.line_valid.next = false;
         uut.start.next = false;
 
-        // The answers come in order; each is announced one cycle before its line, which gives its result in the cycle after that.
+        // The answers come in order; each is announced one cycle before its line, which gives its
+        // result in the cycle after that.
         uut.result_ready.next = true;
         uut.result_ready_next.next = true;
         for n in 0..258u32 {
@@ -427,7 +428,8 @@ mod tests {
         assert!(uut.start_ready.val());
     }
 
-    /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same word.
+    /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same
+    /// word.
     fn cycles_of_20_lines(lanes: u64) -> u32 {
         let mut uut = LoadPath::<8>::default();
         reset!(uut);

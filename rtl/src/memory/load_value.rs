@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// The value of one lane's load, from the word of memory at its address: byte or half select, extension.
+/// The value of one lane's load, from the word of memory at its address: byte or half select,
+/// extension.
 ///
 /// Combinational; `data` is 0 while `enable` is low.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -50,7 +51,8 @@ impl Logic for LoadValue {
                 fill = first.get_bit(7);
             }
             fill &= self.sign_extend.val();
-            // Of the second byte `choice` is the higher half of the word or, for a byte, the extension: each bit depends on four.
+            // Of the second byte `choice` is the higher half of the word or, for a byte, the
+            // extension: each bit depends on four.
             choice = self.offset.val().get_bit(1);
             if is_byte {
                 choice = fill;

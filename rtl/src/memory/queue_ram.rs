@@ -2,9 +2,11 @@
 
 use crate::prelude::*;
 
-/// The entries of a queue of `2^A` in block RAM, of which the oldest can be read as from a [`RamAsync`].
+/// The entries of a queue of `2^A` in block RAM, of which the oldest can be read as from a
+/// [`RamAsync`].
 ///
-/// 1. The owner connects `write_address` and `read_address` to [`QueuePointers`](super::QueuePointers), `push` and `pop` as there.
+/// 1. The owner connects `write_address` and `read_address` to
+///    [`QueuePointers`](super::QueuePointers), `push` and `pop` as there.
 /// 2. `front`, a register, is the word at `read_address`, unless the queue is empty.
 ///
 /// The RAM reads the entry after it in advance; that, or a copy of the word that was written when

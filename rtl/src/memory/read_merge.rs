@@ -4,8 +4,9 @@ use crate::prelude::*;
 
 /// Merges a core's fetches of instruction lines and reads of data lines.
 ///
-/// The fetch goes first, unless a data read is offered already. Tag bit 6 is 1 for a fetch; a data read has its own tag in
-/// bits 5:0. The offer is combinational; the readies depend on `read_ready`.
+/// The fetch goes first, unless a data read is offered already. Tag bit 6 is 1 for a fetch; a data
+/// read has its own tag in bits 5:0. The offer is combinational; the readies depend on
+/// `read_ready`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReadMerge {
     /// Rising-edge clock.

@@ -6,9 +6,11 @@ use crate::prelude::*;
 /// Up to 64 lines under tags that are given in order.
 ///
 /// 1. `allocate` at an edge, which needs `full` low, gives the tag `tag` to the next line.
-/// 2. `response_valid` at an edge brings the line with the tag `response_tag`: once for every tag given, in any order.
-/// 3. `arrived` says that the line with the oldest tag is here, and `error` whether it came with an error. `take` at an edge, which
-///    needs `arrived`, frees its tag; `data` holds the line from the next cycle on, until the next such edge.
+/// 2. `response_valid` at an edge brings the line with the tag `response_tag`: once for every tag
+///    given, in any order.
+/// 3. `arrived` says that the line with the oldest tag is here, and `error` whether it came with an
+///    error. `take` at an edge, which needs `arrived`, frees its tag; `data` holds the line from
+///    the next cycle on, until the next such edge.
 ///
 /// A line is `arrived` two cycles after its response. One line a cycle is sustained.
 #[derive(Clone, Debug, Default, LogicBlock)]

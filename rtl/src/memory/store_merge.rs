@@ -4,9 +4,10 @@ use crate::prelude::*;
 
 /// Line data and byte strobes from what the lanes' [`StoreAlign`](super::StoreAlign) units give.
 ///
-/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after another in ascending
-/// order: a lane gives up the bytes that a higher lane writes in the same word, so that what remains is or-ed together.
-/// Combinational; while `enable` is low every output is 0.
+/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after
+/// another in ascending order: a lane gives up the bytes that a higher lane writes in the same
+/// word, so that what remains is or-ed together. Combinational; while `enable` is low every output
+/// is 0.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lanes: usize)]
 pub struct StoreMerge {
@@ -84,7 +85,8 @@ impl Logic for StoreMerge {
                 }
             }
         }
-        // A lane that writes nothing selects no word, so that this needs no enable: it would cost a LUT a bit.
+        // A lane that writes nothing selects no word, so that this needs no enable: it would cost a
+        // LUT a bit.
         for i in 0..self._lanes {
             let mut select = bits::<16>(0);
             if self.lane_strobe[i].val().any() {

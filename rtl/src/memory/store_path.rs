@@ -3,21 +3,23 @@
 use super::{QueuePointers, StoreAlign, StoreMerge};
 use crate::prelude::*;
 
-/// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the line, and lanes of a packet kernel seldom write
-/// to one line.
+/// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the
+/// line, and lanes of a packet kernel seldom write to one line.
 const GROUP: usize = 4;
 
 /// Builds the line and byte strobes of a coalesced store, requests the write and reports when an
 /// operation is complete.
 ///
-/// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
-///    from `size`, `address` and `data` of `held_entry`, which must stand while `held_valid` is high; in the cycle after that `write_valid`
-///    offers it.
-/// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle for each such group of which a lane writes
-///    to it. Where several lanes write the same byte, the highest lane wins.
-/// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
-///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
-///    high for one cycle, two cycles after the last line of an operation was written at the earliest.
+/// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next
+///    cycle on its data is merged from `size`, `address` and `data` of `held_entry`, which must
+///    stand while `held_valid` is high; in the cycle after that `write_valid` offers it.
+/// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
+///    for each such group of which a lane writes to it. Where several lanes write the same byte,
+///    the highest lane wins.
+/// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is
+///    written: in any order, in the cycle after its request was accepted at the earliest.
+///    Operations complete in the order of their acceptance, one a cycle: `stored_valid` is high for
+///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(group: usize, groups: usize)]
@@ -222,7 +224,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.write_strobe.next = self.out_strobe.q.val();
         self.write_tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
 
-        // Lines that are not written yet, or behind such a line; the place in this queue is the tag.
+        // Lines that are not written yet, or behind such a line; the place in this queue is the
+        // tag.
         self.waiting.push.next = take;
         self.waiting_slot.write_enable.next = take;
         self.waiting_slot.write_address.next = self.waiting.write_address.val();

@@ -4,8 +4,9 @@ use crate::prelude::*;
 
 /// Takes the frame out of the lines of its slot, where it begins at byte 18, and sends it.
 ///
-/// 1. Lines come frame by frame, line 0 first. Each beat has 46 bytes of one line and 18 of the next. One line a cycle is taken and
-///    one beat a cycle is sent: line 0 of a frame is taken together with the last beat of the frame before.
+/// 1. Lines come frame by frame, line 0 first. Each beat has 46 bytes of one line and 18 of the
+///    next. One line a cycle is taken and one beat a cycle is sent: line 0 of a frame is taken
+///    together with the last beat of the frame before.
 /// 2. A frame has `ceil(frame_bytes / 64)` beats; all bytes of every beat but the last count.
 /// 3. The outputs come from registers and keep their values until they are taken.
 #[derive(Clone, Debug, LogicBlock)]

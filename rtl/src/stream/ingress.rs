@@ -5,17 +5,20 @@ use crate::prelude::*;
 
 /// Writes frames to ring slots and reports to the task FIFO when they are there.
 ///
-/// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them, and which are dropped as
-///    malformed: those take no slot. `rx_tready` is low while no slot is free: no frame is lost.
-/// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are performed. Frames that complete
-///    while a count waits for `task_ready` go together into the next count.
+/// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them,
+///    and which are dropped as malformed: those take no slot. `rx_tready` is low while no slot is
+///    free: no frame is lost.
+/// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are
+///    performed. Frames that complete while a count waits for `task_ready` go together into the
+///    next count.
 /// 3. At most three quarters of the ring are in flight, from the first beat of a frame until egress
 ///    has freed its slot; and `drop_caches` is high for one cycle when the first frame of a quarter
 ///    starts. So the caches of the cores invalidate their lines between the last use of a slot by
 ///    the packet before and the first use by the next.
-/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host pushes. `enable` may fall only
-///    while the unit is not `busy` and no frame comes. The ring's place and sizes change, and the host pushes, only while it is
-///    low, and in the cycle before it rises no more.
+/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host
+///    pushes. `enable` may fall only while the unit is not `busy` and no frame comes. The ring's
+///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
+///    rises no more.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Ingress {
     /// Rising-edge clock.

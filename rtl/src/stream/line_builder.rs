@@ -14,17 +14,22 @@ pub enum BuildPhase {
     Head,
 }
 
-/// Moves frames behind the head of their slot: 16 bytes of descriptor, 2 bytes of padding, then the frame.
+/// Moves frames behind the head of their slot: 16 bytes of descriptor, 2 bytes of padding, then the
+/// frame.
 ///
-/// 1. Byte `n` of a frame goes to byte `18 + n` of its slot, so each line has 18 bytes of one beat and 46 of the next. Line 0
-///    comes last, as the descriptor has the length: `line_end` marks it. The rest of the last line is zeros.
-/// 2. A frame of `n` lines takes `n` cycles, with `line_ready` high: the first beat of the frame that follows is taken while
-///    line 0 is offered. So 64-byte frames come every other cycle, beats of long frames every cycle.
-/// 3. The first beat of a frame waits for `slot_free`, or for `next_slot_free` while line 0 of the frame before is to be offered.
-///    One beat is taken before that is known.
-/// 4. What a slot cannot hold is cut off and counted in the descriptor, modulo nothing: 65,535 stands for that many or more.
-/// 5. A frame is malformed if TKEEP marks not all bytes of a beat before the last one, no bytes or not the first ones of the last
-///    beat, or if bit 31 of TUSER is set in the last beat. Its line 0 is not offered, and `dropped` is high for one cycle.
+/// 1. Byte `n` of a frame goes to byte `18 + n` of its slot, so each line has 18 bytes of one beat
+///    and 46 of the next. Line 0 comes last, as the descriptor has the length: `line_end` marks it.
+///    The rest of the last line is zeros.
+/// 2. A frame of `n` lines takes `n` cycles, with `line_ready` high: the first beat of the frame
+///    that follows is taken while line 0 is offered. So 64-byte frames come every other cycle,
+///    beats of long frames every cycle.
+/// 3. The first beat of a frame waits for `slot_free`, or for `next_slot_free` while line 0 of the
+///    frame before is to be offered. One beat is taken before that is known.
+/// 4. What a slot cannot hold is cut off and counted in the descriptor, modulo nothing: 65,535
+///    stands for that many or more.
+/// 5. A frame is malformed if TKEEP marks not all bytes of a beat before the last one, no bytes or
+///    not the first ones of the last beat, or if bit 31 of TUSER is set in the last beat. Its line
+///    0 is not offered, and `dropped` is high for one cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LineBuilder {
     /// Rising-edge clock.

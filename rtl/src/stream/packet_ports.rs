@@ -112,7 +112,8 @@ pub struct PacketPorts {
 
     /// To the cores: the data caches invalidate every line.
     pub drop_caches: Signal<Out, Bit>,
-    /// Packets are in flight: from the first beat of a frame, or the host's push, until the slot is free and the frame has left.
+    /// Packets are in flight: from the first beat of a frame, or the host's push, until the slot is
+    /// free and the frame has left.
     pub busy: Signal<Out, Bit>,
 
     // Counters since reset, modulo 2^32

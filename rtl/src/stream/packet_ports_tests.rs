@@ -420,7 +420,8 @@ fn malformed_cut_and_resized_frames() {
 
 #[test]
 fn lines_that_cannot_be_read() {
-    // Without its first line a packet is not sent; with another one missing it is marked. The order of the others stays.
+    // Without its first line a packet is not sent; with another one missing it is marked. The order
+    // of the others stays.
     let traffic = Traffic { frames: 100, pace: 0.8, forward: 0.9, unreadable: 0.4, ..EASY };
     let bench = Bench::new("packet_ports unreadable", traffic).run();
     assert!(bench.damaged[0] > 5 && bench.damaged[1] > 5, "{:?}", bench.damaged);

@@ -95,7 +95,8 @@ pub struct SlotReader {
 
     position: RingPosition,
 
-    // Packets: allocated with the verdict, measured when line 0 is here, gone when line 0 is handed out.
+    // Packets: allocated with the verdict, measured when line 0 is here, gone when line 0 is handed
+    // out.
     packets: QueuePointers<4>,
     to_measure: QueuePointers<4>,
     measured: QueuePointers<4>,

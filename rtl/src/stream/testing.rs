@@ -1,4 +1,5 @@
-//! What the native tests of this folder share: frames as beats, and one requester's port of a memory.
+//! What the native tests of this folder share: frames as beats, and one requester's port of a
+//! memory.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +38,8 @@ pub fn beats(frame: &[u8], port: u32, rng: &mut ChaCha8Rng) -> Vec<Beat> {
     frame.chunks(64).enumerate().map(beat).collect()
 }
 
-/// One requester's port: requests wait and are performed in random order, those of one line and kind in theirs; or all in theirs.
+/// One requester's port: requests wait and are performed in random order, those of one line and
+/// kind in theirs; or all in theirs.
 pub struct Memory {
     /// All requests of a kind are performed in their order.
     pub in_order: bool,

@@ -3,7 +3,8 @@
 use crate::memory::{QueuePointers, WordSelect};
 use crate::prelude::*;
 
-/// Reads lines of the verdict array and hands out the words of committed packets, one after the other.
+/// Reads lines of the verdict array and hands out the words of committed packets, one after the
+/// other.
 ///
 /// 1. A line is requested when all packets that still have a word in it are committed; or some of
 ///    them, if no other verdicts wait. The words of packets that are not committed at that time are
@@ -11,8 +12,8 @@ use crate::prelude::*;
 /// 2. A line that cannot be read gives fault verdicts.
 /// 3. While `enable` is low nothing is requested. While `follow` is high, which needs `idle` and
 ///    `enable` low, all committed packets are skipped.
-/// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change only while the unit is idle
-///    and `enable` is low.
+/// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change
+///    only while the unit is idle and `enable` is low.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct VerdictReader {
     /// Rising-edge clock.
@@ -82,7 +83,8 @@ impl Logic for VerdictReader {
         }
         let room = words - bit_cast::<5, 4>(slot.get_bits::<4>(0));
         let open = self.committed.val() - self.asked.q.val();
-        // `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison for equality.
+        // `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison
+        // for equality.
         let beyond = bit_cast::<33, 32>(open) - bit_cast::<33, 5>(room);
         let mut count = room;
         if beyond.get_bit(32) {

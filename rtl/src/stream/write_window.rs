@@ -7,9 +7,9 @@ use crate::prelude::*;
 ///
 /// 1. A write passes in the cycle in which it is offered, while fewer than 64 are outstanding. Tags
 ///    are given round-robin.
-/// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each write with `line_end`, in their
-///    order, once that write and all before it are performed: at the earliest in the cycle after `written_valid`. One write a
-///    cycle is accounted for.
+/// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each
+///    write with `line_end`, in their order, once that write and all before it are performed: at
+///    the earliest in the cycle after `written_valid`. One write a cycle is accounted for.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WriteWindow {
     /// Rising-edge clock.
