@@ -4,7 +4,8 @@ use crate::prelude::*;
 
 /// Encodes a one-hot set of 32 bits as the index of its bit.
 ///
-/// `index` answers `one_hot` in the same cycle. It is 0 if no bit is set, and of no meaning if several are.
+/// `index` answers `one_hot` in the same cycle. It is 0 if no bit is set, and of no meaning if
+/// several are.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct BinaryEncoder {
     /// The set: at most one bit.

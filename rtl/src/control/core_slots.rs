@@ -7,10 +7,10 @@ use crate::prelude::*;
 ///
 /// 1. `available` and `slot` depend on the state, `limit` and `allowed` alone, in the same cycle.
 /// 2. `take` marks the shown slot busy; it is legal only while `available` is high.
-/// 3. `free` marks a busy slot idle; the slot can be taken again in the next cycle. Freeing an idle slot
-///    is illegal.
-/// 4. `limit` may change at any time and holds for the warps to come. It must not exceed the number of
-///    bits of `allowed`.
+/// 3. `free` marks a busy slot idle; the slot can be taken again in the next cycle. Freeing an idle
+///    slot is illegal.
+/// 4. `limit` may change at any time and holds for the warps to come. It must not exceed the number
+///    of bits of `allowed`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct CoreSlots {
     /// Rising-edge clock.

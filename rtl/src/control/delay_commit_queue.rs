@@ -5,19 +5,21 @@ use crate::prelude::*;
 
 /// Queue of `2^A` issued warps (1,024 in the array: `DelayCommitQueue<10>`).
 ///
-/// 1. An entry is allocated at the tail; `allocate_index` names it in the same cycle. `allocate_ready` is low
-///    while the queue is full. In the first `2^A` allocations after reset it is low too while `done_valid` is
-///    high, so that both share the write port of the flags.
-/// 2. `done_valid` marks the entry `done_index` as finished, at most once for each allocation and not
-///    in the cycle of the allocation. It is always accepted.
-/// 3. The entry at the head leaves in the first cycle in which it is known as finished, which is at the
-///    earliest the cycle after `done_valid`; the `commit_` outputs tell in the cycle after that, for one
-///    cycle. One entry a cycle leaves while finished ones stand at the head.
-/// 4. `commit_packet` sums the counts of all warps committed before, from 0 after reset, modulo 2^32.
+/// 1. An entry is allocated at the tail; `allocate_index` names it in the same cycle.
+///    `allocate_ready` is low while the queue is full. In the first `2^A` allocations after reset
+///    it is low too while `done_valid` is high, so that both share the write port of the flags.
+/// 2. `done_valid` marks the entry `done_index` as finished, at most once for each allocation and
+///    not in the cycle of the allocation. It is always accepted.
+/// 3. The entry at the head leaves in the first cycle in which it is known as finished, which is at
+///    the earliest the cycle after `done_valid`; the `commit_` outputs report it in the cycle after
+///    that, for one cycle. One entry a cycle leaves while finished ones stand at the head.
+/// 4. `commit_packet` sums the counts of all warps committed before, from 0 after reset, modulo
+///    2^32.
 ///
-/// A flag is not a plain "done": it holds the lap (odd or even) in which its entry was last finished, and
-/// the head compares it with its own lap. Thus allocation need not clear flags, and they fit one RAM with
-/// one write and one read port; only in the first lap allocation writes them, as their contents are undefined.
+/// A flag is not a plain "done": it holds the lap (odd or even) in which its entry was last
+/// finished, and the head compares it with its own lap. Thus allocation need not clear flags, and
+/// they fit one RAM with one write and one read port; only in the first lap allocation writes them,
+/// as their contents are undefined.
 #[derive(Clone, Debug, LogicBlock)]
 #[new]
 pub struct DelayCommitQueue<const A: usize> {
@@ -47,7 +49,8 @@ pub struct DelayCommitQueue<const A: usize> {
     pub commit_core: Signal<Out, Bits<5>>,
     /// Slot of the warp.
     pub commit_slot: Signal<Out, Bits<5>>,
-    /// packetIdx of the warp's first packet; always the number of packets committed before this cycle.
+    /// packetIdx of the warp's first packet; always the number of packets committed before this
+    /// cycle.
     pub commit_packet: Signal<Out, Bits<32>>,
     /// Packets of the warp.
     pub commit_count: Signal<Out, Bits<6>>,
@@ -97,7 +100,8 @@ impl<const A: usize> Logic for DelayCommitQueue<A> {
             | (bit_cast::<16, 5>(self.allocate_slot.val()) << 5)
             | (bit_cast::<16, 6>(self.allocate_count.val()) << 10);
 
-        // Entries from the head to the end of the RAM are in the head's lap, those below in the next.
+        // Entries from the head to the end of the RAM are in the head's lap, those below in the
+        // next.
         let done_lap = self.head_lap.q.val() ^ (self.done_index.val() < self.head.q.val());
         self.flags.write_enable.next = self.done_valid.val() | (allocate & self.first_lap.q.val());
         self.flags.write_address.next = self.tail.q.val();
@@ -203,7 +207,8 @@ mod tests {
                 packets = (packets + warp.count) % (1 << 32);
                 committed += 1;
             }
-            // A queue that is full is not ready; otherwise only the first lap may wait, for a finish.
+            // A queue that is full is not ready; otherwise only the first lap may wait, for a
+            // finish.
             let full = queue.len() == 1 << A;
             was_full += usize::from(full);
             let waits = allocated < 1 << A && done.is_some();

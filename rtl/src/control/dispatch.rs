@@ -3,15 +3,17 @@
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
 use crate::prelude::*;
 
-/// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue, connected.
+/// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
+/// connected.
 ///
 /// The task FIFO and the delay commit queue have `2^A` entries each (1,024 in the array:
 /// `Dispatch<10, 11>`); `L` is `A + 1`.
 ///
 /// 1. A warp's life on the ports is `start_valid`, then `finish_valid` of its core and slot, then
 ///    `trace_commit_valid`, in the order of packetIdx.
-/// 2. The `trace_issue_` outputs tell what starts in this cycle; `trace_finish_valid` follows the transfer
-///    of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two cycles or more.
+/// 2. The `trace_issue_` outputs report what starts in this cycle; `trace_finish_valid` follows the
+///    transfer of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two
+///    cycles or more.
 /// 3. The counters change in the cycle after the event they count.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, warps: usize)]

@@ -147,7 +147,8 @@ fn dispatch() {
         unit.mcw.next = if filling { 63 } else { cycle / 600 % 40 }.into();
         unit.kernel_class.next = cycle / 600 % 3 != 0;
         unit.timeout.next = below(random, 16).into();
-        // Few packets now and then, so that time-outs count, and seldom very many, which then last to the next reset.
+        // Few packets now and then, so that time-outs count, and seldom very many, which then last
+        // to the next reset.
         unit.task_valid.next &= cycle / 1_000 % 4 != 3 || below(random, 8) == 0;
         let count = if below(random, 1 << 9) == 0 { below(random, 1 << 32) } else { below(random, 8) };
         unit.task_count.next = count.into();

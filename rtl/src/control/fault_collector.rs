@@ -22,14 +22,14 @@ pub struct FaultRecord {
     pub packet: Bits<32>,
 }
 
-/// Takes the cores' fault records in turn into a FIFO of 32 that the host reads.
+/// Collects the cores' fault records, round-robin, in a FIFO of 32 that the host reads.
 ///
-/// 1. In each cycle one of the cores with `fault_valid` gets `fault_ready`, in turn: a core waits for at most
-///    one record of each other core, never for the host.
-/// 2. A record that finds the FIFO full is dropped and counted in `dropped`; its threads count in `faults` like
-///    those of any record, two cycles after the record was taken.
-/// 3. The `oldest_` outputs show the oldest record, zero if there is none; `pop` removes it. A record
-///    shows at the earliest four cycles after it was taken.
+/// 1. In each cycle one of the cores with `fault_valid` gets `fault_ready`, round-robin: a core
+///    waits for at most one record of each other core, never for the host.
+/// 2. A record that finds the FIFO full is dropped and counted in `dropped`; its threads count in
+///    `faults` like those of any record, two cycles after the record was taken.
+/// 3. The `oldest_` outputs show the oldest record, zero if there is none; `pop` removes it. A
+///    record shows at the earliest four cycles after it was taken.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize)]
 pub struct FaultCollector {

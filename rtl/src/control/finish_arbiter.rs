@@ -5,9 +5,9 @@ use crate::prelude::*;
 
 /// Round-robin arbiter of the cores' finish ports.
 ///
-/// 1. In each cycle one of the cores with `finish_valid` gets `finish_ready`, in turn.
-/// 2. The event outputs tell of it in the next cycle, for one cycle. In that cycle the lookup table is read
-///    and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
+/// 1. In each cycle one of the cores with `finish_valid` gets `finish_ready`, round-robin.
+/// 2. The event outputs report it in the next cycle, for one cycle. In that cycle the lookup table
+///    is read and the slot is freed, so that a new warp cannot overwrite the slot's entry before.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize)]
 pub struct FinishArbiter {

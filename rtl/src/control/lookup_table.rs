@@ -2,10 +2,12 @@
 
 use crate::prelude::*;
 
-/// 32 entries, one for each warp slot, that hold the index of the slot's entry in the delay commit queue.
+/// 32 entries, one for each warp slot, that hold the index of the slot's entry in the delay commit
+/// queue.
 ///
-/// 1. `write` notes `write_index` for `write_slot` at this edge.
-/// 2. `read_index` is, in the same cycle, what `read_slot` holds; undefined if it was never written.
+/// 1. `write` stores `write_index` for `write_slot` at this edge.
+/// 2. `read_index` is, in the same cycle, what `read_slot` holds; undefined if it was never
+///    written.
 ///
 /// The paper's entry has 16 bits: the slot, by which this table is addressed, and the index.
 #[derive(Clone, Debug, Default, LogicBlock)]

@@ -1,4 +1,5 @@
-//! The control path: from the task FIFO through warp forming, issue and finish to the in-order commit.
+//! The control path: from the task FIFO through warp forming, issue and finish to the in-order
+//! commit.
 //!
 //! [`Dispatch`] composes the units; `docs/architecture.md` shows where they stand in the array.
 

@@ -8,8 +8,8 @@ use crate::prelude::*;
 /// 1. The outputs answer `request` in the same cycle; without a request they are zero.
 /// 2. The choice is the lowest requesting index above the last used one, or the lowest of all if
 ///    there is none. After reset index 0 comes first.
-/// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps its
-///    request is chosen after at most one use by each other requester.
+/// 3. A choice counts as used at the rising edge at which `advance` is high: a requester that keeps
+///    its request is chosen after at most one use by each other requester.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RoundRobin {
     /// Rising-edge clock.
@@ -33,7 +33,8 @@ pub struct RoundRobin {
 impl Logic for RoundRobin {
     #[hdl_gen]
     fn update(&mut self) {
-        // This round and the next one behind it: whether this one has requests left need not be known first.
+        // This round and the next one behind it, so that it need not be known first whether this
+        // one has requests left.
         let wheel = bit_cast::<64, 32>(self.request.val() & self.above.q.val())
             | (bit_cast::<64, 32>(self.request.val()) << 32);
         let lowest = wheel & (bits::<64>(0) - wheel);

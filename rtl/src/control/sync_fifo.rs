@@ -8,8 +8,8 @@ pub type TaskFifo<const A: usize, const L: usize> = SyncFifo<Bits<32>, A, L>;
 
 /// Synchronous first-word-fall-through FIFO of `2^A` words in block RAM; `L` is `A + 1`.
 ///
-/// 1. Valid/ready on both sides; one push and one pop in every cycle are possible, also when full but
-///    for the push: `push_ready` is low while `2^A` words are inside.
+/// 1. Valid/ready on both sides; one push and one pop in every cycle are possible, also when full
+///    but for the push: `push_ready` is low while `2^A` words are inside.
 /// 2. A word pushed into an empty FIFO in cycle t shows at the output in cycle t + 2.
 /// 3. No output depends on an input of the same cycle.
 #[derive(Clone, Debug, LogicBlock)]

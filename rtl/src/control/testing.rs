@@ -30,7 +30,8 @@ macro_rules! start {
     }};
 }
 
-/// The choices that an arbiter in turns makes in two rounds of four requests; `$index` is its output with the number.
+/// The choices that a round-robin arbiter makes in two rounds of four requests; `$index` is its
+/// output with the number.
 macro_rules! two_rounds {
     ($unit:expr, $index:ident) => {{
         $crate::control::testing::start!($unit);
@@ -46,7 +47,7 @@ macro_rules! two_rounds {
     }};
 }
 
-/// Which of the requests of an arbiter has its turn behind number `last`.
+/// Which of the requests a round-robin arbiter chooses after number `last`.
 pub(crate) fn in_turn(request: u32, last: usize) -> Option<usize> {
     (1..=32).map(|distance| (last + distance) % 32).find(|&i| request >> i & 1 == 1)
 }

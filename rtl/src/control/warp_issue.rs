@@ -3,13 +3,13 @@
 use super::{indices, CoreSlots, RoundRobin};
 use crate::prelude::*;
 
-/// Gives each formed warp to the next core, in turn, that can take one.
+/// Issues each formed warp to the next core, round-robin, that can take one.
 ///
-/// 1. A core can take a warp while it has fewer than min(`mcw`, slots for the kernel's register class) warps:
-///    with `kernel_class` 0 (32 registers) at most 16, in slots 0 to 15; with 1 (16 registers) at most 32.
-///    Of the idle slots the lowest is used.
-/// 2. A warp moves on when a core can take it, the delay commit queue has room and `run` is high; otherwise
-///    it waits, and nothing else is needed to resume. One warp a cycle is possible.
+/// 1. A core can take a warp while it has fewer than min(`mcw`, slots for the kernel's register
+///    class) warps: with `kernel_class` 0 (32 registers) at most 16, in slots 0 to 15; with 1 (16
+///    registers) at most 32. Of the idle slots the lowest is used.
+/// 2. A warp moves on when a core can take it, the delay commit queue has room and `run` is high;
+///    otherwise it waits, and nothing else is needed to resume. One warp a cycle is possible.
 /// 3. The `start_` outputs answer in the next cycle, for one cycle.
 /// 4. `mcw` and `kernel_class` may change at any time and hold for the warps to come.
 /// 5. A slot freed in cycle t can be used by a warp that moves on in cycle t + 1.
@@ -85,7 +85,7 @@ pub struct WarpIssue {
     _cores: usize,
 }
 
-/// So many warp slots.
+/// `count` warp slots.
 fn slot_count(count: usize) -> Constant<Bits<6>> {
     Constant::new((count as u64).into())
 }

@@ -1,21 +1,23 @@
-//! Which lanes of an instruction fault, and which must execute it again.
+//! Which lanes of an instruction fault, and which must replay it.
 
 use super::{AddressRegion, WINDOWS};
 use crate::prelude::*;
 
-/// Checks the addresses and targets of the lanes: addresses in stage X, as they are known, and what follows for the instruction in stage W.
+/// Checks the addresses and targets of the lanes: addresses in stage X, as they are computed, and
+/// in stage W which lanes fault or stay.
 ///
-/// All lanes of a warp-instruction fault with the same cause and go to the same memory: where some are misaligned and others outside
-/// the windows, the latter stay at the instruction and execute it again, and so do those that access the shared
-/// memory where others access the scratchpad. The outputs are those of stage W; the addresses are those of the instruction that was in
-/// stage X at the last edge with `advance` high.
+/// All lanes of a warp-instruction fault with the same cause and access the same memory: where some
+/// are misaligned and others outside the windows, the latter stay at the instruction and replay it,
+/// and so do those that access the shared memory where others access the scratchpad. `early_fault`
+/// belongs to stage X, all other outputs to stage W; the addresses are those of the instruction
+/// that was in stage X at the last edge with `advance` high.
 #[derive(LogicBlock)]
 pub struct AccessCheck<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages X and W move on at this edge.
+    /// Stages X and W advance at this edge.
     pub advance: Signal<In, Bit>,
 
     // Stage X
@@ -42,10 +44,11 @@ pub struct AccessCheck<const LANES: usize> {
     pub carry: Vec<Signal<In, Bit>>,
     /// The immediate.
     pub immediate: Signal<In, Bits<32>>,
-    /// Windows for this kind of access: distances as of [`AccessWindow`](super::AccessWindow).
+    /// From the access windows: distance from each base to the immediate. See
+    /// [`AccessWindow`](super::AccessWindow).
     #[count(WINDOWS)]
     pub from_base: Vec<Signal<In, Bits<27>>>,
-    /// The same for the ends of the windows.
+    /// From the access windows: distance from each end to the immediate.
     #[count(WINDOWS)]
     pub from_end: Vec<Signal<In, Bits<27>>>,
 
@@ -66,7 +69,7 @@ pub struct AccessCheck<const LANES: usize> {
     pub fault: Signal<In, Bit>,
     /// With `fault`: the cause.
     pub fault_cause: Signal<In, Bits<5>>,
-    /// Lanes that may not make this access, whatever the windows say.
+    /// From the atomic stage: lanes whose access is refused, whatever the windows say.
     pub refused: Signal<In, Bits<LANES>>,
     /// The condition of the branch holds in each lane.
     #[count(LANES)]
@@ -76,14 +79,15 @@ pub struct AccessCheck<const LANES: usize> {
     pub conditions: Signal<Out, Bits<LANES>>,
     /// Lanes that fault.
     pub faulting: Signal<Out, Bits<LANES>>,
-    /// Lanes that execute the instruction again.
+    /// Lanes that replay the instruction.
     pub staying: Signal<Out, Bits<LANES>>,
     /// Some lane faults.
     pub any_faulting: Signal<Out, Bit>,
-    /// Stage X: some lane faults for another reason than where it accesses memory, or the instruction is a branch to a misaligned target.
+    /// Stage X: the instruction may fault for another reason than the region that it accesses. That
+    /// is a misaligned address or target, or `execute_fault`.
     pub early_fault: Signal<Out, Bit>,
-    /// The lanes of a load or store part: some lane may not make its access, or some access the scratchpad and some the shared memory. This is
-    /// known sooner than the lanes.
+    /// The lanes of a load or store split up: some may not access, or they go to both memories.
+    /// This is known earlier than which lanes do.
     pub parts: Signal<Out, Bit>,
     /// Some lanes access the scratchpad and some the shared memory.
     pub mixed: Signal<Out, Bit>,
@@ -111,7 +115,7 @@ pub struct AccessCheck<const LANES: usize> {
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        // X: the low bits that an address must not have, and where it points to
+        // X: address bits that must be zero, and the region of the address
         let mut zeros = bits::<2>(0);
         if self.execute_access.val() {
             if self.execute_size.val() == bits::<2>(1) {
@@ -153,7 +157,7 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             self.private_w.d.next = self.private.y.val();
         }
 
-        // W: what follows
+        // W: which lanes fault, and which stay
         let access = (self.load.val() | self.store.val()) & !self.exit.val();
 
         self.conditions.next = self.taking.y.val();

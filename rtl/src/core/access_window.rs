@@ -5,24 +5,28 @@ use crate::prelude::*;
 /// Windows for loads and as many for stores.
 pub const WINDOWS: usize = 2;
 
-/// The bounds of one read window or of one write window, as distances from the immediate of the instruction.
+/// The bounds of one read window or of one write window, as distances from the immediate of the
+/// instruction.
 ///
-/// The address of a lane is the sum of its operand and the immediate; to compare the sum takes as long as to find it. So stage R takes each bound from the
-/// immediate, once for all lanes, and in stage X the lanes add their operands to this distance while they find their addresses; see
-/// [`AddressRegion`](super::AddressRegion).
+/// The address of a lane is the sum of its operand and the immediate; comparing the sum with a
+/// bound would take as long as computing it. So stage R subtracts each bound from the immediate,
+/// once for all lanes, and in stage X the lanes add their operands to this distance while they
+/// compute their addresses; see [`AddressRegion`](super::AddressRegion).
 ///
-/// A window that reaches beyond the address space ends with it. Its end is the byte after it, so that a window of size 0 ends where it begins and
-/// has no byte. `store` and `immediate` are those of stage R, the distances those of stage X, from the edge with `advance` on. A change of a
-/// register counts from the next cycle on: each core keeps a copy of the registers, so that no path leads from them through its check.
+/// A window that reaches beyond the address space ends with it. Its end is the byte after it, so
+/// that a window of size 0 ends where it begins and has no byte. `store` and `immediate` are those
+/// of stage R; the distances are those of stage X, registers that take them at an edge with
+/// `advance` high. A change of a configuration register takes effect a cycle later: each core keeps
+/// a copy of these registers, so that no path leads from them through its check.
 #[derive(LogicBlock, Default)]
 pub struct AccessWindow {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages R and X move on at this edge.
+    /// Stages R and X advance at this edge.
     pub advance: Signal<In, Bit>,
-    /// Stage R: the window for stores is wanted, else that for loads.
+    /// Stage R: selects the window for stores, else the one for loads.
     pub store: Signal<In, Bit>,
     /// Stage R: the immediate.
     pub immediate: Signal<In, Bits<32>>,
@@ -34,10 +38,10 @@ pub struct AccessWindow {
     pub write_base: Signal<In, Bits<26>>,
     /// WRITE_WINDOW_SIZE register, bits 31:6.
     pub write_size: Signal<In, Bits<26>>,
-    /// Stage X: the immediate less the first byte of the window, both unsigned, bits 32:6: the topmost is the sign. Below them it is the
-    /// immediate.
+    /// Stage X: the immediate minus the first byte of the window, bits 32:6. Both are unsigned; the
+    /// topmost bit is the sign. Bits 5:0 would be those of the immediate.
     pub from_base: Signal<Out, Bits<27>>,
-    /// Stage X: the immediate less the byte after the window, as above.
+    /// Stage X: the immediate minus the byte after the window, as `from_base`.
     pub from_end: Signal<Out, Bits<27>>,
     read_first: Register<Bits<26>>,
     read_end: Register<Bits<27>>,

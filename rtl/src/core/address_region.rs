@@ -4,15 +4,19 @@ use super::WINDOWS;
 use crate::config::SCRATCHPAD_ADDRESS;
 use crate::prelude::*;
 
-/// Tells whether an address belongs to the scratchpad and whether it is in one of the windows of [`AccessWindow`](super::AccessWindow).
+/// Whether an address belongs to the scratchpad, and whether it is in one of the windows of
+/// [`AccessWindow`](super::AccessWindow).
 ///
-/// Combinational; both outputs are low while `enable` is low. The address is the sum of an operand and an immediate, modulo 2^32. It is not compared with
-/// a bound, which would wait for the sum: the operand is added to the distance from the bound to the immediate instead. With `carry` the sum's carry,
-/// `borrow` the sign of the distance and `passes` the carry of operand and distance, the address is not below the bound if two of `passes`, not `carry`
-/// and not `borrow` hold. Bounds are multiples of 64, so the low six bits of operand and distance have the carry of those of operand and immediate.
+/// Combinational; both outputs are low while `enable` is low. The address is the sum of an operand
+/// and an immediate, modulo 2^32. It is not compared with a bound, which would wait for the sum:
+/// the operand is added to the distance from the bound to the immediate instead. With `carry` the
+/// sum's carry, `borrow` the sign of the distance and `passes` the carry of operand and distance,
+/// the address is not below the bound if two of `passes`, not `carry` and not `borrow` hold. Bounds
+/// are multiples of 64, so the low six bits of operand and distance have the carry of those of
+/// operand and immediate.
 #[derive(LogicBlock)]
 pub struct AddressRegion {
-    /// The address is wanted.
+    /// The lane accesses memory; else both outputs are low.
     pub enable: Signal<In, Bit>,
     /// The address, bits 31:14.
     pub block: Signal<In, Bits<18>>,
@@ -22,7 +26,8 @@ pub struct AddressRegion {
     pub low_carry: Signal<In, Bit>,
     /// The sum of operand and immediate, unsigned, is 2^32 or more.
     pub carry: Signal<In, Bit>,
-    /// The immediate, unsigned, less the first byte of the window, bits 32:6; the topmost is the sign.
+    /// The immediate, unsigned, minus the first byte of the window, bits 32:6. The topmost bit is
+    /// the sign.
     #[count(WINDOWS)]
     pub from_base: Vec<Signal<In, Bits<27>>>,
     /// The same for the byte after the window.
@@ -40,7 +45,7 @@ impl Logic for AddressRegion {
     #[hdl_gen]
     fn update(&mut self) {
         self.scratchpad.next = false;
-        // Bit 0 of the wide numbers makes the low carry.
+        // Bit 0 of the wide numbers generates the low carry.
         let wide_operand = (bit_cast::<28, 26>(self.operand.val()) << 1) | bits::<28>(1);
         let mut base = bits::<27>(0);
         let mut end = bits::<27>(0);

@@ -3,19 +3,21 @@
 use super::SubstitutionBox;
 use crate::prelude::*;
 
-/// `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` (RISC-V scalar cryptography, Zkne and Zknd) of one lane.
+/// `aes32esi`, `aes32esmi`, `aes32dsi` and `aes32dsmi` (RISC-V scalar cryptography, Zkne and Zknd)
+/// of one lane.
 ///
-/// Combinational: the byte of `rs2` that `byte_select` names is substituted, in a middle round multiplied by the column
-/// of MixColumns or InvMixColumns, rotated to its place and added to `rs1`. `result` is 0 while `enable` is low.
+/// Combinational: the byte of `rs2` that `byte_select` names is substituted, in a middle round
+/// multiplied by the column of MixColumns or InvMixColumns, rotated to its place and added to
+/// `rs1`. `result` is 0 while `enable` is low.
 #[derive(LogicBlock, Default)]
 pub struct AesUnit {
-    /// The instruction is one of these.
+    /// The instruction is an AES step; else `result` is 0.
     pub enable: Signal<In, Bit>,
     /// First source register.
     pub rs1: Signal<In, Bits<32>>,
     /// Second source register.
     pub rs2: Signal<In, Bits<32>>,
-    /// Byte of `rs2`.
+    /// Byte of `rs2` that is substituted.
     pub byte_select: Signal<In, Bits<2>>,
     /// Decryption, else encryption.
     pub decrypt: Signal<In, Bit>,

@@ -3,14 +3,17 @@
 use super::AluControl;
 use crate::prelude::*;
 
-/// RV32I and Zbb arithmetic, without the counts of bits, and branch conditions of one lane (RISC-V unprivileged specification).
+/// RV32I and Zbb arithmetic, without the counts of bits, and branch conditions of one lane (RISC-V
+/// unprivileged specification).
 ///
-/// Combinational: `y` and `taken` answer the operands in the same cycle. One adder serves addition, subtraction and all
-/// comparisons, one rotator with a mask all shifts, rotations and extensions; so a branch needs an operation that makes
-/// its comparison. The operation comes as the controls of these parts, which [`AluDecoder`](super::AluDecoder) finds for all lanes.
+/// Combinational: `y` and `taken` answer the operands in the same cycle. One adder serves addition,
+/// subtraction and all comparisons, one rotator with a mask all shifts, rotations and extensions;
+/// so a branch needs an operation that makes its comparison. The operation comes as the controls of
+/// these parts, which [`AluDecoder`](super::AluDecoder) finds for all lanes.
 #[derive(LogicBlock, Default)]
 pub struct LaneAlu {
-    /// What `y` is. For a branch: `Xor` (eq, ne), `LessThan` (lt, ge) or `LessThanUnsigned` (ltu, geu).
+    /// What `y` is. For a branch: `Xor` (eq, ne), `LessThan` (lt, ge) or `LessThanUnsigned` (ltu,
+    /// geu).
     pub control: Signal<In, AluControl>,
     /// `funct3` of a branch: which comparison `taken` is (0 eq, 1 ne, 4 lt, 5 ge, 6 ltu, 7 geu).
     pub condition: Signal<In, Bits<3>>,
@@ -31,7 +34,8 @@ pub struct LaneAlu {
 impl Logic for LaneAlu {
     #[hdl_gen]
     fn update(&mut self) {
-        // The second operand as the adder takes it. All that wants it as it is takes this, inverted back, so that there is nothing between.
+        // The second operand as the adder takes it. Parts that need it uninverted invert this back,
+        // so that no multiplexer is in between.
         let mut operand = self.b.val();
         if self.control.val().invert {
             operand = !self.b.val();
@@ -69,7 +73,8 @@ impl Logic for LaneAlu {
             }
         }
 
-        // Sum or difference. Bit 0 of the wide sum makes the carry into bit 1; bit 33 is the carry out.
+        // Sum or difference. Bit 0 of the wide sum makes the carry into bit 1; bit 33 is the carry
+        // out.
         let total: Bits<34> = ((bit_cast::<34, 32>(self.a.val()) << 1) | bits::<34>(1))
             + ((bit_cast::<34, 32>(operand) << 1) | bit_cast::<34, 1>(self.control.val().invert.into()));
         self.address.next = total.get_bits::<32>(1);
@@ -99,8 +104,9 @@ impl Logic for LaneAlu {
         // The second operand is the smaller or larger one that is wanted.
         let picks_b = (self.control.val().minimum & !less) | (self.control.val().maximum & less);
 
-        // Rotation to the right: within 16 bits, then by a half word; by 0 in operations that do not rotate. Reversed bytes are bytes 0 and 2
-        // rotated by 24 and bytes 1 and 3 rotated by 8.
+        // Rotation to the right: within 16 bits, then by a half word; by 0 in operations that do
+        // not rotate. Reversed bytes are bytes 0 and 2 rotated by 24 and bytes 1 and 3 rotated by
+        // 8.
         let mut edge = amount;
         if self.control.val().left {
             edge = bits::<5>(0) - amount;
@@ -125,9 +131,10 @@ impl Logic for LaneAlu {
             odd = swapped;
         }
 
-        // A shift is a rotation of which a part is kept: the bits below the edge, or above it if it goes to the left. Each bit is so a
-        // function of four: the rotated one, whether it is below, which of both parts is kept, and the fill. The rest keeps nothing, but for
-        // the first operand where the smaller or larger one is wanted.
+        // A shift is a rotation of which a part is kept: the bits below the edge, or above it if it
+        // goes to the left. Each bit is so a function of four: the rotated one, whether it is
+        // below, which of both parts is kept, and the fill. The rest keeps nothing, but for the
+        // first operand where the smaller or larger one is wanted.
         let mut cut = bits::<5>(0);
         if self.control.val().shift {
             cut = edge;
@@ -146,7 +153,8 @@ impl Logic for LaneAlu {
         let shifted = (((even & 0x00ff_00ff) | (odd & 0xff00_ff00_u64)) & keep) | (fill & !keep);
 
         let flag: Bits<32> = bit_cast::<32, 1>((self.control.val().compare & less).into());
-        // The second operand takes its place, if it is the one: that is known last of all.
+        // `min` and `max`: the second operand replaces the first. The comparison is known last of
+        // all.
         let mut kept = shifted;
         if picks_b {
             kept = straight;

@@ -1,4 +1,4 @@
-//! What an operation asks of the arithmetic units of the lanes.
+//! Operations of the lanes' arithmetic units, and their controls.
 
 use crate::prelude::*;
 
@@ -51,11 +51,12 @@ pub enum AluOperation {
     AndNot,
 }
 
-/// The controls of the parts of [`LaneAlu`](super::LaneAlu). A part that is not selected gives 0, and what the parts give is
-/// or-ed together.
+/// The controls of the parts of [`LaneAlu`](super::LaneAlu). A part that is not selected gives 0,
+/// and what the parts give is or-ed together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AluControl {
-    /// The second operand is inverted and the sum takes a carry: in all operations but those that take the sum, or bits of the operand as it is.
+    /// The second operand is inverted and the sum takes a carry: in all operations but those that
+    /// take the sum, or bits of the operand as it is.
     pub invert: Bit,
     /// Sum.
     pub add: Bit,

@@ -3,18 +3,21 @@
 use super::{AccessWindow, AddressRegion, WINDOWS};
 use crate::prelude::*;
 
-/// Follows atomic instructions from stage D to stage W, and says which of their lanes may not access memory.
+/// Tracks atomic instructions from stage D to stage W, and finds which of their lanes may not
+/// access memory.
 ///
-/// 1. The controls of stage D are taken over at every edge at which `advance` is high. They mean nothing in a stage that holds no instruction.
-/// 2. An atomic instruction is checked as a store (`lr.w`: as a load) by [`AccessCheck`](super::AccessCheck); `refused` adds the
-///    lanes outside the read windows and those in the scratchpad, which has no atomic operations.
+/// 1. The controls of stage D are taken over at every edge at which `advance` is high. They mean
+///    nothing in a stage that holds no instruction.
+/// 2. An atomic instruction is checked as a store (`lr.w`: as a load) by
+///    [`AccessCheck`](super::AccessCheck); `refused` adds the lanes outside the read windows and
+///    those in the scratchpad, which has no atomic operations.
 #[derive(LogicBlock)]
 pub struct AtomicStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D to W move on at this edge.
+    /// Stages D to W advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: the instruction is atomic.
     pub decode_atomic: Signal<In, Bit>,
@@ -43,7 +46,7 @@ pub struct AtomicStage<const LANES: usize> {
     pub operation: Signal<Out, Bits<5>>,
     /// Stage W: bit `aq`.
     pub acquire: Signal<Out, Bit>,
-    /// Stage W: lanes that may not access memory; only atomic instructions have any.
+    /// Stage W: lanes whose access is refused. Only atomic instructions have any.
     pub refused: Signal<Out, Bits<LANES>>,
     /// Atomic (bit 6), `funct5` (5:1) and `aq` (0).
     code_r: Register<Bits<7>>,

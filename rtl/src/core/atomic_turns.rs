@@ -1,34 +1,35 @@
-//! Whose turn it is at the path of atomic operations.
+//! Arbitration of the warps at the path of atomic operations.
 
 use crate::prelude::*;
 
-/// Lets the warps of a core take turns at the path of atomic operations, so that warps that try again and again, as for a lock, do not keep
-/// the one that they wait for from it.
+/// Arbitrates among the warps of a core for the path of atomic operations, so that warps that retry
+/// again and again, as for a lock, do not starve the warp that they wait for.
 ///
-/// 1. A warp that is turned away at the path (`wants`) is owed an operation. A warp that had one is `refused` another one until every warp
-///    that is owed one had it.
-/// 2. A warp that is owed an operation may have gone another way. If the path is free for 256 cycles and nobody takes it, all
-///    debts are forgotten, and `wake` is high for a cycle: warps that wait for the path are to look again.
+/// 1. A warp that is turned away at the path (`wants`) is owed an operation. A warp that had one is
+///    `refused` another one until every warp that is owed one has had it.
+/// 2. A warp that is owed an operation may have taken another path. If the path is free for 256
+///    cycles and no warp takes it, all debts are forgotten, and `wake` is high for a cycle: warps
+///    that wait for the path retry.
 /// 3. `refused` and `wake` depend on registers and on `slot` only.
 #[derive(LogicBlock, Default)]
 pub struct AtomicTurns {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: nobody is owed anything.
+    /// Synchronous reset, active high: no warp is owed anything.
     pub reset: Signal<In, Bit>,
     /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// Stage D: an atomic instruction is turned away, because the path is taken or another warp's turn comes first.
+    /// Stage D: an atomic instruction is turned away. The path is busy, or `refused` is high.
     pub wants: Signal<In, Bit>,
-    /// An operation is under way.
+    /// An operation is in flight.
     pub busy: Signal<In, Bit>,
-    /// The path takes an operation at this edge.
+    /// From stage W: the path takes an operation at this edge.
     pub start_valid: Signal<In, Bit>,
     /// Its warp slot.
     pub start_slot: Signal<In, Bits<5>>,
     /// Stage D: other warps come first.
     pub refused: Signal<Out, Bit>,
-    /// Warps that wait for the path are to look again.
+    /// Warps that wait for the path retry.
     pub wake: Signal<Out, Bit>,
     /// Slots that are owed an operation, or had one since the others were.
     wanting: Register<Bits<32>>,
@@ -50,7 +51,7 @@ impl Logic for AtomicTurns {
         if self.start_valid.val() {
             starts = bits::<32>(1) << self.start_slot.val();
         }
-        // With nobody owed anything a new round begins.
+        // No warp is owed an operation: a new round begins.
         if owed.any() {
             self.served.d.next = self.served.q.val() | starts;
         } else if self.start_valid.val() {
@@ -76,8 +77,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Warps that ask all the time, more often than others: between two operations of one, no other that asked throughout had
-    /// more than two.
+    /// Warps that ask all the time, more often than others: between two operations of one, no other
+    /// that asked throughout had more than two.
     #[test]
     fn everybody_has_a_turn() {
         let mut random = crate::testing::random();
@@ -108,7 +109,8 @@ mod tests {
                 for other in (0..4).filter(|other| *other != warp) {
                     since[other] += 1;
                 }
-                // At most two rounds of the three others, and what they had before this one asked for the first time.
+                // At most two rounds of the three others, and what they had before this one asked
+                // for the first time.
                 assert!(since.iter().all(|since| *since <= 9), "{since:?}");
             }
         }

@@ -4,13 +4,14 @@ use crate::prelude::*;
 
 /// `clz`, `ctz` and `cpop` of the RISC-V extension Zbb.
 ///
-/// Combinational; `count` is 0 while `enable` is low. Trailing zeros are the leading zeros of the reversed word. Leading
-/// zeros: each nibble tells whether it is empty and else how many zeros it begins with; the first nibble that is not empty
-/// is found by halving. Ones: the sum of the nibbles' counts. What is said of a nibble stands in that nibble of a vector,
-/// so that all nibbles are worked on at once.
+/// Combinational; `count` is 0 while `enable` is low. Trailing zeros are the leading zeros of the
+/// reversed word. Leading zeros: for each nibble it is found whether it is empty and else how many
+/// zeros it begins with; the first nibble that is not empty is found by halving. Ones: the sum of
+/// the nibbles' counts. The results for a nibble stand in that nibble of a vector, so that all
+/// nibbles are processed in parallel.
 #[derive(LogicBlock, Default)]
 pub struct BitCount {
-    /// A count is wanted.
+    /// A count is requested; else `count` is 0.
     pub enable: Signal<In, Bit>,
     /// Count the ones, else the zeros at one end.
     pub ones: Signal<In, Bit>,

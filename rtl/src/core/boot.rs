@@ -2,15 +2,17 @@
 
 use crate::prelude::*;
 
-/// Where a warp starts: the boot sequence, in the topmost 256 bytes of the address space, which belong to the core.
+/// Where a warp starts: the boot sequence, in the topmost 256 bytes of the address space, which
+/// belong to the core.
 pub const BOOT_ADDRESS: u32 = 0xffff_ff00;
 
 /// Instructions of the topmost 256 bytes of the address space.
 ///
-/// Word 0 on sets the registers of the calling convention (DESIGN.md section 3) by reading the core's CSRs:
-/// `a0` = packetIdx, `a1` = slot address, `a2` = argument block, `sp` = top of the thread's stack, `ra` = EXIT.
-/// `last` marks the word after which the kernel's entry follows. The last word of the region is EXIT; `exit`
-/// is high for it. The words in between are zero, which is an illegal instruction.
+/// Word 0 on sets the registers of the calling convention (DESIGN.md section 3) by reading the
+/// core's CSRs: `a0` = packetIdx, `a1` = slot address, `a2` = argument block, `sp` = top of the
+/// thread's stack, `ra` = EXIT. `last` marks the word after which the kernel's entry follows. The
+/// last word of the region is EXIT; `exit` is high for it. The words in between are zero, which is
+/// an illegal instruction.
 ///
 /// Combinational.
 #[derive(LogicBlock, Default)]

@@ -4,18 +4,23 @@ use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
 use crate::prelude::*;
 
-/// What the loads and stores of a core reach: shared memory by the load/store unit and the data cache, the scratchpad, and with atomic
-/// instructions the path of these to the L2. Wiring; what each part does and how long it takes is in its own contract.
+/// The memories that the loads and stores of a core access: shared memory through the load/store
+/// unit and the data cache, the scratchpad, and with atomic instructions the path of these to the
+/// L2. This unit is wiring; function and timing of each part are in its own contract.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high, into [`MemoryStage`]. From there it goes
-///    to the scratchpad with `request_scratchpad`, as an atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to
-///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds from acceptance on.
-/// 2. Values come back from two units, in the order that [`LateResults`](super::LateResults) gives them: shared memory
-///    ([`FROM_MEMORY`]), with loads and atomic operations, and the scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the
-///    edge at which `result_valid` is high, those of shared memory where `result_ready` is high as well, which must be low if the scratchpad has some. Their
-///    words are registered as they come, and `data` holds the values in the cycle after that.
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high,
+///    into [`MemoryStage`]. From there it goes to the scratchpad with `request_scratchpad`, as an
+///    atomic operation to [`AtomicPath`] with `request_atomic`, but never with both, and else to
+///    [`LoadStoreUnit`], whose rule for the order of the loads and stores of a warp slot holds from
+///    acceptance on.
+/// 2. Values return from two units, with the priority that [`LateResults`](super::LateResults)
+///    gives them: shared memory ([`FROM_MEMORY`]), with loads and atomic operations, and the
+///    scratchpad ([`FROM_SCRATCHPAD`]). Those of the scratchpad are taken at the edge at which
+///    `result_valid` is high, those of shared memory where `result_ready` is high as well, which
+///    must be low if the scratchpad has some. Their words are registered as they come, and `data`
+///    holds the values in the cycle after that.
 /// 3. `data` is 0 after a cycle in which nothing is taken.
-/// 4. With `drop`, and after an atomic operation that acquires, the data cache is empty.
+/// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
 #[new(cache_lines: usize, atomics: usize, load_store: LoadStoreUnit<LANES>, words: usize)]
@@ -24,7 +29,7 @@ pub struct DataMemory<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Drop the data cache.
+    /// From the registers, the packet ports or a `fence`: invalidate the data cache.
     pub drop: Signal<In, Bit>,
 
     // From warp issue
@@ -66,7 +71,8 @@ pub struct DataMemory<const LANES: usize> {
     /// Which one: `funct5` of the instruction (one element with atomic instructions).
     #[count(atomics)]
     pub request_operation: Vec<Signal<In, Bits<5>>>,
-    /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    /// Later loads of the warp must see what others wrote before (one element with atomic
+    /// instructions).
     #[count(atomics)]
     pub request_acquire: Vec<Signal<In, Bit>>,
 
@@ -76,7 +82,8 @@ pub struct DataMemory<const LANES: usize> {
     /// Values of lanes are here.
     #[count(2)]
     pub result_valid: Vec<Signal<Out, Bit>>,
-    /// Those from shared memory are taken at this edge if they are here; those from the scratchpad always are.
+    /// Those from shared memory are taken at this edge if they are here; those from the scratchpad
+    /// always are.
     pub result_ready: Signal<In, Bit>,
     /// `result_ready` will be high in the next cycle.
     pub result_ready_next: Signal<In, Bit>,
@@ -92,11 +99,12 @@ pub struct DataMemory<const LANES: usize> {
     /// The operation is complete with them.
     #[count(2)]
     pub result_last: Vec<Signal<Out, Bit>>,
-    /// Of those from shared memory: the line could not be read; the values are whatever the bus carried.
+    /// Of those from shared memory: the line could not be read; the values are whatever the bus
+    /// carried.
     pub result_error: Signal<Out, Bit>,
     /// With `result_error`: line address of that line.
     pub result_line: Signal<Out, Bits<26>>,
-    /// Value of each lane that is taken, anything for other lanes; 0 while nothing is taken.
+    /// Value of each lane that is taken, undefined for other lanes; 0 while nothing is taken.
     #[count(LANES)]
     pub data: Vec<Signal<Out, Bits<32>>>,
 
@@ -111,9 +119,9 @@ pub struct DataMemory<const LANES: usize> {
     pub scratchpad_stored: Signal<Out, Bit>,
     /// Its warp slot.
     pub scratchpad_slot: Signal<Out, Bits<5>>,
-    /// An atomic operation is under way.
+    /// An atomic operation is in flight.
     pub atomic_busy: Signal<Out, Bit>,
-    /// Its warp slot; anything if there is none.
+    /// Its warp slot; undefined if there is none.
     pub atomic_slot: Signal<Out, Bits<5>>,
     /// It is complete with this cycle.
     pub atomic_done: Signal<Out, Bit>,
@@ -179,7 +187,7 @@ pub struct DataMemory<const LANES: usize> {
     atomic_path: Vec<AtomicPath<LANES>>,
     #[count(LANES)]
     loaded: Vec<LoadValue>,
-    /// The words that were taken a cycle ago, and what is wanted of them: of the addresses, the place in the word.
+    /// The words taken in the last cycle, and the addresses, of which the place in the word counts.
     #[init(LaneRegisters::new(LANES))]
     word: LaneRegisters<32>,
     #[init(LaneRegisters::new(LANES))]
@@ -190,7 +198,7 @@ pub struct DataMemory<const LANES: usize> {
     /// 1 with atomic instructions, else 0.
     #[init(atomics)]
     _atomics: usize,
-    /// The contrary.
+    /// 1 without atomic instructions, else 0.
     #[init(1 - atomics)]
     _no_atomics: usize,
     #[init(words)]
@@ -200,10 +208,11 @@ pub struct DataMemory<const LANES: usize> {
 }
 
 impl<const LANES: usize> DataMemory<LANES> {
-    /// A data memory with a data cache of so many lines, with or without atomic instructions.
+    /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions.
     ///
     /// # Panics
-    /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to 32.
+    /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to
+    /// 32.
     pub fn new(cache_lines: usize, atomics: bool) -> Self {
         assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
         let load_store = LoadStoreUnit::default();
@@ -270,7 +279,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.data_cache.response_error.next = self.response_error.val();
         self.data_cache.drop.next = self.drop.val();
 
-        // Writes, as the data cache learns of them
+        // Writes, which the data cache observes
         self.write_valid.next = self.load_store.write_valid.val();
         self.load_store.write_ready.next = self.write_ready.val();
         self.write_line.next = self.load_store.write_line.val();
@@ -315,7 +324,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.miss.next = self.data_cache.miss.val();
         self.line_write.next = self.load_store.line_write.val();
 
-        // Values: the words of memory are 0 when the scratchpad's are taken, and the other way round.
+        // Values: the words of memory are 0 when the scratchpad's are taken, and the other way
+        // round.
         let mut from_memory = self.load_store.result_valid.val() & self.result_ready.val();
         let from_scratchpad = self.scratchpad.result_valid.val();
         let mut size = self.load_store.result_size.val();
@@ -337,8 +347,8 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             }
         }
 
-        // Atomic operations, if there are any, go the way of stores, and their values come as those of loads. The data cache
-        // takes them for stores.
+        // Atomic operations, if configured, share the path of stores, and their values return like
+        // those of loads. The data cache treats them as stores.
         for k in 0..self._atomics {
             self.atomic_path[k].start_valid.next = self.start_valid[k].val();
             self.atomic_path[k].start_slot.next = self.start_slot[k].val();
@@ -356,7 +366,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
                 self.load_store.request_valid.next = false;
                 self.stage.memory_ready.next = self.atomic_path[k].request_ready.val();
             }
-            // An atomic operation waits until that before it is complete, and keeps its place.
+            // An atomic operation waits in stage M until the one before it is complete.
             atomic_held = self.stage.held_valid.val() & self.stage.held_atomic[k].val();
             if (self.request_atomic[k].val() | atomic_held)
                 & (atomic_held | !self.atomic_path[k].request_ready.val())
@@ -427,7 +437,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
             }
         }
 
-        // What is taken
+        // The results that are taken in this cycle
         if from_scratchpad {
             size = self.scratchpad.result_size.val();
             sign_extend = self.scratchpad.result_signed.val();
@@ -442,7 +452,7 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
         self.word.write_enable.next = taken;
         self.address.write_enable.next = taken;
 
-        // Its values, a cycle later
+        // Their values, a cycle later
         for i in 0..LANES {
             self.loaded[i].enable.next = self.loads.q.val();
             self.loaded[i].word.next = self.word.q[i].val();

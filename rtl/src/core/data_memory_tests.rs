@@ -13,11 +13,13 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
 const LANES: usize = 4;
-/// Slots of the warps: each has its own lines and its own part of the scratchpad, and one operation at a time.
+/// Slots of the warps: each has its own lines and its own part of the scratchpad, and one operation
+/// at a time.
 const SLOTS: [usize; 4] = [0, 7, 18, 31];
 /// Bytes of a warp's part of the scratchpad.
 const PART: u32 = 64;
-/// Lines of a warp in shared memory: two that it writes and reads, one that other cores write and one that cannot be read.
+/// Lines of a warp in shared memory: two that it writes and reads, one that other cores write and
+/// one that cannot be read.
 const LINES: u32 = 4;
 const FOREIGN: u32 = 2;
 const BROKEN: u32 = 3;
@@ -129,7 +131,8 @@ struct Bench {
     /// What the ports wrote.
     memory: LineMemory,
     reads: Vec<(u64, u32)>,
-    /// Tags of writes that are not acknowledged, with the value of an atomic operation or its error.
+    /// Tags of writes that are not acknowledged, with the value of an atomic operation or its
+    /// error.
     writes: Vec<(u64, u32, bool)>,
     offered: Option<Operation>,
     under_way: [Option<UnderWay>; SLOTS.len()],
@@ -375,7 +378,7 @@ impl Bench {
             if let Some(operation) = self.offered.take() {
                 let values = self.golden.make(&operation);
                 let (warp, missing) = (operation.warp, operation.mask);
-                // Who acquires sees what another core wrote before.
+                // A warp that acquires sees what another core wrote before.
                 if operation.kind == Kind::Add && operation.acquire {
                     self.written_by_another(warp);
                 }
@@ -433,7 +436,7 @@ fn values_are_those_of_a_plain_memory(atomics: bool) {
         });
         let operations = operations.collect();
         bench.run(operations);
-        // A load after the cache was dropped sees what another core wrote.
+        // A load after the cache was invalidated sees what another core wrote.
         bench.written_by_another(round % SLOTS.len());
         bench.uut.drop.next = true;
         bench.cycle();
@@ -460,8 +463,8 @@ fn loads_stores_and_atomic_operations() {
     values_are_those_of_a_plain_memory(true);
 }
 
-/// With random inputs, after a start in every slot and a store to each word of the scratchpad that is used: a RAM holds anything
-/// until it is written.
+/// With random inputs, after a start in every slot and a store to each word of the scratchpad that
+/// is used: a RAM holds anything until it is written.
 fn equals_its_verilog(atomics: bool) {
     check_with(DataMemory::<LANES>::new(4, atomics), 1_000, |unit, random, cycle| {
         let words = 8 * LANES as u64;

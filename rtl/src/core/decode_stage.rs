@@ -3,14 +3,17 @@
 use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
 use crate::prelude::*;
 
-/// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage R.
+/// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage
+/// R.
 ///
-/// All `read_*` outputs are registers that take the instruction of stage D at the edge at which `advance` is high. In the
-/// cycle after that edge the stage says what becomes of the warp: an instruction that missed in the cache (`miss_valid`) or is blocked
-/// by a hazard leaves as a bubble and is fetched again (`replay_valid`), later if `wait_valid` is high; behind one on which the next
-/// path depends (`control_valid`) the warp does not issue until stage W knows the path. If stage W flushes the warp, the instruction leaves
-/// as a bubble and nothing is said. The instruction of a warp that has run for too long is a fault of all lanes that run, whatever it is and even if it
-/// is not in the cache; EXIT alone is executed.
+/// All `read_*` outputs are registers that take the instruction of stage D at the edge at which
+/// `advance` is high. In the cycle after that edge the stage reports what becomes of the warp: an
+/// instruction that missed in the cache (`miss_valid`) or is blocked by a hazard leaves as a bubble
+/// and is replayed (`replay_valid`), later if `wait_valid` is high; behind one on which the next
+/// path depends (`control_valid`) the warp does not issue until stage W knows the path. If stage W
+/// flushes the warp, the instruction leaves as a bubble and nothing is reported. The instruction of
+/// a warp that has run for too long becomes a fault of all lanes that run, whatever it is and even
+/// if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
 #[new(lanes: usize)]
 pub struct DecodeStage {
@@ -18,7 +21,7 @@ pub struct DecodeStage {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages I and D move on at this edge.
+    /// Stages I and D advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D holds an instruction.
     pub valid: Signal<In, Bit>,
@@ -28,7 +31,7 @@ pub struct DecodeStage {
     pub pc: Signal<In, Bits<30>>,
     /// It stands in the boot region.
     pub boot: Signal<In, Bit>,
-    /// Lanes wait at the instruction after it.
+    /// Lanes of its warp wait at the instruction after it.
     pub meets: Signal<In, Bit>,
     /// packetIdx of lane 0.
     pub packet: Signal<In, Bits<32>>,
@@ -36,7 +39,7 @@ pub struct DecodeStage {
     pub instructions: Signal<In, Bits<32>>,
     /// From the hazard check: it cannot be executed yet.
     pub blocked: Signal<In, Bit>,
-    /// From the hazard check: nor before an operation of its warp completes.
+    /// From the hazard check: it waits until an operation of its warp completes.
     pub waits: Signal<In, Bit>,
     /// From the hazard check: `rs1` is the result of the instruction in stage R.
     pub rs1_in_read: Signal<In, Bit>,
@@ -50,9 +53,9 @@ pub struct DecodeStage {
     pub rs2_in_execute: Signal<In, Bit>,
     /// From the hazard check: `rs2` is the result in stage W.
     pub rs2_in_write: Signal<In, Bit>,
-    /// From stage W: the younger instructions of a warp are dropped.
+    /// From stage W: the younger instructions of a warp are flushed.
     pub flush_valid: Signal<In, Bit>,
-    /// From stage W: that warp.
+    /// From stage W: slot of that warp.
     pub flush_slot: Signal<In, Bits<5>>,
     /// Stage I: PC of the instruction there, bits 31:2.
     pub fetched_pc: Signal<In, Bits<30>>,
@@ -66,13 +69,13 @@ pub struct DecodeStage {
     pub fetch_error: Signal<In, Bit>,
     /// A load of a lane that runs failed: the instruction becomes a fault.
     pub load_error: Signal<In, Bit>,
-    /// The warp has run for too long: the instruction becomes a fault.
+    /// From the watchdog: the warp has run for too long, and the instruction becomes a fault.
     pub overdue: Signal<In, Bit>,
     /// AES instructions are there; constant.
     pub aes_enabled: Signal<In, Bit>,
     /// Atomic instructions are there; constant.
     pub atomics_enabled: Signal<In, Bit>,
-    /// Number of the core in the array; constant.
+    /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
     /// Cycles since reset.
     pub cycle: Signal<In, Bits<64>>,
@@ -94,17 +97,18 @@ pub struct DecodeStage {
     pub stack_base: Signal<In, Bits<32>>,
     /// STACK_BYTES_LOG2 register.
     pub stack_bytes_log2: Signal<In, Bits<5>>,
-    /// The instruction that was in stage D a cycle ago, and whose slot and PC are those of stage R, missed in the cache.
+    /// The instruction that was in stage D a cycle ago missed in the cache. Its slot and PC are
+    /// those of stage R.
     pub miss_valid: Signal<Out, Bit>,
     /// It is blocked until an operation of its warp completes.
     pub wait_valid: Signal<Out, Bit>,
-    /// It is fetched again.
+    /// It is replayed.
     pub replay_valid: Signal<Out, Bit>,
     /// The next path depends on it.
     pub control_valid: Signal<Out, Bit>,
-    /// The instruction in stage D missed in the cache, and will be fetched again.
+    /// The instruction in stage D missed in the cache, and will be replayed.
     pub misses: Signal<Out, Bit>,
-    /// The instruction in stage D will be fetched again.
+    /// The instruction in stage D will be replayed.
     pub stops: Signal<Out, Bit>,
     /// The instruction that was in stage D a cycle ago went on to stage R.
     pub entered: Signal<Out, Bit>,
@@ -114,8 +118,9 @@ pub struct DecodeStage {
     pub rs1: Signal<Out, Bits<5>>,
     /// To the lanes: register `rs2`, in stage D.
     pub rs2: Signal<Out, Bits<5>>,
-    /// To the hazard check: destination register, in stage D. This and the following outputs say what the word has the form of: whether
-    /// it is legal is known too late for the check. A fault waits in stage W for values that come late to its warp.
+    /// To the hazard check: destination register, in stage D. This and the following outputs follow
+    /// from the form of the word: whether it is legal is known too late for the check. A fault
+    /// waits in stage W for the long-latency results of its warp.
     pub rd: Signal<Out, Bits<5>>,
     /// To the hazard check: load, in stage D.
     pub load: Signal<Out, Bit>,
@@ -149,14 +154,15 @@ pub struct DecodeStage {
     pub read_immediate: Signal<Out, Bits<32>>,
     /// Added to the immediate, with anything but 0 only where there is no register `rs1`.
     pub read_base: Signal<Out, Bits<32>>,
-    /// Where there is no register `rs1`, the first operand is an offset of the lane, as of [`ThreadIndex`](super::ThreadIndex): bits of the
-    /// lane's number that count,
+    /// Offset of the lane: bits of the lane index that count. Where there is no register `rs1`, the
+    /// offset is the first operand; for this and the next three see
+    /// [`ThreadIndex`](super::ThreadIndex).
     pub read_offset_lanes: Signal<Out, Bits<5>>,
-    /// last lane that does not wrap around,
+    /// Offset of the lane: last lane that does not wrap around.
     pub read_offset_last: Signal<Out, Bits<5>>,
-    /// distance of two lanes,
+    /// Offset of the lane: distance of two lanes.
     pub read_offset_step: Signal<Out, Bits<32>>,
-    /// bits of the offset that count.
+    /// Offset of the lane: bits of the offset that count.
     pub read_offset_mask: Signal<Out, Bits<32>>,
     /// Multiplication.
     pub read_multiply: Signal<Out, Bit>,
@@ -194,7 +200,8 @@ pub struct DecodeStage {
     pub read_fault: Signal<Out, Bit>,
     /// Cause of that fault.
     pub read_cause: Signal<Out, Bits<5>>,
-    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch error.
+    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch
+    /// error.
     pub read_fault_value: Signal<Out, Bits<32>>,
     /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
     pub read_next: Signal<Out, Bits<30>>,
@@ -209,7 +216,7 @@ pub struct DecodeStage {
     error_d: Register<Bit>,
     exit_d: Register<Bit>,
     end_of_boot_d: Register<Bit>,
-    /// The stages moved on at the last edge.
+    /// The stages advanced at the last edge.
     advanced: Register<Bit>,
     miss_q: Register<Bit>,
     wait_q: Register<Bit>,
@@ -276,7 +283,8 @@ impl Logic for DecodeStage {
         }
 
         // D
-        // A fault that is none of the instruction's comes late, so the instruction is decoded, and checked for hazards, beside it.
+        // A fault that is not the instruction's own is known late, so decoding and the hazard check
+        // do not wait for it.
         let timed_out = self.overdue.val() & !self.load_error.val() & !self.exit_d.q.val();
         // A failed load or the watchdog ends the lanes here.
         let voided = self.load_error.val() | timed_out;
@@ -355,8 +363,9 @@ impl Logic for DecodeStage {
         self.misses.next = here & self.advance.val() & missed;
         self.stops.next = here & self.advance.val() & stopped;
 
-        // The front end hears of it a cycle later, and once, whether the stages move on then or not. Whether they did is known late, and reaches no
-        // further than a register of its own. Stage D moved on when it said this, so stage R has slot and PC then.
+        // The front end is notified a cycle later, and once, whether the stages advance then or
+        // not. `advance` is known late, so it reaches no further than one register. Stage D
+        // advanced at that edge, so stage R has slot and PC in this cycle.
         self.advanced.d.next = self.advance.val();
         self.miss_valid.next = self.advanced.q.val() & self.miss_q.q.val();
         self.wait_valid.next = self.advanced.q.val() & self.wait_q.q.val();

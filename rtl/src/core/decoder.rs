@@ -12,17 +12,18 @@ pub enum BSource {
     Immediate,
 }
 
-/// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a warp.
+/// Decodes RV32IM_Zbb instructions, CSR reads and, where enabled, Zkne and Zknd for all lanes of a
+/// warp.
 ///
-/// Combinational. Fields that an instruction does not have are zero. What the core does not know, including
-/// registers above x15 when `small_registers` is on (RV32E), is `illegal`.
+/// Combinational. Fields that an instruction does not have are zero. What the core does not know,
+/// including registers above x15 when `small_registers` is on (RV32E), is `illegal`.
 #[derive(LogicBlock, Default)]
 pub struct Decoder {
     /// The instruction word.
     pub instruction: Signal<In, Bits<32>>,
     /// The warp stands at EXIT: `instruction` is ignored, and the verdict is stored.
     pub exit: Signal<In, Bit>,
-    /// Nothing happens but the fault, as if it were illegal; what it has the form of does not depend on it.
+    /// The instruction faults as if it were illegal. The `_form` outputs do not depend on it.
     pub voided: Signal<In, Bit>,
     /// The kernel has 16 registers (RV32E).
     pub small_registers: Signal<In, Bit>,
@@ -46,7 +47,8 @@ pub struct Decoder {
     pub b_source: Signal<Out, BSource>,
     /// Immediate, sign-extended.
     pub immediate: Signal<Out, Bits<32>>,
-    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division or count of bits.
+    /// `funct3`: branch condition, size and sign of a load or store, which multiplication, division
+    /// or count of bits.
     pub funct3: Signal<Out, Bits<3>>,
     /// Conditional branch.
     pub branch: Signal<Out, Bit>,
@@ -64,7 +66,7 @@ pub struct Decoder {
     pub divide: Signal<Out, Bit>,
     /// `fence`, of any kind.
     pub fence: Signal<Out, Bit>,
-    /// An atomic instruction: `load` as well, since its register is written late.
+    /// An atomic instruction; `load` is high as well, since its result has a long latency.
     pub atomic: Signal<Out, Bit>,
     /// An AES instruction.
     pub aes: Signal<Out, Bit>,
@@ -82,16 +84,16 @@ pub struct Decoder {
     pub fault: Signal<Out, Bit>,
     /// Cause of that fault: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
-    /// The destination register, load, store, division or `fence` that the word has the form of, legal or not. They are known
+    /// Destination register by the form of the word, legal or not. The `_form` outputs are known
     /// earlier than the others.
     pub rd_form: Signal<Out, Bits<5>>,
-    /// See `rd_form`.
+    /// Load by the form of the word.
     pub load_form: Signal<Out, Bit>,
-    /// See `rd_form`.
+    /// Store by the form of the word, including that of EXIT.
     pub store_form: Signal<Out, Bit>,
-    /// See `rd_form`.
+    /// Division or count of bits by the form of the word.
     pub divide_form: Signal<Out, Bit>,
-    /// See `rd_form`.
+    /// `fence` by the form of the word.
     pub fence_form: Signal<Out, Bit>,
 }
 
@@ -217,7 +219,7 @@ impl Logic for Decoder {
                     } else if field_funct7 == bits::<7>(0x30) {
                         match field_rs2.index() {
                             4 => {
-                                // sext.b; the second operand tells the number of bits to fill.
+                                // sext.b; the second operand gives the number of bits to fill.
                                 self.operation.next = AluOperation::SignExtend;
                                 self.immediate.next = bits::<32>(24);
                                 illegal = false;
@@ -228,7 +230,8 @@ impl Logic for Decoder {
                                 illegal = false;
                             }
                             _ => {
-                                // clz, ctz and cpop go the way of divisions, as they are made one lane after the other.
+                                // clz, ctz and cpop use the divide unit, which serves one lane of
+                                // each eight after the other.
                                 if field_rs2 < bits::<5>(3) {
                                     self.divide_form.next = true;
                                     self.funct3.next = field_rs2.get_bits::<3>(0);
@@ -344,7 +347,8 @@ impl Logic for Decoder {
                     self.cause.next = bits::<5>(3);
                 }
             } else {
-                // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex knows the numbers.
+                // Reads only: csrrs, csrrc, csrrsi, csrrci with a zero source. ThreadIndex checks
+                // the CSR number.
                 self.rd_form.next = field_rd;
                 self.csr.next = true;
                 illegal = !field_funct3.get_bit(1) | (field_rs1 != bits::<5>(0));

@@ -6,17 +6,19 @@ use crate::prelude::*;
 /// Lanes that share a divider and a bit counter.
 const SHARE: usize = 8;
 
-/// Runs one division or count of bits of a warp at a time: each eight lanes share a [`Divider`] and a [`BitCount`] and have them one after
-/// the other.
+/// Runs one division or count of bits of a warp at a time: each group of eight lanes shares a
+/// [`Divider`] and a [`BitCount`], which serve one lane after the other.
 ///
-/// A count of bits goes the same way as a division, and has the word in the place of the dividend.
+/// A count of bits takes the same path as a division, with the word in the place of the dividend.
 ///
-/// 1. A division is accepted at the edge at which `start_valid` and `start_ready` are high, with the operands of all lanes.
-///    `start_ready` depends on registers only.
-/// 2. It is made in passes. A pass serves one lane of each eight, those at the lowest place among its eight where a lane is left; places
-///    where none takes part are passed over.
-/// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was accepted (2 cycles for a count of bits), until
-///    the edge with `result_ready` high; the results stand meanwhile. `result_last` marks the last pass; `start_ready` is high again in the cycle after it.
+/// 1. A division is accepted at the edge at which `start_valid` and `start_ready` are high, with
+///    the operands of all lanes. `start_ready` depends on registers only.
+/// 2. It is made in passes. A pass serves one lane of each group, those at the lowest place in
+///    their group where a lane is left; places where no lane takes part are skipped.
+/// 3. `result_valid` is high 35 cycles after the acceptance, or after the result before it was
+///    accepted (2 cycles for a count of bits), until the edge with `result_ready` high; the results
+///    are stable meanwhile. `result_last` marks the last pass; `start_ready` is high again in the
+///    cycle after it.
 #[derive(LogicBlock)]
 #[new(share: usize, groups: usize)]
 pub struct DivideUnit<const LANES: usize> {
@@ -28,7 +30,7 @@ pub struct DivideUnit<const LANES: usize> {
     // From stage W
     /// A division is offered.
     pub start_valid: Signal<In, Bit>,
-    /// No division is under way.
+    /// No division is in flight.
     pub start_ready: Signal<Out, Bit>,
     /// Warp slot.
     pub start_slot: Signal<In, Bits<5>>,
@@ -36,7 +38,8 @@ pub struct DivideUnit<const LANES: usize> {
     pub start_rd: Signal<In, Bits<5>>,
     /// Lanes that take part; at least one.
     pub start_lanes: Signal<In, Bits<LANES>>,
-    /// Bits are counted: `start_ones` and `start_trailing` say which; `start_signed` and `start_remainder` do not count.
+    /// Bits are counted, as `start_ones` and `start_trailing` say. `start_signed` and
+    /// `start_remainder` are ignored then.
     pub start_count: Signal<In, Bit>,
     /// The ones, else the zeros at one end.
     pub start_ones: Signal<In, Bit>,
@@ -58,7 +61,7 @@ pub struct DivideUnit<const LANES: usize> {
     pub result_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub result_ready: Signal<In, Bit>,
-    /// Warp slot of the division under way.
+    /// Warp slot of the division in flight.
     pub result_slot: Signal<Out, Bits<5>>,
     /// Destination register.
     pub result_rd: Signal<Out, Bits<5>>,
@@ -66,7 +69,8 @@ pub struct DivideUnit<const LANES: usize> {
     pub result_lanes: Signal<Out, Bits<LANES>>,
     /// The division is complete with these lanes.
     pub result_last: Signal<Out, Bit>,
-    /// Result of each lane of `result_lanes`, anything for other lanes; 0 unless results are accepted.
+    /// Result of each lane of `result_lanes`, undefined for other lanes; 0 unless results are
+    /// accepted.
     #[count(LANES)]
     pub result_data: Vec<Signal<Out, Bits<32>>>,
 
@@ -88,7 +92,7 @@ pub struct DivideUnit<const LANES: usize> {
     dividend: Vec<Register<Bits<32>>>,
     #[count(LANES)]
     divisor: Vec<Register<Bits<32>>>,
-    /// Place of the pass, one hot; 0 when it is still to be chosen.
+    /// Place of the pass in each group, one-hot; 0 when it is still to be chosen.
     place: Register<Bits<8>>,
     /// The dividers have the operands of the pass.
     loaded: Register<Bit>,
@@ -119,8 +123,8 @@ impl<const LANES: usize> Default for DivideUnit<LANES> {
 impl<const LANES: usize> Logic for DivideUnit<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        // A pass: its place is chosen, the operands there are taken, the bits of the quotient found, the results accepted. Counts of bits are
-        // there when the place is chosen.
+        // A pass: its place is chosen, the operands there are taken, the bits of the quotient
+        // found, the results accepted. Counts of bits are ready when the place is chosen.
         let chosen = self.place.q.val().any();
         let load = chosen & !self.loaded.q.val() & !self.count.q.val();
         let step = self.loaded.q.val() & !self.steps.q.val().get_bit(5);
@@ -222,7 +226,8 @@ mod tests {
     use crate::memory::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Divisions and counts one after the other: every lane gets its result once, in passes of one lane of each eight.
+    /// Divisions and counts one after the other: every lane gets its result once, in passes of one
+    /// lane of each eight.
     fn divides<const LANES: usize>(divisions: u64) {
         let mut rng = random("divide_unit");
         let mut uut = DivideUnit::<LANES>::default();

@@ -6,10 +6,12 @@ use crate::prelude::*;
 ///
 /// 1. At the edge with `load` high the operands are taken.
 /// 2. At each of 32 following edges with `step` high one bit of the quotient is found.
-/// 3. From then on `result` is the result while `wanted` is high, until the next `load`. Division by zero and overflow give what the
-///    RISC-V unprivileged specification says (chapter M, table of semantics for division by zero and overflow).
+/// 3. From then on `result` is the result while `wanted` is high, until the next `load`. Division
+///    by zero and overflow give what the RISC-V unprivileged specification says (chapter M, table
+///    of semantics for division by zero and overflow).
 ///
-/// Restoring division of magnitudes; the magnitude of a negative divisor is subtracted by adding the divisor.
+/// Restoring division of magnitudes; the magnitude of a negative divisor is subtracted by adding
+/// the divisor.
 #[derive(LogicBlock, Default)]
 pub struct Divider {
     /// Rising-edge clock.
@@ -46,8 +48,8 @@ pub struct Divider {
 impl Logic for Divider {
     #[hdl_gen]
     fn update(&mut self) {
-        // Difference of the rest with one more bit of the dividend and the divisor's magnitude. Bit 0 of the wide sum
-        // makes the carry into bit 1; bit 34 is the sign.
+        // Difference of the rest with one more bit of the dividend and the divisor's magnitude. Bit
+        // 0 of the wide sum makes the carry into bit 1; bit 34 is the sign.
         let mut shifted = bits::<33>(0);
         let mut extended = bits::<34>(0);
         let mut operand = bits::<34>(0);
@@ -72,8 +74,8 @@ impl Logic for Divider {
             }
         }
 
-        // One negation serves the dividend and the result. A quotient of magnitudes with both highest bits set comes from a
-        // division by zero (or has no sign): it is -1.
+        // One negation serves the dividend and the result. A quotient of magnitudes with both
+        // highest bits set comes from a division by zero (or has no sign): it is -1.
         let mut negative = false;
         let mut negate = false;
         let mut value = bits::<32>(0);

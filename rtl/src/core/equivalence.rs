@@ -1,4 +1,5 @@
-//! Units of the core's control path against their Verilog, with inputs that keep them busy and within their contracts.
+//! Units of the core's control path against their Verilog, with inputs that keep them busy and
+//! within their contracts.
 
 use std::collections::VecDeque;
 
@@ -111,7 +112,8 @@ fn scoreboard() {
 #[test]
 fn hazards() {
     let mut marks = Marks::new();
-    // Loads from memory and from the scratchpad with slot and register, stores with their slot, the division.
+    // Loads from memory and from the scratchpad with slot and register, stores with their slot, the
+    // division.
     let mut loads: VecDeque<(usize, usize)> = VecDeque::new();
     let mut scratchpad: VecDeque<(usize, usize)> = VecDeque::new();
     let mut stores: VecDeque<usize> = VecDeque::new();
@@ -149,7 +151,7 @@ fn hazards() {
         let (late_slot, late_rd) = late.unwrap_or((some_slot(random, cycle), 5));
         unit.late_slot.next = (late_slot as u64).into();
         unit.late_rd.next = (late_rd as u64).into();
-        // Seldom enough that many warps have stores under way.
+        // Seldom enough that many warps have outstanding stores.
         let stored = if chance(random, !filling) && random() % 4 == 0 { stores.pop_front() } else { None };
         unit.stored_valid.next = stored.is_some();
         unit.stored_slot.next = (stored.unwrap_or(some_slot(random, cycle)) as u64).into();

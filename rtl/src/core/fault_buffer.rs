@@ -2,20 +2,20 @@
 
 use crate::prelude::*;
 
-/// Holds one fault record of a core until the collector takes it, so that the pipeline does not depend on the collector in
-/// the same cycle.
+/// Holds one fault record of a core until the collector takes it, so that the pipeline does not
+/// depend on the collector in the same cycle.
 ///
-/// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register only; it stands on the `fault_` ports
-/// from the next cycle on.
+/// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register
+/// only; it stands on the `fault_` ports from the next cycle on.
 #[derive(LogicBlock, Default)]
 pub struct FaultBuffer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A record is offered.
+    /// From stage W: a record is offered.
     pub valid: Signal<In, Bit>,
-    /// It is taken at this edge.
+    /// To stage W: it is taken at this edge.
     pub ready: Signal<Out, Bit>,
     /// Its cause.
     pub cause: Signal<In, Bits<5>>,
@@ -30,9 +30,9 @@ pub struct FaultBuffer {
     /// packetIdx of its lowest lane.
     pub packet: Signal<In, Bits<32>>,
 
-    /// A record waits for the collector.
+    /// To the fault collector: a record is offered.
     pub fault_valid: Signal<Out, Bit>,
-    /// The collector takes it at this edge.
+    /// From the fault collector: it is taken at this edge.
     pub fault_ready: Signal<In, Bit>,
     /// Its cause.
     pub fault_cause: Signal<Out, Bits<5>>,

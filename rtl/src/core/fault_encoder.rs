@@ -3,7 +3,8 @@
 use super::PopulationCount;
 use crate::prelude::*;
 
-/// Describes the faulting lanes of one warp-instruction: how many, and packetIdx and value of the lowest.
+/// Describes the faulting lanes of one warp-instruction: how many, and packetIdx and value of the
+/// lowest.
 ///
 /// Combinational; `LANES` is a power of two; the outputs mean something while `lanes` is not empty.
 #[derive(LogicBlock)]
@@ -39,8 +40,8 @@ impl<const LANES: usize> Logic for FaultEncoder<LANES> {
     fn update(&mut self) {
         self.count.set.next = self.lanes.val();
         self.threads.next = self.count.count.val();
-        // Each pair of lanes offers the address of its lower lane that faults, and only that of the first pair with such a lane is not zero
-        // where all are or-ed.
+        // Each pair of lanes offers the address of its lower lane that faults, and only that of the
+        // first pair with such a lane is not zero where all are or-ed.
         let mut below = false;
         let mut pair_address = bits::<32>(0);
         let mut chosen = bits::<32>(0);

@@ -3,15 +3,17 @@
 use super::{LostCycle, ProgramCounters, WarpScheduler};
 use crate::prelude::*;
 
-/// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes, the best waiting path and
-/// the first packetIdx.
+/// The scheduler with the contexts of the warps: running PC, call depth, running and living lanes,
+/// the pending path with the highest priority and the first packetIdx.
 ///
-/// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the instruction and moves the PC of
-/// the warp on; stage I waits for the instruction; the outputs `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that
-/// it goes on in sequence. In the cycle after stage D its outcome may take this back (`replay_valid`, `control_valid`), and stage W may (`flush_valid`): then the younger
-/// instructions of the warp in stages S to D are dropped. Everything but the PC changes only while
-/// the warp has nothing in stages S to D; that of a fresh warp follows from its start alone. The ports of
-/// [`WarpScheduler`] that have the same names here are passed through.
+/// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the
+/// instruction and moves the PC of the warp on; stage I waits for the instruction; the outputs
+/// `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that it
+/// continues in sequence. In the cycle after stage D its outcome may revoke this (`replay_valid`,
+/// `control_valid`), and so may stage W (`flush_valid`): then the younger instructions of the warp
+/// in stages S to D are flushed. Everything but the PC changes only while the warp has nothing in
+/// stages S to D; that of a fresh warp follows from its start alone. The ports of [`WarpScheduler`]
+/// that have the same names here are passed through.
 #[derive(LogicBlock)]
 #[new(oldest_first: bool)]
 pub struct FrontEnd<const LANES: usize> {
@@ -19,7 +21,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages S, C, I and D move on at this edge.
+    /// Stages S, C, I and D advance at this edge.
     pub advance: Signal<In, Bit>,
     /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
@@ -29,33 +31,35 @@ pub struct FrontEnd<const LANES: usize> {
     pub start_packet: Signal<In, Bits<32>>,
     /// From warp issue: number of threads, 1 to `LANES`.
     pub start_count: Signal<In, Bits<6>>,
-    /// Slot of the instruction that was in stage D a cycle ago. The following four say what became of it, for one cycle.
+    /// From stage R: slot of the instruction that was in stage D a cycle ago. `miss_valid` to
+    /// `replay_valid` report what became of it, for one cycle.
     pub hold_slot: Signal<In, Bits<5>>,
-    /// Its PC, bits 31:2.
+    /// From stage R: its PC, bits 31:2.
     pub hold_pc: Signal<In, Bits<30>>,
-    /// It missed in the cache.
+    /// From stage D: it missed in the cache.
     pub miss_valid: Signal<In, Bit>,
-    /// It is blocked and waits.
+    /// From stage D: it is blocked and waits.
     pub wait_valid: Signal<In, Bit>,
-    /// The next path depends on it.
+    /// From stage D: the next path depends on it.
     pub control_valid: Signal<In, Bit>,
-    /// It is fetched again.
+    /// From stage D: it is replayed.
     pub replay_valid: Signal<In, Bit>,
-    /// From the instruction cache.
+    /// From the instruction cache: warps that missed before this cycle look up again.
     pub filled: Signal<In, Bit>,
     /// From stage W: warp slot of the instruction.
     pub write_slot: Signal<In, Bits<5>>,
-    /// From stage W.
+    /// From stage W: the next path is known, or all threads of the warp ended.
     pub resume_valid: Signal<In, Bit>,
-    /// From stage W.
+    /// From stage W: the younger instructions of the warp are flushed.
     pub flush_valid: Signal<In, Bit>,
-    /// From stage W, with `flush_valid`: the warp goes on at the context that is written at this edge.
+    /// From stage W, with `flush_valid`: the warp resumes with the context that is written at this
+    /// edge.
     pub again_valid: Signal<In, Bit>,
-    /// From stage W.
+    /// From stage W: all threads of the warp ended.
     pub ended_valid: Signal<In, Bit>,
-    /// From path selection.
+    /// From path selection: the next path is known.
     pub path_valid: Signal<In, Bit>,
-    /// From path selection.
+    /// From path selection: its warp slot.
     pub path_slot: Signal<In, Bits<5>>,
     /// A load or the division completes.
     pub late_valid: Signal<In, Bit>,
@@ -65,15 +69,15 @@ pub struct FrontEnd<const LANES: usize> {
     pub scratchpad_stored: Signal<In, Bit>,
     /// Its slot.
     pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// A store completes.
+    /// A store to shared memory completes.
     pub stored_valid: Signal<In, Bit>,
     /// Its slot.
     pub stored_slot: Signal<In, Bits<5>>,
-    /// The division completes.
+    /// The division or an atomic operation completes: any warp may have waited for it.
     pub divided_valid: Signal<In, Bit>,
-    /// Slots with stores under way.
+    /// Slots with outstanding stores.
     pub stores_busy: Signal<In, Bits<32>>,
-    /// A context is written at this edge.
+    /// From stage W: a context is written at this edge.
     pub context_write: Signal<In, Bit>,
     /// Its slot.
     pub context_slot: Signal<In, Bits<5>>,
@@ -85,9 +89,11 @@ pub struct FrontEnd<const LANES: usize> {
     pub context_active: Signal<In, Bits<LANES>>,
     /// Lanes that have not ended.
     pub context_alive: Signal<In, Bits<LANES>>,
-    /// Key of the best path on which lanes wait (see `Lane::path_key`); all ones if none wait.
+    /// Key of the pending path with the highest priority, all ones if there is none. See
+    /// `Lane::path_key`.
     pub context_waiting: Signal<In, Bits<36>>,
-    /// To the instruction cache: look up (stage C), if the stages move on. What is in the boot region does not come from there, but that is known too late.
+    /// To the instruction cache: look up (stage C), if the stages advance. What is in the boot
+    /// region does not come from there, but that is known too late.
     pub lookup_enable: Signal<Out, Bit>,
     /// To the instruction cache: slot of the lookup.
     pub lookup_slot: Signal<Out, Bits<5>>,
@@ -99,7 +105,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub fetched_pc: Signal<Out, Bits<30>>,
     /// It stands in the boot region and does not come from the cache.
     pub fetched_boot: Signal<Out, Bit>,
-    /// Stage D holds an instruction that was not dropped.
+    /// Stage D holds an instruction that was not flushed.
     pub decode_valid: Signal<Out, Bit>,
     /// Its slot.
     pub decode_slot: Signal<Out, Bits<5>>,
@@ -107,7 +113,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub decode_pc: Signal<Out, Bits<30>>,
     /// It stands in the boot region and does not come from the cache.
     pub decode_boot: Signal<Out, Bit>,
-    /// Lanes wait at the instruction after it.
+    /// Lanes of its warp wait at the instruction after it.
     pub decode_meets: Signal<Out, Bit>,
     /// Its call depth.
     pub decode_depth: Signal<Out, Bits<6>>,
@@ -115,7 +121,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub decode_active: Signal<Out, Bits<LANES>>,
     /// Lanes of the warp that have not ended.
     pub decode_alive: Signal<Out, Bits<LANES>>,
-    /// Key of the best path on which lanes wait.
+    /// Key of the pending path with the highest priority.
     pub decode_waiting: Signal<Out, Bits<36>>,
     /// packetIdx of lane 0.
     pub decode_packet: Signal<Out, Bits<32>>,
@@ -123,7 +129,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub decode_reason: Signal<Out, LostCycle>,
     /// To the DCQ: a warp finished.
     pub finish_valid: Signal<Out, Bit>,
-    /// From the DCQ.
+    /// From the DCQ: it is taken at this edge.
     pub finish_ready: Signal<In, Bit>,
     /// To the DCQ: its slot.
     pub finish_slot: Signal<Out, Bits<5>>,
@@ -139,14 +145,15 @@ pub struct FrontEnd<const LANES: usize> {
     waiting: RamSync<Bits<36>, 5>,
     /// Slots whose context is still that of their start.
     initial: Register<Bits<32>>,
-    /// The context written a cycle ago: the instruction that runs with it is in stage C a cycle later at the earliest.
+    /// The context written a cycle ago: the instruction that runs with it is in stage C a cycle
+    /// later at the earliest.
     jump_valid: Register<Bit>,
     jump_slot: Register<Bits<5>>,
     jump_pc: Register<Bits<30>>,
     /// The flush of a cycle ago.
     flush_valid_q: Register<Bit>,
     flush_slot: Register<Bits<5>>,
-    /// It flushed the instruction as well, which is issued again.
+    /// It flushed the instruction as well, which is replayed.
     again_valid_q: Register<Bit>,
     context_valid: Register<Bit>,
     context_held_slot: Register<Bits<5>>,
@@ -218,11 +225,12 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.finish_ready.next = self.finish_ready.val();
         self.occupied.next = self.scheduler.occupied.val();
 
-        // Instructions behind one that did not go on in sequence are dropped. Those that are still to be issued are held back by the
-        // scheduler from the next cycle on.
+        // Instructions behind one that did not continue in sequence are flushed. The scheduler
+        // holds back those that are still to be issued from the next cycle on.
         let hold = self.replay_valid.val() | self.control_valid.val();
-        // A warp that is issued in this cycle has its instruction fetched again, unless that must wait. What stage W flushes is dropped a cycle
-        // later, and none of it comes into stage R before: stage D drops what it holds in that cycle by itself.
+        // A warp that issues in this cycle already issues the replayed instruction, unless that
+        // must wait. What stage W flushes is dropped a cycle later, and none of it enters stage R
+        // before: stage D drops what it holds in that cycle by itself.
         self.flush_valid_q.d.next = self.flush_valid.val();
         self.flush_slot.d.next = self.write_slot.val();
         self.again_valid_q.d.next = self.again_valid.val();
@@ -282,7 +290,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             written = bits::<32>(1) << self.jump_slot.q.val();
         }
         self.initial.d.next = (self.initial.q.val() & !written) | started;
-        // A dropped instruction is gone, even if its stage stands still.
+        // A flushed instruction is removed even if its stage stalls.
         self.context_valid.d.next = self.context_valid.q.val() & !drop_context;
         if self.context_valid.q.val() & drop_context {
             self.context_reason.d.next = drop_reason;
@@ -352,7 +360,8 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             }
         }
 
-        // I: the instruction comes. A path that waits at a shallower call cannot be met in sequence, nor can one at a lower PC.
+        // I: the instruction arrives. A path that waits at a shallower call cannot be met in
+        // sequence, nor can one at a lower PC.
         self.fetched_slot.next = self.fetched_slot_q.q.val();
         self.fetched_pc.next = self.fetched_pc_q.q.val();
         self.fetched_boot.next = self.fetched_boot_q.q.val();

@@ -1,24 +1,29 @@
-//! May the instruction in stage D go on, and where do its operands come from?
+//! Whether the instruction in stage D may go on, and where its operands come from.
 
 use super::{OutstandingOperations, Scoreboard};
 use crate::prelude::*;
 
-/// Compares the instruction in stage D with what its warp has under way.
+/// Compares the instruction in stage D with what its warp has in flight.
 ///
 /// An instruction is `blocked` while
 ///
-/// - one of its registers waits for a load or division (in stage X or W, or marked on the [`Scoreboard`]);
-/// - it needs a product that is still in stage X (a product is known at the end of stage W only);
-/// - it is a load and a store of its warp is not acknowledged, or the other way round, so that memory sees the accesses of a
-///   thread in their order (the scratchpad keeps it by itself); a `fence` waits for both, and EXIT for all
-///   values that are still to come;
-/// - it is a division, as which counts of bits count here and in all stages, and the divider is taken;
-/// - it is an atomic instruction and its warp has a load or store under way, or the path of atomic operations is taken or another warp's, or it is a load and an atomic
-///   operation of its warp is not complete.
+/// - one of its registers waits for a load or division (in stages R to W, or marked on the
+///   [`Scoreboard`]);
+/// - it needs a product whose multiplication is in stage R (a product is known at the end of stage
+///   W only);
+/// - it is a load and a store of its warp is not acknowledged, or the other way round, so that
+///   memory sees the accesses of a thread in their order (the scratchpad keeps it by itself); a
+///   `fence` waits for both, and EXIT for all values that are still to come;
+/// - it is a division (here and in all stages counts of bits are divisions, too), and the divider
+///   is busy;
+/// - it is an atomic instruction and its warp has a load or store outstanding, or the path of
+///   atomic operations is busy or refused to the warp;
+/// - it is a load and an atomic operation of its warp is not complete.
 ///
-/// A blocked instruction is fetched again: at once, or (`waits`) after a load, store or division of its warp completed. A completion in
-/// the very cycle counts, so that no wake-up is lost. All other results are forwarded, so that they can be used by the very next
-/// instruction. All answers are combinational; completions and starts show in the next cycle.
+/// A blocked instruction is replayed: at once, or (`waits`) after a load, store or division of its
+/// warp has completed. A completion in the very cycle counts, so that no wake-up is lost. All other
+/// results are forwarded, so that the very next instruction can use them. All outputs are
+/// combinational; completions and starts show in the next cycle.
 #[derive(LogicBlock, Default)]
 pub struct Hazards {
     /// Rising-edge clock.
@@ -89,9 +94,9 @@ pub struct Hazards {
     pub write_divide: Signal<In, Bit>,
     /// Stage W: atomic instruction.
     pub write_atomic: Signal<In, Bit>,
-    /// The load, store or atomic operation in stage W is taken by stage M for shared memory.
+    /// Stage M takes the load, store or atomic operation in stage W for shared memory.
     pub memory_start: Signal<In, Bit>,
-    /// The load or store in stage W is taken by the scratchpad.
+    /// Stage M takes the load or store in stage W for the scratchpad.
     pub scratchpad_start: Signal<In, Bit>,
     /// The division in stage W starts.
     pub divide_start: Signal<In, Bit>,
@@ -103,9 +108,9 @@ pub struct Hazards {
     pub scratchpad_stored: Signal<In, Bit>,
     /// Its warp slot.
     pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// The division or the atomic operation under way completes.
+    /// The division or the atomic operation in flight completes.
     pub divided_valid: Signal<In, Bit>,
-    /// A load, from wherever, or a division writes its last value.
+    /// A load from either memory, or a division, writes its last value.
     pub late_valid: Signal<In, Bit>,
     /// Its warp slot.
     pub late_slot: Signal<In, Bits<5>>,
@@ -115,11 +120,11 @@ pub struct Hazards {
     pub stored_valid: Signal<In, Bit>,
     /// Its warp slot.
     pub stored_slot: Signal<In, Bits<5>>,
-    /// The divider is taken.
+    /// The divider is busy.
     pub divide_busy: Signal<In, Bit>,
     /// Warp slot of the division.
     pub divide_slot: Signal<In, Bits<5>>,
-    /// The path of atomic operations is taken.
+    /// The path of atomic operations is busy.
     pub atomic_busy: Signal<In, Bit>,
     /// Warp slot of the operation.
     pub atomic_slot: Signal<In, Bits<5>>,
@@ -127,7 +132,7 @@ pub struct Hazards {
     pub atomic_refused: Signal<In, Bit>,
     /// The instruction in stage D cannot be executed yet.
     pub blocked: Signal<Out, Bit>,
-    /// Nor before an operation of its warp completes.
+    /// It waits until an operation of its warp completes.
     pub waits: Signal<Out, Bit>,
     /// `rs1` is the result of the instruction in stage R.
     pub rs1_in_read: Signal<Out, Bit>,
@@ -141,9 +146,10 @@ pub struct Hazards {
     pub rs2_in_execute: Signal<Out, Bit>,
     /// `rs2` is the result in stage W now.
     pub rs2_in_write: Signal<Out, Bit>,
-    /// Slots with stores under way.
+    /// Slots with outstanding stores.
     pub stores_busy: Signal<Out, Bits<32>>,
-    /// The warp in stage W has loads, an atomic operation, accesses of the scratchpad or a division under way.
+    /// The warp in stage W has long-latency results outstanding. They are those of loads from
+    /// either memory, of an atomic operation or of a division.
     pub write_warp_late: Signal<Out, Bit>,
     scoreboard: Scoreboard,
     loads: OutstandingOperations,
@@ -166,7 +172,7 @@ impl Logic for Hazards {
         self.scoreboard.rs1.next = self.rs1.val();
         self.scoreboard.rs2.next = self.rs2.val();
         self.scoreboard.rd.next = self.rd.val();
-        // Loads complete in their order; atomic operations do not keep to it.
+        // Loads complete in order; atomic operations may overtake them.
         self.loads.start_valid.next =
             self.memory_start.val() & self.write_load.val() & !self.write_atomic.val();
         self.loads.start_slot.next = self.write_slot.val();
@@ -213,7 +219,7 @@ impl Logic for Hazards {
             | (uses_execute & (self.execute_load.val() | self.execute_divide.val()))
             | (uses_write & (self.write_load.val() | self.write_divide.val()));
 
-        // Order of memory accesses, and what must be over before a warp can end
+        // Order of memory accesses, and what must complete before a warp can end
         let exchanging = (self.atomic_busy.val() & (self.atomic_slot.val() == self.slot.val()))
             | (read_mine & self.read_atomic.val())
             | (execute_mine & self.execute_atomic.val())
@@ -237,7 +243,8 @@ impl Logic for Hazards {
             | (self.load.val() & exchanging)
             | (self.exit.val() & (dividing | scratching));
 
-        // A division or atomic instruction in stages R to W may still be flushed, and then no completion comes.
+        // A division or atomic instruction in stages R to W may still be flushed, and then no
+        // completion comes.
         let transient = ((self.rs1_in_read.val() | self.rs2_in_read.val()) & self.read_multiply.val())
             | (self.divide.val()
                 & ((self.read_valid.val() & self.read_divide.val())
@@ -365,7 +372,7 @@ mod tests {
 
     #[test]
     fn memory_accesses_of_a_warp_keep_their_order() {
-        // A store is under way: loads and fences wait, stores and arithmetic do not.
+        // A store is outstanding: loads and fences wait, stores and arithmetic do not.
         let mut unit = settled(|unit| {
             unit.write_valid.next = true;
             unit.write_store.next = true;
@@ -392,7 +399,8 @@ mod tests {
 
     #[test]
     fn atomic_operations_keep_the_order_and_go_one_at_a_time() {
-        // Slot 3 asks; under way is an operation of `owner`. Kinds: atomic, load, store, fence, arithmetic.
+        // Slot 3 is in stage D; an operation of `owner` is in flight. Kinds: atomic, load, store,
+        // fence, arithmetic.
         let kinds = [
             (true, true, false, false),
             (false, true, false, false),

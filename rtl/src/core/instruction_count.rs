@@ -2,20 +2,21 @@
 
 use crate::prelude::*;
 
-/// The `instret` counters of the warps: warp-instructions retired since the start of the warp, modulo 2^32, without those of the
-/// boot sequence.
+/// The `instret` counters of the warps: warp-instructions retired since the start of the warp,
+/// modulo 2^32, without those of the boot sequence.
 ///
-/// `instructions` answers `slot` combinationally: what the warp retired and has in stages X and W in front of the instruction in stage D,
-/// which reads it. If one of these faults, the reader is flushed and reads again. `retire` counts from the next cycle on, as one
-/// in front until its counter is written a cycle later; the first instruction of a warp, which belongs to the boot sequence, sets the counter to zero
-/// then.
+/// `instructions` answers `slot` combinationally: what the warp retired and has in stages R to W in
+/// front of the instruction in stage D, which reads it. If one of these faults, the reader is
+/// flushed and replayed. `retire` counts from the next cycle on, as one in front until its counter
+/// is written a cycle later; the first instruction of a warp, which belongs to the boot sequence,
+/// sets the counter to zero then.
 #[derive(LogicBlock, Default)]
 pub struct InstructionCount {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A warp starts.
+    /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
     /// Its slot.
     pub start_slot: Signal<In, Bits<5>>,
@@ -39,9 +40,9 @@ pub struct InstructionCount {
     pub write_slot: Signal<In, Bits<5>>,
     /// Stage W: in the boot region, EXIT included.
     pub write_boot: Signal<In, Bit>,
-    /// The instruction in stage W retires.
+    /// From stage W: the instruction there retires.
     pub retire: Signal<In, Bit>,
-    /// Instructions in front of that in stage D.
+    /// Instructions that the warp retires before that in stage D.
     pub instructions: Signal<Out, Bits<32>>,
     asked: RamAsync<Bits<32>, 5>,
     changed: RamAsync<Bits<32>, 5>,

@@ -1,4 +1,4 @@
-//! Which of the warps that ask has its turn.
+//! The round-robin choice of the warp that issues.
 
 use crate::prelude::*;
 
@@ -6,15 +6,19 @@ use crate::prelude::*;
 const GROUPS: usize = 16;
 const FOURS: usize = 4;
 
-/// Chooses the requesting warp slot whose turn it is, and knows its number first.
+/// Round-robin arbiter of the warp slots in which the index of the choice is known early.
 ///
-/// 1. `slot`, `marked` and `choice` answer `request` and `mark` in the same cycle; without a request they are zero.
-/// 2. The choice is the lowest requesting slot above the last used one, or the lowest of all if there is none. After reset slot 0 comes first.
-/// 3. A choice counts as used at the rising edge at which `advance` is high: a slot that keeps its request is chosen after at most one use by each
-///    other slot. Without a request the next round starts at slot 0.
+/// 1. `slot`, `marked` and `choice` answer `request` and `mark` in the same cycle; without a
+///    request they are zero.
+/// 2. The choice is the lowest requesting slot above the last used one, or the lowest of all if
+///    there is none. After reset slot 0 comes first.
+/// 3. A choice counts as used at the rising edge at which `advance` is high: a slot that keeps its
+///    request is chosen after at most one use by each other slot. Without a request the next round
+///    starts at slot 0.
 ///
-/// It does what [`RoundRobin`](crate::control::RoundRobin) does. The number of the choice is found in fours, without one-hot set and carry in front of it,
-/// which takes fewer levels of logic and more statements of a simulation.
+/// The function is that of [`RoundRobin`](crate::control::RoundRobin). The index of the choice is
+/// found in groups of four, without a one-hot vector and a carry chain in front of it, which takes
+/// fewer levels of logic and more statements of a simulation.
 #[derive(LogicBlock)]
 pub struct IssueTurns {
     /// Rising-edge clock.

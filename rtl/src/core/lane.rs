@@ -22,12 +22,14 @@ pub enum OperandSource {
 ///
 /// 1. `rs1_address`/`rs2_address` in stage D give the operands in stage X.
 /// 2. The operands of stage X give `result`, `store_data` and `taken` in stage W.
-/// 3. A register write in stage W (`write`, `fault` or `late`; at most one of `write` and `late` a lane and cycle) is
-///    seen by reads from the next cycle on; `rs1_source` and `rs2_source` take results that are younger.
-/// 4. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one cycle after
-///    `path_read_slot`.
+/// 3. A register write in stage W (`write`, `fault` or `late`; at most one of `write` and `late` a
+///    lane and cycle) is seen by reads from the next cycle on; results that are younger are
+///    forwarded, as `rs1_source` and `rs2_source` say.
+/// 4. `path_write` in stage W stores the thread's next PC and call depth; `path_key` gives them one
+///    cycle after `path_read_slot`.
 ///
-/// The registers between X and W stand still while `advance` is low; writes are gated by the core.
+/// The registers between X and W hold their values while `advance` is low; writes are gated by the
+/// core.
 #[derive(LogicBlock)]
 #[new(aes: bool)]
 pub struct Lane {
@@ -35,9 +37,9 @@ pub struct Lane {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Number of the lane in its core; constant.
+    /// Lane index in the core; constant.
     pub number: Signal<In, Bits<32>>,
-    /// Stages D, X and W move on at this edge.
+    /// Stages D, X and W advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage D: register file address of `rs1`.
     pub rs1_address: Signal<In, Bits<9>>,
@@ -65,7 +67,8 @@ pub struct Lane {
     pub b_source: Signal<In, BSource>,
     /// Stage X: immediate.
     pub immediate: Signal<In, Bits<32>>,
-    /// Stage R: bits of the lane's number that count; for this and the next see [`ThreadIndex`](super::ThreadIndex).
+    /// Stage R: bits of the lane index that count. For this and the next three see
+    /// [`ThreadIndex`](super::ThreadIndex).
     pub offset_lanes: Signal<In, Bits<5>>,
     /// Stage R: last lane that does not wrap around.
     pub offset_last: Signal<In, Bits<5>>,
@@ -85,7 +88,8 @@ pub struct Lane {
     pub store_data: Signal<Out, Bits<32>>,
     /// Stage W: the branch condition holds.
     pub taken: Signal<Out, Bit>,
-    /// Stage W: the lane writes the instruction's destination register, or the verdict if it faults.
+    /// Stage W: the lane writes the instruction's destination register, or the verdict if it
+    /// faults.
     pub write: Signal<In, Bit>,
     /// Stage W: register file address of the destination.
     pub write_address: Signal<In, Bits<9>>,
@@ -99,19 +103,21 @@ pub struct Lane {
     pub plain: Signal<In, Bit>,
     /// Stage W: return address.
     pub link_value: Signal<In, Bits<32>>,
-    /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write` goes to EXIT.
+    /// Stage W: the lane faults; with `write` it writes `verdict` to `a0`, and with `path_write`
+    /// goes to EXIT.
     pub fault: Signal<In, Bit>,
     /// Stage W: register file address of `a0`.
     pub fault_address: Signal<In, Bits<9>>,
     /// Stage W: verdict of a faulting lane.
     pub verdict: Signal<In, Bits<32>>,
-    /// The lane writes the value that came late a cycle ago.
+    /// The lane writes the long-latency result that was taken a cycle ago.
     pub late: Signal<In, Bit>,
     /// Register file address for it.
     pub late_address: Signal<In, Bits<9>>,
-    /// Result of a division, 0 if there is none; written a cycle later, as `late` says.
+    /// Result of a division, 0 if there is none; written a cycle later with `late`.
     pub quotient: Signal<In, Bits<32>>,
-    /// Loaded data, sized and extended, written now, as `late` says; 0 if it is a quotient that comes.
+    /// Loaded data, sized and extended; 0 if the result is a quotient. Written in this cycle with
+    /// `late`.
     pub load_data: Signal<In, Bits<32>>,
     /// Value that a register write takes in this cycle.
     pub written: Signal<Out, Bits<32>>,
@@ -127,16 +133,16 @@ pub struct Lane {
     pub branch: Signal<In, Bit>,
     /// Stage W: branch target, bits 31:2.
     pub target: Signal<In, Bits<30>>,
-    /// Stage W: the lane stays at this instruction, whose PC is `target`.
+    /// Stage W: the lane stays at this instruction, whose PC is `target`, to replay it.
     pub stay: Signal<In, Bit>,
     /// Stage W: next PC of all other instructions, bits 31:2.
     pub next_pc: Signal<In, Bits<30>>,
-    /// A PC is read.
+    /// From path selection: a PC is read at this edge.
     pub path_read: Signal<In, Bit>,
-    /// Warp slot whose PC is read.
+    /// From path selection: warp slot whose PC is read.
     pub path_read_slot: Signal<In, Bits<5>>,
-    /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so that the
-    /// smallest key is the preferred one.
+    /// The PC read, one cycle later: bits 35:30 the inverted call depth, bits 29:0 PC bits 31:2, so
+    /// that the smallest key is the preferred one.
     pub path_key: Signal<Out, Bits<36>>,
     registers_1: RamNoCollision<32, 9>,
     registers_2: RamNoCollision<32, 9>,
@@ -145,8 +151,9 @@ pub struct Lane {
     multiplier: Multiplier,
     #[count(usize::from(aes))]
     aes_unit: Vec<AesUnit>,
-    /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next three see [`OperandSource`]. Each lane has its own,
-    /// since they choose all bits of its operands; one that does not run may take anything for them.
+    /// Stage X: `rs1` is the result of the instruction before, in stage W. For this and the next
+    /// three see [`OperandSource`]. Each lane has its own copies, since they select all bits of its
+    /// operands; for a lane that does not run their value does not matter.
     rs1_result: Register<Bit>,
     /// Stage X: it is what the instruction two before wrote.
     rs1_written: Register<Bit>,
@@ -181,7 +188,7 @@ impl Logic for Lane {
         self.registers_2.read_enable.next = self.advance.val();
         self.registers_2.read_address.next = self.rs2_address.val();
 
-        // R: operands, but those of the two instructions before
+        // R: operands, except the results of the two instructions before
         let mut beyond = bits::<32>(0);
         if (self.number.val().get_bits::<5>(0) & self.offset_lanes.val()) > self.offset_last.val() {
             beyond = !self.offset_mask.val();
@@ -220,7 +227,7 @@ impl Logic for Lane {
             }
         }
 
-        // X: their results
+        // X: forwarding of these results, and arithmetic
         let mut a = self.operand_1.q.val();
         if self.rs1_written.q.val() {
             a = self.written_q.q.val();
@@ -246,7 +253,9 @@ impl Logic for Lane {
         self.carry.next = self.alu.carry.val();
         self.alu.control.next = self.operation.val();
         self.alu.condition.next = self.condition.val();
-        // W: each source of the value to write is 0 unless it is the one, and they are or-ed together.
+
+        // W: each source of the value to write is 0 unless it is selected, and they are or-ed
+        // together.
         let own_verdict = self.fault.val() & !self.late.val();
         let own_link = self.link.val() & !self.fault.val() & !self.late.val();
         let own_product = self.multiply.val() & !self.fault.val() & !self.late.val();

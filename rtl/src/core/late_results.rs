@@ -1,8 +1,9 @@
-//! The register port for values that come late.
+//! The register write port for long-latency results.
 
 use crate::prelude::*;
 
-/// Units that give values late, in the order in which they go: the scratchpad, which so knows soon whether it can go on, memory, the division.
+/// Sources of long-latency results, in the order of their priority: the scratchpad, which so knows
+/// soon whether it can go on, memory, the division.
 pub const LATE_SOURCES: usize = 3;
 /// Loads of the scratchpad.
 pub const FROM_SCRATCHPAD: usize = 0;
@@ -11,45 +12,51 @@ pub const FROM_MEMORY: usize = 1;
 /// Divisions.
 pub const FROM_DIVISION: usize = 2;
 
-/// Lets values that come late to the register port: those of the first unit that has some, in turns with stage W.
+/// Out-of-order writeback: lets long-latency results to the register write port, those of the
+/// source with the highest priority, alternating with stage W.
 ///
-/// 1. Values of a unit are taken at the edge at which its `result_valid` and `result_ready` are high; of one unit at most. What the lanes get from the
-///    others in that cycle is 0.
-/// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name, which are registers, as are all outputs that come with them.
-/// 3. Whether the scratchpad has values and whether stage W wants the port is told a cycle before, with `scratchpad_next` and `port_wanted_next`: so the
-///    other units know from a register whether theirs are taken.
-/// 4. In a cycle in which stage W waits for the port (while `write_valid` is high) nothing is taken but what comes from the scratchpad. Else a
-///    stream of loaded lines would hold up the instructions that ask for more. The scratchpad never waits, so that it knows soon whether it has room; what
-///    it still has to give when stage W begins to wait is at most a few instructions'.
-/// 5. What comes with `result_error` is no value: `write_lanes` is empty then, and `error_lanes` has its lanes.
+/// 1. Values of a source are taken at the edge at which its `result_valid` and `result_ready` are
+///    high; of one source at most. What the lanes get from the others in that cycle is 0.
+/// 2. In the next cycle the values go to the registers that `write_slot` to `write_last` name;
+///    these and all outputs that come with them are registers.
+/// 3. `scratchpad_next` and `port_wanted_next` report a cycle ahead whether the scratchpad has
+///    values and whether stage W wants the port, so that a register says whether the port is free
+///    for the other sources.
+/// 4. In a cycle in which stage W waits for the port (while `write_valid` is high) nothing is taken
+///    but what comes from the scratchpad. Otherwise a stream of loaded lines would hold up the
+///    instructions that request more. The scratchpad never waits, so that it knows soon whether it
+///    has room; what it still delivers when stage W begins to wait belongs to a few instructions at
+///    most.
+/// 5. What comes with `result_error` is no value: `write_lanes` is empty then, and `error_lanes`
+///    has its lanes.
 #[derive(LogicBlock)]
 pub struct LateResults<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stage W wants the register port in the next cycle, unless what it has then is flushed.
+    /// From stage W: it wants the port in the next cycle, unless what it has then is flushed.
     pub port_wanted_next: Signal<In, Bit>,
     /// From the scratchpad: values of lanes are here in the next cycle.
     pub scratchpad_next: Signal<In, Bit>,
-    /// From each unit: values of lanes are here.
+    /// From each source: values of lanes are here.
     #[count(LATE_SOURCES)]
     pub result_valid: Vec<Signal<In, Bit>>,
-    /// To each unit: they are taken at this edge if they are here.
+    /// To each source: its values are taken at this edge, if it has any.
     #[count(LATE_SOURCES)]
     pub result_ready: Vec<Signal<Out, Bit>>,
     /// To memory: its values will be taken in the next cycle.
     pub memory_ready_next: Signal<Out, Bit>,
-    /// From each unit: warp slot.
+    /// From each source: warp slot.
     #[count(LATE_SOURCES)]
     pub result_slot: Vec<Signal<In, Bits<5>>>,
-    /// From each unit: destination register.
+    /// From each source: destination register.
     #[count(LATE_SOURCES)]
     pub result_rd: Vec<Signal<In, Bits<5>>>,
-    /// From each unit: lanes whose values are here.
+    /// From each source: lanes whose values are here.
     #[count(LATE_SOURCES)]
     pub result_lanes: Vec<Signal<In, Bits<LANES>>>,
-    /// From each unit: the instruction is complete with them.
+    /// From each source: the instruction is complete with them.
     #[count(LATE_SOURCES)]
     pub result_last: Vec<Signal<In, Bit>>,
     /// From memory: the line of these values could not be read.
@@ -60,17 +67,17 @@ pub struct LateResults<const LANES: usize> {
     pub loaded_valid: Signal<In, Bit>,
     /// From memory: an atomic operation is complete with this cycle.
     pub exchanged_valid: Signal<In, Bit>,
-    /// Values are written at this edge.
+    /// To the lanes: values are written at this edge.
     pub write_valid: Signal<Out, Bit>,
-    /// Warp slot; anything if none are.
+    /// Warp slot; undefined if no values are written.
     pub write_slot: Signal<Out, Bits<5>>,
-    /// Destination register; anything if none are.
+    /// Destination register; undefined if no values are written.
     pub write_rd: Signal<Out, Bits<5>>,
     /// Lanes whose register is written; none if no values are, or if their line could not be read.
     pub write_lanes: Signal<Out, Bits<LANES>>,
     /// Their instruction is complete.
     pub write_last: Signal<Out, Bit>,
-    /// They are no values: their line could not be read. The registers keep what they have.
+    /// They are no values: their line could not be read. The registers keep their contents.
     pub write_error: Signal<Out, Bit>,
     /// With `write_error`: the lanes that have no values.
     pub error_lanes: Signal<Out, Bits<LANES>>,
@@ -82,7 +89,8 @@ pub struct LateResults<const LANES: usize> {
     pub scratched: Signal<Out, Bit>,
     /// A division is complete with them.
     pub divided: Signal<Out, Bit>,
-    /// An atomic operation was complete a cycle ago; if it has values, they are written at this edge.
+    /// An atomic operation was complete a cycle ago; if it has values, they are written at this
+    /// edge.
     pub exchanged: Signal<Out, Bit>,
     /// Neither the scratchpad nor stage W has the port.
     port_free: Register<Bit>,
@@ -111,7 +119,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.write_lanes_q.d.next = bits::<LANES>(0);
         self.write_last_q.d.next = false;
         for i in 0..LATE_SOURCES {
-            // Neither stage W nor a unit before this one has the port.
+            // Neither stage W nor a source with a higher priority has the port.
             let mut free = self.port_free.q.val();
             if i == FROM_SCRATCHPAD {
                 free = true;
@@ -140,7 +148,7 @@ impl<const LANES: usize> Logic for LateResults<LANES> {
         self.port_free.d.next = free_next;
         self.memory_ready_next.next = free_next;
         self.write_error_q.d.next = self.result_taken[FROM_MEMORY].val() & self.result_error.val();
-        // These lanes count with the error only, so they need not be chosen.
+        // These lanes matter with the error only, so they need no selection.
         self.error_lanes_q.d.next = self.result_lanes[FROM_MEMORY].val();
         self.write_line_q.d.next = self.result_line.val();
         self.loaded_q.d.next = self.loaded_valid.val();
@@ -171,7 +179,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Every value is taken once and written in the next cycle, the first unit's before those of others, and none is taken while stage W waits.
+    /// Every value is taken once and written in the next cycle, the first unit's before those of
+    /// others, and none is taken while stage W waits.
     #[test]
     fn the_first_unit_goes_first_and_stage_w_has_its_turns() {
         let mut rng = crate::testing::random();

@@ -4,19 +4,22 @@ use crate::prelude::*;
 
 /// Remembers the lanes of every warp to which a load brought a bus error, until they fault.
 ///
-/// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the line of the warp that failed last.
-/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`: then the next instruction of the warp is a
-///    fault of these lanes.
-/// 3. `lanes` are the lanes of warp `write_slot`, and `line` is the line. `clear_valid` takes `clear_lanes` away from them: lanes that
-///    faulted, for whatever reason. It does not come together with `error_valid`, since values that come late go before a fault.
-/// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which nothing is found and nothing must change.
+/// 1. `error_valid` adds `error_lanes` to those of warp `error_slot`, and keeps `error_line` as the
+///    line of the warp that failed last.
+/// 2. `found` says combinationally whether any lane of `active` is among those of warp `slot`: then
+///    the next instruction of the warp is a fault of these lanes.
+/// 3. `lanes` are the lanes of warp `write_slot`, and `line` is the line. `clear_valid` takes
+///    `clear_lanes` away from them: lanes that faulted, for whatever reason. It does not come
+///    together with `error_valid`, since a fault waits for the long-latency results of its warp.
+/// 4. Changes show in the next cycle. After reset, the memories are wiped for 32 cycles, in which
+///    nothing is found and nothing must change.
 #[derive(LogicBlock, Default)]
 pub struct LoadErrors<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A load failed.
+    /// From register write-back: a load failed.
     pub error_valid: Signal<In, Bit>,
     /// Its warp slot.
     pub error_slot: Signal<In, Bits<5>>,
@@ -28,15 +31,15 @@ pub struct LoadErrors<const LANES: usize> {
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: lanes that run.
     pub active: Signal<In, Bits<LANES>>,
-    /// A load of one of them failed.
+    /// To stage D: a load of one of them failed.
     pub found: Signal<Out, Bit>,
     /// Stage W: warp slot.
     pub write_slot: Signal<In, Bits<5>>,
-    /// Its lanes whose loads failed.
+    /// To stage W: the lanes of this warp whose loads failed.
     pub lanes: Signal<Out, Bits<LANES>>,
     /// The line that the last of these loads could not read.
     pub line: Signal<Out, Bits<26>>,
-    /// Lanes of the warp in stage W fault.
+    /// From stage W: lanes of its warp fault.
     pub clear_valid: Signal<In, Bit>,
     /// These lanes.
     pub clear_lanes: Signal<In, Bits<LANES>>,

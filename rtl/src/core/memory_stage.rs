@@ -2,12 +2,16 @@
 
 use crate::prelude::*;
 
-/// Holds one memory operation in registers, so that what decides late in stage W does not reach into the memories.
+/// Holds one memory operation in registers, so that late signals of stage W do not reach into the
+/// memories.
 ///
-/// 1. An operation is taken at the edge at which `request_valid` and `request_ready` are high, and is on the `held_*` ports from the next cycle on.
-/// 2. It leaves at the edge at which `held_valid` and the `ready` of its memory are high: `scratchpad_ready` with `held_scratchpad`,
-///    else `memory_ready`. The next one may be taken at the same edge.
-/// 3. `request_ready` is a register, low in the first cycle after reset: what `ready_next` was a cycle ago. While it is low, an operation that does not leave stays.
+/// 1. An operation is taken at the edge at which `request_valid` and `request_ready` are high, and
+///    is on the `held_*` ports from the next cycle on.
+/// 2. It leaves at the edge at which `held_valid` and the `ready` of its memory are high:
+///    `scratchpad_ready` with `held_scratchpad`, else `memory_ready`. The next one may be taken at
+///    the same edge.
+/// 3. `request_ready` is a register, low in the first cycle after reset: what `ready_next` was a
+///    cycle ago. While it is low, an operation that does not leave stays.
 #[derive(LogicBlock)]
 #[new(atomics: usize)]
 pub struct MemoryStage<const LANES: usize> {
@@ -47,7 +51,8 @@ pub struct MemoryStage<const LANES: usize> {
     /// Which one: `funct5` of the instruction (one element with atomic instructions).
     #[count(atomics)]
     pub request_operation: Vec<Signal<In, Bits<5>>>,
-    /// Later loads of the warp must see what others wrote before (one element with atomic instructions).
+    /// Later loads of the warp must see what others wrote before (one element with atomic
+    /// instructions).
     #[count(atomics)]
     pub request_acquire: Vec<Signal<In, Bit>>,
 
@@ -58,7 +63,7 @@ pub struct MemoryStage<const LANES: usize> {
     pub memory_ready: Signal<In, Bit>,
     /// The scratchpad takes it at this edge, if it is for that.
     pub scratchpad_ready: Signal<In, Bit>,
-    /// Whatever may be here in the next cycle will leave then: the memory that it is for will be ready.
+    /// Whatever may be here in the next cycle will leave then, since its memory will be ready.
     pub ready_next: Signal<In, Bit>,
     /// It goes to the scratchpad. This and the following are those of the request.
     pub held_scratchpad: Signal<Out, Bit>,
@@ -135,7 +140,7 @@ impl<const LANES: usize> Logic for MemoryStage<LANES> {
         if leaves {
             self.valid.d.next = false;
         }
-        // Whether something is offered is known last, so it decides about nothing but its mark.
+        // `request_valid` is known last, so it decides about nothing but the valid bit.
         if self.ready.q.val() {
             self.valid.d.next = self.request_valid.val();
             self.scratchpad.d.next = self.request_scratchpad.val();
@@ -180,8 +185,8 @@ mod tests {
     use rand::Rng;
     use std::collections::VecDeque;
 
-    /// Every operation goes to its memory once, unchanged and in order, in the next cycle at the earliest; the stage holds one, and another follows
-    /// it without a gap.
+    /// Every operation goes to its memory once, unchanged and in order, in the next cycle at the
+    /// earliest; the stage holds one, and another follows it without a gap.
     #[test]
     fn operations_pass_once_and_in_order() {
         for atomics in [false, true] {

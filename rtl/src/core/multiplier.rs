@@ -4,11 +4,14 @@ use crate::prelude::*;
 
 /// `mul`, `mulh`, `mulhsu` and `mulhu` of one lane, one a cycle, in two stages.
 ///
-/// 1. Stage X: at an edge with `advance` high the four products of the operands' half words are registered. Drive
-///    `advance` low when the instruction is no multiplication, so that the registers rest.
-/// 2. Stage W: `product` is their sum, combinational from these registers while `wanted` is high, and stands until the next such edge.
+/// 1. Stage X: at an edge with `advance` high the four products of the operands' half words are
+///    registered. Drive `advance` low when the instruction is no multiplication, so that the
+///    registers do not toggle.
+/// 2. Stage W: `product` is their sum, combinational from these registers while `wanted` is high,
+///    and is stable until the next such edge.
 ///
-/// The operands get the sign that the instruction gives them as bit 32, so that no correction is needed.
+/// The operands get the sign that the instruction gives them as bit 32, so that no correction is
+/// needed.
 #[derive(LogicBlock, Default)]
 pub struct Multiplier {
     /// Rising-edge clock.

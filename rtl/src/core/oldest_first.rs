@@ -1,10 +1,11 @@
-//! Which of the warps that ask has been on the core longest.
+//! The requesting warp that has been on the core longest.
 
 use crate::prelude::*;
 
 /// Chooses the requesting warp slot whose warp started first.
 ///
-/// 1. `start_valid` starts a warp in `start_slot`; it is younger than all others from the next cycle on.
+/// 1. `start_valid` starts a warp in `start_slot`; it is younger than all others from the next
+///    cycle on.
 /// 2. `choice` answers `request` combinationally with one bit, or none if nothing is requested.
 ///
 /// Every slot keeps the set of those that are older than it.
@@ -14,7 +15,7 @@ pub struct OldestFirst {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// A warp starts.
+    /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
     /// Its slot.
     pub start_slot: Signal<In, Bits<5>>,

@@ -1,16 +1,18 @@
-//! Which warps wait for operations that are under way.
+//! Which warps have operations outstanding.
 
 use crate::prelude::*;
 
-/// Tells for every warp slot whether it has operations outstanding, for a kind of operation that completes in the order in
-/// which it starts.
+/// Tracks for every warp slot whether it has operations outstanding, for a kind of operation that
+/// completes in the order in which it starts.
 ///
 /// 1. `start_valid` starts an operation of `start_slot`; `busy` shows it from the next cycle on.
-/// 2. `done_valid` completes the oldest operation, which is one of `done_slot` and started two cycles before or earlier. The slot stops being busy with
-///    the next cycle if none of its operations started after the completed one.
-/// 3. `slot_busy` and `other_busy` say it combinationally of `slot` and `other_slot`.
+/// 2. `done_valid` completes the oldest operation, which is one of `done_slot` and started two
+///    cycles before or earlier. The slot stops being busy with the next cycle if none of its
+///    operations started after the completed one.
+/// 3. `slot_busy` and `other_busy` answer `slot` and `other_slot` combinationally.
 ///
-/// Up to 63 operations are outstanding. A slot is known by the number of its youngest operation, so no counter is needed per slot.
+/// Up to 63 operations are outstanding. For each slot the number of its youngest operation is kept,
+/// so that no counter per slot is needed.
 #[derive(LogicBlock, Default)]
 pub struct OutstandingOperations {
     /// Rising-edge clock.
@@ -27,15 +29,15 @@ pub struct OutstandingOperations {
     pub done_slot: Signal<In, Bits<5>>,
     /// Slots with operations outstanding.
     pub busy: Signal<Out, Bits<32>>,
-    /// Slot asked for.
+    /// Slot to look up.
     pub slot: Signal<In, Bits<5>>,
     /// It has operations outstanding.
     pub slot_busy: Signal<Out, Bit>,
-    /// Another slot asked for.
+    /// Another slot to look up.
     pub other_slot: Signal<In, Bits<5>>,
     /// It has operations outstanding.
     pub other_busy: Signal<Out, Bit>,
-    /// An operation started a cycle ago: that it does is known late.
+    /// An operation started a cycle ago; `start_valid` is known late.
     start_q: Register<Bit>,
     start_slot_q: Register<Bits<5>>,
     youngest: RamAsync<Bits<6>, 5>,

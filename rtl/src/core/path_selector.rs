@@ -2,19 +2,20 @@
 
 use crate::prelude::*;
 
-/// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC: deepest call
-/// first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
+/// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC:
+/// deepest call first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
 ///
-/// The smallest key is found in a tournament: its first round, of pairs of lanes, takes a cycle, as does every two rounds after that. `n` be
-/// the cycles of a tournament: 1 with one or two lanes, 2 with four or eight, 3 with more.
+/// The smallest key is found in a tournament: its first round, of pairs of lanes, takes a cycle, as
+/// does every two rounds after that. `n` be the cycles of a tournament: 1 with one or two lanes, 2
+/// with four or eight, 3 with more.
 ///
-/// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at least one); their PCs are in the lanes'
-///    memories from cycle 1 on.
-/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key is found in
-///    the `n` cycles from then on, the lanes that have it in cycle `n` + 2, the smallest key of the others from cycle `n` + 3 on: until then
-///    `key` holds.
-/// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the best path on which lanes wait. A selection can start
-///    every `n` + 2 cycles.
+/// 1. `start_valid` in cycle 0, while `ready` is high, names the slot and its living lanes (at
+///    least one); their PCs are in the lanes' memories from cycle 1 on.
+/// 2. `read_slot` addresses these memories in cycle 1, `key` answers in cycle 2. The smallest key
+///    is found in the `n` cycles from then on, the lanes that have it in cycle `n` + 2, the
+///    smallest key of the others from cycle `n` + 3 on: until then `key` holds.
+/// 3. `valid` is high in cycle 2`n` + 3, with the chosen PC and lanes and the pending path with the
+///    highest priority. A selection can start every `n` + 2 cycles.
 #[derive(LogicBlock)]
 #[new(pairs: usize, alone: usize, middle: usize, middle_games: usize, late: usize, late_games: usize, tournament: usize, cycles: usize)]
 pub struct PathSelector<const LANES: usize> {
@@ -24,17 +25,17 @@ pub struct PathSelector<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// A selection can start.
     pub ready: Signal<Out, Bit>,
-    /// A selection starts.
+    /// From stage W: a selection starts.
     pub start_valid: Signal<In, Bit>,
     /// Warp slot.
     pub start_slot: Signal<In, Bits<5>>,
     /// Living lanes of the warp.
     pub start_alive: Signal<In, Bits<LANES>>,
-    /// Slot whose PCs the lanes read.
+    /// To the lanes: slot whose PCs they read.
     pub read_slot: Signal<Out, Bits<5>>,
     /// They are read at this edge.
     pub read: Signal<Out, Bit>,
-    /// The PCs read, one key a lane (see `Lane::path_key`); they stay until the next read.
+    /// The PCs read, one key a lane (see `Lane::path_key`); they are stable until the next read.
     #[count(LANES)]
     pub key: Vec<Signal<In, Bits<36>>>,
     /// The selection is made; the context of the warp is written at this edge.
@@ -49,7 +50,7 @@ pub struct PathSelector<const LANES: usize> {
     pub pc: Signal<Out, Bits<30>>,
     /// Their call depth.
     pub depth: Signal<Out, Bits<6>>,
-    /// The smallest key of the other living lanes; all ones if there are none.
+    /// Key of the pending path with the highest priority; all ones if there is none.
     pub waiting: Signal<Out, Bits<36>>,
     /// A selection is in cycle 1, 2, ... up to the last; there may be two.
     #[count(cycles)]
@@ -147,7 +148,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
         self.read_slot.next = self.first_slot.q.val();
         self.read.next = self.cycle[0].q.val();
 
-        // The keys are wanted until the second tournament has begun, and the next selection reads in the cycle after that at the earliest.
+        // The keys are needed until the second tournament has begun, and the next selection reads
+        // in the cycle after that at the earliest.
         self.ready.next = true;
         for i in 0..self._held {
             if self.cycle[i].q.val() {
@@ -155,14 +157,16 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             }
         }
 
-        // Who takes part: in the first choice all that live, in the second those that were not chosen. It is known a cycle before.
+        // Who takes part: in the first choice all lanes that live, in the second those that were
+        // not chosen. It is known a cycle ahead.
         self.playing.d.next = self.cycle[0].q.val() | self.cycle[self._stands].q.val();
         self.standing.d.next = self.first_alive.q.val();
         if self.cycle[self._stands].q.val() {
             self.standing.d.next = self.first_alive.q.val() & !self.stands.y.val();
         }
 
-        // Each game takes the sign of a difference: as `<`, it may become a comparison for equality besides.
+        // Each game takes the sign of a difference: as `<`, it may become a comparison for equality
+        // besides.
         let mut left = false;
         let mut right = false;
         let mut left_key = bits::<36>(0);
@@ -173,8 +177,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.winner[i].next = bits::<36>(0xf_ffff_ffff_u64);
         }
         if self.playing.q.val() {
-            // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose, so that each bit of the winner, all ones if
-            // there is none, is a function of four.
+            // Pairs of lanes: the keys are compared as they come, and lanes that take no part lose,
+            // so that each bit of the winner, all ones if there is none, is a function of four.
             for i in 0..self._pairs {
                 left_key = self.key[2 * i].val();
                 right_key = self.key[2 * i + 1].val();
@@ -238,8 +242,8 @@ impl<const LANES: usize> Logic for PathSelector<LANES> {
             self.second_best.d.next = champion;
         }
 
-        // No living lane has a smaller key than the best: those that have no greater one have it. The difference takes fewer LUTs than
-        // a comparison for equality.
+        // No living lane has a smaller key than the best: those that have no greater one have it.
+        // The difference takes fewer LUTs than a comparison for equality.
         let mut chosen_key = bits::<36>(0);
         let mut excess = bits::<37>(0);
         for i in 0..LANES {
@@ -278,7 +282,7 @@ mod tests {
         let mut unit = PathSelector::<LANES>::default();
         unit.connect_all();
         assert!(simulate(&mut unit, 20));
-        // What is under way: the living lanes, and depth and PC of each lane.
+        // The selections in flight: the living lanes, and depth and PC of each lane.
         let mut started: VecDeque<(u64, Vec<(u64, u64)>)> = VecDeque::new();
         let tournament = [1, 1, 2, 2, 3, 3][LANES.ilog2() as usize];
         let cycles = 2 * tournament + 2;

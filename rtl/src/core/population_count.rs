@@ -4,8 +4,8 @@ use crate::prelude::*;
 
 /// Counts the set bits of a set of lanes; combinational.
 ///
-/// `LANES` is a power of two. The sums form a tree, of which synthesis makes carry-save adders: two LUTs a lane, where counting lane after
-/// lane takes an adder each.
+/// `LANES` is a power of two. The sums form a tree, of which synthesis makes carry-save adders: two
+/// LUTs a lane, where counting lane after lane takes an adder each.
 #[derive(LogicBlock)]
 #[new(sums: usize, alone: usize)]
 pub struct PopulationCount<const LANES: usize> {

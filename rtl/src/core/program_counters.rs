@@ -2,15 +2,17 @@
 
 use crate::prelude::*;
 
-/// PC of the running lanes of every warp, with a write port for each of the three stages that set it.
+/// PC of the running lanes of every warp, with a write port for each of the three stages that set
+/// it.
 ///
 /// - Stage C moves on to the next instruction (`sequential_*`).
-/// - Stage D goes back to an instruction that cannot be executed yet (`replay_*`).
+/// - Stage D replays an instruction that cannot be executed yet (`replay_*`).
 /// - Stage W and path selection go to the next path (`jump_*`).
 ///
-/// `pc` answers `slot` combinationally; a write shows from the next cycle on. Where several ports write the same slot at one
-/// edge, jump goes before replay and replay before sequential. A slot that starts is written by its first instruction, whose
-/// PC is known without this unit. PCs are bits 31:2.
+/// `pc` answers `slot` combinationally; a write shows from the next cycle on. Where several ports
+/// write the same slot at one edge, jump goes before replay and replay before sequential. A slot
+/// that starts is written by its first instruction, whose PC is known without this unit. PCs are
+/// bits 31:2.
 #[derive(LogicBlock, Default)]
 pub struct ProgramCounters {
     /// Rising-edge clock.
@@ -25,7 +27,7 @@ pub struct ProgramCounters {
     pub sequential_valid: Signal<In, Bit>,
     /// PC after the instruction in stage C.
     pub sequential_pc: Signal<In, Bits<30>>,
-    /// Stage D writes.
+    /// Stage D replays an instruction.
     pub replay_valid: Signal<In, Bit>,
     /// Warp slot.
     pub replay_slot: Signal<In, Bits<5>>,

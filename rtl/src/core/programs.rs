@@ -15,7 +15,8 @@ fn full_warps<const LANES: usize>(program: &Program, warps: u32, latency: u64) -
 #[test]
 fn calling_convention() {
     let mut program = Program::default();
-    // The verdict mixes all registers that a thread starts with; the slot's second word gets the stack pointer.
+    // The verdict mixes all registers that a thread starts with; the slot's second word gets the
+    // stack pointer.
     program.store(2, SP, A1, 4).add(A0, A0, A1).add(A0, A0, A2).add(A0, A0, RA).ret();
     let bench = full_warps::<4>(&program, 3, 7);
     for packet in 0..12u32 {
@@ -215,8 +216,9 @@ fn a_bus_error_of_a_load_faults_its_lanes() {
     assert!(bench.faults.is_empty());
 }
 
-/// The lanes whose line could not be read keep their register, the others get their word; the line's bytes go nowhere. The next warp in the slot, which
-/// writes none of these registers, shows them.
+/// The lanes whose line could not be read keep their register, the others get their word; the
+/// line's bytes go nowhere. The next warp in the slot, which writes none of these registers, shows
+/// them.
 #[test]
 fn a_load_with_a_bus_error_writes_no_register() {
     // Packets below 64 load into t0 and a4, the others store what stands there.
@@ -332,7 +334,8 @@ fn kernels_larger_than_the_instruction_cache() {
     }
 }
 
-/// Cycles that `warps` warps take for each further turn of a loop of `body` and two more instructions.
+/// Cycles that `warps` warps take for each further iteration of a loop of `body` and two more
+/// instructions.
 fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
     let cycles = |turns| {
         let mut program = Program::default();
@@ -346,12 +349,14 @@ fn cycles_of_a_turn(body: fn(&mut Program), warps: u32) -> f64 {
 
 #[test]
 fn instruction_timing_is_as_documented() {
-    // The bench answers only in some cycles, so that the end of a run may come up to 12 cycles later: under one a turn.
+    // The bench answers only in some cycles, so that the end of a run may come up to 12 cycles
+    // later: under one an iteration.
     let takes = |body, expected: f64| {
         let cycles = cycles_of_a_turn(body, 1);
         assert!((cycles - expected).abs() < 0.8, "{cycles} cycles, expected {expected}");
     };
-    // docs/shader-core.md: instructions in sequence issue back to back, also if each needs the result of the one before.
+    // docs/shader-core.md: instructions in sequence issue back to back, also if each needs the
+    // result of the one before.
     let alu: fn(&mut Program) = |program| {
         program.addi(A4, A4, 1).addi(A4, A4, 1).addi(A4, A4, 1);
     };
@@ -363,7 +368,8 @@ fn instruction_timing_is_as_documented() {
         program.word(0x0000_0297).jalr(RA + 27, T0, 8); // auipc t0, 0; jalr t3, t0, 8
     };
     takes(call, 2.0 + 12.0 + 7.0);
-    // A product is known a cycle later than a sum, and what needs it at once is fetched again.
+    // A product is known a cycle later than a sum, and an instruction that needs it at once is
+    // replayed.
     let independent: fn(&mut Program) = |program| {
         program.word(0x02e7_07b3).addi(A4, A4, 1).addi(A4, A4, 1); // mul a5, a4, a4
     };
@@ -376,7 +382,8 @@ fn instruction_timing_is_as_documented() {
 
 #[test]
 fn accesses_outside_the_windows_are_faults_of_their_lanes() {
-    // Lane l accesses ARGUMENT + l * 2 as a half word, 0x20 bytes in front of the end of the window; odd lanes go beyond it.
+    // Lane l accesses ARGUMENT + l * 2 as a half word, 0x20 bytes in front of the end of the
+    // window; odd lanes go beyond it.
     for store in [false, true] {
         let mut program = Program::default();
         program.csrr(T0, 0xcc1).op_imm(7, T0, T0, 1).op_imm(1, T0, T0, 6).add(T0, T0, A2);
@@ -411,7 +418,8 @@ fn accesses_outside_the_windows_are_faults_of_their_lanes() {
 
 #[test]
 fn the_watchdog_ends_the_lanes_that_still_run() {
-    // Packet 0 and those from 4 on return 7; 1 computes for ever, 2 loads for ever, 3 stores for ever.
+    // Packet 0 and those from 4 on return 7; 1 computes for ever, 2 loads for ever, 3 stores for
+    // ever.
     let mut program = Program::default();
     program.csrr(T0, 0xcc0).addi(A0, ZERO, 7).branch(0, T0, ZERO, "end");
     for label in ["compute", "load", "store"] {

@@ -3,22 +3,24 @@
 use super::{AluControl, BSource};
 use crate::prelude::*;
 
-/// Holds the instruction of stage R, while the lanes read their registers, and the controls of stage X.
+/// Holds the instruction of stage R, while the lanes read their registers, and the controls of
+/// stage X.
 ///
-/// The context of the instruction in stage D (`decode_*`) becomes that of stage R (`slot` to `packet`), and its controls, which are those of stage R
-/// (`read_*`, registers of [`DecodeStage`](super::DecodeStage)), become those of stage X (`execute_*`), at each edge with `advance` high. An
-/// instruction that stage W flushes at this edge leaves stage R as a bubble.
+/// The context of the instruction in stage D (`decode_*`) becomes that of stage R (`slot` to
+/// `packet`), and its controls, which are those of stage R (`read_*`, registers of
+/// [`DecodeStage`](super::DecodeStage)), become those of stage X (`execute_*`), at each edge with
+/// `advance` high. An instruction that stage W flushes at this edge leaves stage R as a bubble.
 #[derive(LogicBlock, Default)]
 pub struct ReadStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D and R move on at this edge.
+    /// Stages D and R advance at this edge.
     pub advance: Signal<In, Bit>,
-    /// From stage W: the younger instructions of a warp are dropped.
+    /// From stage W: the younger instructions of a warp are flushed.
     pub flush_valid: Signal<In, Bit>,
-    /// From stage W: that warp.
+    /// From stage W: slot of that warp.
     pub flush_slot: Signal<In, Bits<5>>,
     /// Stage D: slot of its instruction.
     pub decode_slot: Signal<In, Bits<5>>,
@@ -28,7 +30,7 @@ pub struct ReadStage<const LANES: usize> {
     pub decode_active: Signal<In, Bits<LANES>>,
     /// Stage D: lanes of its warp that have not ended.
     pub decode_alive: Signal<In, Bits<LANES>>,
-    /// Stage D: key of the best path on which lanes of its warp wait.
+    /// Stage D: key of the pending path with the highest priority of its warp.
     pub decode_waiting: Signal<In, Bits<36>>,
     /// Stage D: packetIdx of lane 0.
     pub decode_packet: Signal<In, Bits<32>>,
@@ -44,7 +46,7 @@ pub struct ReadStage<const LANES: usize> {
     pub read_b_source: Signal<In, BSource>,
     /// Stage R: part of `execute_immediate`.
     pub read_immediate: Signal<In, Bits<32>>,
-    /// Stage R: the other part.
+    /// Stage R: the other part of `execute_immediate`.
     pub read_base: Signal<In, Bits<32>>,
     /// Stage R: see `execute_multiply`.
     pub read_multiply: Signal<In, Bit>,
@@ -96,7 +98,7 @@ pub struct ReadStage<const LANES: usize> {
     pub active: Signal<Out, Bits<LANES>>,
     /// Lanes of its warp that have not ended.
     pub alive: Signal<Out, Bits<LANES>>,
-    /// Key of the best path on which lanes of its warp wait.
+    /// Key of the pending path with the highest priority of its warp.
     pub waiting: Signal<Out, Bits<36>>,
     /// packetIdx of lane 0.
     pub packet: Signal<Out, Bits<32>>,
@@ -148,7 +150,8 @@ pub struct ReadStage<const LANES: usize> {
     pub execute_fault: Signal<Out, Bit>,
     /// Cause of that fault.
     pub execute_cause: Signal<Out, Bits<5>>,
-    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch error.
+    /// Value of that fault: the instruction word if it is illegal, the PC at a breakpoint or fetch
+    /// error.
     pub execute_fault_value: Signal<Out, Bits<32>>,
     /// Next PC unless a lane jumps, bits 31:2 of it; `jal` takes its target from `read_immediate`.
     pub execute_next: Signal<Out, Bits<30>>,
@@ -270,8 +273,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Instructions with a number each, in every field that has room for it: they keep to their order, stand while the stages do, and those of a
-    /// flushed warp are gone.
+    /// Instructions with a number each, in every field that has room for it: they keep to their
+    /// order, stand while the stages do, and those of a flushed warp are gone.
     #[test]
     fn instructions_pass_in_order_unless_they_are_flushed() {
         let mut random = crate::testing::random();

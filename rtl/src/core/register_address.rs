@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// Address of a register in the 512 registers of a lane: 16 warps of 32 registers or 32 warps of 16.
+/// Address of a register in the 512 registers of a lane: 16 warps of 32 registers or 32 warps of
+/// 16.
 ///
 /// Combinational.
 #[derive(LogicBlock, Default)]

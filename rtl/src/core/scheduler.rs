@@ -9,14 +9,15 @@ use crate::prelude::*;
 /// A slot is *occupied* from start to finish. An occupied slot can issue unless one of these holds:
 ///
 /// - *resolving*: its next path depends on an instruction in the pipeline, or is being selected;
-/// - *fetch*: the warp missed in the instruction cache, which has not said yet that it should look up again;
+/// - *fetch*: the warp missed in the instruction cache, which has not reported yet that it should
+///   look up again (`filled`);
 /// - *waiting*: its instruction was blocked, and no operation of the warp has completed since;
-/// - *ended*: all threads of the warp ended.
+/// - *ended*: the warp has retired: all its threads ended.
 ///
-/// Among the slots that can, the choice goes round: the next one above the last chosen; or, as an option, it is the warp that
-/// started first. A warp may issue in every cycle.
-/// `issue_*` answers the state combinationally and is taken at the edge at which `advance` is high. An ended slot without stores under
-/// way is offered as `finish_*` and leaves the core when that is accepted.
+/// Among the slots that can, the choice is round-robin: the next one above the last chosen; or, as
+/// an option, it is the warp that started first. A warp may issue in every cycle. `issue_*` answers
+/// the state combinationally and is taken at the edge at which `advance` is high. An ended slot
+/// without outstanding stores is offered as `finish_*` and leaves the core when that is accepted.
 #[derive(LogicBlock)]
 #[new(ages: usize)]
 pub struct WarpScheduler {
@@ -28,7 +29,7 @@ pub struct WarpScheduler {
     pub start_valid: Signal<In, Bit>,
     /// From warp issue: its slot.
     pub start_slot: Signal<In, Bits<5>>,
-    /// The pipeline takes `issue_*` at this edge.
+    /// From stage W: the pipeline takes `issue_*` at this edge.
     pub advance: Signal<In, Bit>,
     /// To stage C: a warp issues.
     pub issue_valid: Signal<Out, Bit>,
@@ -38,7 +39,7 @@ pub struct WarpScheduler {
     pub issue_fresh: Signal<Out, Bit>,
     /// To stage C: why no warp issues.
     pub idle_reason: Signal<Out, LostCycle>,
-    /// Warp slot of the instruction in stage D.
+    /// Warp slot of the instruction that was in stage D a cycle ago.
     pub hold_slot: Signal<In, Bits<5>>,
     /// From stage D: the instruction missed in the cache.
     pub miss_valid: Signal<In, Bit>,
@@ -52,11 +53,11 @@ pub struct WarpScheduler {
     pub write_slot: Signal<In, Bits<5>>,
     /// From stage W: the next path is known, or the warp ended.
     pub resume_valid: Signal<In, Bit>,
-    /// Stage W flushed a warp a cycle ago: its younger instructions are dropped.
+    /// From the front end: stage W flushed a warp a cycle ago.
     pub flush_valid: Signal<In, Bit>,
     /// Its slot.
     pub flush_slot: Signal<In, Bits<5>>,
-    /// With `flush_valid`: the warp goes on at once; else its next path is selected.
+    /// With `flush_valid`: the warp resumes at once; else its next path is selected.
     pub again_valid: Signal<In, Bit>,
     /// From stage W: all threads of the warp ended.
     pub ended_valid: Signal<In, Bit>,
@@ -72,13 +73,13 @@ pub struct WarpScheduler {
     pub scratchpad_stored: Signal<In, Bit>,
     /// Its slot.
     pub scratchpad_slot: Signal<In, Bits<5>>,
-    /// A store completes.
+    /// A store to shared memory completes.
     pub stored_valid: Signal<In, Bit>,
     /// Its slot.
     pub stored_slot: Signal<In, Bits<5>>,
-    /// The division completes: any warp may have waited for the divider.
+    /// The division or an atomic operation completes: any warp may have waited for it.
     pub divided_valid: Signal<In, Bit>,
-    /// Slots with stores under way.
+    /// Slots with outstanding stores.
     pub stores_busy: Signal<In, Bits<32>>,
     /// To the DCQ: a warp finished.
     pub finish_valid: Signal<Out, Bit>,
@@ -110,7 +111,7 @@ pub struct WarpScheduler {
 }
 
 impl WarpScheduler {
-    /// A scheduler that goes round, or chooses the warp that started first.
+    /// A round-robin scheduler, or one that chooses the warp that started first.
     pub fn new(oldest_first: bool) -> Self {
         let ages = usize::from(oldest_first);
         Self::wired(ages)
@@ -234,7 +235,7 @@ impl Logic for WarpScheduler {
         if self.filled.val() {
             self.fetch.d.next = missed;
         }
-        // What wakes a warp may come in the cycle in which it starts to wait.
+        // What wakes a warp may come in the very cycle in which it starts to wait.
         self.waiting.d.next = (self.waiting.q.val() | to_wait) & !(woken | flushed);
         self.ended.d.next = (self.ended.q.val() & !left) | just_ended;
         self.occupied.next = self.occupied_slots.q.val().any();
@@ -297,7 +298,8 @@ mod tests {
                 next[slot] = [Warp::Fetch, Warp::Waiting, Warp::Resolving { in_write: true }][why];
             }
 
-            // Stage W: the next path is known, or to be selected, or the warp ended, or lanes of any warp fault.
+            // Stage W: the next path is known, or to be selected, or the warp ended, or lanes of
+            // any warp fault.
             let resolved = choose(&mut rng, &warps, |w| w == Warp::Resolving { in_write: true });
             let what = rng.gen_range(0..4);
             let flush = choose(&mut rng, &warps, |w| matches!(w, Warp::Ready | Warp::Fetch | Warp::Waiting))

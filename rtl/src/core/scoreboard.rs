@@ -2,16 +2,18 @@
 
 use crate::prelude::*;
 
-/// The scoreboard: which registers of each warp have a load or division under way.
+/// The scoreboard: which registers of each warp have a load or division outstanding.
 ///
-/// 1. `set_valid` marks register `set_register` of warp `set_slot`; `clear_valid` takes a mark away. Both show from the next cycle
-///    on. A marked register is not marked again, an unmarked one not cleared.
-/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `rs1`, `rs2` and `rd`; register 0 is never marked.
-/// 3. After reset the marks are wiped, one warp a cycle for 32 cycles, in which nothing is marked. The core keeps this
-///    rule since its instruction cache answers no lookup before.
+/// 1. `set_valid` marks register `set_register` of warp `set_slot`; `clear_valid` takes a mark
+///    away. Both show from the next cycle on. A marked register is not marked again, an unmarked
+///    one not cleared.
+/// 2. `pending` says combinationally whether warp `slot` has a mark on any of `rs1`, `rs2` and
+///    `rd`; register 0 is never marked.
+/// 3. After reset the marks are wiped, one warp a cycle for 32 cycles, in which nothing is marked.
+///    The core keeps this rule since its instruction cache answers no lookup before.
 ///
-/// A mark is the difference of two bits in two memories, of which one changes when it is set and the other when it is cleared: so
-/// both can happen in the same cycle with one write port each.
+/// A mark is the difference of two bits in two memories, of which one changes when it is set and
+/// the other when it is cleared: so both can happen in the same cycle with one write port each.
 #[derive(LogicBlock, Default)]
 pub struct Scoreboard {
     /// Rising-edge clock.
@@ -30,13 +32,13 @@ pub struct Scoreboard {
     pub clear_slot: Signal<In, Bits<5>>,
     /// Register, 1 to 31.
     pub clear_register: Signal<In, Bits<5>>,
-    /// Warp slot asked for.
+    /// Stage D: warp slot.
     pub slot: Signal<In, Bits<5>>,
-    /// First register asked for.
+    /// Stage D: first source register.
     pub rs1: Signal<In, Bits<5>>,
-    /// Second register asked for.
+    /// Stage D: second source register.
     pub rs2: Signal<In, Bits<5>>,
-    /// Third register asked for.
+    /// Stage D: destination register.
     pub rd: Signal<In, Bits<5>>,
     /// One of them is marked.
     pub pending: Signal<Out, Bit>,
@@ -45,7 +47,7 @@ pub struct Scoreboard {
     clear_asked: RamAsync<Bits<32>, 5>,
     clear_changed: RamAsync<Bits<32>, 5>,
     wiped: Register<Bits<6>>,
-    /// What was marked a cycle ago: that it is, is known late.
+    /// What was marked a cycle ago; `set_valid` is known late.
     set_valid_q: Register<Bit>,
     set_slot_q: Register<Bits<5>>,
     set_register_q: Register<Bits<5>>,

@@ -4,9 +4,10 @@ use crate::prelude::*;
 
 /// SubBytes or InvSubBytes of one byte (FIPS 197, sections 5.1.1 and 5.3.2).
 ///
-/// Combinational; `y` is 0 while `enable` is low. Both directions share one inversion in GF(2^8), written as pairs of
-/// elements of GF(2^4): `high * Y + low` with `Y^2 = Y + 9`, over `X^4 = X + 1`. The affine maps of the cipher are merged
-/// with the changes of basis, so that each bit into or out of the inversion is a parity of some bits of the byte.
+/// Combinational; `y` is 0 while `enable` is low. Both directions share one inversion in GF(2^8),
+/// written as pairs of elements of GF(2^4): `high * Y + low` with `Y^2 = Y + 9`, over
+/// `X^4 = X + 1`. The affine maps of the cipher are merged with the changes of basis, so that each
+/// bit into or out of the inversion is a parity of some bits of the byte.
 #[derive(LogicBlock, Default)]
 pub struct SubstitutionBox {
     /// A substitution is wanted.
@@ -58,7 +59,8 @@ impl Logic for SubstitutionBox {
             low = pair.get_bits::<4>(0);
             sum = high ^ low;
 
-            // The norm 9 * high^2 + low^2 + high * low lies in GF(2^4), where squaring and scaling are linear.
+            // The norm 9 * high^2 + low^2 + high * low lies in GF(2^4), where squaring and scaling
+            // are linear.
             if high.get_bit(0) {
                 norm = norm ^ bits::<4>(9);
             }

@@ -120,9 +120,11 @@ pub struct Bench<const LANES: usize> {
 }
 
 impl<const LANES: usize> Bench<LANES> {
-    /// A core after reset with `program` in memory; ring of 64 slots of 128 bytes, stacks of 256 bytes.
+    /// A core after reset with `program` in memory; ring of 64 slots of 128 bytes, stacks of 256
+    /// bytes.
     pub fn new(program: &Program, latency: u64) -> Self {
-        // Small caches: they are emptied line by line after the reset, and programs soon leave them.
+        // Small caches: they are emptied line by line after the reset, and programs soon leave
+        // them.
         let mut core = ShaderCore::<LANES>::new(CoreOptions {
             l1_lines: 16,
             instruction_cache_lines: 16,

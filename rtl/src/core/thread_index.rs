@@ -2,11 +2,13 @@
 
 use crate::prelude::*;
 
-/// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the lane.
+/// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
+/// lane.
 ///
-/// Lane `l` reads `base + offset_base + offset`, modulo 2^32. Its `offset` is `(l * step) & mask`, with all bits that are not in `mask` set,
-/// which subtracts the size of the ring, if `l & lanes` is more than `last`. `step` is a power of two, so a lane needs neither an adder for it
-/// besides that of stage X nor a shifter.
+/// Lane `l` reads `base + offset_base + offset`, modulo 2^32. Its `offset` is `(l * step) & mask`,
+/// with all bits that are not in `mask` set, which subtracts the size of the ring, if `l & lanes`
+/// is more than `last`. `step` is a power of two, so a lane needs neither an adder for it besides
+/// that of stage X nor a shifter.
 /// EXIT takes the verdict address in the same way.
 ///
 /// | CSR | value |
@@ -25,7 +27,7 @@ use crate::prelude::*;
 #[derive(LogicBlock)]
 #[new(lanes: usize)]
 pub struct ThreadIndex {
-    /// Number of the core in the array; constant.
+    /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
     /// CSR number: bits 31:20 of the instruction.
     pub number: Signal<In, Bits<12>>,
@@ -61,7 +63,7 @@ pub struct ThreadIndex {
     pub step: Signal<Out, Bits<32>>,
     /// Bits of the offset that count.
     pub mask: Signal<Out, Bits<32>>,
-    /// Bits of the lane's number that count.
+    /// Bits of the lane index that count.
     pub lanes: Signal<Out, Bits<5>>,
     /// The last lane that does not wrap around in the ring.
     pub last: Signal<Out, Bits<5>>,
@@ -83,7 +85,8 @@ impl Logic for ThreadIndex {
     fn update(&mut self) {
         let ring_bytes_log2 = self.ring_slots_log2.val() + self.slot_bytes_log2.val();
         let verdict_bytes_log2 = self.ring_slots_log2.val() + bits::<5>(2);
-        // Number of the warp in the array, then of its first thread, then the one after it: stacks grow down.
+        // Index of the warp in the array, then of its first thread, then the one after it: stacks
+        // grow down.
         let thread = (((bit_cast::<32, 5>(self.core.val()) << bits::<5>(5))
             | bit_cast::<32, 5>(self.slot.val()))
             << self.lanes_log2.val())

@@ -2,14 +2,17 @@
 
 use crate::prelude::*;
 
-/// Notes when every warp started, and tells stage D of a warp that has run longer than `limit` cycles.
+/// Notes when every warp started, and reports to stage D a warp that has run longer than `limit`
+/// cycles.
 ///
-/// 1. The slots are visited in turn, one a cycle. A warp that has been on the core for `limit` cycles or more when its slot is visited is
-///    *overdue* until its slot starts another warp: that is `limit` to `limit + 34` cycles after its start. The age is taken modulo
-///    2^32, so a warp that has run for longer than that may be noticed up to 2^31 cycles after the limit was set.
+/// 1. The slots are visited one after the other, one a cycle. A warp that has been on the core for
+///    `limit` cycles or more when its slot is visited is *overdue* until its slot starts another
+///    warp: that is `limit` to `limit + 34` cycles after its start. The age is taken modulo 2^32,
+///    so a warp that has run for longer than that may be noticed up to 2^31 cycles after the limit
+///    was set.
 /// 2. `limit` 0 makes no warp overdue. A limit that changes holds for the warps that run already.
-/// 3. `overdue` is a register: at an edge with `advance` high it takes the state of the warp in `slot`, whose instruction enters stage
-///    D at that edge.
+/// 3. `overdue` is a register: at an edge with `advance` high it takes the state of the warp in
+///    `slot`, whose instruction enters stage D at that edge.
 /// 4. A slot that never had a warp since power-up may show as overdue while the limit is not 0.
 #[derive(LogicBlock, Default)]
 pub struct Watchdog {
@@ -21,11 +24,11 @@ pub struct Watchdog {
     pub limit: Signal<In, Bits<31>>,
     /// Cycles since reset, modulo 2^32.
     pub cycle: Signal<In, Bits<32>>,
-    /// A warp starts.
+    /// From warp issue: a warp starts.
     pub start_valid: Signal<In, Bit>,
     /// Its slot.
     pub start_slot: Signal<In, Bits<5>>,
-    /// The pipeline moves on at this edge.
+    /// The stages advance at this edge.
     pub advance: Signal<In, Bit>,
     /// Stage I: warp slot.
     pub slot: Signal<In, Bits<5>>,
@@ -60,7 +63,8 @@ impl Logic for Watchdog {
             started = bits::<32>(1) << self.start_slot.val();
         }
         let mut found = bits::<32>(0);
-        // Age less limit: negative before the limit. As `>=`, synthesis may add a comparison for equality.
+        // Age less limit: negative before the limit. As `>=`, synthesis may add a comparison for
+        // equality.
         let beyond = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.limit.val());
         if self.limit.val().any() & !beyond.get_bit(32) {
             found = bits::<32>(1) << self.aged.q.val();
@@ -80,7 +84,8 @@ mod tests {
     use crate::memory::testing::{reset, settle, tick};
     use rand::Rng;
 
-    /// Starts at any time in any slot, limits that change: a warp is overdue when it must be, and not before it may be.
+    /// Starts at any time in any slot, limits that change: a warp is overdue when it must be, and
+    /// not before it may be.
     #[test]
     fn warps_are_overdue_between_the_limit_and_34_cycles_after_it() {
         let mut random = crate::testing::random();
@@ -134,7 +139,8 @@ mod tests {
         let mut uut = Watchdog::default();
         reset!(uut);
         uut.limit.next = bits(10);
-        // Cycles, slot in stage C, whether the pipeline moves, whether a warp starts in slot 7, what the answer is then.
+        // Cycles, slot in stage C, whether the pipeline moves, whether a warp starts in slot 7,
+        // what the answer is then.
         let script = [
             (1, 7, true, true, Some(false)),
             (60, 0, true, false, None),

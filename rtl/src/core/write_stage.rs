@@ -5,34 +5,40 @@ use crate::prelude::*;
 
 /// Decides what the instruction in stage W does to its warp.
 ///
-/// The controls of stage X are taken over at every edge at which `advance` is high. The instruction *fires*, and its
-/// effects take place, in the cycle in which it leaves stage W. It waits, and with it the stages before it, while
+/// The controls of stage X are taken over at every edge at which `advance` is high. The instruction
+/// *fires*, and its effects take place, in the cycle in which it leaves stage W. It waits, and the
+/// stages before it stall, while
 ///
-/// - a value that comes late takes the register write port that it needs;
-/// - stage M or the fault collector has not taken what it sends them;
-/// - it faults while values of its warp are still to come, which could overwrite the verdict;
+/// - a long-latency result takes the register write port that it needs;
+/// - stage M or the fault buffer has not taken what it sends them;
+/// - it faults while long-latency results of its warp are outstanding, which could overwrite the
+///   verdict;
 /// - path selection is not ready for it, or writes the context memories that it needs.
 ///
-/// An instruction in sequence leaves the contexts alone. After one on which the path depends (`execute_control`), the next path
-/// is known at once (*direct*) when all running lanes go the same way, without `jalr` or fault, and their key stays smaller than that
-/// of the lanes that wait. Otherwise every running lane stores its next PC, and path selection chooses. If lanes
-/// fault, the younger instructions of the warp are flushed.
-/// [`AccessCheck`] tells which lanes fault and which stay at the instruction.
+/// An instruction in sequence leaves the contexts alone. After one on which the path depends
+/// (`execute_control`), the next path is known at once (*direct*) when all running lanes go the
+/// same way, without `jalr` or fault, and their key stays smaller than that of the pending paths.
+/// Otherwise every running lane stores its next PC, and path selection chooses. If lanes fault, the
+/// younger instructions of the warp are flushed. [`AccessCheck`] finds which lanes fault and which
+/// stay at the instruction.
 ///
-/// An instruction that may fault is *doubtful*: it stays for a cycle, and is judged by what registers say of its lanes then. Where an access leads is known
-/// too late to keep it here. So one whose lanes part (some may not make it, or they go to both memories) is *sent back*: it has no effect, the younger
-/// instructions of its warp are flushed with it (`again_valid`), and the warp's next access is doubtful.
+/// An instruction that may fault is *doubtful*: it stays for a cycle, and registers say then which
+/// of its lanes fault. The region of an access is known too late to keep it here. So one whose
+/// lanes split up (some may not access, or they go to both memories) is *sent back* for a replay:
+/// it has no effect, the younger instructions of its warp are flushed with it (`again_valid`), and
+/// the warp's next access is doubtful.
 ///
-/// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault` with cause 5); the other lanes
-/// stay and execute it. While such a fault waits for values of its warp, more lanes may join it: so the record, too, is sent when the last
-/// of them are here.
+/// A load that failed is a fault of its lanes at the next instruction of the warp (`execute_fault`
+/// with cause 5); the other lanes stay and replay it. While such a fault waits for long-latency
+/// results of its warp, more lanes may join it: so the record, too, is sent when the last of them
+/// are here.
 #[derive(LogicBlock)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// All stages move on at this edge.
+    /// To all stages: they advance at this edge.
     pub advance: Signal<Out, Bit>,
     /// Stage R: warp slot.
     pub read_slot: Signal<In, Bits<5>>,
@@ -42,7 +48,7 @@ pub struct WriteStage<const LANES: usize> {
     pub read_active: Signal<In, Bits<LANES>>,
     /// Stage R: lanes that have not ended.
     pub read_alive: Signal<In, Bits<LANES>>,
-    /// Stage R: key of the best path on which lanes wait.
+    /// Stage R: key of the pending path with the highest priority.
     pub read_waiting: Signal<In, Bits<36>>,
     /// Stage R: packetIdx of lane 0.
     pub read_packet: Signal<In, Bits<32>>,
@@ -88,9 +94,9 @@ pub struct WriteStage<const LANES: usize> {
     pub execute_next: Signal<In, Bits<30>>,
     /// Stage X: PC, bits 31:2.
     pub execute_pc: Signal<In, Bits<30>>,
-    /// Stage W: the load is an atomic operation that also stores, and is checked as a store.
+    /// From the atomic stage: the atomic operation also stores, and is checked as a store.
     pub stores: Signal<In, Bit>,
-    /// Stage W: lanes that may not make their access, whatever the windows say.
+    /// From the atomic stage: lanes whose access is refused, whatever the windows say.
     pub refused: Signal<In, Bits<LANES>>,
     /// Lanes of the warp in stage W whose loads failed.
     pub load_error_lanes: Signal<In, Bits<LANES>>,
@@ -111,17 +117,19 @@ pub struct WriteStage<const LANES: usize> {
     /// From the lanes: the branch condition holds.
     #[count(LANES)]
     pub taken: Vec<Signal<In, Bit>>,
-    /// Stage X: the windows that the access may touch, distances as of [`AccessWindow`](super::AccessWindow).
+    /// Stage X: distance from the base of each window to the immediate. See
+    /// [`AccessWindow`](super::AccessWindow).
     #[count(WINDOWS)]
     pub from_base: Vec<Signal<In, Bits<27>>>,
-    /// Stage X: the same for their ends.
+    /// Stage X: distance from the end of each window to the immediate.
     #[count(WINDOWS)]
     pub from_end: Vec<Signal<In, Bits<27>>>,
-    /// A value that comes late is written to registers in this cycle.
+    /// A long-latency result is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
-    /// The instruction that will be here in the next cycle wants the register port for its result, unless it is flushed.
+    /// The instruction that is here in the next cycle writes a result, unless it is flushed. It
+    /// needs the register write port then.
     pub port_wanted_next: Signal<Out, Bit>,
-    /// The warp in stage W has values to come.
+    /// From the hazard check: the warp in stage W has long-latency results outstanding.
     pub warp_late: Signal<In, Bit>,
     /// Stage X: warp slot.
     pub execute_slot: Signal<Out, Bits<5>>,
@@ -149,11 +157,12 @@ pub struct WriteStage<const LANES: usize> {
     pub plain: Signal<Out, Bit>,
     /// To the lanes: return address.
     pub link_value: Signal<Out, Bits<32>>,
-    /// To the lanes: lanes that fault, in the cycle in which the instruction goes.
+    /// To the lanes: lanes that fault, in the cycle in which the instruction leaves.
     pub fault_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: their verdict, 0xc000_0000 | cause.
     pub verdict: Signal<Out, Bits<32>>,
-    /// To the lanes: lanes that store their next PC, even if it turns out that none is to be chosen. What running lanes have stored counts only then.
+    /// To the lanes: lanes that store their next PC. They do so even if no selection follows; what
+    /// running lanes have stored counts only in a selection.
     pub path_lanes: Signal<Out, Bits<LANES>>,
     /// To the lanes: lanes that stay at the instruction.
     pub stay_lanes: Signal<Out, Bits<LANES>>,
@@ -171,13 +180,15 @@ pub struct WriteStage<const LANES: usize> {
     pub resume_valid: Signal<Out, Bit>,
     /// To the scheduler: all threads of the warp ended.
     pub ended_valid: Signal<Out, Bit>,
-    /// To the stages before: lanes fault or stay, and younger instructions of the warp are dropped.
+    /// To the stages before: lanes fault or stay, and the younger instructions of the warp are
+    /// flushed.
     pub flush_valid: Signal<Out, Bit>,
-    /// To the front end, with `flush_valid`: the instruction itself comes again, and did nothing.
+    /// To the front end, with `flush_valid`: the instruction itself is replayed, and had no effect.
     pub again_valid: Signal<Out, Bit>,
     /// To the hazard check: stage M takes the load or store.
     pub memory_start: Signal<Out, Bit>,
-    /// To the divider: the division starts. It is free, or the hazard check would have kept the instruction in stage D.
+    /// To the divider: the division starts. It is free, or the hazard check would have kept the
+    /// instruction in stage D.
     pub divide_start: Signal<Out, Bit>,
     /// From path selection: a selection can start.
     pub path_ready: Signal<In, Bit>,
@@ -197,7 +208,7 @@ pub struct WriteStage<const LANES: usize> {
     pub path_active: Signal<In, Bits<LANES>>,
     /// From path selection: lanes that have not ended.
     pub path_alive: Signal<In, Bits<LANES>>,
-    /// From path selection: key of the best path on which lanes wait.
+    /// From path selection: key of the pending path with the highest priority.
     pub path_waiting: Signal<In, Bits<36>>,
     /// To the contexts: write at this edge.
     pub context_write: Signal<Out, Bit>,
@@ -211,9 +222,9 @@ pub struct WriteStage<const LANES: usize> {
     pub context_active: Signal<Out, Bits<LANES>>,
     /// To the contexts: lanes that have not ended.
     pub context_alive: Signal<Out, Bits<LANES>>,
-    /// To the contexts: key of the best path on which lanes wait.
+    /// To the contexts: key of the pending path with the highest priority.
     pub context_waiting: Signal<Out, Bits<36>>,
-    /// To stage M, for the load/store unit or the scratchpad; address and data come from the lanes.
+    /// To stage M: an operation is offered. Address and data come from the lanes.
     pub request_valid: Signal<Out, Bit>,
     /// From stage M: it is taken at this edge.
     pub request_ready: Signal<In, Bit>,
@@ -227,19 +238,19 @@ pub struct WriteStage<const LANES: usize> {
     pub request_signed: Signal<Out, Bit>,
     /// To stage M: lanes.
     pub request_mask: Signal<Out, Bits<LANES>>,
-    /// To the fault collector.
+    /// To the fault buffer: a record is offered.
     pub fault_valid: Signal<Out, Bit>,
-    /// From the fault collector.
+    /// From the fault buffer: it is taken at this edge.
     pub fault_ready: Signal<In, Bit>,
-    /// To the fault collector: cause.
+    /// To the fault buffer: cause.
     pub fault_cause: Signal<Out, Bits<5>>,
-    /// To the fault collector: number of faulting threads.
+    /// To the fault buffer: number of faulting threads.
     pub fault_threads: Signal<Out, Bits<6>>,
-    /// To the fault collector: PC.
+    /// To the fault buffer: PC.
     pub fault_pc: Signal<Out, Bits<32>>,
-    /// To the fault collector: value of the lowest faulting lane.
+    /// To the fault buffer: value of the lowest faulting lane.
     pub fault_value: Signal<Out, Bits<32>>,
-    /// To the fault collector: packetIdx of the lowest faulting lane.
+    /// To the fault buffer: packetIdx of the lowest faulting lane.
     pub fault_packet: Signal<Out, Bits<32>>,
     /// An instruction retires.
     pub fire: Signal<Out, Bit>,
@@ -292,11 +303,12 @@ pub struct WriteStage<const LANES: usize> {
     target_w: Register<Bits<32>>,
     next_w: Register<Bits<30>>,
     pc_w: Register<Bits<30>>,
-    /// Warps whose access was sent back: their next one is judged before it goes.
+    /// Warps whose access was sent back: their next one is judged before it fires.
     sent_back: RamAsync<Bit, 5>,
     /// The instruction may fault, or an access of its warp was sent back.
     doubtful_w: Register<Bit>,
-    /// The instruction is doubtful and was in stage W a cycle ago, too: what the following registers say is of it.
+    /// The instruction is doubtful and was in stage W a cycle ago, too: the following registers
+    /// describe it.
     judged: Register<Bit>,
     warp_late_q: Register<Bit>,
     faulting_q: Register<Bits<LANES>>,
@@ -354,8 +366,10 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.faults_q.d.next = self.check.any_faulting.val();
         self.mixed_q.d.next = self.check.mixed.val();
 
-        // What holds the pipeline up must be known soon, so it does not wait for the lanes. What is doubtful stays a cycle at least and is judged by
-        // registers. Where an access reaches is known too late to make it doubtful; it is sent back and comes again so.
+        // What stalls the pipeline must be known early, so it does not wait for the lanes. A
+        // doubtful instruction stays a cycle at least and is judged by registers. The region of an
+        // access is known too late to make it doubtful: it is sent back and comes again as
+        // doubtful.
         self.fault_lanes.next = bits::<LANES>(0);
         self.stay_lanes.next = bits::<LANES>(0);
         if self.judged.q.val() {
@@ -385,12 +399,12 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         if self.branch_w.q.val() & branching.any() {
             direct_pc = self.target_w.q.val().get_bits::<30>(2);
         }
-        // Whether waiting lanes are passed by is known of both ways before it is known which one the warp goes.
+        // Both keys are compared before it is known which way the warp goes.
         let onward_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.next_pc.val());
         let branch_key = (bit_cast::<36, 6>(!self.depth_w.q.val()) << bits::<6>(30))
             | bit_cast::<36, 30>(self.target_w.q.val().get_bits::<30>(2));
-        // The warp's path goes before that on which lanes wait.
+        // The warp's path has priority over the pending ones.
         let mut preferred = onward_key < self.waiting_w.q.val();
         if self.branch_w.q.val() & branching.any() {
             preferred = branch_key < self.waiting_w.q.val();
@@ -398,8 +412,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         let direct = together & !split & (self.whole_w.q.val() | preferred);
         let selects = self.valid_w.q.val() & (split | (self.control_w.q.val() & !direct)) & !all_ended;
 
-        // When it can leave. A fault lets older values of its warp arrive first: its verdict is the last word, and no load can fail
-        // any more and add lanes to those that are recorded.
+        // When it can leave. A fault waits for older results of its warp: its verdict is the last
+        // write, and no load can fail any more and add lanes to those that are recorded.
         self.warp_late_q.d.next = self.warp_late.val();
         let older_missing = self.warp_late_q.q.val() & !self.request_taken.q.val();
         let held_back =
@@ -408,7 +422,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         let fault_waits = self.late_write.val()
             | (!self.fault_ready.val() & !self.fault_taken.q.val())
             | !self.path_ready.val();
-        // A load or store waits for stage M even if no lane of it is left to go there, which is known late.
+        // A load or store waits for stage M even if no lane of it is left to go there, which is
+        // known late.
         let request_waits = self.reaches_w.q.val() & !self.request_taken.q.val();
         let blocked = held_back
             | (self.judged.q.val() & self.faults_q.q.val() & fault_waits)
@@ -422,7 +437,7 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         let refuses = self.valid_w.q.val() & !self.doubtful_w.q.val() & self.check.parts.val();
         // The instruction leaves the stage at this edge.
         let leaves = self.valid_w.q.val() & !blocked;
-        // It is, at this edge.
+        // The access is sent back at this edge.
         let goes_back = leaves & refuses;
         self.fire.next = leaves & !refuses;
         self.judged.d.next = self.valid_w.q.val() & self.doubtful_w.q.val() & blocked;
@@ -431,7 +446,8 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         self.sent_back.write_data.next = refuses;
         self.sent_back.read_address.next = self.slot_x.q.val();
         self.check.advance.next = self.advance.val();
-        // What is sent back is an access on which no path depends, and was not judged: all else does not wait for it.
+        // What is sent back is an access on which no path depends, and was not judged: no other
+        // output waits for `refuses`.
         let flush = leaves & (refuses | split);
         self.flush_valid.next = flush;
         self.again_valid.next = goes_back;

@@ -6,8 +6,9 @@ use crate::memory::testing::{reset, settle, tick};
 use crate::prelude::*;
 use rand::Rng;
 
-/// Faults of failed loads, while more loads of the warp fail: one record each, which has all lanes that fault when the instruction fires, and
-/// the line that failed last; none while values of the warp are to come.
+/// Faults of failed loads, while more loads of the warp fail: one record each, which has all lanes
+/// that fault when the instruction fires, and the line that failed last; none while values of the
+/// warp are to come.
 #[test]
 fn a_record_has_all_lanes_that_fault() {
     let mut random = crate::testing::random();
@@ -86,8 +87,8 @@ fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
     settle(uut);
 }
 
-/// A load that some lane may not make is sent back without effect, and judged before it goes when it comes again; those of other warps, and later ones
-/// of its own, are not held up.
+/// A load that some lane may not make is sent back without effect, and judged before it goes when
+/// it comes again; those of other warps, and later ones of its own, are not held up.
 #[test]
 fn an_access_that_faults_is_sent_back_first() {
     let mut uut = WriteStage::<4>::default();
@@ -100,7 +101,8 @@ fn an_access_that_faults_is_sent_back_first() {
     let (good, bad) = ([0x4000, 0x4004, 0x7ffc, 0x5000], [0x4000, 0x8000, 0x4004, 0x3ffc]);
     let (allowed, refused) = (0b0101, 0b1010);
     for _ in 0..3 {
-        // The memories of the warps' accesses that were sent back hold anything before the first instruction of a warp.
+        // The memories of the warps' accesses that were sent back hold anything before the first
+        // instruction of a warp.
         for slot in [3, 4] {
             load(&mut uut, slot, good);
             tick!(uut);
@@ -133,7 +135,8 @@ fn an_access_that_faults_is_sent_back_first() {
         assert!(uut.fire.val() && uut.memory_start.val() && !uut.flush_valid.val());
         tick!(uut);
     }
-    // What would be sent back waits for a path that is written to the contexts, and any access for stage M.
+    // What would be sent back waits for a path that is written to the contexts, and any access for
+    // stage M.
     load(&mut uut, 3, bad);
     uut.path_valid.next = true;
     settle(&mut uut);

@@ -5,8 +5,8 @@ use crate::prelude::*;
 
 /// Two queues of four: lines that were read, and writes that were done.
 ///
-/// What `push_response` or `push_written` brings is in its queue from the next cycle on; they may be high only if
-/// `response_full` or `written_full` is not.
+/// What `push_response` or `push_written` brings is in its queue from the next cycle on; they may
+/// be high only if `response_full` or `written_full` is not.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct L2Answers {
     /// Rising-edge clock.
@@ -14,11 +14,11 @@ pub struct L2Answers {
     /// Synchronous reset, active high: the queues are empty.
     pub reset: Signal<In, Bit>,
 
-    /// A line was read.
+    /// From the bank: a line was read.
     pub push_response: Signal<In, Bit>,
     /// There is no room for another.
     pub response_full: Signal<Out, Bit>,
-    /// Who reads it.
+    /// Requester of the read.
     pub requester: Signal<In, Bits<5>>,
     /// Tag of the read.
     pub tag: Signal<In, Bits<7>>,
@@ -28,20 +28,20 @@ pub struct L2Answers {
     pub error: Signal<In, Bit>,
     /// It came from memory.
     pub missed: Signal<In, Bit>,
-    /// A write was done.
+    /// From the bank: a write was done.
     pub push_written: Signal<In, Bit>,
     /// There is no room for another.
     pub written_full: Signal<Out, Bit>,
-    /// Who wrote.
+    /// Requester of the write.
     pub writer: Signal<In, Bits<5>>,
     /// Tag of the write.
     pub write_tag: Signal<In, Bits<6>>,
 
-    /// The answer of a read is here.
+    /// To the response crossbar: the answer of a read is here.
     pub response_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
     pub response_ready: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub response_requester: Signal<Out, Bits<5>>,
     /// Tag of the read.
     pub response_tag: Signal<Out, Bits<7>>,
@@ -51,11 +51,11 @@ pub struct L2Answers {
     pub response_error: Signal<Out, Bit>,
     /// It came from memory.
     pub response_missed: Signal<Out, Bit>,
-    /// The answer of a write is here.
+    /// To the response crossbar: the answer of a write is here.
     pub written_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
     pub written_ready: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub written_requester: Signal<Out, Bits<5>>,
     /// Tag of the write.
     pub written_tag: Signal<Out, Bits<6>>,

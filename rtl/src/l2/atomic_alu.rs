@@ -4,9 +4,10 @@ use crate::prelude::*;
 
 /// The word that an atomic operation writes, from the word that was there and the operand.
 ///
-/// `operation` is the field `funct5` of the instruction (RISC-V unprivileged specification, chapter A): 0 adds, 1 and 3 (`sc.w`) give the
-/// operand, 4 is exclusive or, 8 or, 0xc and, 0x10 and 0x14 the smaller and the larger signed number, 0x18 and 0x1c the unsigned ones. Any
-/// other value gives the operand. Combinational.
+/// `operation` is the field `funct5` of the instruction (RISC-V unprivileged specification, chapter
+/// A): 0 adds, 1 and 3 (`sc.w`) give the operand, 4 is exclusive or, 8 or, 0xc and, 0x10 and 0x14
+/// the smaller and the larger signed number, 0x18 and 0x1c the unsigned ones. Any other value gives
+/// the operand. Combinational.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct AtomicAlu {
     /// The operation.
@@ -22,7 +23,7 @@ pub struct AtomicAlu {
 impl Logic for AtomicAlu {
     #[hdl_gen]
     fn update(&mut self) {
-        // Signed numbers are compared as unsigned ones with their signs turned.
+        // Signed numbers are compared as unsigned ones with inverted sign bits.
         let mut sign = bits::<32>(0x8000_0000_u64);
         if self.operation.val().get_bit(3) {
             sign = bits::<32>(0);
@@ -30,7 +31,7 @@ impl Logic for AtomicAlu {
         let less = (self.old.val() ^ sign) < (self.operand.val() ^ sign);
         self.result.next = self.operand.val();
         if self.operation.val().get_bit(4) {
-            // Bit 2 tells the larger from the smaller number.
+            // Bit 2 selects the larger number, else the smaller one.
             if less != self.operation.val().get_bit(2) {
                 self.result.next = self.old.val();
             }

@@ -9,9 +9,9 @@ use crate::prelude::*;
 pub enum AtomicState {
     /// It holds none.
     Idle,
-    /// The line was asked for; other requests pass by.
+    /// The line was requested; other requests pass.
     Asked,
-    /// The line was asked for once more; no other request passes.
+    /// The line was requested once more; no other request passes.
     Again,
     /// The word is here; no other request passes.
     Here,
@@ -21,21 +21,28 @@ pub enum AtomicState {
     Answer,
 }
 
-/// Stands between the crossbars and a bank, and turns an atomic operation into a read and a write of the bank that nothing comes between.
+/// Stands between the crossbars and a bank, and turns an atomic operation into a read and a write
+/// of the bank that nothing comes between.
 ///
-/// 1. A write of one of the first `cores` requesters whose tag has bit 5 set is an atomic operation. Of its data bits 31:0 are the operand,
-///    bits 47:32 the number of the warp, 52:48 the operation ([`AtomicAlu`]; 2 is `lr.w`, 3 `sc.w`) and 56:53 the number of the word; its strobe marks the
-///    bytes of the word. Everything else passes through, in the same cycle.
-/// 2. One operation is performed at a time, in the order of the requests: the line is read with the tag 0x60 + the lower five bits of the
-///    tag, which nobody else uses. While it comes other requests pass, but not atomic operations; if one of them wrote to the line, the line is
-///    read once more and the bank is kept for it. The word is written when nothing more can come between. A hit takes five cycles of the bank.
-/// 3. The answer comes with the tag on the port for writes: `written_word` is the word before the operation, of `sc.w` 0 if it stored and 1 if not.
-///    `written_error`: the line could not be read, and nothing was written.
-/// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester, warp, lane) until the thread
-///    executes `sc.w`, or `lr.w` on a line of another bank, or anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another thread
-///    does not take it; so of threads that try at the same time one gets through. `sc.w` stores if its thread has the
-///    reservation of the line.
-/// 5. `event_valid` tells the other banks, one cycle after it, that a thread executed `lr.w` or `sc.w`.
+/// 1. A write of one of the first `cores` requesters whose tag has bit 5 set is an atomic
+///    operation. Of its data bits 31:0 are the operand, bits 47:32 the number of the warp, 52:48
+///    the operation ([`AtomicAlu`]; 2 is `lr.w`, 3 `sc.w`) and 56:53 the index of the word; its
+///    strobe marks the bytes of the word. Everything else passes through, in the same cycle.
+/// 2. One operation is performed at a time, in the order of the requests: the line is read with the
+///    tag 0x60 + the lower five bits of the tag, which no other requester uses. While it comes
+///    other requests pass, but not atomic operations; if one of them wrote to the line, the line is
+///    read once more and the bank is locked for it. The word is written when nothing more can come
+///    between. A hit takes five cycles of the bank.
+/// 3. The answer comes with the tag on the port for writes: `written_word` is the word before the
+///    operation, of `sc.w` 0 if it stored and 1 if not. `written_error`: the line could not be
+///    read, and nothing was written.
+/// 4. Reservations of `lr.w`: the bank has one, for a line. It belongs to a thread (requester,
+///    warp, lane) until the thread executes `sc.w`, or `lr.w` on a line of another bank, or
+///    anything writes to the line, or `patience` cycles have passed. Meanwhile `lr.w` of another
+///    thread does not take it; so of threads that try at the same time one gets through. `sc.w`
+///    stores if its thread has the reservation of the line.
+/// 5. `event_valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
+///    `sc.w`.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, number: usize, banks: usize, patience: usize)]
 pub struct L2Atomics {
@@ -47,11 +54,11 @@ pub struct L2Atomics {
     // From the request crossbar
     /// A request is here.
     pub request_valid: Signal<In, Bit>,
-    /// It is done with at this edge.
+    /// It is taken at this edge.
     pub request_ready: Signal<Out, Bit>,
     /// It is a write.
     pub request_write: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub request_requester: Signal<In, Bits<5>>,
     /// Tag of a read.
     pub request_tag: Signal<In, Bits<7>>,
@@ -67,11 +74,11 @@ pub struct L2Atomics {
     // To the bank
     /// A request is here.
     pub bank_valid: Signal<Out, Bit>,
-    /// The bank is done with it at this edge.
+    /// The bank takes it at this edge.
     pub bank_ready: Signal<In, Bit>,
     /// It is a write.
     pub bank_write: Signal<Out, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub bank_requester: Signal<Out, Bits<5>>,
     /// Tag of a read.
     pub bank_tag: Signal<Out, Bits<7>>,
@@ -84,12 +91,13 @@ pub struct L2Atomics {
     /// Bytes to write.
     pub bank_strobe: Signal<Out, Bits<64>>,
 
-    // Answers of reads; requester, tag, line and error of others go to the response crossbar directly
+    // Answers of reads; requester, tag, line and error of others go to the response crossbar
+    // directly
     /// The bank's answer of a read is here.
     pub bank_response_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub bank_response_ready: Signal<Out, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub bank_response_requester: Signal<In, Bits<5>>,
     /// Its tag.
     pub bank_response_tag: Signal<In, Bits<7>>,
@@ -107,7 +115,7 @@ pub struct L2Atomics {
     pub bank_written_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub bank_written_ready: Signal<Out, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub bank_written_requester: Signal<In, Bits<5>>,
     /// Its tag.
     pub bank_written_tag: Signal<In, Bits<6>>,
@@ -115,7 +123,7 @@ pub struct L2Atomics {
     pub written_valid: Signal<Out, Bit>,
     /// The response crossbar takes it at this edge.
     pub written_ready: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub written_requester: Signal<Out, Bits<5>>,
     /// Its tag.
     pub written_tag: Signal<Out, Bits<6>>,
@@ -131,13 +139,13 @@ pub struct L2Atomics {
     pub event_requester: Signal<Out, Bits<5>>,
     /// Its lane and warp (20:5).
     pub event_thread: Signal<Out, Bits<21>>,
-    /// The same of every bank; that of this one is ignored.
+    /// From every bank: the same event; that of this one is ignored.
     #[count(banks)]
     pub other_valid: Vec<Signal<In, Bit>>,
-    /// Requesters.
+    /// From every bank: its requester.
     #[count(banks)]
     pub other_requester: Vec<Signal<In, Bits<5>>>,
-    /// Lanes and warps.
+    /// From every bank: its lane and warp (20:5).
     #[count(banks)]
     pub other_thread: Vec<Signal<In, Bits<21>>>,
 
@@ -153,7 +161,7 @@ pub struct L2Atomics {
     word_number: Register<Bits<4>>,
     word: Register<Bits<32>>,
     error: Register<Bit>,
-    /// The line was written after it was asked for.
+    /// The line was written after it was requested.
     stale: Register<Bit>,
     told: Register<Bit>,
 
@@ -179,8 +187,8 @@ pub struct L2Atomics {
 }
 
 impl L2Atomics {
-    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores` requesters; a reservation of `lr.w` lasts
-    /// for `patience` cycles.
+    /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores`
+    /// requesters; a reservation of `lr.w` lasts for `patience` cycles.
     ///
     /// # Panics
     /// If there are more than 32 cores, or `patience` needs more than 16 bits.
@@ -194,7 +202,7 @@ impl L2Atomics {
 impl Logic for L2Atomics {
     #[hdl_gen]
     fn update(&mut self) {
-        // The request at the head, and the one that the unit makes.
+        // The request at the head, and the requests that the unit itself makes.
         let atomic = self.request_valid.val()
             && self.request_write.val()
             && self.request_write_tag.val().get_bit(5)
@@ -238,7 +246,7 @@ impl Logic for L2Atomics {
         }
         self.request_ready.next = (passes || starts) && self.bank_ready.val();
 
-        // The word and what becomes of it.
+        // The word, and what the operation makes of it.
         self.select.enable.next = true;
         self.select.line.next = self.bank_response_data.val();
         self.select.index.next = self.word_number.q.val();

@@ -30,7 +30,7 @@ struct Bench {
     writes: VecDeque<(u64, u64)>,
     /// Requester and request at the head of the queue.
     head: Option<(u64, Request)>,
-    /// The atomic operation under way, and the words that it may have found.
+    /// The atomic operation in flight, and the words that it may have found.
     under_way: Option<(u64, Atomic, Vec<u32>)>,
     /// What the bank last did for it: the word before and after.
     performed: Option<(u32, u32)>,

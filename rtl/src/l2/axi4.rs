@@ -4,7 +4,8 @@ use crate::prelude::*;
 
 /// The signals of an AXI4 master as the design has them: 8-bit IDs, 32-bit address, 512-bit data.
 ///
-/// In Verilog, element 0 of a field `m_axi: Vec<Axi4Master>` has the ports `m_axi_0_awid`, `m_axi_0_awaddr`, ...
+/// In Verilog, element 0 of a field `m_axi: Vec<Axi4Master>` has the ports `m_axi_0_awid`,
+/// `m_axi_0_awaddr`, ...
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct Axi4Master {
     /// Write address: ID.

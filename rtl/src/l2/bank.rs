@@ -4,35 +4,39 @@ use super::{L2Answers, L2Fetches, L2Stores, L2Way};
 use crate::control::indices;
 use crate::prelude::*;
 
-/// A part of a write-back cache of 64-byte lines, with the reads and writes that miss in it under way to memory.
+/// A part of a write-back cache of 64-byte lines. Misses do not block it: their fetches and
+/// write-backs are outstanding while later requests are processed.
 ///
-/// 1. One request is looked at in a cycle, in the order of acceptance. A read that hits, a write, and a read that misses take one
-///    cycle each; later requests go on while lines are fetched. A line that all lanes of a warp wait for costs one fetch.
-/// 2. A write never fetches: it puts its bytes into the line, or into a place that becomes that of its line.
-///    A read of a line of which only written bytes are here writes these back first and then fetches the line.
-/// 3. The request at the head waits, and with it all behind it, while its line is being fetched or written back, while
-///    every place of its set is under way, or while a queue or pool is full.
+/// 1. One request is processed a cycle, in the order of acceptance. A read that hits, a write, and
+///    a read that misses take one cycle each; later requests go on while lines are fetched. A line
+///    that all lanes of a warp wait for costs one fetch.
+/// 2. A write never fetches: it puts its bytes into the line, or into a place that becomes that of
+///    its line. A read of a line of which only written bytes are here writes these back first and
+///    then fetches the line.
+/// 3. The request at the head waits, and with it all behind it, while its line is being fetched or
+///    written back, while every place of its set is, or while a queue or pool is full.
 /// 4. `written` of a write comes when every later request sees it. Responses come in any order.
 /// 5. An error of a fetch is answered with `response_error`, and the line is not kept.
-/// 6. `clean` writes back every line that was written, `invalidate` also drops all lines, one set at a time and before
-///    any request; `busy` is high until the last write-back is acknowledged. After reset the bank takes a cycle for each set.
+/// 6. `clean` writes back every line that was written, `invalidate` also invalidates all lines, one
+///    set at a time and before any request; `busy` is high until the last write-back is
+///    acknowledged. After reset the bank takes a cycle for each set.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: every line is dropped.
+    /// Synchronous reset, active high: every line is invalidated.
     pub reset: Signal<In, Bit>,
 
-    /// A request is here.
+    /// From the request crossbar, or the atomic unit: a request is here.
     pub request_valid: Signal<In, Bit>,
-    /// It is done with at this edge.
+    /// It is taken at this edge.
     pub request_ready: Signal<Out, Bit>,
     /// It is a write.
     pub request_write: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub request_requester: Signal<In, Bits<5>>,
-    /// Tag of a read; bit 6 tells a fetch of instructions.
+    /// Tag of a read; bit 6 marks a fetch of instructions.
     pub request_tag: Signal<In, Bits<7>>,
     /// Tag of a write.
     pub request_write_tag: Signal<In, Bits<6>>,
@@ -43,11 +47,11 @@ pub struct L2Bank {
     /// Bytes to write.
     pub request_strobe: Signal<In, Bits<64>>,
 
-    /// The answer of a read is here.
+    /// To the response crossbar, or the atomic unit: the answer of a read is here.
     pub response_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
     pub response_ready: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub response_requester: Signal<Out, Bits<5>>,
     /// Tag of the read.
     pub response_tag: Signal<Out, Bits<7>>,
@@ -57,16 +61,16 @@ pub struct L2Bank {
     pub response_error: Signal<Out, Bit>,
     /// It came from memory.
     pub response_missed: Signal<Out, Bit>,
-    /// The answer of a write is here.
+    /// To the response crossbar, or the atomic unit: the answer of a write is here.
     pub written_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
     pub written_ready: Signal<In, Bit>,
-    /// Whose it is.
+    /// Its requester.
     pub written_requester: Signal<Out, Bits<5>>,
     /// Tag of the write.
     pub written_tag: Signal<Out, Bits<6>>,
 
-    /// A line is to be fetched.
+    /// To the channel: a line is to be fetched.
     pub fetch_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub fetch_ready: Signal<In, Bit>,
@@ -76,7 +80,7 @@ pub struct L2Bank {
     pub fetch_number: Signal<Out, Bits<6>>,
     /// It holds instructions.
     pub fetch_code: Signal<Out, Bit>,
-    /// A fetched line is here.
+    /// From the channel: a fetched line is here.
     pub fill_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub fill_ready: Signal<Out, Bit>,
@@ -87,7 +91,7 @@ pub struct L2Bank {
     /// Memory could not read it.
     pub fill_error: Signal<In, Bit>,
 
-    /// A line is to be written back.
+    /// To the channel: a line is to be written back.
     pub store_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub store_ready: Signal<In, Bit>,
@@ -99,16 +103,16 @@ pub struct L2Bank {
     pub store_strobe: Signal<Out, Bits<64>>,
     /// Number of the write-back.
     pub store_number: Signal<Out, Bits<6>>,
-    /// A write-back is done (always accepted).
+    /// From the channel: a write-back is done (always accepted).
     pub done_valid: Signal<In, Bit>,
     /// Its number.
     pub done_number: Signal<In, Bits<6>>,
 
-    /// Write back all changed lines (one cycle).
+    /// Writes back all changed lines (high for one cycle).
     pub clean: Signal<In, Bit>,
-    /// Write back all changed lines and drop all lines (one cycle).
+    /// Writes back all changed lines and invalidates all lines (high for one cycle).
     pub invalidate: Signal<In, Bit>,
-    /// This is under way.
+    /// `clean` or `invalidate` is in progress.
     pub busy: Signal<Out, Bit>,
 
     #[init(IndexHash::new(sets_log2, skip))]
@@ -156,8 +160,9 @@ pub struct L2Bank {
 }
 
 impl L2Bank {
-    /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many write-backs under way; its lines are
-    /// those of every address whose lowest `skip` bits are decided by the choice of the bank.
+    /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many
+    /// write-backs outstanding; its lines are those of every address whose lowest `skip` bits are
+    /// decided by the choice of the bank.
     ///
     /// # Panics
     /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets.
@@ -173,7 +178,7 @@ impl L2Bank {
 impl Logic for L2Bank {
     #[hdl_gen]
     fn update(&mut self) {
-        // The set that is looked at, and what stands there.
+        // The set that is processed, and its contents.
         let walk = self.clearing.q.val() || self.walking.q.val();
         let is_read = self.request_valid.val() && !self.request_write.val() && !walk;
         let is_write = self.request_valid.val() && self.request_write.val() && !walk;
@@ -212,7 +217,8 @@ impl Logic for L2Bank {
                 changed_fetched = self.way[i].fetched.val();
             }
         }
-        // The place for a line that is not here: an empty one, else the one whose turn it is, else any that can be given up.
+        // The place for a line that is not here: an empty one, else the one that is next in the
+        // round, else any that can be evicted.
         let mut victim = bits::<4>(0);
         let mut victim_changed = false;
         for i in 0..self._ways {
@@ -237,7 +243,7 @@ impl Logic for L2Bank {
             }
         }
 
-        // Fetched lines and lines that were hit go to the responses in turns.
+        // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
         self.fill_ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
         self.fetches.fill_number.next = self.fill_number.val();
@@ -321,7 +327,8 @@ impl Logic for L2Bank {
         self.data.write_address.next = place;
         self.data.write_data.next = self.request_data.val();
         self.data.write_strobe.next = self.request_strobe.val();
-        // A line that takes a new place takes all of it: nothing of the line before it leaves with it, not even as bytes without strobe.
+        // A line that takes a new place takes all of it: nothing of the line before it leaves with
+        // it, not even as bytes without strobe.
         if write_miss {
             self.data.write_strobe.next = !bits::<64>(0);
         }
@@ -339,7 +346,7 @@ impl Logic for L2Bank {
             self.out_tag.d.next = self.request_tag.val();
         }
 
-        // Fetches under way.
+        // Outstanding fetches.
         self.fetches.begin.next = read_miss;
         self.fetches.line.next = self.request_line.val();
         self.fetches.requester.next = self.request_requester.val();
@@ -354,7 +361,7 @@ impl Logic for L2Bank {
         self.fetch_number.next = self.fetches.fetch_number.val();
         self.fetch_code.next = self.fetches.fetch_code.val();
 
-        // Write-backs under way.
+        // Outstanding write-backs.
         self.stores.begin.next = store;
         self.stores.line.next = used_tag;
         self.stores.strobe.next = used_dirty;
@@ -399,7 +406,7 @@ impl Logic for L2Bank {
         self.written_requester.next = self.answers.written_requester.val();
         self.written_tag.next = self.answers.written_tag.val();
 
-        // The walk through all sets. At its end, the write-backs then under way are waited for.
+        // The walk through all sets. At its end, the write-backs outstanding then are waited for.
         self.unacknowledged.d.next = self.unacknowledged.q.val() & self.stores.out.val();
         if walk_on {
             self.walk_set.d.next = self.walk_set.q.val() + 1;

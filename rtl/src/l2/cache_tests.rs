@@ -31,7 +31,8 @@ fn lines_of_a_set() -> impl Iterator<Item = u32> {
         .filter(|line| place(*line) == (1, 2) && !fails(*line))
 }
 
-/// A set: what stands in each way (line, and the bytes that were written if it was not fetched), and the way that is next.
+/// A set: what stands in each way (line, and the bytes that were written if it was not fetched),
+/// and the way that is next.
 #[derive(Clone, Default)]
 struct Set {
     ways: [Option<(u32, Option<u64>)>; 4],
@@ -44,7 +45,7 @@ impl Set {
         self.ways.iter().position(|way| way.is_some_and(|(here, _)| here == line))
     }
 
-    /// Puts a line into an empty way, the last one of several, or into the one whose turn it is.
+    /// Puts a line into an empty way, the last one of several, or into the next one in the round.
     fn put(&mut self, line: u32, written: Option<u64>) {
         let empty = self.ways.iter().rposition(Option::is_none);
         self.ways[empty.unwrap_or(self.turn)] = Some((line, written));
@@ -115,7 +116,8 @@ fn write(bench: &mut Bench, requester: usize, line: u32, strobe: u64) {
     panic!("the write to line {line:#x} is not done");
 }
 
-/// Hits, misses and writes of each requester are those of the model, request by request, and so is what a full set gives up.
+/// Hits, misses and writes of each requester are those of the model, request by request, and so is
+/// what a full set gives up.
 #[test]
 fn hits_and_misses_are_those_of_a_model() {
     let mut bench = bench("hits and misses");
@@ -148,7 +150,8 @@ fn hits_and_misses_are_those_of_a_model() {
     assert!(expected.iter().all(|count| count.hits > 40 && count.misses > 40 && count.hits != count.misses));
 }
 
-/// A full set gives up the line that stands there longest: as many new lines as it has ways push out all old ones and none of the new.
+/// A full set gives up the line that stands there longest: as many new lines as it has ways push
+/// out all old ones and none of the new.
 #[test]
 fn a_full_set_gives_up_its_ways_in_turn() {
     let mut bench = bench("ways in turn");
@@ -178,7 +181,8 @@ fn a_full_set_gives_up_its_ways_in_turn() {
     }
 }
 
-/// ARPROT says which reads are of instructions: tags 64 to 95. Those above are of atomic operations.
+/// ARPROT says which reads are of instructions: tags 64 to 95. Those above are of atomic
+/// operations.
 #[test]
 fn reads_of_instructions_are_marked_on_the_bus() {
     let mut bench = bench("arprot");

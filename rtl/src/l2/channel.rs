@@ -7,14 +7,16 @@ use crate::prelude::*;
 
 /// The AXI4 master of up to 8 banks.
 ///
-/// 1. Every transfer is one beat of 512 bits (one line). An ID is the number that the bank gave to its fetch or write-back, with the bank
-///    above it, so that all reads and all writes under way have IDs of their own and may be answered in any order.
-/// 2. One fetch and one write-back are accepted in a cycle while memory accepts them; the banks take turns. An accepted request
-///    stands on the bus in the next cycle until it is accepted there; AW and W of a write are accepted in any order.
-/// 3. A line that was read waits in a queue of two for its bank; R is held up while both are full. B is always accepted. Both
-///    reach the bank in the cycle after the bus.
-/// 4. A response other than OKAY, and a read beat without RLAST, is an error. `bus_errors`, `line_read` and `line_written` tell
-///    what happened in the cycle before.
+/// 1. Every transfer is one beat of 512 bits (one line). An ID is the number that the bank gave to
+///    its fetch or write-back, with the bank above it, so that all outstanding reads and all
+///    outstanding writes have IDs of their own and may be answered in any order.
+/// 2. One fetch and one write-back are accepted in a cycle while memory accepts them; the banks are
+///    served round-robin. An accepted request stands on the bus in the next cycle until it is
+///    accepted there; AW and W of a write are accepted in any order.
+/// 3. A line that was read waits in a queue of two for its bank; R is held up while both are full.
+///    B is always accepted. Both reach the bank in the cycle after the bus.
+/// 4. A response other than OKAY, and a read beat without RLAST, is an error. `bus_errors`,
+///    `line_read` and `line_written` report what happened in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(banks: usize, numbers: usize, number_mask: u64)]
 pub struct MemoryChannel {
@@ -23,7 +25,7 @@ pub struct MemoryChannel {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// A line is to be fetched, of each bank.
+    /// From each bank: a line is to be fetched.
     #[count(banks)]
     pub fetch_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
@@ -38,7 +40,7 @@ pub struct MemoryChannel {
     /// It holds instructions.
     #[count(banks)]
     pub fetch_code: Vec<Signal<In, Bit>>,
-    /// A fetched line is here for this bank.
+    /// To each bank: a fetched line of it is here.
     #[count(banks)]
     pub fill_valid: Vec<Signal<Out, Bit>>,
     /// It is taken at this edge.
@@ -50,7 +52,7 @@ pub struct MemoryChannel {
     pub fill_data: Signal<Out, Bits<512>>,
     /// Memory could not read it.
     pub fill_error: Signal<Out, Bit>,
-    /// A line is to be written back, of each bank.
+    /// From each bank: a line is to be written back.
     #[count(banks)]
     pub store_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
@@ -68,7 +70,7 @@ pub struct MemoryChannel {
     /// Number of the write-back.
     #[count(banks)]
     pub store_number: Vec<Signal<In, Bits<6>>>,
-    /// A write-back of this bank is done.
+    /// To each bank: a write-back of it is done.
     #[count(banks)]
     pub done_valid: Vec<Signal<Out, Bit>>,
     /// Its number, for all banks.
@@ -195,7 +197,8 @@ impl Logic for MemoryChannel {
             self.store_ready[i].next = aw_free && self.store_arbiter.grant.val().get_bit(i);
         }
 
-        // Lines from memory, through the queue to their banks. An ID of no bank is an error of the memory; it is dropped.
+        // Lines from memory, through the queue to their banks. An ID of no bank is an error of the
+        // memory; it is ignored.
         self.m_axi.rready.next = !self.fills.full.val();
         let r_take = self.m_axi.rvalid.val() && !self.fills.full.val();
         let r_error = self.m_axi.rresp.val().any() || !self.m_axi.rlast.val();

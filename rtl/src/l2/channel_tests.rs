@@ -24,7 +24,8 @@ fn unit() -> MemoryChannel {
     uut
 }
 
-/// Every response other than OKAY on R and on B counts, also those of one cycle, and a beat without RLAST.
+/// Every response other than OKAY on R and on B counts, also those of one cycle, and a beat without
+/// RLAST.
 #[test]
 fn every_error_of_the_bus_counts() {
     let mut rng = random("channel errors");

@@ -1,4 +1,5 @@
-//! Units of this folder against their emitted Verilog, with inputs that reach states that plain random inputs rarely do.
+//! Units of this folder against their emitted Verilog, with inputs that reach states that plain
+//! random inputs rarely do.
 
 use super::{
     L2Answers, L2Fetches, L2Stores, L2Way, MemoryChannel, MemorySizes, MemorySystem, ResponseCrossbar,
@@ -23,7 +24,8 @@ fn answers() {
 
 #[test]
 fn fetches_and_stores() {
-    // First all numbers and places of the queues are used once: a RAM holds anything until it is written.
+    // First all numbers and places of the queues are used once: a RAM holds anything until it is
+    // written.
     check_with(L2Fetches::new(2), 3_000, |unit, random, cycle| {
         unit.begin.next = cycle < 12 || random() % 2 == 0;
         unit.end.next = cycle >= 12 && random() % 2 == 0;
@@ -82,8 +84,8 @@ fn response_crossbar() {
     });
 }
 
-/// All units together, banks and request crossbar among them: its outputs are registers, which show nothing of a RAM that was not
-/// written. Writes are of whole lines for the same reason.
+/// All units together, banks and request crossbar among them: its outputs are registers, which show
+/// nothing of a RAM that was not written. Writes are of whole lines for the same reason.
 #[test]
 fn memory_system() {
     let sizes =

@@ -1,20 +1,22 @@
-//! The fetches of a bank that are under way.
+//! The outstanding fetches of a bank.
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes, and queues its request.
+/// Numbers the fetches of a bank, keeps for each who waits for its line and where the line goes,
+/// and queues its request.
 ///
-/// 1. `begin` starts a fetch; it may be high only if `free` is. From the next cycle on the request is in a queue of four that
-///    ends in the `fetch_` ports.
-/// 2. The `fill_` outputs tell about the fetch `fill_number`, in the same cycle, if it is `known`; `end` ends it.
+/// 1. `begin` starts a fetch; it may be high only if `free` is. From the next cycle on the request
+///    is in a queue of four that ends in the `fetch_` ports.
+/// 2. The `fill_` outputs describe the fetch `fill_number`, in the same cycle, if it is `known`;
+///    `end` ends it.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(numbers: usize)]
 pub struct L2Fetches {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no fetch is under way.
+    /// Synchronous reset, active high: no fetch is outstanding.
     pub reset: Signal<In, Bit>,
     /// A fetch can begin.
     pub free: Signal<Out, Bit>,
@@ -22,9 +24,9 @@ pub struct L2Fetches {
     pub begin: Signal<In, Bit>,
     /// Line address.
     pub line: Signal<In, Bits<26>>,
-    /// Who waits for the line.
+    /// Requester that waits for the line.
     pub requester: Signal<In, Bits<5>>,
-    /// Tag of the read; bit 6 without bit 5 tells a fetch of instructions.
+    /// Tag of the read; bit 6 without bit 5 marks a fetch of instructions.
     pub tag: Signal<In, Bits<7>>,
     /// Where the line goes.
     pub place: Signal<In, Bits<16>>,
@@ -33,7 +35,7 @@ pub struct L2Fetches {
     /// Toggle of the place.
     pub toggle: Signal<In, Bit>,
 
-    /// A request is here.
+    /// To the channel: a request is here.
     pub fetch_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub fetch_ready: Signal<In, Bit>,
@@ -44,13 +46,13 @@ pub struct L2Fetches {
     /// It is for instructions.
     pub fetch_code: Signal<Out, Bit>,
 
-    /// The fetch to tell about.
+    /// Number of a fetch to look up.
     pub fill_number: Signal<In, Bits<6>>,
-    /// It is under way.
+    /// It is outstanding.
     pub known: Signal<Out, Bit>,
     /// It ends.
     pub end: Signal<In, Bit>,
-    /// Who waits for the line.
+    /// Requester that waits for the line.
     pub fill_requester: Signal<Out, Bits<5>>,
     /// Tag of the read.
     pub fill_tag: Signal<Out, Bits<7>>,

@@ -18,13 +18,15 @@ pub struct MemorySizes {
     pub bank_lines: usize,
     /// Ways of a bank: 1, 2 or 4.
     pub ways: usize,
-    /// The first so many requesters may ask for atomic operations; 0: none, and the banks have no [`L2Atomics`].
+    /// Requesters that may request atomic operations, from the first on; 0: none, and the banks
+    /// have no [`L2Atomics`].
     pub atomic_requesters: usize,
 }
 
-/// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for an atomic
-/// operation each, so that the `sc.w` of a thread that goes on is not too late, and less than a core
-/// needs to start 65,536 warps, so that it is never taken for that of another warp with the same number.
+/// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for
+/// an atomic operation each, so that the `sc.w` of a thread that goes on is not too late, and less
+/// than a core needs to start 65,536 warps, so that it is never taken for that of another warp with
+/// the same number.
 const PATIENCE: usize = 40_000;
 
 impl MemorySizes {
@@ -40,42 +42,45 @@ impl MemorySizes {
         }
     }
 
-    /// Fetches, and write-backs, that a bank has under way, as a power of two: at most 64, and so many that all IDs of a
-    /// channel fit 8 bits.
+    /// Fetches, and write-backs, that a bank has outstanding, as a power of two: at most 64, and so
+    /// many that all IDs of a channel fit 8 bits.
     fn numbers(&self) -> usize {
         let banks_of_channel = self.banks / self.channels;
         (8 - banks_of_channel.ilog2() as usize).min(6)
     }
 }
 
-/// The L2 with all that is around it: reads and writes of lines by up to 32 requesters, over banks that a fold of the line
-/// address selects, to one or more AXI4 channels.
+/// The L2 with all that is around it: reads and writes of lines by up to 32 requesters, over banks
+/// that a fold of the line address selects, to one or more AXI4 channels.
 ///
-/// 1. A requester's reads and writes travel separately. Requests of one requester to one line through one port are performed in
-///    order; answers come in any order, one of each kind a cycle, and are always accepted.
+/// 1. A requester's reads and writes travel separately. Requests of one requester to one line
+///    through one port are performed in order; answers come in any order, one of each kind a cycle,
+///    and are always accepted.
 /// 2. `written_valid` of a write comes when every later read of any requester sees it.
 /// 3. A line stands in bank `fold(line) mod banks` and moves through channel `bank mod channels`.
-/// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an atomic operation ([`L2Atomics`]); its answer carries the
-///    word that was there. Such requesters read with tags below 0x60.
-/// 5. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also drops all lines. `busy` is high from
-///    this cycle on until the last of them is acknowledged by AXI4.
+/// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an
+///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
+///    read with tags below 0x60.
+/// 5. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
+///    invalidates all lines. `busy` is high from this cycle on until the last of them is
+///    acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(sizes: MemorySizes, numbers: usize, words: usize, skip: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: every line is dropped.
+    /// Synchronous reset, active high: every line is invalidated.
     pub reset: Signal<In, Bit>,
-    /// A line is to be read.
+    /// From each requester: a line is to be read.
     #[count(sizes.requesters)]
     pub read_valid: Vec<Signal<In, Bit>>,
     /// Its line address.
     #[count(sizes.requesters)]
     pub read_line: Vec<Signal<In, Bits<26>>>,
-    /// Tag for the answer; bit 6 tells a fetch of instructions.
+    /// Tag for the answer; bit 6 marks a fetch of instructions.
     #[count(sizes.requesters)]
     pub read_tag: Vec<Signal<In, Bits<7>>>,
-    /// A line is to be written.
+    /// From each requester: a line is to be written.
     #[count(sizes.requesters)]
     pub write_valid: Vec<Signal<In, Bit>>,
     /// Its line address.
@@ -96,7 +101,7 @@ pub struct MemorySystem {
     /// The write is accepted at this edge.
     #[count(sizes.requesters)]
     pub write_ready: Vec<Signal<Out, Bit>>,
-    /// The answer of a read is here.
+    /// To each requester: the answer of a read is here.
     #[count(sizes.requesters)]
     pub response_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
@@ -108,13 +113,13 @@ pub struct MemorySystem {
     /// Memory could not read it.
     #[count(sizes.requesters)]
     pub response_error: Vec<Signal<Out, Bit>>,
-    /// A write is performed: every later read of any requester sees it.
+    /// To each requester: a write is performed, and every later read of any requester sees it.
     #[count(sizes.requesters)]
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
     #[count(sizes.requesters)]
     pub written_tag: Vec<Signal<Out, Bits<6>>>,
-    /// The value that an atomic operation gives; empty without atomic operations, as the next.
+    /// The word for the register of an atomic operation; empty without these, as the next.
     #[count(words)]
     pub written_word: Vec<Signal<Out, Bits<32>>>,
     /// The line of an atomic operation could not be read.
@@ -124,11 +129,11 @@ pub struct MemorySystem {
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
 
-    /// Write back all changed lines.
+    /// From the registers: writes back all changed lines.
     pub clean: Signal<In, Bit>,
-    /// Write back all changed lines and drop all lines.
+    /// From the registers: writes back all changed lines and invalidates all lines.
     pub invalidate: Signal<In, Bit>,
-    /// This is under way.
+    /// To the registers: `clean` or `invalidate` is in progress.
     pub busy: Signal<Out, Bit>,
     /// AXI4 responses other than OKAY in the cycle before.
     pub bus_errors: Signal<Out, Bits<4>>,

@@ -37,7 +37,8 @@ impl History {
         }
     }
 
-    /// The oldest write of this requester to these bytes that is not done: its requests to one line stay in order.
+    /// The oldest write of this requester to these bytes that is not done: its requests to one line
+    /// stay in order.
     fn done(&mut self, write: &Write, requester: usize, now: u64) {
         for byte in (0..64).filter(|b| write.strobe >> b & 1 == 1) {
             let open =
@@ -84,7 +85,7 @@ impl History {
     }
 }
 
-/// Reads and writes under way of one requester, by tag.
+/// Outstanding reads and writes of one requester, by tag.
 #[derive(Default)]
 struct UnderWay {
     reads: HashMap<u64, (u32, u64)>,
@@ -100,7 +101,7 @@ struct Test {
     errors: u64,
     /// Reads that were answered and writes that were done, of each requester.
     ended: Vec<(u64, u64)>,
-    /// Begin of the maintenance under way: what memory may hold after it must not be forgotten.
+    /// Begin of the maintenance in progress: what memory may hold after it must not be forgotten.
     maintained_from: u64,
 }
 
@@ -191,7 +192,8 @@ impl Test {
         panic!("requests are not answered");
     }
 
-    /// Cleans or invalidates, with requests at `traffic` meanwhile; afterwards memory holds what was done before.
+    /// Cleans or invalidates, with requests at `traffic` meanwhile; afterwards memory holds what
+    /// was done before.
     fn maintain(&mut self, invalidate: bool, traffic: f64) {
         let start = self.bench.cycle;
         self.maintained_from = start;
@@ -294,8 +296,9 @@ struct Kernel {
     writes: VecDeque<u32>,
 }
 
-/// Packets in slots of 128 bytes, of which the requesters take groups of 32 in turn, as cores take warps: each reads the
-/// first line of its packets and writes a part of it when the line is there. Gives the packets in a cycle, in the middle of the run.
+/// Packets in slots of 128 bytes, of which the requesters take groups of 32 in turn, as cores take
+/// warps: each reads the first line of its packets and writes a part of it when the line is there.
+/// Gives the packets in a cycle, in the middle of the run.
 fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
     let pace = Pace { latency: (latency, latency), ready: 1.0 };
     let mut bench = Bench::new(sizes, pace, random("packets"));

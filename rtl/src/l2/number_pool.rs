@@ -1,10 +1,11 @@
-//! Numbers for what is under way.
+//! Numbers for outstanding transfers.
 
 use crate::prelude::*;
 
-/// Hands out the lowest of the numbers 0 to `2^bits - 1` that is here; a number is given out again only after it came back.
+/// Gives out the lowest of the numbers 0 to `2^bits - 1` that is here; a number is given out again
+/// only after it came back.
 ///
-/// 1. `free` tells that `number` can be taken; with `take` it is taken at this edge.
+/// 1. While `free` is high `number` can be taken; with `take` it is taken at this edge.
 /// 2. With `release`, `released` comes back at this edge; a number that is not out stays as it is.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(absent: u64)]

@@ -4,10 +4,11 @@ use crate::control::{indices, RoundRobin};
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Takes the reads and writes of up to 32 requesters to the banks of the L2.
+/// Routes the reads and writes of up to 32 requesters to the banks of the L2.
 ///
-/// 1. The bank of a line is a fold of its address ([`IndexHash`]). Each bank accepts one request a cycle into a queue of four:
-///    reads and writes take turns when both wait, and among each the requesters do.
+/// 1. The bank of a line is a fold of its address ([`IndexHash`]). Each bank accepts one request a
+///    cycle into a queue of four: reads and writes alternate when both wait, and among each the
+///    requesters are served round-robin.
 /// 2. A requester's reads of one bank stay in order, and so do its writes.
 /// 3. `request_` shows the oldest request of each bank, from the cycle after its acceptance on.
 #[derive(Clone, Debug, LogicBlock)]
@@ -18,7 +19,7 @@ pub struct RequestCrossbar {
     /// Synchronous reset, active high: the queues are empty.
     pub reset: Signal<In, Bit>,
 
-    /// A line is to be read.
+    /// From each requester: a line is to be read.
     #[count(requesters)]
     pub read_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
@@ -30,7 +31,7 @@ pub struct RequestCrossbar {
     /// Tag for the answer.
     #[count(requesters)]
     pub read_tag: Vec<Signal<In, Bits<7>>>,
-    /// A line is to be written.
+    /// From each requester: a line is to be written.
     #[count(requesters)]
     pub write_valid: Vec<Signal<In, Bit>>,
     /// Accepted at this edge.
@@ -49,16 +50,16 @@ pub struct RequestCrossbar {
     #[count(requesters)]
     pub write_tag: Vec<Signal<In, Bits<6>>>,
 
-    /// A request is here.
+    /// To each bank: a request is here.
     #[count(banks)]
     pub request_valid: Vec<Signal<Out, Bit>>,
-    /// The bank is done with it at this edge.
+    /// The bank takes it at this edge.
     #[count(banks)]
     pub request_ready: Vec<Signal<In, Bit>>,
     /// It is a write.
     #[count(banks)]
     pub request_write: Vec<Signal<Out, Bit>>,
-    /// Whose it is.
+    /// Its requester.
     #[count(banks)]
     pub request_requester: Vec<Signal<Out, Bits<5>>>,
     /// Its tag if it is a read.
@@ -139,7 +140,7 @@ impl Logic for RequestCrossbar {
             self.write_ready[i].next = false;
         }
         for b in 0..self._banks {
-            // Who wants this bank, and who gets it.
+            // The requesters of this bank, and the one that it accepts.
             let mut reads = bits::<32>(0);
             let mut writes = bits::<32>(0);
             for i in 0..self._requesters {
@@ -167,7 +168,7 @@ impl Logic for RequestCrossbar {
                 self.wrote_last[b].d.next = choose_write;
             }
 
-            // Its request goes into the queue.
+            // The accepted request goes into the queue.
             self.queue[b].push.next = choose_write || choose_read;
             self.queue_write[b].write_enable.next = choose_write || choose_read;
             self.queue_write[b].write_address.next = self.queue[b].write_address.val();

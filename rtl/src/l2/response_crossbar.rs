@@ -4,10 +4,11 @@ use crate::control::{indices, RoundRobin};
 use crate::ports::L2Counters;
 use crate::prelude::*;
 
-/// Takes the answers of the banks to up to 32 requesters, and counts them.
+/// Routes the answers of the banks to up to 32 requesters, and counts them.
 ///
-/// 1. Each requester gets one answer of a read and one of a write a cycle at most, which it always accepts; the banks take
-///    turns. An answer stands at the requester in the cycle after the bank's port gave it.
+/// 1. Each requester gets one answer of a read and one of a write a cycle at most, which it always
+///    accepts; the banks are served round-robin. An answer stands at the requester in the cycle
+///    after the bank's port gave it.
 /// 2. The counters are modulo 2^32. An atomic operation counts as a write.
 /// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
 #[derive(Clone, Debug, LogicBlock)]
@@ -18,13 +19,13 @@ pub struct ResponseCrossbar {
     /// Synchronous reset, active high: no answer stands, the counters are zero.
     pub reset: Signal<In, Bit>,
 
-    /// The answer of a read is here, of each bank.
+    /// From each bank: the answer of a read is here.
     #[count(banks)]
     pub bank_valid: Vec<Signal<In, Bit>>,
     /// It is taken at this edge.
     #[count(banks)]
     pub bank_ready: Vec<Signal<Out, Bit>>,
-    /// Whose it is.
+    /// Its requester.
     #[count(banks)]
     pub bank_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
@@ -39,13 +40,13 @@ pub struct ResponseCrossbar {
     /// It came from memory.
     #[count(banks)]
     pub bank_missed: Vec<Signal<In, Bit>>,
-    /// The answer of a write is here, of each bank.
+    /// From each bank: the answer of a write is here.
     #[count(banks)]
     pub bank_written_valid: Vec<Signal<In, Bit>>,
     /// It is taken at this edge.
     #[count(banks)]
     pub bank_written_ready: Vec<Signal<Out, Bit>>,
-    /// Whose it is.
+    /// Its requester.
     #[count(banks)]
     pub bank_written_requester: Vec<Signal<In, Bits<5>>>,
     /// Its tag.
@@ -58,7 +59,7 @@ pub struct ResponseCrossbar {
     #[count(word_banks)]
     pub bank_written_error: Vec<Signal<In, Bit>>,
 
-    /// The answer of a read is here, of each requester.
+    /// To each requester: the answer of a read is here.
     #[count(requesters)]
     pub response_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
@@ -70,7 +71,7 @@ pub struct ResponseCrossbar {
     /// Memory could not read it.
     #[count(requesters)]
     pub response_error: Vec<Signal<Out, Bit>>,
-    /// A write is done.
+    /// To each requester: a write is done.
     #[count(requesters)]
     pub written_valid: Vec<Signal<Out, Bit>>,
     /// Its tag.
@@ -123,7 +124,8 @@ pub struct ResponseCrossbar {
 }
 
 impl ResponseCrossbar {
-    /// A crossbar from `banks` banks to `requesters` requesters, with or without words in the answers of writes.
+    /// A crossbar from `banks` banks to `requesters` requesters, with or without words in the
+    /// answers of writes.
     ///
     /// # Panics
     /// If there are not 1 to 32 requesters and banks.

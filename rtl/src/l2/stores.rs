@@ -1,22 +1,25 @@
-//! The write-backs of a bank that are under way.
+//! The outstanding write-backs of a bank.
 
 use super::NumberPool;
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues it with its data.
+/// Numbers the write-backs of a bank, keeps for each the place that its line came from, and queues
+/// it with its data.
 ///
-/// 1. `begin` starts a write-back; it may be high only if `free` is. Its data comes with `push` in a later cycle, before the
-///    next `begin` or together with it; `push` may be high only if `full` is not.
-/// 2. From the cycle after `push` on, the write-back is in a queue of eight that ends in the `store_` ports.
-/// 3. `done_valid` ends the write-back `done_number`; `acknowledged` tells, in the same cycle, that it was under way, and the `done_` outputs
-///    tell about it.
+/// 1. `begin` starts a write-back; it may be high only if `free` is. Its data comes with `push` in
+///    a later cycle, before the next `begin` or together with it; `push` may be high only if `full`
+///    is not.
+/// 2. From the cycle after `push` on, the write-back is in a queue of eight that ends in the
+///    `store_` ports.
+/// 3. `done_valid` ends the write-back `done_number`; `acknowledged` says, in the same cycle, that
+///    it was outstanding, and the `done_` outputs describe it.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(numbers: usize)]
 pub struct L2Stores {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
-    /// Synchronous reset, active high: no write-back is under way.
+    /// Synchronous reset, active high: no write-back is outstanding.
     pub reset: Signal<In, Bit>,
     /// A write-back can begin.
     pub free: Signal<Out, Bit>,
@@ -38,10 +41,10 @@ pub struct L2Stores {
     pub data: Signal<In, Bits<512>>,
     /// There is no room for data.
     pub full: Signal<Out, Bit>,
-    /// The numbers of the write-backs under way.
+    /// The numbers of the outstanding write-backs.
     pub out: Signal<Out, Bits<64>>,
 
-    /// A line is to be written.
+    /// To the channel: a line is to be written.
     pub store_valid: Signal<Out, Bit>,
     /// Accepted at this edge.
     pub store_ready: Signal<In, Bit>,
@@ -54,11 +57,11 @@ pub struct L2Stores {
     /// Number of the write-back.
     pub store_number: Signal<Out, Bits<6>>,
 
-    /// A write-back ends.
+    /// From the channel: a write-back ends.
     pub done_valid: Signal<In, Bit>,
     /// Its number.
     pub done_number: Signal<In, Bits<6>>,
-    /// It was under way.
+    /// It was outstanding.
     pub acknowledged: Signal<Out, Bit>,
     /// Where the line was.
     pub done_place: Signal<Out, Bits<16>>,

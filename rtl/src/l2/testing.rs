@@ -1,4 +1,5 @@
-//! A bench for the whole memory system: the Verilated model between requesters and a memory, both driven from the tests.
+//! A bench for the whole memory system: the Verilated model between requesters and a memory, both
+//! driven from the tests.
 
 use super::{MemorySizes, MemorySystem};
 use crate::emit::emit;
@@ -413,8 +414,9 @@ impl Bench {
         self.cycle + self.rng.gen_range(low..=high)
     }
 
-    /// Takes what the channel transfers at this edge; checks that what waits does not change, that every request under way has an ID of
-    /// its own, and that no line is read while it is being written or the other way round.
+    /// Takes what the channel transfers at this edge; checks that what waits does not change, that
+    /// every request under way has an ID of its own, and that no line is read while it is being
+    /// written or the other way round.
     fn sample_channel(&mut self, c: usize) {
         let ar = (self.axi(c, "arvalid") == 1).then(|| (self.axi(c, "arid"), self.axi(c, "araddr")));
         let aw = (self.axi(c, "awvalid") == 1).then(|| (self.axi(c, "awid"), self.axi(c, "awaddr")));

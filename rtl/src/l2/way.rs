@@ -2,25 +2,26 @@
 
 use crate::prelude::*;
 
-/// One way: for each set a place for a line, with the address of the line, which of its bytes were written, and whether it
-/// is on its way from or to memory.
+/// One way: for each set a place for a line, with the address of the line, which of its bytes were
+/// written, and whether it is on its way from or to memory.
 ///
-/// 1. The outputs tell, in the same cycle, about the place in `set`, compared with `line`.
-/// 2. A line is here by a fetch (all bytes are valid; the written ones are marked) or by writes alone (the written bytes are
-///    valid). While it is fetched it counts as here.
-/// 3. `clear`, `drop`, `clean`, `leave`, `fetch`, `take` and `write` change the place in `set` at the edge; `filled` and `acknowledged` tell
-///    at any time that a fetch or a write-back came to its end. They carry the toggle that stood on `fetch_toggle` or
-///    `leave_toggle` when it began: a place is under way while the toggle of its beginning differs from that of its end, so that
-///    each memory has a single writer.
+/// 1. The outputs describe, in the same cycle, the place in `set`, compared with `line`.
+/// 2. A line is here by a fetch (all bytes are valid; the written ones are marked) or by writes
+///    alone (the written bytes are valid). While it is fetched it counts as here.
+/// 3. `clear`, `drop`, `clean`, `leave`, `fetch`, `take` and `write` change the place in `set` at
+///    the edge; `filled` and `acknowledged` report at any time that a fetch or a write-back is
+///    complete. They carry the toggle that stood on `fetch_toggle` or `leave_toggle` when it began:
+///    a transfer of a place is outstanding while the toggle of its beginning differs from that of
+///    its end, so that each memory has a single writer.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(sets_log2: usize)]
 pub struct L2Way {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
 
-    /// The set to look at.
+    /// Set to look up.
     pub set: Signal<In, Bits<16>>,
-    /// The line to look for.
+    /// Line to look up.
     pub line: Signal<In, Bits<26>>,
 
     /// A line is here or is being fetched.
@@ -48,9 +49,9 @@ pub struct L2Way {
     /// Toggle of a write-back that begins now.
     pub leave_toggle: Signal<Out, Bit>,
 
-    /// The place becomes empty, with nothing under way.
+    /// The place becomes empty, with no transfer outstanding.
     pub clear: Signal<In, Bit>,
-    /// The line is no longer here.
+    /// The line is invalidated.
     pub drop: Signal<In, Bit>,
     /// No byte counts as written any more.
     pub clean: Signal<In, Bit>,
@@ -65,7 +66,7 @@ pub struct L2Way {
     /// Bytes written.
     pub strobe: Signal<In, Bits<64>>,
 
-    /// A fetch came to its end.
+    /// A fetch is complete.
     pub filled: Signal<In, Bit>,
     /// Its set.
     pub filled_set: Signal<In, Bits<16>>,
@@ -73,7 +74,7 @@ pub struct L2Way {
     pub filled_toggle: Signal<In, Bit>,
     /// The line is valid; otherwise memory could not read it, and nothing is here.
     pub filled_good: Signal<In, Bit>,
-    /// A write-back came to its end.
+    /// A write-back is complete.
     pub acknowledged: Signal<In, Bit>,
     /// Its set.
     pub acknowledged_set: Signal<In, Bits<16>>,
@@ -123,7 +124,7 @@ impl Logic for L2Way {
         self.ends.read_address.next = self.set.val();
         self.acknowledgements.read_address.next = self.set.val();
 
-        // What is here.
+        // The contents of the place.
         let valid = self.state.read_data.val().get_bit(VALID);
         let by_fetch = self.state.read_data.val().get_bit(FETCHED);
         let under_way = valid

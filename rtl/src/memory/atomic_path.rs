@@ -4,14 +4,20 @@ use crate::prelude::*;
 
 /// Sends an atomic operation of a warp to the L2, lane by lane, and returns the values.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high; one is under way at a time (`busy`, `slot`).
-///    The mask is never empty and addresses are multiples of 4.
-/// 2. From the next cycle on, each lane of the mask is a request on the port for writes, in ascending order, one a cycle: tag 32 + lane,
-///    the strobe of its word, and in the data bits 31:0 the operand, 47:32 the number of the warp, 52:48 the operation, 56:53 the number of the word
-///    in its line. Warps are numbered as they start, modulo 65536. Stores share the port; they wait while lanes are sent, but what is offered stays.
-/// 3. The answers come in any order, with the tag. When the last one is here, the values are offered as those of a load, in cycles in
-///    which no load has a result: in one cycle for all lanes whose line could be read, and before that each other lane by itself with `result_error`.
-/// 4. `done` is high in the cycle of the last of these, and with it `acquire`, if this was asked for.
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high;
+///    one is in flight at a time (`busy`, `slot`). The mask is never empty and addresses are
+///    multiples of 4.
+/// 2. From the next cycle on, each lane of the mask is a request on the port for writes, in
+///    ascending order, one a cycle: tag 32 + lane, the strobe of its word, and in the data bits
+///    31:0 the operand, 47:32 the number of the warp, 52:48 the operation, 56:53 the index of the
+///    word in its line. Warps are numbered as they start, modulo 65536. Stores share the port; they
+///    wait while lanes are sent, but what is offered stays.
+/// 3. The answers come in any order, with the tag. When the last one is here, the values are
+///    offered as those of a load, in cycles in which no load has a result: in one cycle for all
+///    lanes whose line could be read, and before that each other lane by itself with
+///    `result_error`.
+/// 4. `done` is high in the cycle of the last of these, and with it `acquire`, if this was
+///    requested.
 ///
 /// With the answer, the data cache removes the line, as it does for a store.
 #[derive(Clone, Debug, LogicBlock)]
@@ -27,7 +33,7 @@ pub struct AtomicPath<const LANES: usize> {
     /// Its slot.
     pub start_slot: Signal<In, Bits<5>>,
 
-    // From execute
+    // From stage M
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only.
@@ -50,13 +56,13 @@ pub struct AtomicPath<const LANES: usize> {
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
     // To the hazard check
-    /// An operation is under way.
+    /// An operation is in flight.
     pub busy: Signal<Out, Bit>,
     /// Its warp slot.
     pub slot: Signal<Out, Bits<5>>,
     /// It is complete with this cycle.
     pub done: Signal<Out, Bit>,
-    /// With `done`: the data cache is to be dropped.
+    /// With `done`: the data cache is to be invalidated.
     pub acquire: Signal<Out, Bit>,
 
     // From the store path
@@ -127,8 +133,8 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0 while `result_valid` or
-    /// `result_ready` is low.
+    /// Word of each lane: of a load the one that was given, of an atomic operation the value; 0
+    /// while `result_valid` or `result_ready` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// The instruction is complete with these lanes.
@@ -145,11 +151,11 @@ pub struct AtomicPath<const LANES: usize> {
     held_rd: Register<Bits<5>>,
     held_operation: Register<Bits<5>>,
     held_acquire: Register<Bit>,
-    /// Lanes to be sent.
+    /// Lanes that are still to be sent.
     unsent: Register<Bits<LANES>>,
-    /// Lanes whose answer is not here.
+    /// Lanes without an answer.
     unanswered: Register<Bits<LANES>>,
-    /// Lanes whose value is not handed on.
+    /// Lanes whose value was not accepted yet.
     remaining: Register<Bits<LANES>>,
     failed: Register<Bits<LANES>>,
     /// Word address of each lane.
@@ -313,7 +319,8 @@ mod tests {
         line
     }
 
-    /// Random operations between stores and loads, with a memory that answers late and out of order.
+    /// Random operations between stores and loads, with a memory that answers late and out of
+    /// order.
     #[test]
     fn operations_are_sent_lane_by_lane_and_return_as_loads() {
         let mut rng = random("atomic_path");

@@ -2,16 +2,21 @@
 
 use crate::prelude::*;
 
-/// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address ([`IndexHash`]) as its place.
+/// Tags of a direct-mapped cache of `2^lines_log2` lines, with the fold of a line's address
+/// ([`IndexHash`]) as its place.
 ///
 /// 1. `hit` says combinationally whether `line` stands at its place `index`.
 /// 2. `install` at an edge puts `line` there, whatever stood there before.
-/// 3. `remove_valid` at an edge empties the place `remove_index`. If a line is installed there at the same edge, it may stay.
-/// 4. `drop` at an edge empties all places. If a line is installed at the same edge, it is dropped as well.
-/// 5. After reset, and with every 64th `drop`, the tags are wiped, one place a cycle. Meanwhile nothing hits and nothing is installed.
+/// 3. `remove_valid` at an edge empties the place `remove_index`. If a line is installed there at
+///    the same edge, it may stay.
+/// 4. `drop` at an edge invalidates all places. A line that is installed at the same edge is
+///    invalidated as well.
+/// 5. After reset, and with every 64th `drop`, the tags are wiped, one place a cycle. Meanwhile
+///    nothing hits and nothing is installed.
 ///
-/// A place is full if two bits in two memories differ, of which installing changes one and removing the other: so both can
-/// happen in the same cycle with one write port each. A tag carries the number of drops before it, modulo 64.
+/// A place is full if two bits in two memories differ, of which installing changes one and removing
+/// the other: so both can happen in the same cycle with one write port each. A tag carries the
+/// number of invalidations before it, modulo 64.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines_log2: usize)]
 pub struct CacheTags {
@@ -19,21 +24,21 @@ pub struct CacheTags {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: empties all places.
     pub reset: Signal<In, Bit>,
-    /// Line asked for.
+    /// Line to look up.
     pub line: Signal<In, Bits<26>>,
-    /// Its place.
+    /// Its place in the cache.
     pub index: Signal<In, Bits<16>>,
     /// It is there.
     pub hit: Signal<Out, Bit>,
-    /// Puts it there at this edge.
+    /// Installs `line` at its place at this edge.
     pub install: Signal<In, Bit>,
     /// Empties a place at this edge.
     pub remove_valid: Signal<In, Bit>,
     /// That place.
     pub remove_index: Signal<In, Bits<16>>,
-    /// Empties all places at this edge.
+    /// Invalidates all places at this edge.
     pub drop: Signal<In, Bit>,
-    /// Line and number of drops (31:26).
+    /// Line address (25:0) and number of invalidations (31:26).
     #[init(RamSizedAsync::new(lines_log2))]
     tags: RamSizedAsync<32>,
     #[init(RamSizedAsync::new(lines_log2))]
@@ -95,7 +100,7 @@ impl Logic for CacheTags {
         if self.drop.val() {
             self.drops.d.next = self.drops.q.val() + bits::<6>(1);
             if self.drops.q.val().all() {
-                // Tags of the drops 64 before would count again.
+                // Tags of 64 invalidations before would be valid again.
                 self.wiping.d.next = true;
                 self.place.d.next = bits::<16>(0);
             }
@@ -135,9 +140,9 @@ mod tests {
         let mut uut = CacheTags::new(2);
         reset!(uut);
         let mut held: HashMap<u64, u64> = HashMap::new();
-        // Places that hold a line, dropped or not.
+        // Places that hold a line, invalidated or not.
         let mut full = [false; 4];
-        // Cycles until the wiping is over, and drops since reset.
+        // Cycles until the wiping is over, and invalidations since reset.
         let (mut wiping, mut drops) = (4, 0);
         let mut hits = 0;
         for cycle in 0..20_000 {

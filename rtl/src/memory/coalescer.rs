@@ -5,15 +5,21 @@ use crate::prelude::*;
 
 /// Queues up to seven memory operations of warps and serves the lanes of the oldest line by line.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high. It gets an entry of the queue.
-/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with `served`: every lane that wants this line. From the second cycle
-///    after acceptance on, `load_valid` or `store_valid` offers it; offers are registers. At the edge at which one meets its `ready` the next one takes its place.
-/// 3. `last` marks the line that serves the last lanes. The operation leaves the queue as this becomes an offer.
-/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store path merges. While `held_valid` is high it
-///    stays, even if the operation left the queue.
-/// 5. `request_ready` is a register, and so counts an operation that leaves a cycle later. It is low in the first cycle after reset.
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high.
+///    It gets an entry of the queue.
+/// 2. When it is the oldest, the line of its lowest lane not yet served is found, with `served`:
+///    every lane that wants this line. From the second cycle after acceptance on, `load_valid` or
+///    `store_valid` offers it; offers are registers. At the edge at which one meets its `ready` the
+///    next one takes its place.
+/// 3. `last` marks the line that serves the last lanes. The operation leaves the queue as this
+///    becomes an offer.
+/// 4. `size`, `address` and `data` show the entry `held_entry`, the one of the line that the store
+///    path merges. While `held_valid` is high it stays, even if the operation left the queue.
+/// 5. `request_ready` is a register: it reflects an operation that leaves a cycle later. It is low
+///    in the first cycle after reset.
 ///
-/// So an operation that touches `n` lines takes `n` cycles, and the core goes on meanwhile unless it has more than six others to offer.
+/// So an operation that touches `n` lines takes `n` cycles, and the core stalls only if it has more
+/// than six others to offer meanwhile.
 /// `request_mask` must not be empty.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Coalescer<const LANES: usize> {
@@ -22,7 +28,7 @@ pub struct Coalescer<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// An operation is offered.
+    /// From stage M: an operation is offered.
     pub request_valid: Signal<In, Bit>,
     /// The operation is accepted at this edge if it is offered; a register.
     pub request_ready: Signal<Out, Bit>,
@@ -43,11 +49,11 @@ pub struct Coalescer<const LANES: usize> {
     #[count(LANES)]
     pub request_data: Vec<Signal<In, Bits<32>>>,
 
-    /// A line of a load is offered.
+    /// To the load path: a line is offered.
     pub load_valid: Signal<Out, Bit>,
     /// The load path takes it at this edge.
     pub load_ready: Signal<In, Bit>,
-    /// A line of a store is offered.
+    /// To the store path: a line is offered.
     pub store_valid: Signal<Out, Bit>,
     /// The store path takes it at this edge.
     pub store_ready: Signal<In, Bit>,
@@ -62,16 +68,16 @@ pub struct Coalescer<const LANES: usize> {
     /// Its entry of the queue, which it may have left.
     pub entry: Signal<Out, Bits<3>>,
 
-    /// The store path reads its entry.
+    /// From the store path: it reads the entry `held_entry`.
     pub held_valid: Signal<In, Bit>,
     /// That entry.
     pub held_entry: Signal<In, Bits<3>>,
-    /// Size of its operation.
+    /// To the store path: size of the operation in that entry.
     pub size: Signal<Out, Bits<2>>,
-    /// Byte address of each lane; its place in the line counts.
+    /// To the store path: byte address of each lane; its place in the line counts.
     #[count(LANES)]
     pub address: Vec<Signal<Out, Bits<32>>>,
-    /// Store data of each lane.
+    /// To the store path: store data of each lane.
     #[count(LANES)]
     pub data: Vec<Signal<Out, Bits<32>>>,
 
@@ -80,10 +86,11 @@ pub struct Coalescer<const LANES: usize> {
     entry_slot: RamAsync<Bits<5>, 3>,
     entry_mask: RamAsync<Bits<LANES>, 3>,
     entry_size: RamAsync<Bits<2>, 3>,
-    /// Addresses, of which the line counts: those of the oldest operation can be read.
+    /// Addresses, of which the line address counts: those of the oldest operation can be read.
     #[init(LaneRam::new(LANES))]
     entry_line: LaneRam<32, 3>,
-    /// Addresses, of which the place in the line counts: those of the entry that the store path merges.
+    /// Addresses, of which the place in the line counts: those of the entry that the store path
+    /// merges.
     #[init(LaneRam::new(LANES))]
     entry_address: LaneRam<32, 3>,
     #[init(LaneRam::new(LANES))]
@@ -98,8 +105,8 @@ pub struct Coalescer<const LANES: usize> {
     offer_slot: Register<Bits<5>>,
     offer_entry: Register<Bits<3>>,
 
-    /// At most five operations were in the queue a cycle ago, so that there are at most six, and the next two entries were not held; nor is that of the
-    /// offer among them then.
+    /// At most five operations were in the queue a cycle ago, so that there are at most six, and
+    /// the next two entries were not held; nor is that of the offer among them then.
     room: Register<Bit>,
 }
 
@@ -148,7 +155,8 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         self.entry_size.read_address.next = self.held_entry.val();
         self.size.next = self.entry_size.read_data.val();
 
-        // The oldest: the lowest pending lane leads; every pending lane of its line goes along.
+        // The oldest: the lowest pending lane leads; every pending lane of its line is served with
+        // it.
         self.entry_store.read_address.next = self.queue.read_address.val();
         self.entry_slot.read_address.next = self.queue.read_address.val();
         self.entry_mask.read_address.next = self.queue.read_address.val();
@@ -176,8 +184,7 @@ impl<const LANES: usize> Logic for Coalescer<LANES> {
         let rest = pending & !hits;
         let finishes = !rest.any();
 
-        // What is offered
-        // The next offer takes its place.
+        // The offer, and whether the next one takes its place at this edge
         let free = !self.offer_valid.q.val()
             || (self.offer_store.q.val() && self.store_ready.val())
             || (!self.offer_store.q.val() && self.load_ready.val());

@@ -3,26 +3,32 @@
 use super::{CacheTags, QueuePointers, QueueRam, ReorderBuffer};
 use crate::prelude::*;
 
-/// Write-through, direct-mapped data cache of `2^lines_log2` lines with 64 misses under way: loads stay in order.
+/// Write-through, direct-mapped data cache of `2^lines_log2` lines with up to 64 outstanding
+/// misses: loads stay in order.
 ///
-/// The scheme is that of texture caches that prefetch: the tags are asked and updated when a load is requested, the lines follow in the
-/// same order.
+/// The scheme is that of texture caches that prefetch: the tags are looked up and updated when a
+/// load is requested, the lines follow in the same order.
 ///
-/// 1. A request is accepted at the edge at which `request_valid` and `request_ready` are high. In the next cycle at the earliest
-///    its tag is checked. A miss asks the memory at once (`read_valid` in the cycle after) and counts as here from then on.
-/// 2. Hits and misses wait in one queue of 256 entries. At its head a miss waits for its line; `answer_valid` announces that the line of the
-///    oldest request can be had. After the edge at which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until
-///    the next such edge. A line that came from memory goes into the data memory at the same time: so what the tag check found is
-///    true when the data memory is read.
-/// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after its request was accepted, a miss two
-///    cycles after its response.
-/// 4. Stores pass by: the cache learns by `store_valid` that a line was sent to memory under a tag, and when `written_valid` comes with the tag,
-///    removes that line or any other at its place. A load requested after that gets the line as it is written.
-/// 5. `drop` removes all lines, also those on their way, an edge later. A load requested after `drop` gets its line from memory.
-/// 6. An answer that came with an error goes with `answer_error` to all requests that found its line; three edges after it was taken all
-///    lines are removed, so that it does not stay.
+/// 1. A request is accepted at the edge at which `request_valid` and `request_ready` are high. In
+///    the next cycle at the earliest its tag is checked. A miss requests its line from memory at
+///    once (`read_valid` in the cycle after) and counts as present from then on.
+/// 2. Hits and misses wait in one queue of 256 entries. At its head a miss waits for its line;
+///    `answer_valid` announces that the line of the oldest request can be had. After the edge at
+///    which it meets `answer_ready`, `answer_data` and `answer_error` hold that line, until the
+///    next such edge. A line that came from memory goes into the data memory at the same time: so
+///    what the tag check found is true when the data memory is read.
+/// 3. One request a cycle is sustained, hits and misses alike. A hit is announced two cycles after
+///    its request was accepted, a miss two cycles after its response.
+/// 4. Stores bypass the cache: `store_valid` notifies it that a line was sent to memory under a
+///    tag, and when `written_valid` comes with the tag, it removes that line or any other at its
+///    place. A load requested after that gets the line as it is written.
+/// 5. `drop` invalidates all lines, also those outstanding, an edge later. A load requested after
+///    `drop` gets its line from memory.
+/// 6. An answer that came with an error goes with `answer_error` to all requests that found its
+///    line; three edges after it was taken all lines are invalidated, so that it does not stay.
 ///
-/// A request that was accepted at the edge of a removal or before, and found its line, may still get it from the cache.
+/// A request that was accepted at the edge of a removal or before, and found its line, may still
+/// get it from the cache.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lines_log2: usize)]
 pub struct DataCache {
@@ -31,11 +37,11 @@ pub struct DataCache {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// Removes all lines.
+    /// Invalidates all lines.
     pub drop: Signal<In, Bit>,
 
-    // Loads
-    /// A line is wanted.
+    // Loads, from the load/store unit
+    /// A line is requested.
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only.
     pub request_ready: Signal<Out, Bit>,
@@ -68,7 +74,7 @@ pub struct DataCache {
     /// The memory could not read it.
     pub response_error: Signal<In, Bit>,
 
-    // Stores that pass by
+    // Stores, which bypass the cache
     /// A write is accepted by memory at this edge.
     pub store_valid: Signal<In, Bit>,
     /// Its line address.
@@ -115,7 +121,7 @@ pub struct DataCache {
     held_error: Register<Bit>,
     /// It came from memory with the last edge.
     fill: Register<Bit>,
-    /// All lines are to be removed.
+    /// All lines are to be invalidated.
     dropping: Register<Bit>,
 }
 
@@ -183,7 +189,8 @@ impl Logic for DataCache {
         self.reorder.response_data.next = self.response_data.val();
         self.reorder.response_error.next = self.response_error.val();
 
-        // Answer to the oldest request. A hit at the place of the line taken last wants that line once more.
+        // Answer to the oldest request. A hit at the place of the line taken last wants that line
+        // once more.
         let again = self.held_known.q.val()
             && (self.waiting_place.front.val().get_bits::<16>(0) == self.held_place.q.val());
         let can_answer = !self.waiting.empty.val()
@@ -223,7 +230,7 @@ impl Logic for DataCache {
             self.errors.write_data.next = bits::<1>(1);
         }
 
-        // Removal
+        // Removal and invalidation
         self.store_hash.line.next = self.store_line.val();
         self.store_places.write_enable.next = self.store_valid.val();
         self.store_places.write_address.next = self.store_tag.val();

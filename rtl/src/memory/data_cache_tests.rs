@@ -14,7 +14,7 @@ struct Versions {
     acknowledged: u64,
 }
 
-/// A read under way: tag, line, and the version that it returns if that is settled.
+/// An outstanding read: tag, line, and the version that it returns if that is settled.
 type Read = (u64, u64, Option<u64>);
 
 struct Bench {
@@ -31,7 +31,7 @@ struct Bench {
     held: Option<(u64, u64)>,
     reads: Vec<Read>,
     last_read: Option<(u64, u64)>,
-    /// Stores under way: tag and line, and whether the memory changed already.
+    /// Outstanding stores: tag and line, and whether the memory changed already.
     stores: Vec<(u64, u64, bool)>,
     hits: u64,
     misses: u64,
@@ -70,7 +70,8 @@ impl Bench {
         self.memory.get(&line).map_or(0, |v| v.performed)
     }
 
-    /// One cycle with a request for `line`, perhaps a store to `store`, and perhaps a drop; whether the request was accepted.
+    /// One cycle with a request for `line`, perhaps a store to `store`, and perhaps an
+    /// invalidation; whether the request was accepted.
     fn cycle(&mut self, line: Option<u64>, store: Option<u64>, drop: bool) -> bool {
         let uut = &mut self.uut;
         uut.drop.next = drop;
@@ -159,10 +160,10 @@ impl Bench {
             let oldest = self.memory.get(&line.unwrap()).map_or(0, |v| v.acknowledged);
             self.requests.push_back((line.unwrap(), oldest));
         }
-        // What a store or a drop makes known counts for requests of later cycles.
+        // What a store or an invalidation makes known counts for requests of later cycles.
         if let Some((_, line, _)) = written {
             let versions = self.memory.get_mut(&line).unwrap();
-            // Other stores to the line may be under way, and have changed it or not.
+            // Other stores to the line may be outstanding, and have changed it or not.
             let open = self.stores.iter().filter(|s| s.1 == line && s.2).count() as u64;
             versions.acknowledged = versions.acknowledged.max(versions.performed - open);
         }
@@ -234,14 +235,15 @@ fn random_traffic_that_hits() {
     assert!(bench.hits > 800);
 }
 
-/// A line that came with an error is asked for again, however often it was found before; so is all else that was in the cache.
+/// A line that came with an error is requested again, however often it was found before; so is all
+/// else that was in the cache.
 #[test]
 fn a_line_that_came_with_an_error_does_not_stay() {
     let mut bench = Bench::new(3, [1.0, 0.5]);
     let ask = |bench: &mut Bench, line| {
         while !bench.cycle(Some(line), None, false) {}
         bench.drain();
-        // What the drop takes.
+        // What the invalidation takes.
         for _ in 0..4 {
             bench.cycle(None, None, false);
         }
@@ -287,7 +289,8 @@ fn hits_and_misses_sustain_one_line_a_cycle() {
     }
     uut.answer_ready.next = true;
     uut.read_ready.next = true;
-    // Eight lines that miss, then the same lines over and over: a memory that answers in the next cycle.
+    // Eight lines that miss, then the same lines over and over: a memory that answers in the next
+    // cycle.
     let mut asked: VecDeque<u64> = VecDeque::new();
     let (mut announced, mut read) = (None, None);
     for cycle in 0..200u64 {

@@ -1,5 +1,5 @@
-//! Units of this folder against their emitted Verilog, with inputs that reach the states that plain random inputs
-//! (`emit::unit_equivalence`) rarely do.
+//! Units of this folder against their emitted Verilog, with inputs that reach the states that plain
+//! random inputs (`emit::unit_equivalence`) rarely do.
 
 use super::{
     Coalescer, DataCache, InstructionCache, LoadPath, LoadStoreUnit, QueuePointers, Scratchpad, StorePath,
@@ -85,7 +85,8 @@ fn data_cache() {
     });
 }
 
-/// Random operations on a few words, after one store to each of them: a RAM holds anything until it is written.
+/// Random operations on a few words, after one store to each of them: a RAM holds anything until it
+/// is written.
 fn adjust_scratchpad<const LANES: usize>(
     uut: &mut Scratchpad<LANES>,
     random: &mut dyn FnMut() -> u64,
@@ -123,7 +124,8 @@ fn scratchpad_for_synthesis() {
 fn instruction_cache() {
     for (lines, ways, cycles) in [(4, 1, 5_000), (8, 4, 5_000)] {
         check_with(InstructionCache::new(lines, ways), cycles, |uut, random, _| {
-            // Eight lines in four places or two sets; the slot that missed comes back soon, and flushes are rare.
+            // Eight lines in four places or two sets; the slot that missed comes back soon, and
+            // flushes are rare.
             uut.lookup_word.next = bits(random() % 128);
             uut.lookup_slot.next = bits(random() % 4);
             uut.lookup_enable.next = random() % 4 != 0;

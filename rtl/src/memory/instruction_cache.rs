@@ -5,7 +5,7 @@ use crate::prelude::*;
 /// What the fill machine is doing.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum FillState {
-    /// Drops one line a cycle.
+    /// Invalidates one set a cycle.
     Clear,
     /// Takes the next miss.
     Idle,
@@ -21,22 +21,26 @@ pub enum FillState {
 
 /// Instruction cache of lines of 64 bytes with 1, 2 or 4 ways.
 ///
-/// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is high, and `hit`,
-///    `instruction` and `error` answer it. A cycle with `stall` high takes no lookup and holds these outputs.
-/// 2. A lookup that misses is taken note of at the next edge with `stall` low. In the cycles after it, up to the one with `stall` low, `wanted` says
-///    whether it matters; with both the miss starts a fill if the fill machine is idle, else it is forgotten. Either way
-///    `filled` is high in some later cycle (not the next one, at whose end the slot may start to wait): then every
-///    waiting slot looks up again.
-/// 3. After a fill the machine takes no new miss until the slot that started it has looked up again, so that slots whose
-///    lines share a set of the cache cannot thrash for ever. If it does not, the machine goes on after 256 cycles without `stall`.
-/// 4. `flush` drops every line, one a cycle; lookups from the cycle of `flush` on miss until that is done. A fill under way
-///    is dropped as well. The same happens after reset.
-/// 5. If the memory reports an error, the words of the line read 0 (an illegal instruction) and `error` comes with `hit`,
-///    until the line is replaced or dropped.
+/// 1. Lookup: a cycle with `lookup_enable` high and `stall` low; in the next cycle `hit_valid` is
+///    high, and `hit`, `instruction` and `error` answer it. A cycle with `stall` high takes no
+///    lookup and holds these outputs.
+/// 2. A lookup that misses is recorded at the next edge with `stall` low. In the cycles after it,
+///    up to the one with `stall` low, `wanted` says whether it matters; with both the miss starts a
+///    fill if the fill machine is idle, else it is forgotten. Either way `filled` is high in some
+///    later cycle (not the next one, at whose end the slot may start to wait): then every waiting
+///    slot looks up again.
+/// 3. After a fill the machine takes no new miss until the slot that started it has looked up
+///    again, so that slots whose lines share a set of the cache cannot thrash for ever. If it does
+///    not, the machine goes on after 256 cycles without `stall`.
+/// 4. `flush` invalidates every line, one set a cycle; lookups from the cycle of `flush` on miss
+///    until that is done. A fill in flight is abandoned as well. The same happens after reset.
+/// 5. If the memory reports an error, the words of the line read 0 (an illegal instruction) and
+///    `error` comes with `hit`, until the line is replaced or invalidated.
 ///
-/// A fill goes into an empty way of its set if there is one, else the ways take turns. It writes one word a cycle: `filled` is high 17
-/// cycles after the response. A lookup in a set whose tags change in the same cycle misses: which of its tags the RAM gives then is open, and so
-/// is the word, if it is written too.
+/// A fill goes into an empty way of its set if there is one, else into the ways round-robin. It
+/// writes one word a cycle: `filled` is high 17 cycles after the response. A lookup in a set whose
+/// tags change in the same cycle misses: which of its tags the RAM gives then is open, and so is
+/// the word, if it is written too.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(ways: usize, sets: usize, sets_log2: usize)]
 pub struct InstructionCache {
@@ -45,21 +49,22 @@ pub struct InstructionCache {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From fetch
+    // From the front end
     /// Looks up `lookup_word` for `lookup_slot`.
     pub lookup_enable: Signal<In, Bit>,
     /// Warp slot.
     pub lookup_slot: Signal<In, Bits<5>>,
     /// Bits 31:2 of the PC.
     pub lookup_word: Signal<In, Bits<30>>,
-    /// The lookup before the one that the outputs answer still matters; if not, its miss starts no fill.
+    /// From stage D: the lookup before the one that the outputs answer still matters. If not, its
+    /// miss starts no fill.
     pub wanted: Signal<In, Bit>,
-    /// Takes no lookup and holds the answer of the last one.
+    /// The stages stall: takes no lookup and holds the answer of the last one.
     pub stall: Signal<In, Bit>,
-    /// Drops every line.
+    /// From the INVALIDATE register: invalidates every line.
     pub flush: Signal<In, Bit>,
 
-    // To decode
+    // To stages I and D, and to the scheduler
     /// The outputs answer a lookup.
     pub hit_valid: Signal<Out, Bit>,
     /// The instruction is in the cache.
@@ -100,7 +105,7 @@ pub struct InstructionCache {
     looked_up: Register<Bit>,
     looked_slot: Register<Bits<5>>,
     looked_line: Register<Bits<26>>,
-    /// It was made while lines were being dropped or the tags of its set changed.
+    /// It was made while lines were being invalidated or the tags of its set changed.
     blocked: Register<Bit>,
 
     // The lookup before it, if it missed.
@@ -123,7 +128,7 @@ pub struct InstructionCache {
     turn: Register<Bits<2>>,
     hold_count: Register<Bits<8>>,
     flush_waits: Register<Bit>,
-    /// A miss that matters was taken note of.
+    /// A miss that matters was recorded.
     miss: Register<Bit>,
     /// The fill machine has its slot, line and way.
     prepared: Register<Bit>,
@@ -145,7 +150,8 @@ impl InstructionCache {
     /// A cache of `lines` lines in sets of `ways`.
     ///
     /// # Panics
-    /// If `ways` is not 1, 2 or 4, or `lines` is not a power of two, from 2 to 4,096 times the ways.
+    /// If `ways` is not 1, 2 or 4, or `lines` is not a power of two, from 2 to 4,096 times the
+    /// ways.
     pub fn new(lines: usize, ways: usize) -> Self {
         assert!(matches!(ways, 1 | 2 | 4), "InstructionCache: {ways} ways, expected 1, 2 or 4");
         let sets = lines / ways;
@@ -161,7 +167,7 @@ impl InstructionCache {
 impl Logic for InstructionCache {
     #[hdl_gen]
     fn update(&mut self) {
-        // A flush that comes while the fill machine cannot start to drop lines waits.
+        // A flush that comes while the fill machine cannot start to invalidate lines waits.
         let drop_all = self.flush.val() || self.flush_waits.q.val();
         self.flush_waits.d.next = drop_all;
 
@@ -197,7 +203,7 @@ impl Logic for InstructionCache {
             self.missed_line.d.next = self.looked_line.q.val();
             self.missed_way.d.next = choice;
         }
-        // The fill machine hears of it a cycle later; an idle one has what it needs by then.
+        // The fill machine is notified a cycle later; an idle one has slot, line and way by then.
         self.miss.d.next = self.missed.q.val() && self.wanted.val() && !self.stall.val();
         self.prepared.d.next = false;
         self.hit_valid.next = self.looked_up.q.val();
@@ -274,7 +280,8 @@ impl Logic for InstructionCache {
                 }
             }
             FillState::Fill => {
-                // The old line loses its tag with its first word; the new one gets it with its last.
+                // The old line loses its tag with its first word; the new one gets it with its
+                // last.
                 word_write = true;
                 self.buffer.d.next = self.buffer.q.val() >> 32;
                 self.count.d.next = self.count.q.val() + 1;

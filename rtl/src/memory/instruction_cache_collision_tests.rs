@@ -1,7 +1,7 @@
 //! [`InstructionCache`] with block RAMs that give any word when one is read while it is written.
 //!
-//! [`RamSized`] gives the inverse of the word before, which never is a tag that hits. A device gives the old word, the new one or
-//! anything; here each collision draws one of these.
+//! [`RamSized`] gives the inverse of the word before, which never is a tag that hits. A device
+//! gives the old word, the new one or anything; here each collision draws one of these.
 
 use super::InstructionCache;
 use crate::memory::testing::{line_to_bits, random, reset, settle, tick, LineMemory};
@@ -19,7 +19,8 @@ impl Shadow {
         Self { words: vec![0; depth] }
     }
 
-    /// The ports before an edge: the word that the RAM gives if the same word is read and written, and the write is noted.
+    /// The ports before an edge: the word that the RAM gives if the same word is read and written,
+    /// and the write is noted.
     fn edge<const N: usize>(&mut self, ram: &RamSized<N>, rng: &mut ChaCha8Rng) -> Option<u64> {
         let at = |address: Bits<16>| address.index() % self.words.len();
         let (read, write) = (at(ram.read_address.val()), at(ram.write_address.val()));
@@ -34,7 +35,8 @@ impl Shadow {
     }
 }
 
-/// Slots that jump between the first and the last word of lines, where lookups meet the writes of tags and words.
+/// Slots that jump between the first and the last word of lines, where lookups meet the writes of
+/// tags and words.
 fn run(ways: usize, cycles: usize) {
     let mut rng = random("instruction cache collisions");
     let lines = if ways == 4 { 8 } else { 4 };
@@ -43,7 +45,7 @@ fn run(ways: usize, cycles: usize) {
     reset!(uut);
     let mut tags: Vec<Shadow> = (0..ways).map(|_| Shadow::new(sets)).collect();
     let mut words: Vec<Shadow> = (0..ways).map(|_| Shadow::new(16 * sets)).collect();
-    // What stands in the memories is not known before the tags are dropped, for a cycle each.
+    // The contents of the memories are not known before the tags are invalidated, for a cycle each.
     uut.stall.next = true;
     for _ in 0..2 * sets {
         tick!(uut);

@@ -176,7 +176,8 @@ fn lines_of_one_set_stay_in_its_ways() {
     }
 }
 
-/// A full set gives up its ways in turn: as many new lines as it has ways push out all old ones and none of the new.
+/// A full set evicts its ways round-robin: as many new lines as it has ways push out all old ones
+/// and none of the new.
 #[test]
 fn a_full_set_gives_up_its_ways_in_turn() {
     for ways in [2, 4] {
@@ -193,7 +194,7 @@ fn a_full_set_gives_up_its_ways_in_turn() {
                     while bench.hits == hits {
                         bench.cycle(false, &mut |_, _, pc| pc);
                     }
-                    // A lookup of the same word that is under way still.
+                    // A lookup of the same word that is still in flight.
                     while bench.looked_up.is_some() {
                         bench.quiet = true;
                         bench.cycle(false, &mut |_, _, pc| pc);

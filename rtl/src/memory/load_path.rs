@@ -3,24 +3,31 @@
 use super::{QueuePointers, QueueRam, WordSelect};
 use crate::prelude::*;
 
-/// Words that are picked out of a line at once: lanes of a packet kernel that read from one line mostly want the same word.
+/// Words that are selected from a line at once: lanes of a packet kernel that read from one line
+/// mostly want the same word.
 const WORDS: usize = 4;
 
-/// Requests the lines of coalesced loads and picks every lane's word out of the responses.
+/// Requests the lines of coalesced loads and selects every lane's word from the responses.
 ///
-/// 1. At an edge with `start` high, which needs `start_ready`, what the extraction needs of the operation is stored
-///    under the next of 32 tags. Operations keep their order, so their lines need no tag: an answer belongs to the oldest
-///    operation, whose tag is free again once its last answer was accepted.
-/// 2. A line is handed on at once: `read_valid` offers it in the cycle of `line_valid`, and it is taken at the edge at which
-///    `line_ready` is high. Up to 256 lines wait for their answer.
-/// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which `answer_valid` and `answer_ready` are high
-///    what belongs to it is registered, and `answer_data` and `answer_error` hold the line from the next cycle on, until the next such edge. Then the
-///    line is registered, too, as soon as the one before it has given its last result. Results are offered from the next cycle on.
-/// 4. Up to four words are picked out of a line at once: lanes whose numbers differ by a multiple of four share the means. Of such lanes the
-///    lowest that waits for its value leads, and those that want the same word go along; the others follow with the next results of the line.
-///    So one line a cycle is sustained if no two such lanes want words of it. Behind a line of which two do a cycle is lost, even if they want the
-///    same word: whether an answer is accepted must not wait for the comparison of addresses.
-/// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`; see [`LoadValue`](super::LoadValue).
+/// 1. At an edge with `start` high, which needs `start_ready`, what the extraction needs of the
+///    operation is stored under the next of 32 tags. Operations keep their order, so their lines
+///    need no tag: an answer belongs to the oldest operation, whose tag is free again once its last
+///    answer was accepted.
+/// 2. A line is handed on at once: `read_valid` offers it in the cycle of `line_valid`, and it is
+///    taken at the edge at which `line_ready` is high. Up to 256 lines wait for their answer.
+/// 3. Answers come in the order of the requests. An answer is announced first: at the edge at which
+///    `answer_valid` and `answer_ready` are high what belongs to it is registered, and
+///    `answer_data` and `answer_error` hold the line from the next cycle on, until the next such
+///    edge. Then the line is registered, too, as soon as the one before it has given its last
+///    result. Results are offered from the next cycle on.
+/// 4. Up to four words are selected from a line at once: lanes whose indices differ by a multiple
+///    of four share a word selector. Of such lanes the lowest that waits for its value leads, and
+///    those that want the same word are served with it; the others follow with the next results of
+///    the line. So one line a cycle is sustained if no two such lanes want words of it. Behind a
+///    line of which two do a cycle is lost, even if they want the same word: whether an answer is
+///    accepted must not wait for the comparison of addresses.
+/// 5. The value is in the word at the lowest two bits of `result_address`, with `result_size` and
+///    `result_signed`; see [`LoadValue`](super::LoadValue).
 #[derive(Clone, Debug, LogicBlock)]
 #[new(groups: usize)]
 pub struct LoadPath<const LANES: usize> {
@@ -29,7 +36,7 @@ pub struct LoadPath<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// A load operation starts.
+    /// From stage M: a load operation starts.
     pub start: Signal<In, Bit>,
     /// A tag is free; depends on registers only.
     pub start_ready: Signal<Out, Bit>,
@@ -47,7 +54,7 @@ pub struct LoadPath<const LANES: usize> {
     #[count(LANES)]
     pub start_address: Vec<Signal<In, Bits<32>>>,
 
-    /// A line is offered by the coalescer.
+    /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
@@ -58,13 +65,13 @@ pub struct LoadPath<const LANES: usize> {
     /// It is the last line of its operation.
     pub last: Signal<In, Bit>,
 
-    /// A line is requested.
+    /// To the data cache: a line is requested.
     pub read_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Its line address.
     pub read_line: Signal<Out, Bits<26>>,
-    /// The answer to the oldest request can be had.
+    /// From the data cache: the answer to the oldest request can be had.
     pub answer_valid: Signal<In, Bit>,
     /// It is accepted at this edge; a register, low in the first cycle after reset.
     pub answer_ready: Signal<Out, Bit>,
@@ -73,7 +80,7 @@ pub struct LoadPath<const LANES: usize> {
     /// The memory could not read it.
     pub answer_error: Signal<In, Bit>,
 
-    /// Values of lanes are here.
+    /// To register write-back: values of lanes are here.
     pub result_valid: Signal<Out, Bit>,
     /// They are accepted at this edge.
     pub result_ready: Signal<In, Bit>,
@@ -85,8 +92,8 @@ pub struct LoadPath<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of the line for the lanes of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of
-    /// four; 0 if none of them is in the mask, and while `result_valid` or `result_ready` is low.
+    /// Word of the line for lane `i` of the mask in element `i` modulo four. It is 0 if no such
+    /// lane is in the mask, and while `result_valid` or `result_ready` is low.
     #[count(groups)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.
@@ -140,7 +147,7 @@ pub struct LoadPath<const LANES: usize> {
     held_last: Register<Bit>,
     /// Lanes whose value was not accepted yet.
     held_lanes: Register<Bits<LANES>>,
-    /// No two lanes share the means: all get their value with the first result.
+    /// No two lanes share a word selector: all get their value with the first result.
     held_apart: Register<Bit>,
     held_size: Register<Bits<2>>,
     held_signed: Register<Bit>,
@@ -238,13 +245,14 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
         let rest = self.held_lanes.q.val() & !served;
         let finishes = !rest.any();
 
-        // Answer: all that belongs to it is registered when it is announced, and goes on with the line.
+        // Answer: all that belongs to it is registered when it is announced, and moves on with the
+        // line.
         self.tag_slot.read_address.next = self.tags.read_address.val();
         self.tag_size.read_address.next = self.tags.read_address.val();
         self.tag_signed.read_address.next = self.tags.read_address.val();
         self.tag_rd.read_address.next = self.tags.read_address.val();
         let moves = !self.held.q.val() || (self.result_ready.val() && self.held_apart.q.val());
-        // An answer that nobody waits for would be an error of the memory; it is dropped.
+        // An answer that no request waits for would be an error of the memory; it is ignored.
         let receive = self.answer_valid.val() && self.room.q.val() && !self.waiting.empty.val();
         self.answer_ready.next = self.room.q.val();
         self.waiting.pop.next = receive;
@@ -298,7 +306,8 @@ impl<const LANES: usize> Logic for LoadPath<LANES> {
             self.held_rd.d.next = self.next_rd.q.val();
         }
 
-        // Whether a line can come in the next cycle is known in this one: what asks is far away.
+        // Whether a line can come in the next cycle is known in this one, since the requester is
+        // far away.
         let next_after = receive || (self.next.q.val() && !moves);
         let mut held_after = self.held.q.val() && !(self.result_ready.val() && finishes);
         let mut apart_after = self.held_apart.q.val();
@@ -348,8 +357,8 @@ mod tests {
         uut.lanes.next = bits(1);
         let mut taken = 0;
         for cycle in 0..300 {
-            // Every operation has ten lines and starts with the first of them; memory accepts requests only from cycle
-            // 10 on.
+            // Every operation has ten lines and starts with the first of them; memory accepts
+            // requests only from cycle 10 on.
             uut.read_ready.next = cycle >= 10;
             start(&mut uut, taken / 10);
             uut.last.next = taken % 10 == 9;
@@ -368,7 +377,8 @@ mod tests {
         uut.line_valid.next = false;
         uut.start.next = false;
 
-        // The answers come in order; each is announced one cycle before its line, which gives its result in the cycle after that.
+        // The answers come in order; each is announced one cycle before its line, which gives its
+        // result in the cycle after that.
         uut.result_ready.next = true;
         uut.result_ready_next.next = true;
         for n in 0..258u32 {
@@ -418,7 +428,8 @@ mod tests {
         assert!(uut.start_ready.val());
     }
 
-    /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same word.
+    /// Cycles from the first to the last of 20 results, of lines from which `lanes` read the same
+    /// word.
     fn cycles_of_20_lines(lanes: u64) -> u32 {
         let mut uut = LoadPath::<8>::default();
         reset!(uut);

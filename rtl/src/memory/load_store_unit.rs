@@ -3,20 +3,25 @@
 use super::{Coalescer, LoadPath, StorePath};
 use crate::prelude::*;
 
-/// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the words that hold the loaded values.
+/// Coalesces the memory operations of warps into requests for 64-byte lines, and returns the words
+/// that hold the loaded values.
 ///
-/// 1. Up to 32 loads that wait for their lines and any number of stores are in flight, several of one warp slot among them; but a slot's load is
-///    offered only after `stored_valid` of all its stores, and its store after `result_last` of all its loads, because
-///    reads and writes may overtake each other in memory. Loads complete in the order of acceptance, and so do stores. The
-///    mask is never empty and addresses are multiples of the size.
-/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is requested; a line of a
-///    store takes a cycle for each four lanes in a row of which one writes to it (see [`StorePath`]). Up to seven operations
-///    wait for this, so that an operation of many lines does not hold up the core before it offers more than six others.
+/// 1. Up to 32 loads that wait for their lines and any number of stores are in flight, several of
+///    one warp slot among them; but a slot's load is offered only after `stored_valid` of all its
+///    stores, and its store after `result_last` of all its loads, because reads and writes may
+///    overtake each other in memory. Loads complete in the order of acceptance, and so do stores.
+///    The mask is never empty and addresses are multiples of the size.
+/// 2. Every line request serves all lanes of the operation that want this line. One line a cycle is
+///    requested; a line of a store takes a cycle for each four lanes in a row of which one writes
+///    to it (see [`StorePath`]). Up to seven operations wait for this, so that an operation of many
+///    lines does not hold up the core before it offers more than six others.
 /// 3. Where several lanes store to the same byte, the highest lane wins.
-/// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line), its values on
-///    `result_valid` two cycles after the answer was accepted. A store line of up to four lanes in a row appears on `write_valid` three cycles after its operation was
-///    accepted; `stored_valid` follows `written_valid` of its last line by two cycles.
-/// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be written, in any order.
+/// 4. A load line appears on `read_valid` one cycle after its operation was accepted (first line),
+///    its values on `result_valid` two cycles after the answer was accepted. A store line of up to
+///    four lanes in a row appears on `write_valid` three cycles after its operation was accepted;
+///    `stored_valid` follows `written_valid` of its last line by two cycles.
+/// 5. Up to 256 lines wait for their answer, which come in the order of the requests, and 32 to be
+///    written, in any order.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(load: LoadPath<LANES>, words: usize)]
 pub struct LoadStoreUnit<const LANES: usize> {
@@ -25,12 +30,14 @@ pub struct LoadStoreUnit<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From execute
+    // From stage M
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
-    /// It is accepted at this edge; depends on registers only. Low while 32 loads wait for their lines.
+    /// It is accepted at this edge; depends on registers only. Low while 32 loads wait for their
+    /// lines.
     pub request_ready: Signal<Out, Bit>,
-    /// `request_ready` will be high in the next cycle, whatever is offered in this one. It may be low before others are.
+    /// `request_ready` will be high in the next cycle, whatever is offered in this one. It may be
+    /// low before others are.
     pub ready_next: Signal<Out, Bit>,
     /// Warp slot.
     pub request_slot: Signal<In, Bits<5>>,
@@ -98,8 +105,8 @@ pub struct LoadStoreUnit<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose value is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word for each lane of the mask, in each place for the lanes whose number is that of the place or higher by a multiple of four; 0 if none
-    /// of them is in the mask, and while `result_valid` or `result_ready` is low.
+    /// Word for lane `i` of the mask in element `i` modulo four. It is 0 if no such lane is in the
+    /// mask, and while `result_valid` or `result_ready` is low.
     #[count(words)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the line counts.

@@ -59,7 +59,8 @@ struct Bench<const LANES: usize> {
     /// Memory as the ports wrote it, and as the operations should have written it.
     memory: LineMemory,
     golden: LineMemory,
-    /// Operations in flight of each slot, oldest first, with the lanes whose value is still to come.
+    /// Operations in flight of each slot, oldest first, with the lanes whose value is still to
+    /// come.
     in_flight: Vec<VecDeque<(Operation, u32)>>,
     offered: Option<Operation>,
     reads: VecDeque<u32>,
@@ -111,8 +112,8 @@ impl<const LANES: usize> Bench<LANES> {
         }
     }
 
-    /// A random operation of a slot, of the kind of those in flight. Every slot has its own lines, so the order between
-    /// slots does not matter; few slots make many operations of each.
+    /// A random operation of a slot, of the kind of those in flight. Every slot has its own lines,
+    /// so the order between slots does not matter; few slots make many operations of each.
     fn random_operation(&mut self) -> Operation {
         let rng = &mut self.rng;
         let slots = if rng.gen() { 2 } else { 32 };

@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// The value of one lane's load, from the word of memory at its address: byte or half select, extension.
+/// The value of one lane's load, from the word of memory at its address: byte or half select,
+/// extension.
 ///
 /// Combinational; `data` is 0 while `enable` is low.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -31,7 +32,7 @@ impl Logic for LoadValue {
         let mut fill = false;
         let mut choice = false;
         self.data.next = bits::<32>(0);
-        // All within the condition, so that a simulation passes it over while nothing is loaded.
+        // All within the condition, so that a simulation skips it while nothing is loaded.
         if self.enable.val() {
             // The offset chooses the first byte for every size: that of a word is 0.
             match self.offset.val().index() {
@@ -50,7 +51,8 @@ impl Logic for LoadValue {
                 fill = first.get_bit(7);
             }
             fill &= self.sign_extend.val();
-            // Of the second byte `choice` is the higher half of the word or, for a byte, the extension: each bit depends on four.
+            // Of the second byte `choice` is the higher half of the word or, for a byte, the
+            // extension: each bit depends on four.
             choice = self.offset.val().get_bit(1);
             if is_byte {
                 choice = fill;

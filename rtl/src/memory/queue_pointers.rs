@@ -4,12 +4,14 @@ use crate::prelude::*;
 
 /// Write and read address, `full` and `empty` of a queue of `2^A` entries.
 ///
-/// The entries stand in one or more [`RamAsync`] that the owner connects to `write_address` and `read_address`.
+/// The entries stand in one or more [`RamAsync`] that the owner connects to `write_address` and
+/// `read_address`.
 ///
-/// 1. `push` at an edge appends the entry at `write_address`; it is readable from the next cycle on.
+/// 1. `push` at an edge appends the entry at `write_address`; it is readable from the next cycle
+///    on.
 /// 2. `pop` at an edge removes the entry at `read_address`.
-/// 3. Outputs come from registers. Push while `full` and pop while `empty` are illegal; both in the same
-///    cycle are legal otherwise and leave the level as it is.
+/// 3. Outputs come from registers. Push while `full` and pop while `empty` are illegal; both in the
+///    same cycle are legal otherwise and leave the level as it is.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct QueuePointers<const A: usize> {
     /// Rising-edge clock.

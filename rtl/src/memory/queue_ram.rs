@@ -2,12 +2,15 @@
 
 use crate::prelude::*;
 
-/// The entries of a queue of `2^A` in block RAM, of which the oldest can be read as from a [`RamAsync`].
+/// The entries of a queue of `2^A` in block RAM, of which the oldest can be read as from a
+/// [`RamAsync`].
 ///
-/// 1. The owner connects `write_address` and `read_address` to [`QueuePointers`](super::QueuePointers), `push` and `pop` as there.
+/// 1. The owner connects `write_address` and `read_address` to
+///    [`QueuePointers`](super::QueuePointers), `push` and `pop` as there.
 /// 2. `front`, a register, is the word at `read_address`, unless the queue is empty.
 ///
-/// The RAM reads the entry after it ahead; that, or a copy of the word that was written when it was read, comes next.
+/// The RAM reads the entry after it in advance; that, or a copy of the word that was written when
+/// it was read, comes next.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct QueueRam<const N: usize, const A: usize> {
     /// Rising-edge clock.
@@ -16,7 +19,7 @@ pub struct QueueRam<const N: usize, const A: usize> {
     pub reset: Signal<In, Bit>,
     /// Writes an entry at this edge.
     pub push: Signal<In, Bit>,
-    /// Where.
+    /// Address of the entry to write.
     pub write_address: Signal<In, Bits<A>>,
     /// The entry.
     pub write_data: Signal<In, Bits<N>>,

@@ -4,31 +4,32 @@ use crate::prelude::*;
 
 /// Merges a core's fetches of instruction lines and reads of data lines.
 ///
-/// The fetch goes first, unless a data read is offered already. Tag bit 6 is 1 for a fetch; a data read has its own tag in
-/// bits 5:0. The offer is combinational; the readies depend on `read_ready`.
+/// The fetch goes first, unless a data read is offered already. Tag bit 6 is 1 for a fetch; a data
+/// read has its own tag in bits 5:0. The offer is combinational; the readies depend on
+/// `read_ready`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct ReadMerge {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// An instruction line is wanted.
+    /// From the instruction cache: a line is requested.
     pub fetch_valid: Signal<In, Bit>,
-    /// The fetch is accepted at this edge.
+    /// To the instruction cache: the fetch is accepted at this edge.
     pub fetch_ready: Signal<Out, Bit>,
     /// Its line address.
     pub fetch_line: Signal<In, Bits<26>>,
-    /// A data line is wanted.
+    /// From the data cache: a line is requested.
     pub data_valid: Signal<In, Bit>,
-    /// The data read is accepted at this edge.
+    /// To the data cache: the read is accepted at this edge.
     pub data_ready: Signal<Out, Bit>,
     /// Its line address.
     pub data_line: Signal<In, Bits<26>>,
     /// Its tag.
     pub data_tag: Signal<In, Bits<6>>,
-    /// To memory: one of them.
+    /// To memory: one of them is offered.
     pub read_valid: Signal<Out, Bit>,
-    /// From memory.
+    /// From memory: it is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
     /// Line address.
     pub read_line: Signal<Out, Bits<26>>,

@@ -1,4 +1,4 @@
-//! Puts lines that come in any order into the order in which they were asked for.
+//! Puts lines that come in any order into the order in which they were requested.
 
 use super::QueuePointers;
 use crate::prelude::*;
@@ -6,9 +6,11 @@ use crate::prelude::*;
 /// Up to 64 lines under tags that are given in order.
 ///
 /// 1. `allocate` at an edge, which needs `full` low, gives the tag `tag` to the next line.
-/// 2. `response_valid` at an edge brings the line with the tag `response_tag`: once for every tag given, in any order.
-/// 3. `arrived` says that the line with the oldest tag is here, and `error` whether it came with an error. `take` at an edge, which
-///    needs `arrived`, frees its tag; `data` holds the line from the next cycle on, until the next such edge.
+/// 2. `response_valid` at an edge brings the line with the tag `response_tag`: once for every tag
+///    given, in any order.
+/// 3. `arrived` says that the line with the oldest tag is here, and `error` whether it came with an
+///    error. `take` at an edge, which needs `arrived`, frees its tag; `data` holds the line from
+///    the next cycle on, until the next such edge.
 ///
 /// A line is `arrived` two cycles after its response. One line a cycle is sustained.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -70,7 +72,7 @@ impl Logic for ReorderBuffer {
         }
         self.here.d.next = (self.here.q.val() | arriving) & !leaving;
 
-        // Of the oldest after this edge, known as soon as it is known which one that is.
+        // Of the oldest line after this edge, known as soon as it is known which one that is.
         let second = self.order.read_address.val() + 1;
         self.arrived_q.d.next = self.here.q.val().get_bit(self.order.read_address.val().index());
         if self.take.val() {
@@ -98,7 +100,7 @@ mod tests {
         let mut rng = random("reorder_buffer");
         let mut uut = ReorderBuffer::default();
         reset!(uut);
-        // Tag and value of each line under way, and the cycle in which it came.
+        // Tag and value of each outstanding line, and the cycle in which it came.
         let mut order: VecDeque<(u64, u64, Option<u64>)> = VecDeque::new();
         let (mut next, mut most, mut taken) = (0u64, 0, None);
         for cycle in 0..4_000 {

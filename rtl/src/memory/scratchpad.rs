@@ -5,19 +5,24 @@ use crate::prelude::*;
 /// Bytes of a scratchpad.
 pub const SCRATCHPAD_BYTES: usize = 16 * 1024;
 
-/// 16 KiB of memory that a core's threads share, in one bank of 32-bit words for each lane: word `w` stands in bank
-/// `w mod LANES`.
+/// 16 KiB of memory that a core's threads share, in one bank of 32-bit words for each lane: word
+/// `w` stands in bank `w mod LANES`.
 ///
-/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high, and makes its first pass
-///    over the banks in the next cycle. The mask is never empty and addresses are multiples of the size.
-/// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves them all. Otherwise the
-///    lowest lane not yet served leads each pass: of a load, all lanes that want its word go along; of a store, it alone,
-///    so that the highest of several lanes that write a byte wins.
-/// 3. The words of a load pass are on `result_valid` in the cycle after the pass and in no other: whoever wants them takes them then, and is told by
-///    `result_next` a cycle before. The value is in the word at the lowest two bits of `result_address`, with `result_size` and `result_signed`;
-///    see [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of a store by one cycle.
-/// 4. One pass a cycle is sustained, within an operation and from one of one pass to the next. Behind an operation in which a lane is not in its own
-///    bank a cycle is lost: `request_ready` must not wait for the comparison of addresses.
+/// 1. An operation is accepted at the edge at which `request_valid` and `request_ready` are high,
+///    and makes its first pass over the banks in the next cycle. The mask is never empty and
+///    addresses are multiples of the size.
+/// 2. If every lane of the mask addresses its own bank (bank number = lane number), one pass serves
+///    them all. Otherwise the lowest lane not yet served leads each pass: of a load, all lanes that
+///    want its word go along; of a store, it alone, so that the highest of several lanes that write
+///    a byte wins.
+/// 3. The words of a load pass are on `result_valid` in the cycle after the pass and in no other:
+///    the receiver must take them then, and is notified by `result_next` a cycle before. The value
+///    is in the word at the lowest two bits of `result_address`, with `result_size` and
+///    `result_signed`; see [`LoadValue`](super::LoadValue). `stored_valid` follows the last pass of
+///    a store by one cycle.
+/// 4. One pass a cycle is sustained, within an operation and from one of one pass to the next.
+///    Behind an operation in which a lane is not in its own bank a cycle is lost: `request_ready`
+///    must not wait for the comparison of addresses.
 /// 5. Operations take effect and complete in the order of acceptance.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
@@ -27,7 +32,7 @@ pub struct Scratchpad<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    // From execute
+    // From stage M
     /// An operation is offered.
     pub request_valid: Signal<In, Bit>,
     /// It is accepted at this edge; depends on registers only.
@@ -64,7 +69,7 @@ pub struct Scratchpad<const LANES: usize> {
     pub result_rd: Signal<Out, Bits<5>>,
     /// Lanes whose word is here.
     pub result_mask: Signal<Out, Bits<LANES>>,
-    /// Word of each lane of the mask, anything for other lanes; 0 while `result_valid` is low.
+    /// Word of each lane of the mask, undefined for other lanes; 0 while `result_valid` is low.
     #[count(LANES)]
     pub result_word: Vec<Signal<Out, Bits<32>>>,
     /// Byte address of each lane of the mask; its place in the word counts.
@@ -139,7 +144,8 @@ impl<const LANES: usize> Default for Scratchpad<LANES> {
 impl<const LANES: usize> Logic for Scratchpad<LANES> {
     #[hdl_gen]
     fn update(&mut self) {
-        // The leader of a pass, unless every lane has its own bank, and who goes along.
+        // The leader of a pass, unless every lane has its own bank, and the lanes that are served
+        // with it
         let mut first = bits::<LANES>(0);
         let mut leader = bits::<14>(0);
         let mut leader_data = bits::<32>(0);

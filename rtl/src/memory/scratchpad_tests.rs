@@ -267,7 +267,8 @@ fn a_pass_a_cycle() {
     for op in operations {
         bench.run(op);
     }
-    // An operation is accepted in the cycle of the last pass of the one before it, and a cycle later if a lane of that was not in its own bank.
+    // An operation is accepted in the cycle of the last pass of the one before it, and a cycle
+    // later if a lane of that was not in its own bank.
     assert_eq!(bench.cycle - start, bench.passes - passes - last + 1 + others);
     bench.drain();
 }

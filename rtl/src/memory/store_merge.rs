@@ -4,15 +4,17 @@ use crate::prelude::*;
 
 /// Line data and byte strobes from what the lanes' [`StoreAlign`](super::StoreAlign) units give.
 ///
-/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after another in ascending
-/// order: a lane gives up the bytes that a higher lane writes in the same word, so that what remains is or-ed together.
-/// Combinational; while `enable` is low every output is 0.
+/// Where several lanes write the same byte, the highest lane wins, as if the lanes stored one after
+/// another in ascending order: a lane gives up the bytes that a higher lane writes in the same
+/// word, so that what remains is or-ed together. Combinational; while `enable` is low every output
+/// is 0.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lanes: usize)]
 pub struct StoreMerge {
     /// A line is wanted.
     pub enable: Signal<In, Bit>,
-    /// For each lane, the number of the word of the line that it writes; anything if the lane's strobe is 0.
+    /// For each lane, the index of the word of the line that it writes. It may be anything if the
+    /// lane's strobe is 0.
     #[count(lanes)]
     pub index: Vec<Signal<In, Bits<4>>>,
     /// For each lane, the bytes of the word that it writes.
@@ -21,7 +23,7 @@ pub struct StoreMerge {
     /// For each lane, the data in place; bytes without strobe do not count.
     #[count(lanes)]
     pub lane_word: Vec<Signal<In, Bits<32>>>,
-    /// The line, byte 0 in bits 7:0; bytes that nobody writes are 0.
+    /// The line, byte 0 in bits 7:0; bytes that no lane writes are 0.
     pub data: Signal<Out, Bits<512>>,
     /// One bit for each byte of the line that is written.
     pub strobe: Signal<Out, Bits<64>>,
@@ -43,7 +45,7 @@ pub struct StoreMerge {
 }
 
 impl StoreMerge {
-    /// A unit for so many lanes.
+    /// A unit for `lanes` lanes.
     pub fn new(lanes: usize) -> Self {
         Self::wired(lanes)
     }
@@ -83,7 +85,8 @@ impl Logic for StoreMerge {
                 }
             }
         }
-        // A lane that writes nothing selects no word, so that this needs no enable: it would cost a LUT a bit.
+        // A lane that writes nothing selects no word, so that this needs no enable: it would cost a
+        // LUT a bit.
         for i in 0..self._lanes {
             let mut select = bits::<16>(0);
             if self.lane_strobe[i].val().any() {

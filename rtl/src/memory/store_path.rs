@@ -3,20 +3,23 @@
 use super::{QueuePointers, StoreAlign, StoreMerge};
 use crate::prelude::*;
 
-/// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the line, and lanes of a packet kernel seldom write
-/// to one line.
+/// Lanes that are merged in a cycle. What merges a lane costs a LUT for every other bit of the
+/// line, and lanes of a packet kernel seldom write to one line.
 const GROUP: usize = 4;
 
-/// Builds the line and byte strobes of a coalesced store, requests the write and tells when an operation is complete.
+/// Builds the line and byte strobes of a coalesced store, requests the write and reports when an
+/// operation is complete.
 ///
-/// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next cycle on its data is merged
-///    from `size`, `address` and `data` of `held_entry`, which must stand while `held_valid` is high; in the cycle after that `write_valid`
-///    offers it.
-/// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle for each such group of which a lane writes
-///    to it. Where several lanes write the same byte, the highest lane wins.
-/// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is written: in any order, in the cycle after
-///    its request was accepted at the earliest. Operations complete in the order of their acceptance, one a cycle: `stored_valid` is
-///    high for one cycle, two cycles after the last line of an operation was written at the earliest.
+/// 1. A line is taken at the edge at which `line_valid` and `line_ready` are high. From the next
+///    cycle on its data is merged from `size`, `address` and `data` of `held_entry`, which must
+///    stand while `held_valid` is high; in the cycle after that `write_valid` offers it.
+/// 2. Four lanes in a row (0 to 3, 4 to 7 and so on) are merged in a cycle. So a line takes a cycle
+///    for each such group of which a lane writes to it. Where several lanes write the same byte,
+///    the highest lane wins.
+/// 3. Every line has a tag of its own, 0 to 31. `written_valid` with the tag says that the line is
+///    written: in any order, in the cycle after its request was accepted at the earliest.
+///    Operations complete in the order of their acceptance, one a cycle: `stored_valid` is high for
+///    one cycle, two cycles after the last line of an operation was written at the earliest.
 /// 4. Up to 32 lines wait to be written.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(group: usize, groups: usize)]
@@ -26,7 +29,7 @@ pub struct StorePath<const LANES: usize> {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// A line is offered by the coalescer.
+    /// From the coalescer: a line is offered.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
@@ -48,12 +51,12 @@ pub struct StorePath<const LANES: usize> {
     /// Of `held_entry`: register of each lane.
     #[count(LANES)]
     pub data: Vec<Signal<In, Bits<32>>>,
-    /// A line is merged: `size`, `address` and `data` must not change with this cycle; a register.
+    /// To the coalescer: a line is merged; its entry must not change in this cycle. A register.
     pub held_valid: Signal<Out, Bit>,
-    /// Entry of the operation that they belong to.
+    /// To the coalescer: entry of the operation of this line.
     pub held_entry: Signal<Out, Bits<3>>,
 
-    /// A write is requested.
+    /// To memory: a write is requested.
     pub write_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
@@ -65,12 +68,12 @@ pub struct StorePath<const LANES: usize> {
     pub write_strobe: Signal<Out, Bits<64>>,
     /// Its tag, 0 to 31.
     pub write_tag: Signal<Out, Bits<6>>,
-    /// A line is written.
+    /// From memory: a line is written.
     pub written_valid: Signal<In, Bit>,
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
 
-    /// A store operation is complete.
+    /// To the hazard check: a store operation is complete.
     pub stored_valid: Signal<Out, Bit>,
     /// Its warp slot.
     pub stored_slot: Signal<Out, Bits<5>>,
@@ -172,7 +175,7 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.line_ready.next = space;
         self.held_valid.next = self.merging.q.val();
         self.held_entry.next = self.merge_entry.q.val();
-        // The first group also clears what nobody writes.
+        // The first group also clears the bytes that no lane writes.
         self.out_data.write_enable.next = self.merging.q.val() && move_on;
         self.out_data.write_data.next = self.merge.data.val();
         self.out_data.write_strobe.next = self.merge.strobe.val();
@@ -221,7 +224,8 @@ impl<const LANES: usize> Logic for StorePath<LANES> {
         self.write_strobe.next = self.out_strobe.q.val();
         self.write_tag.next = bit_cast::<6, 5>(self.out_tag.q.val());
 
-        // Lines that are not written yet, or behind such a line; the place in this queue is the tag.
+        // Lines that are not written yet, or behind such a line; the place in this queue is the
+        // tag.
         self.waiting.push.next = take;
         self.waiting_slot.write_enable.next = take;
         self.waiting_slot.write_address.next = self.waiting.write_address.val();

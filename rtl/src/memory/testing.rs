@@ -59,7 +59,7 @@ pub fn strobe(value: Bits<64>) -> u64 {
     value.to_u64()
 }
 
-/// A memory of lines; a line nobody wrote holds bytes that depend on its address.
+/// A memory of lines; a line that was not written holds bytes that depend on its address.
 #[derive(Clone, Default, Debug)]
 pub struct LineMemory {
     lines: HashMap<u32, Line>,

@@ -11,7 +11,7 @@ pub struct WordSelect {
     pub enable: Signal<In, Bit>,
     /// The line, byte 0 in bits 7:0.
     pub line: Signal<In, Bits<512>>,
-    /// Number of the word in the line.
+    /// Index of the word in the line.
     pub index: Signal<In, Bits<4>>,
     /// The word.
     pub word: Signal<Out, Bits<32>>,

@@ -2,10 +2,12 @@
 
 use crate::prelude::*;
 
-/// Folds a line address to an index of a few bits: bit `i` is the XOR of the address bits `skip + i + j * bits` for all `j`.
+/// Folds a line address to an index of a few bits: bit `i` is the XOR of the address bits
+/// `skip + i + j * bits` for all `j`.
 ///
-/// Combinational. Packets stand in slots whose distance is a power of two; a plain index would put all their headers into a few
-/// places. The fold reaches every place with any `bits` consecutive address bits above the lowest `skip`.
+/// Combinational. Packets stand in slots whose distance is a power of two; a plain index would put
+/// all their headers into a few places. The fold reaches every place with any `bits` consecutive
+/// address bits above the lowest `skip`.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(bits: usize, skip: usize, folded: usize)]
 pub struct IndexHash {

@@ -4,15 +4,16 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of `2^A` rows of one word of `N` bits for each lane, with one synchronous write and one combinational read port,
-/// inferred as distributed (LUT) RAM.
+/// Memory of `2^A` rows of one word of `N` bits for each lane, with one synchronous write and one
+/// combinational read port, inferred as distributed (LUT) RAM.
 ///
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` is, in the same cycle, the row at `read_address`.
 /// 3. The contents are undefined until written and are not reset.
 ///
-/// In hardware it is a [`RamAsync`](super::RamAsync) for each lane. A simulation moves rows of many lanes much faster than single words,
-/// if the words have 32 bits; bits that nobody reads cost nothing in hardware.
+/// In hardware it is a [`RamAsync`](super::RamAsync) for each lane. A simulation moves rows of many
+/// lanes much faster than single words, if the words have 32 bits; bits that are not read cost
+/// nothing in hardware.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lanes: usize)]
 pub struct LaneRam<const N: usize, const A: usize> {
@@ -35,7 +36,7 @@ pub struct LaneRam<const N: usize, const A: usize> {
 }
 
 impl<const N: usize, const A: usize> LaneRam<N, A> {
-    /// A memory for so many lanes.
+    /// A memory for `lanes` lanes.
     pub fn new(lanes: usize) -> Self {
         Self::wired(lanes)
     }

@@ -6,10 +6,12 @@ use rust_hdl::prelude::*;
 
 /// A word of `N` bits for each lane: flip-flops with a common clock enable.
 ///
-/// At a rising edge with `write_enable` high `q` takes `d`. The words are undefined until written and not reset.
+/// At a rising edge with `write_enable` high `q` takes `d`. The words are undefined until written
+/// and not reset.
 ///
-/// In hardware it is a [`Register`](super::Register) without reset for each lane. A simulation moves the words of many lanes at once much
-/// faster than single ones, if they have 32 bits; bits that nobody reads cost nothing in hardware.
+/// In hardware it is a [`Register`](super::Register) without reset for each lane. A simulation
+/// moves the words of many lanes at once much faster than single ones, if they have 32 bits; bits
+/// that are not read cost nothing in hardware.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(lanes: usize)]
 pub struct LaneRegisters<const N: usize> {
@@ -26,7 +28,7 @@ pub struct LaneRegisters<const N: usize> {
 }
 
 impl<const N: usize> LaneRegisters<N> {
-    /// Registers for so many lanes.
+    /// Registers for `lanes` lanes.
     pub fn new(lanes: usize) -> Self {
         Self::wired(lanes)
     }

@@ -6,8 +6,9 @@ use rust_hdl::prelude::*;
 
 /// 64 bytes, each with an enable of its own: flip-flops whose clock enables do the merging.
 ///
-/// At a rising edge with `write_enable` high the bytes whose strobe is set are written; the others keep their value. They are undefined until
-/// written and not reset. As a [`Register`](super::Register) the line would need a multiplexer for each bit.
+/// At a rising edge with `write_enable` high the bytes whose strobe is set are written; the others
+/// keep their value. They are undefined until written and not reset. As a
+/// [`Register`](super::Register) the line would need a multiplexer for each bit.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LineRegister {
     /// Rising-edge clock.

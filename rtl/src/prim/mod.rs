@@ -1,4 +1,5 @@
-//! Primitives: registers and memories, the only units whose Verilog text is written by hand, and the fold of line addresses.
+//! Primitives: registers and memories, the only units whose Verilog text is written by hand, and
+//! the fold of line addresses.
 
 mod index_hash;
 mod lane_ram;

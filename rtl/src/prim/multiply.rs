@@ -4,12 +4,13 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// The four products of the half words of two signed 33-bit numbers, registered: four DSP blocks of 18 by 18 bits with their
-/// output registers.
+/// The four products of the half words of two signed 33-bit numbers, registered: four DSP blocks of
+/// 18 by 18 bits with their output registers.
 ///
-/// At a rising edge with `enable` high the outputs take the products; they keep their values at all other edges, are undefined before the
-/// first one and not reset. The low half is an unsigned number of 16 bits, the high one a signed number of 17 bits. rust-hdl itself
-/// multiplies 16 by 16 bits only.
+/// At a rising edge with `enable` high the outputs take the products; they keep their values at all
+/// other edges, are undefined before the first one and not reset. The low half is an unsigned
+/// number of 16 bits, the high one a signed number of 17 bits. rust-hdl itself multiplies 16 by 16
+/// bits only.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct PartialProducts {
     /// Rising-edge clock.

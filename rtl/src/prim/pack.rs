@@ -6,8 +6,8 @@ use rust_hdl::prelude::*;
 
 /// Packs `count` elements of type `T` into one vector of `N` bits, element 0 in the lowest bits.
 ///
-/// `y` answers `x` in the same cycle. rust-hdl has no concatenation; shifting and or-ing wide vectors
-/// costs simulation time, and this is wires only.
+/// `y` answers `x` in the same cycle. rust-hdl has no concatenation; shifting and or-ing wide
+/// vectors costs simulation time, and this is wires only.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(count: usize)]
 pub struct Pack<T: Synth + Into<Bits<W>>, const W: usize, const N: usize> {

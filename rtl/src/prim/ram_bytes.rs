@@ -4,17 +4,21 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of up to 4096 words of 32 bits with one port that reads or writes single bytes, inferred as block RAM.
+/// Memory of up to 4096 words of 32 bits with one port that reads or writes single bytes, inferred
+/// as block RAM.
 ///
-/// 1. At a rising edge with `enable` high and `write_strobe` not zero, the bytes whose strobe is set are written.
-/// 2. At a rising edge with `enable` high and `write_strobe` zero, `read_data` takes the word at `address`; it keeps its
-///    value at all other edges.
+/// 1. At a rising edge with `enable` high and `write_strobe` not zero, the bytes whose strobe is
+///    set are written.
+/// 2. At a rising edge with `enable` high and `write_strobe` zero, `read_data` takes the word at
+///    `address`; it keeps its value at all other edges.
 /// 3. The contents and `read_data` are undefined until written and are not reset.
 ///
-/// Reading and writing exclude each other, so that the RAM needs no logic around it for an access to both at once.
+/// Reading and writing exclude each other, so that the RAM needs no logic around it for an access
+/// to both at once.
 ///
-/// A simulator writes the word with its new bytes at once: four writes of a byte each would be looked at in every cycle. Synthesis
-/// tools see the byte enables that they know block RAMs by.
+/// A simulator writes the word with its new bytes at once: four writes of a byte each would be
+/// evaluated in every cycle. Synthesis tools get a write for each byte, from which they infer a
+/// block RAM with byte enables.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
 pub struct RamBytes {

@@ -1,20 +1,22 @@
-//! A block RAM that is not asked for the word that it writes.
+//! A block RAM whose word must not be read while it is written.
 
 use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of `2^A` words of `N` bits with one write and one read port on the same clock: block RAM and nothing else.
+/// Memory of `2^A` words of `N` bits with one write and one read port on the same clock: block RAM
+/// and nothing else.
 ///
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
-/// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word at `read_address`; it keeps its value
-///    while `read_enable` is low.
-/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
-///    the word before, so that whoever uses it is found out.
+/// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word at
+///    `read_address`; it keeps its value while `read_enable` is low.
+/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In
+///    simulation it is the inverse of the word before, so that a use of it shows.
 /// 4. The contents and `read_data` are undefined until written and are not reset.
 ///
-/// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word before, costs a comparator, a
-/// multiplexer and registers for the word and the addresses on top: with 512 words of 32 bits 40 LUTs and 75 flip-flops.
+/// A block RAM leaves such a read undefined. [`RamSync`](super::RamSync), which promises the word
+/// before, costs a comparator, a multiplexer and registers for the word and the addresses on top:
+/// with 512 words of 32 bits 40 LUTs and 75 flip-flops.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct RamNoCollision<const N: usize, const A: usize> {
     /// Rising-edge clock of both ports.

@@ -5,14 +5,16 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of `2^depth_log2` words of `N` bits with one write and one read port on the same clock, inferred as block RAM.
+/// Memory of `2^depth_log2` words of `N` bits with one write and one read port on the same clock,
+/// inferred as block RAM.
 ///
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
-/// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word at `read_address`; it keeps its value
-///    while `read_enable` is low.
-/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
-///    the word before, so that whoever uses it is found out.
-/// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
+/// 2. `read_data` holds, from the edge at which `read_enable` was high on, the word at
+///    `read_address`; it keeps its value while `read_enable` is low.
+/// 3. The word read in the cycle in which it is written is undefined; the write takes effect. In
+///    simulation it is the inverse of the word before, so that a use of it shows.
+/// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until
+///    written and are not reset.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSized<const N: usize> {

@@ -5,12 +5,13 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of `2^depth_log2` words of `N` bits with one synchronous write and one combinational read port, inferred as
-/// distributed (LUT) RAM.
+/// Memory of `2^depth_log2` words of `N` bits with one synchronous write and one combinational read
+/// port, inferred as distributed (LUT) RAM.
 ///
 /// 1. A write takes effect at the rising edge at which `write_enable` is high.
 /// 2. `read_data` is, in the same cycle, the word at `read_address`.
-/// 3. Address bits above the depth do not count. The contents are undefined until written and are not reset.
+/// 3. Address bits above the depth do not count. The contents are undefined until written and are
+///    not reset.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSizedAsync<const N: usize> {

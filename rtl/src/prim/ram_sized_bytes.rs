@@ -5,18 +5,21 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of `2^depth_log2` lines of 64 bytes with one write port that has byte enables and one read port on the same
-/// clock, inferred as block RAM.
+/// Memory of `2^depth_log2` lines of 64 bytes with one write port that has byte enables and one
+/// read port on the same clock, inferred as block RAM.
 ///
-/// 1. At a rising edge with `write_enable` high, the bytes of `write_data` whose strobe is set are written.
-/// 2. `read_data` holds, from the edge at which `read_enable` was high on, the line at `read_address`; it keeps its value
-///    while `read_enable` is low.
-/// 3. The line read in the cycle in which it is written is undefined; the write takes effect. In simulation it is the inverse of
-///    the line before, so that whoever uses it is found out.
-/// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until written and are not reset.
+/// 1. At a rising edge with `write_enable` high, the bytes of `write_data` whose strobe is set are
+///    written.
+/// 2. `read_data` holds, from the edge at which `read_enable` was high on, the line at
+///    `read_address`; it keeps its value while `read_enable` is low.
+/// 3. The line read in the cycle in which it is written is undefined; the write takes effect. In
+///    simulation it is the inverse of the line before, so that a use of it shows.
+/// 4. Address bits above the depth do not count. The contents and `read_data` are undefined until
+///    written and are not reset.
 ///
-/// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be looked at in every cycle. Synthesis
-/// tools see the byte enables that they know block RAMs by.
+/// A simulator writes the line with its new bytes at once: 64 writes of a byte each would be
+/// evaluated in every cycle. Synthesis tools get a write for each byte, from which they infer a
+/// block RAM with byte enables.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(depth_log2: usize)]
 pub struct RamSizedBytes {
@@ -90,7 +93,8 @@ impl Logic for RamSizedBytes {
     fn hdl(&self) -> Verilog {
         let last = self._memory.len() - 1;
         let (write, read) = (sized::index("write_address", last), sized::index("read_address", last));
-        // No function: Verilator numbers its variables for each instance, so that instances could not share their code.
+        // No function: Verilator numbers its variables for each instance, so that instances could
+        // not share their code.
         let bytes: Vec<String> = (0..64).rev().map(|i| format!("{{8{{write_strobe[{i}]}}}}")).collect();
         let mask: Vec<String> = bytes.chunks(4).map(|word| format!("    {}", word.join(", "))).collect();
         let mask = mask.join(",\n");

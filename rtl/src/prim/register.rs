@@ -6,9 +6,10 @@ use rust_hdl::prelude::*;
 
 /// `T::BITS` flip-flops with a synchronous, active-high reset.
 ///
-/// `q` takes `d` at the rising edge of `clock`, or the reset value while `reset` is high. Declare it as a field, assign `d` and
-/// read `q`: clock and reset are those of the unit, and it keeps its value in cycles in which the kernel does not assign
-/// `d`. In Verilog it is a `reg` of the unit that owns it.
+/// `q` takes `d` at the rising edge of `clock`, or the reset value while `reset` is high. Declare
+/// it as a field, assign `d` and read `q`: clock and reset are those of the unit, and it keeps its
+/// value in cycles in which the kernel does not assign `d`. In Verilog it is a `reg` of the unit
+/// that owns it.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Register<T: Synth> {
     /// Rising-edge clock.

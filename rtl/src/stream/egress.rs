@@ -3,14 +3,17 @@
 use super::{FrameSender, SlotReader, VerdictReader};
 use crate::prelude::*;
 
-/// Sends the frames of committed packets in the order of packetIdx, each to the port of its verdict, and frees their slots.
+/// Sends the frames of committed packets in the order of packetIdx, each to the port of its
+/// verdict, and frees their slots.
 ///
-/// 1. Packets whose verdict is not a port (drop, fault) are passed over.
-/// 2. Reads carry the tags 0 to 31 for lines behind line 0 of a slot, 32 to 47 for line 0, 48 to 51 for verdicts. Each is in use
-///    once at a time; answers may come in any order and are always accepted.
+/// 1. Packets whose verdict is not a port (drop, fault) are skipped.
+/// 2. Reads carry the tags 0 to 31 for lines behind line 0 of a slot, 32 to 47 for line 0, 48 to 51
+///    for verdicts. Each is in use once at a time; answers may come in any order and are always
+///    accepted.
 /// 3. `freed` is the packetIdx of the oldest packet whose slot is in use.
-/// 4. While `enable` is low, packets that commit are passed over without a look at them, as soon as those before have left.
-///    `enable` may change at any time; places and sizes in memory only while it is low and the unit is `idle`.
+/// 4. While `enable` is low, packets that commit are skipped without a look at them, as soon as
+///    those before have left. `enable` may change at any time; places and sizes in memory only
+///    while it is low and the unit is `idle`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Egress {
     /// Rising-edge clock.
@@ -33,7 +36,7 @@ pub struct Egress {
     pub committed: Signal<In, Bits<32>>,
 
     // To and from memory
-    /// A line is asked for.
+    /// A line is requested.
     pub read_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
@@ -162,7 +165,8 @@ impl Logic for Egress {
         self.slots.response_data.next = self.response_data.val();
         self.slots.response_error.next = self.response_error.val();
 
-        // Slots in use begin at packet `oldest`; all follow the commits while nothing is to be sent.
+        // Slots in use begin at packet `oldest`; all follow the commits while nothing is to be
+        // sent.
         let empty = self.verdicts.idle.val() && self.slots.idle.val();
         let follow = !self.enable.val() && empty;
         self.verdicts.follow.next = follow;

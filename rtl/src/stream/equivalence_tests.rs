@@ -99,7 +99,8 @@ fn frame_sender() {
         uut.frame_bytes.next = bits(bytes);
         let behind = (bytes + 17) / 64;
         uut.line_last.next = if left == 0 { behind == 0 } else { left == 1 };
-        // Whether it is taken depends on what the unit holds; the model of the test follows roughly, the unit exactly.
+        // Whether it is taken depends on what the unit holds; the model of the test follows
+        // roughly, the unit exactly.
         if uut.line_valid.next {
             left = if left == 0 { behind } else { left - 1 };
         }

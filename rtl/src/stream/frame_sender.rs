@@ -4,8 +4,9 @@ use crate::prelude::*;
 
 /// Takes the frame out of the lines of its slot, where it begins at byte 18, and sends it.
 ///
-/// 1. Lines come frame by frame, line 0 first. Each beat has 46 bytes of one line and 18 of the next. One line a cycle is taken and
-///    one beat a cycle is sent: line 0 of a frame is taken together with the last beat of the frame before.
+/// 1. Lines come frame by frame, line 0 first. Each beat has 46 bytes of one line and 18 of the
+///    next. One line a cycle is taken and one beat a cycle is sent: line 0 of a frame is taken
+///    together with the last beat of the frame before.
 /// 2. A frame has `ceil(frame_bytes / 64)` beats; all bytes of every beat but the last count.
 /// 3. The outputs come from registers and keep their values until they are taken.
 #[derive(Clone, Debug, LogicBlock)]
@@ -15,7 +16,7 @@ pub struct FrameSender {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// A line is here.
+    /// From the slot reader: a line is here.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<Out, Bit>,
@@ -54,7 +55,7 @@ pub struct FrameSender {
 
     /// The upper 46 bytes of the last line taken.
     rest: Register<Bits<368>>,
-    /// A frame is at hand.
+    /// A frame is in progress.
     open: Register<Bit>,
     /// All its lines were taken.
     flush: Register<Bit>,
@@ -75,7 +76,8 @@ pub struct FrameSender {
 impl Logic for FrameSender {
     #[hdl_gen]
     fn update(&mut self) {
-        // Line 0 of a frame makes no beat; it may be taken when no frame is at hand or its last bytes go.
+        // Line 0 of a frame makes no beat; it may be taken when no frame is in progress or its last
+        // bytes go.
         let move_on = !self.out_valid.q.val() || self.tx_tready.val();
         let ready = move_on || !self.open.q.val();
         self.line_ready.next = ready;

@@ -3,18 +3,22 @@
 use super::{LineBuilder, RingPosition, WriteWindow};
 use crate::prelude::*;
 
-/// Writes frames to ring slots and tells the task FIFO when they stand there.
+/// Writes frames to ring slots and reports to the task FIFO when they are there.
 ///
-/// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them, and which are dropped as
-///    malformed: those take no slot. `rx_tready` is low while no slot is free: no frame is lost.
-/// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are performed. Frames that complete
-///    while a count waits for `task_ready` go together into the next count.
-/// 3. At most three quarters of the ring are in flight, from the first beat of a frame until egress has freed its slot; and
-///    `drop_caches` is high for one cycle when the first frame of a quarter starts. So the caches of the cores drop their lines
-///    between the last use of a slot by the packet before and the first use by the next.
-/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host pushes. `enable` may fall only
-///    while the unit is not `busy` and no frame comes. The ring's place and sizes change, and the host pushes, only while it is
-///    low, and in the cycle before it rises no more.
+/// 1. Frames take the slots of consecutive packets; [`LineBuilder`] says how they stand in them,
+///    and which are dropped as malformed: those take no slot. `rx_tready` is low while no slot is
+///    free: no frame is lost.
+/// 2. A frame is counted to the task FIFO once all its lines and those of the frames before are
+///    performed. Frames that complete while a count waits for `task_ready` go together into the
+///    next count.
+/// 3. At most three quarters of the ring are in flight, from the first beat of a frame until egress
+///    has freed its slot; and `drop_caches` is high for one cycle when the first frame of a quarter
+///    starts. So the caches of the cores invalidate their lines between the last use of a slot by
+///    the packet before and the first use by the next.
+/// 4. While `enable` is low no frame starts, and the next packet follows the counts that the host
+///    pushes. `enable` may fall only while the unit is not `busy` and no frame comes. The ring's
+///    place and sizes change, and the host pushes, only while it is low, and in the cycle before it
+///    rises no more.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Ingress {
     /// Rising-edge clock.
@@ -59,7 +63,7 @@ pub struct Ingress {
     pub write_data: Signal<Out, Bits<512>>,
     /// Its tag.
     pub write_tag: Signal<Out, Bits<6>>,
-    /// A write is performed; any order.
+    /// A write is performed, in any order.
     pub written_valid: Signal<In, Bit>,
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
@@ -76,9 +80,9 @@ pub struct Ingress {
     /// The host's count.
     pub host_count: Signal<In, Bits<32>>,
 
-    /// packetIdx of the oldest packet whose slot is in use.
+    /// From egress: packetIdx of the oldest packet whose slot is in use.
     pub freed: Signal<In, Bits<32>>,
-    /// The data caches of the cores are to drop every line.
+    /// To the cores: the data caches invalidate every line.
     pub drop_caches: Signal<Out, Bit>,
 
     /// A frame or a packet has its slot, or a frame is on its way there.

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// Counts the bytes that `keep` marks, and tells whether they are the first ones of the beat.
+/// Counts the bytes that `keep` marks, and checks whether they are the first ones of the beat.
 ///
 /// Combinational.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -18,11 +18,13 @@ pub struct KeepCount {
 impl Logic for KeepCount {
     #[hdl_gen]
     fn update(&mut self) {
-        // Ones from bit 0 on become a power of two when one is added, which has no bit in common with them.
+        // Ones from bit 0 on become a power of two when one is added, which has no bit in common
+        // with them.
         let holes = self.keep.val() & (self.keep.val() + 1);
         self.contiguous.next = self.keep.val().get_bit(0) && !holes.any();
 
-        // Each step looks at the last bit of the lower half: if it is set, the end is in the upper half.
+        // Each step looks at the last bit of the lower half: if it is set, the end is in the upper
+        // half.
         let mut count = bits::<7>(0);
         let mut part32 = self.keep.val().get_bits::<32>(0);
         if self.keep.val().get_bit(31) {

@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// Makes the bytes of a beat zero that `keep` does not mark, so that nothing but the frame gets into its slot.
+/// Makes the bytes of a beat zero that `keep` does not mark, so that nothing but the frame gets
+/// into its slot.
 ///
 /// Combinational.
 #[derive(Clone, Debug, LogicBlock)]

@@ -3,7 +3,7 @@
 use super::{KeepCount, KeepMask};
 use crate::prelude::*;
 
-/// What the line builder does next with the frame at hand.
+/// What the line builder does next with the frame in progress.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum BuildPhase {
     /// Takes beats.
@@ -14,17 +14,22 @@ pub enum BuildPhase {
     Head,
 }
 
-/// Moves frames behind the head of their slot: 16 bytes of descriptor, 2 bytes of padding, then the frame.
+/// Moves frames behind the head of their slot: 16 bytes of descriptor, 2 bytes of padding, then the
+/// frame.
 ///
-/// 1. Byte `n` of a frame goes to byte `18 + n` of its slot, so each line has 18 bytes of one beat and 46 of the next. Line 0
-///    comes last, as the descriptor has the length: `line_end` marks it. The rest of the last line is zeros.
-/// 2. A frame of `n` lines takes `n` cycles, with `line_ready` high: the first beat of the frame that follows is taken while
-///    line 0 is offered. So 64-byte frames come every other cycle, beats of long frames every cycle.
-/// 3. The first beat of a frame waits for `slot_free`, or for `next_slot_free` while line 0 of the frame before is to be offered.
-///    One beat is taken before that is known.
-/// 4. What a slot cannot hold is cut off and counted in the descriptor, modulo nothing: 65,535 stands for that many or more.
-/// 5. A frame is malformed if TKEEP marks not all bytes of a beat before the last one, no bytes or not the first ones of the last
-///    beat, or if bit 31 of TUSER is set in the last beat. Its line 0 is not offered, and `dropped` is high for one cycle.
+/// 1. Byte `n` of a frame goes to byte `18 + n` of its slot, so each line has 18 bytes of one beat
+///    and 46 of the next. Line 0 comes last, as the descriptor has the length: `line_end` marks it.
+///    The rest of the last line is zeros.
+/// 2. A frame of `n` lines takes `n` cycles, with `line_ready` high: the first beat of the frame
+///    that follows is taken while line 0 is offered. So 64-byte frames come every other cycle,
+///    beats of long frames every cycle.
+/// 3. The first beat of a frame waits for `slot_free`, or for `next_slot_free` while line 0 of the
+///    frame before is to be offered. One beat is taken before that is known.
+/// 4. What a slot cannot hold is cut off and counted in the descriptor, modulo nothing: 65,535
+///    stands for that many or more.
+/// 5. A frame is malformed if TKEEP marks not all bytes of a beat before the last one, no bytes or
+///    not the first ones of the last beat, or if bit 31 of TUSER is set in the last beat. Its line
+///    0 is not offered, and `dropped` is high for one cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct LineBuilder {
     /// Rising-edge clock.
@@ -51,7 +56,7 @@ pub struct LineBuilder {
     pub cycle: Signal<In, Bits<32>>,
     /// Register SLOT_BYTES_LOG2; 7 to 16.
     pub slot_bytes_log2: Signal<In, Bits<5>>,
-    /// Line address of the slot of the frame at hand, or of the next one if there is none.
+    /// Line address of the slot of the frame in progress, or of the next one if there is none.
     pub slot_line: Signal<In, Bits<26>>,
     /// That slot is free.
     pub slot_free: Signal<In, Bit>,
@@ -73,15 +78,15 @@ pub struct LineBuilder {
     // Events, one cycle each
     /// The first beat of a frame enters its slot.
     pub started: Signal<Out, Bit>,
-    /// Line 0 of a frame is built: `slot_line` goes on in the next cycle.
+    /// Line 0 of a frame is built: `slot_line` advances in the next cycle.
     pub done: Signal<Out, Bit>,
     /// Bytes of that frame in its slot.
     pub done_bytes: Signal<Out, Bits<17>>,
     /// It was cut.
     pub done_cut: Signal<Out, Bit>,
-    /// A malformed frame was left out.
+    /// A malformed frame was dropped.
     pub dropped: Signal<Out, Bit>,
-    /// No frame is at hand.
+    /// No frame is in progress.
     pub idle: Signal<Out, Bit>,
 
     held: Register<Bit>,
@@ -90,7 +95,7 @@ pub struct LineBuilder {
     held_last: Register<Bit>,
     held_user: Register<Bits<32>>,
     phase: Register<BuildPhase>,
-    /// Beats taken of the frame at hand; stays at 4,095.
+    /// Beats taken of the frame in progress; stays at 4,095.
     beats: Register<Bits<12>>,
     head: Register<Bits<368>>,
     carry: Register<Bits<144>>,
@@ -188,7 +193,7 @@ impl Logic for LineBuilder {
             self.out_end.d.next = false;
         }
 
-        // The frame at hand.
+        // The frame in progress.
         let mut position = bits::<12>(1);
         let mut broken = false;
         if !take_first {

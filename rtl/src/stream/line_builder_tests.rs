@@ -5,8 +5,8 @@ use crate::memory::testing::{bits_to_line, random, reset, settle, tick};
 use crate::prelude::*;
 use rand::Rng;
 
-/// Sends a frame of `length` bytes: the words of its descriptor, whether it counts as cut, and its bytes in the slot. `leap` leaves out beats in
-/// the middle: the unit counts them as taken.
+/// Sends a frame of `length` bytes: the words of its descriptor, whether it counts as cut, and its
+/// bytes in the slot. `leap` leaves out beats in the middle: the unit counts them as taken.
 fn descriptor(uut: &mut LineBuilder, length: usize, port: u32, leap: bool) -> ([u32; 4], bool, u64) {
     let beats = length.div_ceil(64);
     let (mut sent, mut end) = (0, None);
@@ -40,7 +40,8 @@ fn descriptor(uut: &mut LineBuilder, length: usize, port: u32, leap: bool) -> ([
     panic!("a frame of {length} bytes has no line 0");
 }
 
-/// The descriptor counts the bytes that are missing, and 65,535 stands for that many or more; beats above 4,095 are not counted.
+/// The descriptor counts the bytes that are missing, and 65,535 stands for that many or more; beats
+/// above 4,095 are not counted.
 #[test]
 fn the_cut_length_stays_at_its_largest() {
     let mut rng = random("line builder");

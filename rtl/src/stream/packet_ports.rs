@@ -6,12 +6,14 @@ use crate::prelude::*;
 
 /// Ingress and egress at one port of the memory system.
 ///
-/// 1. Frames that enter go to the packet ring and are counted to the task FIFO, as [`Ingress`] says; frames of committed packets leave
-///    as [`Egress`] says. Reads and writes of memory travel apart.
-/// 2. The host's counts pass to the task FIFO as well. While `control.enable` is low, they are what the next packet of ingress and egress
-///    follow; the host pushes none while it is high, as its packets and the frames would share slots.
-/// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the frames have left. The registers that
-///    tell where ring and verdicts are may change while it is low.
+/// 1. Frames that enter go to the packet ring and are counted to the task FIFO, as [`Ingress`]
+///    says; frames of committed packets leave as [`Egress`] says. Reads and writes of memory have
+///    separate ports.
+/// 2. The host's counts pass to the task FIFO as well. While `control.enable` is low, they are what the
+///    next packet of ingress and egress follow; the host pushes none while `control.enable` is high, as its
+///    packets and the frames would share slots.
+/// 3. `control.enable` may be set when the host's packets are all committed, and cleared when the frames
+///    have left. The registers that place ring and verdicts may change while it is low.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PacketPorts {
     /// Rising-edge clock.
@@ -111,7 +113,7 @@ pub struct PacketPorts {
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
 
-    /// The data caches of the cores are to drop every line.
+    /// To the cores: the data caches invalidate every line.
     pub drop_caches: Signal<Out, Bit>,
 
     ingress: Ingress,

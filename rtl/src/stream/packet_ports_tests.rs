@@ -277,7 +277,7 @@ impl Bench {
         assert!(slot[..2].iter().chain(&slot[2 + kept..]).all(|byte| *byte == 0), "packet {packet}: padding");
         self.bytes_in += kept as u64;
         self.cut += u64::from(missing > 0);
-        // Since the commit of the packet that had the slot before, the caches were dropped.
+        // Since the commit of the packet that had the slot before, the caches were invalidated.
         if let Some(before) = packet.checked_sub(1 << self.traffic.ring_slots_log2) {
             let at_commit = self.committed_at_drop[before as usize];
             assert!(at_commit < self.drops_of_caches, "packet {packet}: caches may hold the slot");
@@ -420,7 +420,8 @@ fn malformed_cut_and_resized_frames() {
 
 #[test]
 fn lines_that_cannot_be_read() {
-    // Without its first line a packet is not sent; with another one missing it is marked. The order of the others stays.
+    // Without its first line a packet is not sent; with another one missing it is marked. The order
+    // of the others stays.
     let traffic = Traffic { frames: 100, pace: 0.8, forward: 0.9, unreadable: 0.4, ..EASY };
     let bench = Bench::new("packet_ports unreadable", traffic).run();
     assert!(bench.damaged[0] > 5 && bench.damaged[1] > 5, "{:?}", bench.damaged);

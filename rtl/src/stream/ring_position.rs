@@ -4,8 +4,8 @@ use crate::prelude::*;
 
 /// Follows the line address of the slot of a packet, packet by packet.
 ///
-/// 1. At an edge with `load` high it becomes the slot of packet `index`, at one with `advance` high the slot of the packet
-///    that follows; not both at once.
+/// 1. At an edge with `load` high it becomes the slot of packet `index`, at one with `advance` high
+///    the slot of the packet that follows; not both at once.
 /// 2. The ring's place and sizes may change only when the next edge loads.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RingPosition {

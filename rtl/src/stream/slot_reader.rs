@@ -6,13 +6,15 @@ use crate::prelude::*;
 
 /// Reads the slots of packets with a forward verdict and hands out their lines, frame by frame.
 ///
-/// 1. Packets come with their verdicts in order. Line 0 of up to 16 packets and 32 further lines are under way; answers may come
-///    in any order.
-/// 2. The length of a frame is that of its descriptor. If it is larger than what the slot holds it counts as that much, and
-///    `length_error` is high for one cycle; so it is for a length of 0, and nothing is handed out for the packet.
-/// 3. Packets with another verdict are passed over, which `skipped` tells; so are those whose line 0 cannot be read.
-/// 4. `freed` is high for one cycle when the slot of the next packet is no longer needed: its lines are handed out, or it is
-///    passed over.
+/// 1. Packets come with their verdicts in order. Line 0 of up to 16 packets and 32 further lines
+///    are outstanding; answers may come in any order.
+/// 2. The length of a frame is that of its descriptor. If it is larger than what the slot holds it
+///    counts as that much, and `length_error` is high for one cycle; so it is for a length of 0,
+///    and nothing is handed out for the packet.
+/// 3. Packets with another verdict are skipped, which `skipped` reports; so are those whose line 0
+///    cannot be read.
+/// 4. `freed` is high for one cycle when the slot of the next packet is no longer needed: its lines
+///    are handed out, or it is skipped.
 /// 5. While `follow` is high, the next packet is packet `index`; only while the unit is `idle`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct SlotReader {
@@ -31,14 +33,14 @@ pub struct SlotReader {
     /// packetIdx.
     pub index: Signal<In, Bits<32>>,
 
-    /// The verdict of the next packet is here.
+    /// From the verdict reader: the verdict of the next packet is here.
     pub verdict_valid: Signal<In, Bit>,
     /// It is taken at this edge.
     pub verdict_ready: Signal<Out, Bit>,
     /// The verdict: a port unless bit 31 is set.
     pub verdict: Signal<In, Bits<32>>,
 
-    /// Line 0 of a slot is asked for.
+    /// To memory: line 0 of a slot is requested.
     pub head_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub head_ready: Signal<In, Bit>,
@@ -46,7 +48,7 @@ pub struct SlotReader {
     pub head_line: Signal<Out, Bits<26>>,
     /// Its tag.
     pub head_tag: Signal<Out, Bits<4>>,
-    /// Another line is asked for.
+    /// To memory: another line is requested.
     pub body_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub body_ready: Signal<In, Bit>,
@@ -54,9 +56,9 @@ pub struct SlotReader {
     pub body_line: Signal<Out, Bits<26>>,
     /// Its tag.
     pub body_tag: Signal<Out, Bits<5>>,
-    /// Line 0 of a slot is here.
+    /// From memory: line 0 of a slot is here.
     pub head_response: Signal<In, Bit>,
-    /// Another line is here.
+    /// From memory: another line is here.
     pub body_response: Signal<In, Bit>,
     /// Its tag; bit 4 does not count for line 0.
     pub response_tag: Signal<In, Bits<5>>,
@@ -65,7 +67,7 @@ pub struct SlotReader {
     /// It could not be read.
     pub response_error: Signal<In, Bit>,
 
-    /// The next line is here.
+    /// To the frame sender: the next line is here.
     pub line_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
     pub line_ready: Signal<In, Bit>,
@@ -93,7 +95,8 @@ pub struct SlotReader {
 
     position: RingPosition,
 
-    // Packets: allocated with the verdict, measured when line 0 is here, gone when line 0 is handed out.
+    // Packets: allocated with the verdict, measured when line 0 is here, gone when line 0 is handed
+    // out.
     packets: QueuePointers<4>,
     to_measure: QueuePointers<4>,
     measured: QueuePointers<4>,
@@ -111,7 +114,7 @@ pub struct SlotReader {
     body_data: RamAsync<Bits<512>, 5>,
     body_failed: RamAsync<Bit, 5>,
     body_arrived: Register<Bits<32>>,
-    /// Lines still to be asked for, and the next of them.
+    /// Lines still to be requested, and the next of them.
     asking: Register<Bits<10>>,
     asking_line: Register<Bits<26>>,
     /// Lines still to be handed out behind line 0.
@@ -121,7 +124,7 @@ pub struct SlotReader {
 impl Logic for SlotReader {
     #[hdl_gen]
     fn update(&mut self) {
-        // A verdict: a packet that is to be sent asks for line 0 in the same cycle.
+        // A verdict: a packet that is to be sent requests line 0 in the same cycle.
         let passes = self.verdict.val().get_bit(31);
         let allocate =
             self.verdict_valid.val() && !self.packets.full.val() && (passes || self.head_ready.val());
@@ -148,7 +151,7 @@ impl Logic for SlotReader {
         self.position.index.next = self.index.val();
         self.position.advance.next = allocate;
 
-        // Answers. A packet that is passed over waits for none.
+        // Answers. A packet that is skipped waits for none.
         self.packet_head.write_enable.next = self.head_response.val();
         self.packet_head.write_address.next = self.response_tag.val().get_bits::<4>(0);
         self.packet_head.write_data.next = self.response_data.val();
@@ -190,7 +193,7 @@ impl Logic for SlotReader {
         }
         self.body_arrived.d.next = body_marks;
 
-        // Measure the next packet once the lines of the one before are asked for.
+        // Measure the next packet once the lines of the one before are requested.
         self.packet_length.read_address.next = self.to_measure.read_address.val();
         self.packet_failed.read_address.next = self.to_measure.read_address.val();
         self.packet_slot.read_address.next = self.to_measure.read_address.val();
@@ -221,7 +224,8 @@ impl Logic for SlotReader {
             self.asking_line.d.next = self.packet_slot.read_data.val() + 1;
         }
 
-        // Hand out, or pass over: line 0 from the packet, the lines behind it in the order in which they were asked for.
+        // Hand out, or skip: line 0 from the packet, the lines behind it in the order in which they
+        // were requested.
         self.packet_bytes.read_address.next = self.measured.read_address.val();
         self.packet_port.read_address.next = self.measured.read_address.val();
         self.packet_head.read_address.next = self.measured.read_address.val();

@@ -2,9 +2,10 @@
 
 use crate::prelude::*;
 
-/// Passes the counts of two sources on, in turn when both wait.
+/// Passes the counts of two sources on, alternating when both wait.
 ///
-/// A count passes in the cycle in which it is taken. Once a count is offered it stays until it is taken.
+/// A count passes in the cycle in which it is taken. Once a count is offered it stays until it is
+/// taken.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct TaskMerge {
     /// Rising-edge clock.

@@ -1,4 +1,5 @@
-//! What the native tests of this folder share: frames as beats, and one requester's port of a memory.
+//! What the native tests of this folder share: frames as beats, and one requester's port of a
+//! memory.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +38,8 @@ pub fn beats(frame: &[u8], port: u32, rng: &mut ChaCha8Rng) -> Vec<Beat> {
     frame.chunks(64).enumerate().map(beat).collect()
 }
 
-/// One requester's port: requests wait and are performed in random order, those of one line and kind in theirs; or all in theirs.
+/// One requester's port: requests wait and are performed in random order, those of one line and
+/// kind in theirs; or all in theirs.
 pub struct Memory {
     /// All requests of a kind are performed in their order.
     pub in_order: bool,
@@ -45,14 +47,14 @@ pub struct Memory {
     pub lines: LineMemory,
     /// Lines that cannot be read.
     pub failing: BTreeSet<u32>,
-    /// How often one was asked for.
+    /// How often one was requested.
     pub failed: u64,
     reads: Vec<(u64, u32)>,
     writes: Vec<(u64, u32, Line, u64)>,
 }
 
 impl Memory {
-    /// A memory that nobody wrote.
+    /// A memory that was not written.
     pub fn new() -> Self {
         Self {
             in_order: false,
@@ -93,7 +95,7 @@ impl Memory {
         Some(tag)
     }
 
-    /// Nothing is under way.
+    /// Nothing is outstanding.
     pub fn is_idle(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }

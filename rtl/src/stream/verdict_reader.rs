@@ -3,15 +3,17 @@
 use crate::memory::{QueuePointers, WordSelect};
 use crate::prelude::*;
 
-/// Reads lines of the verdict array and hands out the words of committed packets, one after the other.
+/// Reads lines of the verdict array and hands out the words of committed packets, one after the
+/// other.
 ///
-/// 1. A line is asked for when all packets that still have a word in it are committed; or some of them, if no other verdicts wait. The
-///    words of packets that are not committed at that time are not used: their line is read again. Up to 4 lines are under way.
+/// 1. A line is requested when all packets that still have a word in it are committed; or some of
+///    them, if no other verdicts wait. The words of packets that are not committed at that time are
+///    not used: their line is read again. Up to 4 lines are outstanding.
 /// 2. A line that cannot be read gives fault verdicts.
-/// 3. While `enable` is low nothing is asked for. While `follow` is high, which needs `idle` and `enable` low, all committed
-///    packets are passed over.
-/// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change only while the unit is idle
-///    and `enable` is low.
+/// 3. While `enable` is low nothing is requested. While `follow` is high, which needs `idle` and
+///    `enable` low, all committed packets are skipped.
+/// 4. The verdict array begins at a multiple of 64 bytes. Its place and the ring's size may change
+///    only while the unit is idle and `enable` is low.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct VerdictReader {
     /// Rising-edge clock.
@@ -20,7 +22,7 @@ pub struct VerdictReader {
     pub reset: Signal<In, Bit>,
     /// Verdicts are read.
     pub enable: Signal<In, Bit>,
-    /// Passes over all committed packets.
+    /// Skips all committed packets.
     pub follow: Signal<In, Bit>,
     /// Packets committed, modulo 2^32.
     pub committed: Signal<In, Bits<32>>,
@@ -29,7 +31,7 @@ pub struct VerdictReader {
     /// Register RING_SLOTS_LOG2.
     pub ring_slots_log2: Signal<In, Bits<5>>,
 
-    /// A line is asked for; may be withdrawn.
+    /// To memory: a line is requested; the request may be withdrawn.
     pub read_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub read_ready: Signal<In, Bit>,
@@ -37,7 +39,7 @@ pub struct VerdictReader {
     pub read_line: Signal<Out, Bits<26>>,
     /// Its tag.
     pub read_tag: Signal<Out, Bits<2>>,
-    /// A line is here; any order.
+    /// From memory: a line is here, in any order.
     pub response_valid: Signal<In, Bit>,
     /// Its tag.
     pub response_tag: Signal<In, Bits<2>>,
@@ -46,16 +48,16 @@ pub struct VerdictReader {
     /// It could not be read.
     pub response_error: Signal<In, Bit>,
 
-    /// The verdict of the next packet is here.
+    /// To the slot reader: the verdict of the next packet is here.
     pub verdict_valid: Signal<Out, Bit>,
     /// It is taken at this edge.
     pub verdict_ready: Signal<In, Bit>,
     /// The verdict.
     pub verdict: Signal<Out, Bits<32>>,
-    /// No verdict is asked for or waits to be taken.
+    /// No verdict is requested or waits to be taken.
     pub idle: Signal<Out, Bit>,
 
-    /// The packet for whose verdict no line was asked.
+    /// The first packet for whose verdict no line was requested.
     asked: Register<Bits<32>>,
     /// Verdicts taken of the oldest line.
     taken: Register<Bits<5>>,
@@ -72,7 +74,8 @@ pub struct VerdictReader {
 impl Logic for VerdictReader {
     #[hdl_gen]
     fn update(&mut self) {
-        // Ask: the words from that of packet `asked` to the end of the line, of the ring or of the committed packets.
+        // Request the words from that of packet `asked` to the end of the line, of the ring or of
+        // the committed packets.
         let slot = self.asked.q.val() & ((bits::<32>(1) << self.ring_slots_log2.val()) - 1);
         let mut words = bits::<5>(16);
         if self.ring_slots_log2.val() < 4 {
@@ -80,7 +83,8 @@ impl Logic for VerdictReader {
         }
         let room = words - bit_cast::<5, 4>(slot.get_bits::<4>(0));
         let open = self.committed.val() - self.asked.q.val();
-        // `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison for equality.
+        // `open` less `room`: negative if there are fewer. As `>=`, synthesis may add a comparison
+        // for equality.
         let beyond = bit_cast::<33, 32>(open) - bit_cast::<33, 5>(room);
         let mut count = room;
         if beyond.get_bit(32) {

@@ -1,14 +1,15 @@
-//! Writes under way, and their completion in order.
+//! Outstanding writes, and their completion in order.
 
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Gives each line write a tag and tells when all writes up to the end of a frame are performed.
+/// Gives each line write a tag and reports when all writes up to the end of a frame are performed.
 ///
-/// 1. A write passes in the cycle in which it is offered, while fewer than 64 are under way. Tags go round.
-/// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each write with `line_end`, in their
-///    order, once that write and all before it are performed: at the earliest in the cycle after `written_valid`. One write a
-///    cycle is accounted for.
+/// 1. A write passes in the cycle in which it is offered, while fewer than 64 are outstanding. Tags
+///    are given round-robin.
+/// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each
+///    write with `line_end`, in their order, once that write and all before it are performed: at
+///    the earliest in the cycle after `written_valid`. One write a cycle is accounted for.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct WriteWindow {
     /// Rising-edge clock.
@@ -16,25 +17,25 @@ pub struct WriteWindow {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
 
-    /// A line is to be written.
+    /// From the line builder: a line is to be written.
     pub line_valid: Signal<In, Bit>,
     /// It is taken at this edge; follows `write_ready`.
     pub line_ready: Signal<Out, Bit>,
     /// It is the last one of its frame.
     pub line_end: Signal<In, Bit>,
-    /// A write is offered to memory.
+    /// To memory: a write is offered.
     pub write_valid: Signal<Out, Bit>,
     /// It is accepted at this edge.
     pub write_ready: Signal<In, Bit>,
     /// Its tag.
     pub write_tag: Signal<Out, Bits<6>>,
-    /// A write is performed.
+    /// From memory: a write is performed.
     pub written_valid: Signal<In, Bit>,
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
-    /// All writes of a frame are performed, and of the frames before.
+    /// All writes of a frame are performed, and those of the frames before.
     pub completed: Signal<Out, Bit>,
-    /// No write is under way.
+    /// No write is outstanding.
     pub empty: Signal<Out, Bit>,
 
     window: QueuePointers<6>,
