@@ -126,9 +126,7 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
             }
         }
         impl #impl_generics block::Block for #name #ty_generics #where_clause {
-            fn connect_all(&mut self) {
-                #(self.#fields.connect_all();)*
-            }
+            fn connect_all(&mut self) {}
             fn update_all(&mut self) {
                 #(self.#fields.update_all();)*
             }

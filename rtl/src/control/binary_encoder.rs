@@ -45,7 +45,6 @@ mod tests {
     #[test]
     fn every_bit_has_its_index() {
         let mut unit = BinaryEncoder::default();
-        unit.connect_all();
         settle!(unit);
         assert_eq!(unit.index.val().index(), 0);
         for index in 0..32 {

@@ -48,7 +48,6 @@ mod tests {
     fn keeps_the_last_index_of_each_slot() {
         let mut random = random();
         let mut unit = LookupTable::<10>::default();
-        unit.connect_all();
         let mut model = [None; 32];
         for cycle in 0..4_000 {
             let (slot, read) = (random.gen_range(0..32usize), random.gen_range(0..32usize));

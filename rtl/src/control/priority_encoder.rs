@@ -37,7 +37,6 @@ mod tests {
     fn finds_the_lowest_request() {
         let mut random = random();
         let mut unit = PriorityEncoder::default();
-        unit.connect_all();
         for case in 0..2_000u32 {
             let request: u32 = match case {
                 0 => 0,

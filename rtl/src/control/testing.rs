@@ -18,10 +18,9 @@ macro_rules! tick {
     }};
 }
 
-/// Connects the unit and holds its reset for two cycles.
+/// Holds the unit's reset for two cycles.
 macro_rules! start {
     ($unit:expr) => {{
-        rust_hdl::prelude::Block::connect_all(&mut $unit);
         $unit.reset.next = true;
         $crate::control::testing::tick!($unit);
         $crate::control::testing::tick!($unit);

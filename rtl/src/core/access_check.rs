@@ -246,7 +246,6 @@ mod tests {
     fn loads_and_stores_are_told_apart() {
         let mut random = crate::testing::random();
         let mut unit = AccessCheck::<8>::default();
-        unit.connect_all();
         for _ in 0..2_000 {
             let immediate = random.gen_range(-0x800..0x800) as u32;
             for (i, (base, end)) in [(0x100, 0x200), (0x400, 0x401)].into_iter().enumerate() {
@@ -342,7 +341,6 @@ mod tests {
     #[test]
     fn jumps_fault_where_their_target_is_misaligned() {
         let mut unit = AccessCheck::<4>::default();
-        unit.connect_all();
         for (lane, address) in [0u64, 1, 2, 3].into_iter().enumerate() {
             unit.address[lane].next = (0x1000 + address).into();
             unit.operand[lane].next = (0xf00 + address).into();

@@ -94,7 +94,6 @@ mod tests {
     #[test]
     fn bounds_of_windows() {
         let mut unit = AccessWindow::default();
-        unit.connect_all();
         for (base, size, end) in [
             (5, 10, 15),
             (5, 1, 6),

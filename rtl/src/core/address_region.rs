@@ -90,7 +90,6 @@ mod tests {
     fn addresses_in_windows_and_scratchpad() {
         let mut random = crate::testing::random();
         let mut unit = AddressRegion::default();
-        unit.connect_all();
         const LAST: u64 = 0x3ff_ffff;
         let scratchpad = u64::from(SCRATCHPAD_ADDRESS >> 6);
         let bounds = [0, 1, 0x100, 0x101, scratchpad, LAST - 1, LAST];

@@ -120,7 +120,6 @@ mod tests {
     fn every_byte_place_and_kind() {
         let mut random = crate::testing::random();
         let mut uut = AesUnit::default();
-        uut.connect_all();
         let mut inverse = [0u8; 256];
         (0..=255u8).for_each(|x| inverse[usize::from(substitute(x))] = x);
         for x in 0..=255u8 {
@@ -161,7 +160,6 @@ mod tests {
     #[test]
     fn aes_128_example() {
         let mut uut = AesUnit::default();
-        uut.connect_all();
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let cipher = 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.to_be_bytes();
         let mut keys: Vec<u32> = words(&std::array::from_fn(|i| i as u8)).into();

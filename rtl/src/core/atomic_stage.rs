@@ -120,7 +120,6 @@ mod tests {
     #[test]
     fn controls_and_lanes_that_are_refused() {
         let mut unit = AtomicStage::<4>::default();
-        unit.connect_all();
         unit.read_window_base[1].next = bits(0x100);
         unit.read_window_size[1].next = bits(2);
         for (address, value) in

@@ -8,7 +8,7 @@ pub const BOOT_ADDRESS: u32 = 0xffff_ff00;
 
 /// Instructions of the topmost 256 bytes of the address space.
 ///
-/// Word 0 on sets the registers of the calling convention (DESIGN.md section 3) by reading the
+/// Word 0 on sets the registers of the calling convention (docs/architecture.md) by reading the
 /// core's CSRs: `a0` = packetIdx, `a1` = slot address, `a2` = argument block, `sp` = top of the
 /// thread's stack, `ra` = EXIT. `last` marks the word after which the kernel's entry follows. The
 /// last word of the region is EXIT; `exit` is high for it. The words in between are zero, which is
@@ -65,7 +65,6 @@ mod tests {
     #[test]
     fn words_are_the_calling_convention() {
         let mut rom = BootRom::default();
-        rom.connect_all();
         let csrr = |rd: u64, csr: u64| csr << 20 | 2 << 12 | rd << 7 | 0x73;
         let words = [csrr(10, 0xcc0), csrr(11, 0xcc4), csrr(12, 0xcc5), csrr(2, 0xcc6), 0xffc0_0093];
         for word in 0..64 {

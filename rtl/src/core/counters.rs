@@ -98,7 +98,6 @@ mod tests {
     #[test]
     fn events_count_once_a_cycle() {
         let mut unit = EventCounters::default();
-        unit.connect_all();
         unit.occupied.next = true;
         for cycle in 0..12 {
             unit.retire.next = cycle % 2 == 0;

@@ -393,7 +393,6 @@ mod tests {
 
     fn decode(instruction: u32, small: bool) -> Decoder {
         let mut decoder = Decoder::default();
-        decoder.connect_all();
         decoder.instruction.next = u64::from(instruction).into();
         decoder.small_registers.next = small;
         assert!(simulate(&mut decoder, 10));
@@ -582,7 +581,6 @@ mod tests {
                 for enabled in [false, true] {
                     let legal = enabled && known && funct3 == 2 && (funct5 != 2 || rs2 == 0);
                     let mut decoder = Decoder::default();
-                    decoder.connect_all();
                     decoder.instruction.next = u64::from(word).into();
                     decoder.atomics_enabled.next = enabled;
                     assert!(simulate(&mut decoder, 10));
@@ -609,7 +607,6 @@ mod tests {
                 let word = register_form(byte << 5 | funct5, 8, 0);
                 for enabled in [false, true] {
                     let mut decoder = Decoder::default();
-                    decoder.connect_all();
                     decoder.instruction.next = u64::from(word).into();
                     decoder.aes_enabled.next = enabled;
                     assert!(simulate(&mut decoder, 10));

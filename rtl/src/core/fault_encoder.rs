@@ -87,7 +87,6 @@ mod tests {
 
     fn check<const LANES: usize>() {
         let mut unit = FaultEncoder::<LANES>::default();
-        unit.connect_all();
         unit.packet.next = 100.into();
         unit.shared_value.next = 77.into();
         for (lane, address) in unit.address.iter_mut().enumerate() {

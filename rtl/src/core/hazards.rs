@@ -280,7 +280,6 @@ mod tests {
 
     fn settled(set: impl Fn(&mut Hazards)) -> Hazards {
         let mut unit = Hazards::default();
-        unit.connect_all();
         unit.reset.next = true;
         for _ in 0..2 {
             tick!(unit);

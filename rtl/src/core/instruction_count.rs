@@ -110,7 +110,6 @@ mod tests {
     #[test]
     fn counts_from_the_end_of_the_boot_sequence() {
         let mut unit = InstructionCount::default();
-        unit.connect_all();
         for slot in [3, 5] {
             unit.start_valid.next = true;
             unit.start_slot.next = u64::into(slot);

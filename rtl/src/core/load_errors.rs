@@ -102,7 +102,6 @@ mod tests {
     fn lanes_are_found_until_they_fault() {
         let mut rng = crate::testing::random();
         let mut unit = LoadErrors::<4>::default();
-        unit.connect_all();
         unit.reset.next = true;
         tick!(unit);
         unit.reset.next = false;

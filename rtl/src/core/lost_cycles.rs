@@ -16,13 +16,13 @@ pub enum LostCycle {
     Fetch,
     /// Warps wait for a branch or jump, or for path selection.
     Divergence,
-    /// An instruction was blocked by a hazard and is fetched again.
+    /// An instruction was blocked by a hazard and is replayed.
     Scoreboard,
 }
 
 /// Counts the cycles of a core that is occupied by their use; modulo 2^32, an event counts two cycles after it.
 ///
-/// In every cycle the pipeline either stands still (`conflict`: the instruction in stage W waits for the register port, stage M,
+/// In every cycle the pipeline either stalls (`conflict`: the instruction in stage W waits for the register port, stage M,
 /// the fault collector or path selection), or stage X takes an instruction, or it loses the cycle for the reason that came
 /// down the pipeline with the bubble.
 #[derive(LogicBlock, Default)]
@@ -37,7 +37,7 @@ pub struct LostCycles {
     pub advance: Signal<In, Bit>,
     /// Why stage D holds no instruction.
     pub reason: Signal<In, LostCycle>,
-    /// The instruction that was in stage D a cycle ago is fetched again.
+    /// The instruction that was in stage D a cycle ago is replayed.
     pub replay_valid: Signal<In, Bit>,
     /// With `replay_valid`: it was not in the instruction cache.
     pub miss_valid: Signal<In, Bit>,
@@ -96,8 +96,7 @@ mod tests {
     fn a_cycle_counts_for_one_reason() {
         use LostCycle::*;
         let mut unit = LostCycles::default();
-        unit.connect_all();
-        // What stage D had is fetched again: told a cycle later than the rest.
+        // What stage D had is replayed: known a cycle later than the rest.
         let (goes_on, again, missed) = ((false, false), (true, false), (true, true));
         let cycles = [
             (false, true, Memory, goes_on),

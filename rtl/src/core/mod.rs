@@ -1,4 +1,4 @@
-//! The SIMT shader core (DESIGN.md section 3).
+//! The SIMT shader core (docs/shader-core.md).
 //!
 //! Seven stages, each one cycle when nothing stalls, and an eighth for what goes to memory:
 //!

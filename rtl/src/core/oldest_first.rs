@@ -60,7 +60,6 @@ mod tests {
     fn the_oldest_is_chosen() {
         let mut rng = crate::testing::random();
         let mut unit = OldestFirst::default();
-        unit.connect_all();
         let mut order: Vec<usize> = vec![];
         for _ in 0..500 {
             let slot = rng.gen_range(0..32);

@@ -87,7 +87,6 @@ mod tests {
     fn a_slot_is_busy_until_its_last_operation_completes() {
         let mut rng = crate::testing::random();
         let mut unit = OutstandingOperations::default();
-        unit.connect_all();
         let mut queue: VecDeque<u64> = VecDeque::new();
         let mut just_started = false;
         for _ in 0..5000 {

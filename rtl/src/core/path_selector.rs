@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 /// Selects, among the lanes of a warp that are still alive, those that stand at the preferred PC:
-/// deepest call first, then lowest PC (DESIGN.md section 3, after Collange's Simty, 2017).
+/// deepest call first, then lowest PC (docs/shader-core.md, after Collange's Simty, 2017).
 ///
 /// The smallest key is found in a tournament: its first round, of pairs of lanes, takes a cycle, as
 /// does every two rounds after that. `n` be the cycles of a tournament: 1 with one or two lanes, 2
@@ -280,7 +280,6 @@ mod tests {
     fn deepest_then_lowest<const LANES: usize>() {
         let mut rng = crate::testing::random();
         let mut unit = PathSelector::<LANES>::default();
-        unit.connect_all();
         assert!(simulate(&mut unit, 20));
         // The selections in flight: the living lanes, and depth and PC of each lane.
         let mut started: VecDeque<(u64, Vec<(u64, u64)>)> = VecDeque::new();

@@ -73,7 +73,6 @@ mod tests {
 
     fn check<const LANES: usize>(sets: impl IntoIterator<Item = u64>) {
         let mut unit = PopulationCount::<LANES>::default();
-        unit.connect_all();
         for set in sets {
             unit.set.next = set.into();
             assert!(simulate(&mut unit, 10));

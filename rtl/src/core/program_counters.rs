@@ -98,7 +98,6 @@ mod tests {
     fn the_latest_write_is_read() {
         let mut rng = crate::testing::random();
         let mut unit = ProgramCounters::default();
-        unit.connect_all();
         let mut pcs = [None; 32];
         for _ in 0..5000 {
             let slot = rng.gen_range(0..4);

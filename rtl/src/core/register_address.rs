@@ -38,7 +38,6 @@ mod tests {
     #[test]
     fn every_register_of_every_warp_has_its_own_address() {
         let mut unit = RegisterAddress::default();
-        unit.connect_all();
         for (small, slots, registers) in [(false, 16, 32), (true, 32, 16)] {
             let mut seen = [false; 512];
             unit.small_registers.next = small;

@@ -36,7 +36,7 @@ pub struct RetireTrace<const LANES: usize> {
     pub values: Signal<In, Bits<1024>>,
     /// Values of `rs2`.
     pub store_data: Signal<In, Bits<1024>>,
-    /// Values that come late are written.
+    /// Long-latency results are written.
     pub late_write: Signal<In, Bit>,
     /// Their warp slot.
     pub late_slot: Signal<In, Bits<5>>,

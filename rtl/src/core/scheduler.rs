@@ -264,7 +264,6 @@ mod tests {
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
         let mut rng = crate::testing::random();
         let mut unit = WarpScheduler::new(false);
-        unit.connect_all();
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;
         let mut passed_over = [0; 32];

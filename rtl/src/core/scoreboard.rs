@@ -117,7 +117,6 @@ mod tests {
     fn marks_are_set_and_cleared_and_wiped_by_reset() {
         let mut rng = crate::testing::random();
         let mut unit = Scoreboard::default();
-        unit.connect_all();
         let mut marks: BTreeSet<(u64, u64)> = BTreeSet::new();
         for round in 0..6000 {
             if round % 1500 == 0 {

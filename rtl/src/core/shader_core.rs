@@ -10,7 +10,7 @@ use crate::memory::{InstructionCache, ReadMerge};
 use crate::ports::{CoreCounters, LostCycleCounters, Trace};
 use crate::prelude::*;
 
-/// One SIMT core: `LANES` lanes in lockstep, up to 32 warps that take turns (DESIGN.md section 3).
+/// One SIMT core: `LANES` lanes in lockstep, up to 32 interleaved warps (docs/shader-core.md).
 ///
 /// This unit is wiring: the stages are [`FrontEnd`] (S, C, I), [`DecodeStage`] with [`Hazards`] (D), [`ReadStage`] (R), [`Lane`] (R, X and register files)
 /// and [`WriteStage`] (W); [`PathSelector`] re-converges diverged warps, [`DataMemory`] and
@@ -259,7 +259,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
         }
 
-        // Values that come late
+        // Long-latency results
         self.late.port_wanted_next.next = self.write.port_wanted_next.val();
         self.late.scratchpad_next.next = self.data_memory.scratchpad_next.val();
         for i in 0..FROM_DIVISION {

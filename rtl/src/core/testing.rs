@@ -130,7 +130,6 @@ impl<const LANES: usize> Bench<LANES> {
             instruction_cache_lines: 16,
             ..CoreOptions::default()
         });
-        core.connect_all();
         core.core.next = 2.into();
         // Loads and stores may go anywhere below the last line.
         core.read_window_size[0].next = 0x3ff_ffff.into();

@@ -155,7 +155,6 @@ mod tests {
 
     fn unit() -> ThreadIndex {
         let mut unit = ThreadIndex::new(8);
-        unit.connect_all();
         unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();

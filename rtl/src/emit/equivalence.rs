@@ -155,7 +155,6 @@ fn compare<U: Drive>(
     let mut generator = ChaCha8Rng::seed_from_u64(seed());
     let top = module_name(std::any::type_name::<U>());
     let design = emit(unit, &top).unwrap_or_else(|e| panic!("{top}: {e}"));
-    unit.connect_all();
     let mut options = ModelOptions::new("bench");
     options.jobs = 2;
     options.verilator_flags = verilator_flags.iter().map(|flag| flag.to_string()).collect();

@@ -60,7 +60,6 @@ mod tests {
     fn every_operation() {
         let mut rng = random("atomic_alu");
         let mut uut = AtomicAlu::default();
-        uut.connect_all();
         let corners = [0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
         for operation in [0u64, 1, 3, 4, 8, 12, 16, 20, 24, 28] {
             for _ in 0..200 {

@@ -11,7 +11,6 @@ const NUMBERS: usize = 3;
 
 fn unit() -> MemoryChannel {
     let mut uut = MemoryChannel::new(BANKS, NUMBERS);
-    uut.connect_all();
     reset!(uut);
     uut.m_axi.arready.next = true;
     uut.m_axi.awready.next = true;

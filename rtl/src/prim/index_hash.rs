@@ -78,7 +78,6 @@ mod tests {
         let mut rng = random("index_hash");
         for (width, skip) in [(0, 0), (1, 0), (3, 0), (6, 3), (8, 1), (12, 2), (16, 0)] {
             let mut unit = IndexHash::new(width, skip);
-            unit.connect_all();
             for _ in 0..100 {
                 let line = rng.gen_range(0..1u64 << 26);
                 unit.line.next = bits(line);

@@ -55,11 +55,6 @@ impl<const N: usize, const A: usize> Logic for LaneRam<N, A> {
             data.next = *word;
         }
     }
-    fn connect(&mut self) {
-        for data in &mut self.read_data {
-            data.connect();
-        }
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         let lanes = self.read_data.len();
         Primitive::Memory {
@@ -95,7 +90,6 @@ mod tests {
     fn rows_hold_what_was_written() {
         let mut rng = random();
         let mut unit = LaneRam::<8, 2>::new(3);
-        unit.connect_all();
         let mut rows = [[0u64; 3]; 4];
         for _ in 0..200 {
             let (enable, write, read) = (rng.gen_bool(0.6), rng.gen_range(0..4), rng.gen_range(0..4));

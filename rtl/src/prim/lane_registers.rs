@@ -42,11 +42,6 @@ impl<const N: usize> Logic for LaneRegisters<N> {
             }
         }
     }
-    fn connect(&mut self) {
-        for q in &mut self.q {
-            q.connect();
-        }
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         let lanes = self.q.len();
         Primitive::Memory {
@@ -75,7 +70,6 @@ mod tests {
     #[test]
     fn words_change_with_the_enable() {
         let mut unit = LaneRegisters::<8>::new(3);
-        unit.connect_all();
         let mut clock = |enable: bool, first: u64| {
             unit.write_enable.next = enable;
             for (d, word) in unit.d.iter_mut().zip(first..) {

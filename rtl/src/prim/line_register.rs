@@ -34,9 +34,6 @@ impl Logic for LineRegister {
             self.line.next = line;
         }
     }
-    fn connect(&mut self) {
-        self.line.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Memory {
             type_name: std::any::type_name::<Self>().to_string(),
@@ -69,7 +66,6 @@ mod tests {
     #[test]
     fn only_enabled_bytes_are_written() {
         let mut unit = LineRegister::default();
-        unit.connect_all();
         let mut write = |enable: bool, strobe: u64, byte: u8| {
             unit.write_enable.next = enable;
             unit.write_strobe.next = strobe.into();

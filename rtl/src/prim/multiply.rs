@@ -53,12 +53,6 @@ impl Logic for PartialProducts {
             self.high_high.next = low(a_high * b_high);
         }
     }
-    fn connect(&mut self) {
-        self.low_low.connect();
-        self.low_high.connect();
-        self.high_low.connect();
-        self.high_high.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Memory {
             type_name: std::any::type_name::<Self>().to_string(),

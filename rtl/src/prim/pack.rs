@@ -38,9 +38,6 @@ impl<T: Synth + Into<Bits<W>>, const W: usize, const N: usize> Logic for Pack<T,
         }
         self.y.next = y;
     }
-    fn connect(&mut self) {
-        self.y.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Pack.into_timing()
     }

@@ -35,9 +35,6 @@ impl<T: Synth, const A: usize> Logic for RamAsync<T, A> {
         }
         self.read_data.next = self._memory[self.read_address.val().index()];
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Memory {
             type_name: std::any::type_name::<Self>().to_string(),

@@ -64,9 +64,6 @@ impl Logic for RamBytes {
             }
         }
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
         Primitive::Memory {

@@ -50,9 +50,6 @@ impl<const N: usize, const A: usize> Logic for RamNoCollision<N, A> {
             }
         }
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Memory {
             type_name: std::any::type_name::<Self>().to_string(),
@@ -91,7 +88,6 @@ mod tests {
     #[test]
     fn a_collision_gives_the_inverse_of_the_word_before() {
         let mut uut = RamNoCollision::<8, 3>::default();
-        uut.connect_all();
         // Write enable, word and read address, with what is read afterwards
         for (write, word, read, expected) in [
             (true, 0x12, 0, 0x00),

@@ -61,9 +61,6 @@ impl<const N: usize> Logic for RamSized<N> {
             }
         }
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
         Primitive::Memory {

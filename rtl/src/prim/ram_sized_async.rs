@@ -49,9 +49,6 @@ impl<const N: usize> Logic for RamSizedAsync<N> {
         }
         self.read_data.next = self._memory[self.read_address.val().index() & last];
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
         Primitive::Memory {

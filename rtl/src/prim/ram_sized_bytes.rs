@@ -76,9 +76,6 @@ impl Logic for RamSizedBytes {
             }
         }
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
         Primitive::Memory {

@@ -41,9 +41,6 @@ impl<T: Synth, const A: usize> Logic for RamSync<T, A> {
             }
         }
     }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Memory {
             type_name: std::any::type_name::<Self>().to_string(),

@@ -64,9 +64,6 @@ impl<T: Synth> Logic for Register<T> {
             self.q.next = if self.reset.val() { self._reset_value } else { self.d.val() };
         }
     }
-    fn connect(&mut self) {
-        self.q.connect();
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         Primitive::Register { reset_value: literal_value(&self._reset_value.verilog()).to_str_radix(16) }
             .into_timing()

@@ -143,7 +143,6 @@ mod tests {
     fn hold_what_was_written() {
         let mut rng = random("sized memories");
         let mut unit = Memories::new(2);
-        unit.connect_all();
         let (mut words, mut merged) = ([0u64; 4], [[0u8; 8]; 4]);
         let (mut read, mut read_merged) = (None, None);
         for _ in 0..400 {

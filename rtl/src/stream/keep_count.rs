@@ -71,7 +71,6 @@ mod tests {
     fn counts_the_bytes_and_finds_holes() {
         let mut rng = random("keep_count");
         let mut uut = KeepCount::default();
-        uut.connect_all();
         for bytes in 1..=64u64 {
             let keep = u64::MAX >> (64 - bytes);
             uut.keep.next = bits(keep);

@@ -41,7 +41,6 @@ mod tests {
     fn bytes_without_keep_are_zero() {
         let mut rng = random("keep_mask");
         let mut uut = KeepMask::default();
-        uut.connect_all();
         for _ in 0..50 {
             let data: [u8; 64] = std::array::from_fn(|_| rng.gen_range(1..=255));
             let keep: u64 = rng.gen();

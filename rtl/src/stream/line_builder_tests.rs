@@ -47,7 +47,6 @@ fn the_cut_length_stays_at_its_largest() {
     let mut rng = random("line builder");
     for slot_bytes_log2 in [7, 8, 11, 16] {
         let mut uut = LineBuilder::default();
-        uut.connect_all();
         reset!(uut);
         uut.slot_bytes_log2.next = bits(slot_bytes_log2);
         uut.slot_free.next = true;

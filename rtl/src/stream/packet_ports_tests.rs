@@ -88,7 +88,6 @@ struct Bench {
 impl Bench {
     fn new(name: &str, traffic: Traffic) -> Self {
         let mut uut = PacketPorts::default();
-        uut.connect_all();
         reset!(uut);
         uut.ring_base.next = bits(RING_BASE.into());
         uut.verdict_base.next = bits(VERDICT_BASE.into());

@@ -57,7 +57,6 @@ mod tests {
     fn follows_the_ring() {
         let mut rng = random("ring_position");
         let mut uut = RingPosition::default();
-        uut.connect_all();
         reset!(uut);
         for _ in 0..40 {
             let (ring, slot) = (rng.gen_range(1..=10u64), rng.gen_range(7..=16u64));

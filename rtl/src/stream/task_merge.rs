@@ -62,7 +62,6 @@ mod tests {
     fn both_get_their_turn_and_an_offer_stays() {
         let mut rng = random("task_merge");
         let mut uut = TaskMerge::default();
-        uut.connect_all();
         reset!(uut);
         let mut counts = [1u64 << 16, 2 << 16];
         let mut waits = [0; 2];

@@ -84,7 +84,6 @@ mod tests {
     fn completes_in_order() {
         let mut rng = random("write_window");
         let mut uut = WriteWindow::default();
-        uut.connect_all();
         reset!(uut);
         // Writes in their order: end of a frame, performed.
         let mut under_way: VecDeque<(u64, bool, bool)> = VecDeque::new();

@@ -85,7 +85,6 @@ fn every_register_of_the_packet_ports_is_at_its_offset() {
     let mut random = random();
     let (mut control, mut counters) = (PortControlRegisters::default(), PortCounterRegisters::default());
     start!(control);
-    counters.connect_all();
     control.hardware.busy.next = true;
     let mut value = || random.gen::<u32>();
     let model = PortCounterValues {
@@ -147,7 +146,6 @@ macro_rules! shows_the_selected_core {
     ($unit:ident, $group:ident, $values:ident { $($counter:ident),* }) => {{
         let mut random = random();
         let mut unit = $unit::new(3);
-        unit.connect_all();
         for case in 0..1_000 {
             let mut counters = [$values::default(); 3];
             for (core, counters) in counters.iter_mut().enumerate() {

@@ -45,11 +45,11 @@ pub struct LostCycleCounters {
     /// modulo 2^32.
     #[register("CORE_LOST_DIVERGENCE", 0x0b8)]
     pub divergence: ReadOnly<32>,
-    /// Cycles with a warp on the core lost because an instruction was blocked by a hazard and fetched
-    /// again, modulo 2^32.
+    /// Cycles with a warp on the core lost because an instruction was blocked by a hazard and
+    /// replayed, modulo 2^32.
     #[register("CORE_LOST_SCOREBOARD", 0x0bc)]
     pub scoreboard: ReadOnly<32>,
-    /// Cycles with a warp on the core lost because the pipeline stood still for the register port, the
+    /// Cycles with a warp on the core lost because the pipeline stalled for the register port, the
     /// load/store unit, the fault collector or path selection, modulo 2^32.
     #[register("CORE_LOST_CONFLICT", 0x0c0)]
     pub conflict: ReadOnly<32>,

@@ -21,7 +21,7 @@ pub struct Identity {
 /// Value of the ID register: "HERM".
 pub const ID: u32 = 0x4845_524d;
 /// Value of the VERSION register: major in the upper half, minor in the lower.
-pub const VERSION: u32 = 0x0001_0001;
+pub const VERSION: u32 = 0x0001_0002;
 
 /// Value of the CONFIG register.
 #[must_use]
