@@ -70,6 +70,17 @@ fn values(name: &Ident, group: &Ident, entries: &[Entry]) -> TokenStream {
     });
     let (pairs, texts) = (entries.iter().map(|e| &e.field), entries.iter().map(|e| e.field.to_string()));
     let count = entries.len();
+    let ports: Vec<_> = entries.iter().map(|e| &e.field).collect();
+    // Only registers that are one port of 32 bits have the type of their values.
+    let drive = entries.iter().all(|e| e.ports.len() == 1 && e.ports[0].width == 32).then(|| {
+        quote! {
+            /// Gives the values to the ports of the unit that decodes the registers.
+            #[cfg(test)]
+            pub(crate) fn drive(&self, ports: &mut unit_info::Flipped<#group>) {
+                #(ports.#ports.next = u64::from(self.#ports).into();)*
+            }
+        }
+    });
     quote! {
         #[doc = #text]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -93,6 +104,8 @@ fn values(name: &Ident, group: &Ident, entries: &[Entry]) -> TokenStream {
             pub fn named(&self) -> [(&'static str, u32); #count] {
                 [#((#texts, self.#pairs)),*]
             }
+
+            #drive
         }
     }
 }

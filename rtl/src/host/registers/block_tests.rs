@@ -5,9 +5,7 @@ use super::core_counters::{
     CoreCounterRegisters, CoreCounterValues, CoreCounters, L2CounterRegisters, L2CounterValues, L2Counters,
     LostCycleCounters, LostCycleRegisters, LostCycleValues,
 };
-use super::packet_ports::{
-    PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues, PortCounters,
-};
+use super::packet_ports::{PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues};
 use super::windows::WindowRegisters;
 use super::*;
 use crate::control::testing::{random, settle, start, tick};
@@ -86,43 +84,8 @@ fn every_register_of_the_packet_ports_is_at_its_offset() {
     let (mut control, mut counters) = (PortControlRegisters::default(), PortCounterRegisters::default());
     start!(control);
     control.hardware.busy.next = true;
-    let mut value = || random.gen::<u32>();
-    let model = PortCounterValues {
-        frames_in: value(),
-        bytes_in: value(),
-        dropped_in: value(),
-        cut_in: value(),
-        frames_out: value(),
-        bytes_out: value(),
-        not_sent: value(),
-        length_errors: value(),
-        read_errors: value(),
-    };
-    let Flipped::<PortCounters> {
-        frames_in,
-        bytes_in,
-        dropped_in,
-        cut_in,
-        frames_out,
-        bytes_out,
-        not_sent,
-        length_errors,
-        read_errors,
-    } = &mut counters.hardware;
-    let ports = [
-        frames_in,
-        bytes_in,
-        dropped_in,
-        cut_in,
-        frames_out,
-        bytes_out,
-        not_sent,
-        length_errors,
-        read_errors,
-    ];
-    for (port, (_, value)) in ports.into_iter().zip(model.named()) {
-        port.next = u64::from(value).into();
-    }
+    let model = PortCounterValues::read(|_| Ok::<_, ()>(random.gen())).unwrap();
+    model.drive(&mut counters.hardware);
     for register in REGISTERS {
         control.request.address.next = u64::from(register.offset).into();
         settle!(control);
@@ -143,16 +106,13 @@ fn every_register_of_the_packet_ports_is_at_its_offset() {
 
 /// Random counters of three cores, read by the values of the block, which go by the table.
 macro_rules! shows_the_selected_core {
-    ($unit:ident, $group:ident, $values:ident { $($counter:ident),* }) => {{
+    ($unit:ident, $group:ident, $values:ident) => {{
         let mut random = random();
         let mut unit = $unit::new(3);
         for case in 0..1_000 {
-            let mut counters = [$values::default(); 3];
-            for (core, counters) in counters.iter_mut().enumerate() {
-                $(
-                    counters.$counter = random.gen();
-                    unit.hardware[core].$counter.next = u64::from(counters.$counter).into();
-                )*
+            let counters = [(); 3].map(|()| $values::read(|_| Ok::<_, ()>(random.gen())).unwrap());
+            for (values, ports) in counters.iter().zip(&mut unit.hardware) {
+                values.drive(ports);
             }
             let select = random.gen_range(0..5usize);
             unit.select.next = (select as u64).into();
@@ -176,36 +136,15 @@ macro_rules! shows_the_selected_core {
 
 #[test]
 fn core_counters_show_the_selected_core() {
-    shows_the_selected_core!(
-        CoreCounterRegisters,
-        CoreCounters,
-        CoreCounterValues {
-            instructions,
-            lane_instructions,
-            active_cycles,
-            stall_cycles,
-            divergent,
-            fetch_misses,
-            line_reads,
-            line_writes
-        }
-    );
+    shows_the_selected_core!(CoreCounterRegisters, CoreCounters, CoreCounterValues);
 }
 
 #[test]
 fn lost_cycles_show_the_selected_core() {
-    shows_the_selected_core!(
-        LostCycleRegisters,
-        LostCycleCounters,
-        LostCycleValues { memory, fetch, divergence, scoreboard, conflict }
-    );
+    shows_the_selected_core!(LostCycleRegisters, LostCycleCounters, LostCycleValues);
 }
 
 #[test]
 fn l2_counters_show_the_selected_core() {
-    shows_the_selected_core!(
-        L2CounterRegisters,
-        L2Counters,
-        L2CounterValues { read_hits, read_misses, writes }
-    );
+    shows_the_selected_core!(L2CounterRegisters, L2Counters, L2CounterValues);
 }

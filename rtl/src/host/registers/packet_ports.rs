@@ -5,9 +5,9 @@ use crate::prelude::*;
 /// Switch and state of the packet ports.
 #[register_block(PortControlRegisters, part = PacketPorts)]
 pub struct PortControl {
-    /// Bit 0: the packet ports, if the array has them, take and send frames. Set it when the host's packets
-    /// are committed, clear it when PORTS_BUSY is 0; while it is set the host pushes no packets.
-    /// RING_SLOTS_LOG2 must be at least 1 and VERDICT_BASE a multiple of 64.
+    /// Bit 0: the packet ports take and send frames. Set it when the host's packets are committed, clear it
+    /// when PORTS_BUSY is 0; while it is set the host pushes no packets. RING_SLOTS_LOG2 must be at least 1 and
+    /// VERDICT_BASE a multiple of 64.
     #[register("PORTS", 0x200)]
     pub enable: ReadWrite<1>,
     /// 1: packets are in flight, from the first byte of a frame (or the host's push) until the slot is free

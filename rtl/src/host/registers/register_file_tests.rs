@@ -1,5 +1,6 @@
 //! Tests of the register file through its AXI4-Lite port.
 
+use super::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
 use super::*;
 use crate::config::Config;
 use crate::control::testing::{random, settle, start, tick};
@@ -291,34 +292,24 @@ fn status_is_read() {
 #[test]
 fn core_select_picks_the_counters() {
     let mut unit = unit();
+    // A number for each counter of each core, by the offset.
+    let number =
+        |core: u32| move |register: &RegisterSpec| Ok::<_, ()>(0x1000 * (core + 1) + register.offset);
     for core in 0..3 {
-        let value = |counter: u64| (100 * core as u64 + counter).into();
-        unit.counters[core].instructions.next = value(1);
-        unit.counters[core].lane_instructions.next = value(2);
-        unit.counters[core].active_cycles.next = value(3);
-        unit.counters[core].stall_cycles.next = value(4);
-        unit.counters[core].divergent.next = value(5);
-        unit.counters[core].fetch_misses.next = value(6);
-        unit.counters[core].line_reads.next = value(7);
-        unit.counters[core].line_writes.next = value(8);
-        unit.lost[core].memory.next = value(9);
-        unit.lost[core].fetch.next = value(10);
-        unit.lost[core].divergence.next = value(11);
-        unit.lost[core].scoreboard.next = value(12);
-        unit.lost[core].conflict.next = value(13);
-        unit.l2[core].read_hits.next = value(14);
-        unit.l2[core].read_misses.next = value(15);
-        unit.l2[core].writes.next = value(16);
+        let (at, number) = (core as usize, number(core));
+        CoreCounterValues::read(number).unwrap().drive(&mut unit.counters[at]);
+        LostCycleValues::read(number).unwrap().drive(&mut unit.lost[at]);
+        L2CounterValues::read(number).unwrap().drive(&mut unit.l2[at]);
     }
     let counters = REGISTERS.iter().filter(|r| r.name.starts_with("CORE_") && r.name != "CORE_SELECT");
     for core in 0..5 {
         set(&mut unit, "CORE_SELECT", core);
-        for (number, register) in counters.clone().enumerate() {
-            let expected = if core < 3 { 100 * core + number as u32 + 1 } else { 0 };
+        for register in counters.clone() {
+            let expected = if core < 3 { number(core)(register).unwrap() } else { 0 };
             assert_eq!(get(&mut unit, register.name), expected, "{} of core {core}", register.name);
         }
     }
-    assert_eq!(counters.count(), 16);
+    assert!(counters.count() >= 16);
 }
 
 /// Cycles from the acceptance of a write to its response, and the response.
