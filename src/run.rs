@@ -10,25 +10,24 @@ use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency,
     MemoryOptions, Packet, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
-use hermes_testbench::golden::Golden;
 use hermes_testbench::kernel::Kernel;
-use hermes_testbench::metrics::{self, CoreWork, Counted, FaultCause, PacketRecord, Report, RunFacts};
+use hermes_testbench::metrics::{self, FaultCause, PacketRecord, Report, RunFacts};
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
-use hermes_testbench::traffic::{self, Capture, CaptureWriter, Frame, LineRate};
+use hermes_testbench::traffic::{self, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
+
+mod outcome;
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
 use crate::timeline::{Timeline, TimelineArgs};
+use outcome::{compare, core_work, counted, records, tell_faults};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
-
-/// Causes of faults that are told, a line each; JSON has all.
-const MOST_FAULT_LINES: usize = 32;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -378,35 +377,6 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     printed
 }
 
-/// Tells what threads faulted of, a line for each cause and instruction; with `fail` that is an error.
-fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
-    let lines = fault_lines(report);
-    if lines.is_empty() {
-        return Ok(());
-    }
-    if !fail {
-        lines.iter().for_each(|line| log::warn!("{line}"));
-        return Ok(());
-    }
-    lines.iter().for_each(print::error);
-    bail!(
-        "{} of {} packets ended with a fault; with --fail-on-fault=false that is a result like others",
-        report.faults,
-        report.packets
-    )
-}
-
-/// What [`tell_faults`] tells.
-fn fault_lines(report: &Report) -> Vec<String> {
-    let (shown, more) = report.fault_causes.split_at(report.fault_causes.len().min(MOST_FAULT_LINES));
-    let threads = |causes: &[FaultCause]| causes.iter().map(|cause| cause.threads).sum::<u64>();
-    let mut lines: Vec<_> = shown.iter().map(ToString::to_string).collect();
-    if !more.is_empty() {
-        lines.push(format!("fault: {} more causes or PCs: {} threads", more.len(), threads(more)));
-    }
-    lines
-}
-
 /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
 fn mcw(wanted: Option<u32>, config: &Config, kernel: &Kernel) -> anyhow::Result<u32> {
     let most = most_warps(config.warps as u32, kernel.registers.registers() as u32);
@@ -546,182 +516,5 @@ impl Wave {
         let renamed = std::fs::rename(&self.staged, &self.path);
         renamed.with_context(|| format!("cannot write {}", self.path.display()))?;
         Ok(self.folder.close()?)
-    }
-}
-
-/// The times of every packet. Checks that every packet was committed once, in the order of arrival.
-fn records(result: &RunResult, packets: usize) -> anyhow::Result<Vec<PacketRecord>> {
-    ensure!(result.packets.len() == packets, "{} of {packets} packets were committed", result.packets.len());
-    let record = |(expected, packet): (usize, &cosim::PacketRecord)| {
-        ensure!(
-            packet.index == expected as u64,
-            "packet {} was committed when packet {expected} was due",
-            packet.index
-        );
-        let (verdict, t) = (Verdict(packet.verdict), packet.times);
-        Ok(PacketRecord {
-            packet: packet.index,
-            verdict,
-            arrival: t.arrival,
-            start: t.start,
-            finish: t.finish,
-            commit: t.commit,
-        })
-    };
-    let records: Vec<_> = result.packets.iter().enumerate().map(record).collect::<anyhow::Result<_>>()?;
-    ensure!(records.windows(2).all(|pair| pair[0].commit <= pair[1].commit), "commits went back in time");
-    Ok(records)
-}
-
-/// Compares every packet and verdict with the app's golden model.
-fn compare(app: &dyn App, name: &str, packets: &[SlotPacket], result: &RunResult) -> anyhow::Result<()> {
-    let differences = packets.iter().zip(&result.packets).filter_map(|(packet, got)| {
-        let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
-        if let Some(difference) = app.check(got.index, packet, golden) {
-            return Some(difference.to_string());
-        }
-        let error = app.check_egress(packet, &got.egress).err()?;
-        Some(format!("packet {} (number {} of the capture): {error:#}", got.index, got.index + 1))
-    });
-    let mut differences = differences.peekable();
-    match differences.next() {
-        None => Ok(()),
-        Some(first) => {
-            let count = 1 + differences.count();
-            bail!(
-                "{count} of {} packets differ from the golden model of {name}; the first:\n{first}",
-                packets.len()
-            )
-        }
-    }
-}
-
-fn core_work(result: &RunResult) -> Vec<CoreWork> {
-    let work = |c: &cosim::CoreCounters| CoreWork {
-        instructions: c.core.instructions.into(),
-        lane_instructions: c.core.lane_instructions.into(),
-        active_cycles: c.core.active_cycles.into(),
-        stall_cycles: c.core.stall_cycles.into(),
-        divergent: c.core.divergent.into(),
-        line_reads: c.core.line_reads.into(),
-        line_writes: c.core.line_writes.into(),
-        fetch_misses: c.core.fetch_misses.into(),
-        l2_read_hits: c.l2.read_hits.into(),
-        l2_read_misses: c.l2.read_misses.into(),
-        lost: c.lost,
-        ..CoreWork::default()
-    };
-    result.counters.iter().map(work).collect()
-}
-
-/// Packets that are not what most are.
-fn counted(capture: &Capture, slot_bytes_log2: u32) -> Counted {
-    let capacity = slot::capacity(slot_bytes_log2);
-    let count = |what: fn(&Frame) -> bool| capture.frames.iter().filter(|frame| what(frame)).count();
-    Counted {
-        not_ipv4: count(|frame| frame.data.get(12..14) != Some(&[0x08, 0x00])),
-        cut_by_capture: capture.cut,
-        larger_than_slot: capture.frames.iter().filter(|frame| frame.data.len() > capacity).count(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
-    use hermes_rtl::host::registers::RegisterSpec;
-    use hermes_testbench::traffic::{Generator, Traffic};
-
-    fn app(name: &str) -> Box<dyn App> {
-        AppEntry::find(name).unwrap().load(&Inputs::default()).unwrap()
-    }
-
-    /// Packets and what an array without a fault gives for them.
-    fn run(app: &dyn App, count: usize) -> (Vec<SlotPacket>, RunResult) {
-        let traffic = Traffic { kind: "imix".parse().unwrap(), seed: 1, bad_share: 30.0, rate: 100.0 };
-        let packets: Vec<_> =
-            Generator::new(traffic).take(count).map(|frame| SlotPacket::new(&frame, 11)).collect();
-        let record = |(index, packet): (usize, &SlotPacket)| {
-            let golden = app.golden(index as u64, packet);
-            let times = cosim::PacketTimes { commit: 100 + index as u64, ..cosim::PacketTimes::default() };
-            cosim::PacketRecord {
-                index: index as u64,
-                verdict: golden.verdict.0,
-                times,
-                bytes: golden.frame,
-                egress: Vec::new(),
-            }
-        };
-        let result = RunResult {
-            packets: packets.iter().enumerate().map(record).collect(),
-            cycles: 0,
-            skipped_cycles: 0,
-            deferred_cycles: 0,
-            counters: Vec::new(),
-            faults: Vec::new(),
-            lost_faults: 0,
-            fault_count: 0,
-            bus_errors: 0,
-            memory: cosim::MemoryStatistics::default(),
-            simulated_cycles: 0,
-            elapsed: std::time::Duration::ZERO,
-        };
-        (packets, result)
-    }
-
-    #[test]
-    fn every_counter_stands_in_the_report_under_its_own_name() {
-        let mut number = 0;
-        let mut next = |_: &RegisterSpec| {
-            number += 1;
-            Ok::<_, ()>(number)
-        };
-        let counters = cosim::CoreCounters {
-            core: CoreCounterValues::read(&mut next).unwrap(),
-            l2: L2CounterValues::read(&mut next).unwrap(),
-            lost: cosim::LostCycles::read(&mut next).unwrap(),
-        };
-        let (_, mut result) = run(app("dec-ttl").as_ref(), 1);
-        result.counters = vec![counters];
-        let told = serde_json::to_value(core_work(&result)[0]).unwrap();
-        let counted = serde_json::to_value(counters).unwrap();
-        let of_report: Vec<_> =
-            counted.as_object().unwrap().iter().filter(|(name, _)| told.get(name).is_some()).collect();
-        for (name, value) in &of_report {
-            assert_eq!(&told[name], *value, "{name}");
-        }
-        assert_eq!(of_report.len(), 11, "all but CORE_L2_WRITES; the lost cycles are one");
-    }
-
-    #[test]
-    fn one_wrong_byte_or_verdict_fails_the_run() {
-        for name in ["dec-ttl", "check-ip-header"] {
-            let app = app(name);
-            let (packets, good) = run(app.as_ref(), 40);
-            compare(app.as_ref(), name, &packets, &good).unwrap();
-            let mut wrong = good.clone();
-            wrong.packets[7].bytes[33] ^= 1;
-            wrong.packets[9].verdict ^= 4;
-            let error = compare(app.as_ref(), name, &packets, &wrong).unwrap_err().to_string();
-            assert!(error.starts_with("2 of 40 packets differ from the golden model of"), "{error}");
-            assert!(
-                error.contains("packet 7 (number 8 of the capture)") && error.contains("<-- differs"),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn lost_and_swapped_packets_fail_the_run() {
-        let (_, good) = run(app("dec-ttl").as_ref(), 10);
-        assert_eq!(records(&good, 10).unwrap().len(), 10);
-        assert!(records(&good, 11).unwrap_err().to_string().contains("10 of 11 packets were committed"));
-        let mut swapped = good.clone();
-        swapped.packets.swap(3, 4);
-        let error = records(&swapped, 10).unwrap_err().to_string();
-        assert!(error.contains("packet 4 was committed when packet 3 was due"), "{error}");
-        let mut late = good;
-        late.packets[3].times.commit = 5000;
-        assert!(records(&late, 10).unwrap_err().to_string().contains("commits went back in time"));
     }
 }
