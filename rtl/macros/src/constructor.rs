@@ -3,7 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Meta, Result};
+use syn::{Attribute, Data, DeriveInput, Error, Field, Meta, Result};
+
+use crate::describe::is_integer;
+use crate::types::{arguments, is_hardware};
 
 /// The tokens in `#[name(..)]`, if there is one; none in `#[name]`.
 fn attribute<'a>(attributes: &'a [Attribute], name: &str) -> Result<Option<(&'a Attribute, TokenStream)>> {
@@ -36,6 +39,11 @@ pub fn decided(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
     }
 }
 
+/// Whether a default would be a silent mistake: no elements, or the number 0.
+fn needs_value(field: &Field) -> bool {
+    arguments(&field.ty, "Vec").is_some() || (!is_hardware(field) && is_integer(&field.ty))
+}
+
 /// For a struct with `#[new(name: Type, ..)]`: `fn wired(name: Type, ..) -> Self`, in which a field has what its attributes
 /// say, else its default. Without `#[new]`, a struct with such a field gets `Default` in this way.
 pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
@@ -47,6 +55,12 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
         let (name, ty) = (&field.ident, &field.ty);
         let value = decided(&field.attrs)?;
         any |= value.is_some();
+        if value.is_none() && new.is_some() && needs_value(field) {
+            return Err(Error::new_spanned(
+                field,
+                "write `#[count(n)]` or `#[init(value)]`: its default is nothing",
+            ));
+        }
         let value = value.unwrap_or_else(|| quote_spanned!(ty.span()=> <#ty as Default>::default()));
         fields.push(quote!(#name: #value));
     }

@@ -20,7 +20,8 @@ pub fn doc(attributes: &[Attribute]) -> String {
     lines.join("\n")
 }
 
-fn is_integer(ty: &Type) -> bool {
+/// Whether a type is one of Rust's integers.
+pub fn is_integer(ty: &Type) -> bool {
     const INTEGERS: [&str; 11] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i32", "i64", "bool", "LiteralType", "isize"];
     matches!(ty, Type::Path(p) if p.path.get_ident().is_some_and(|i| INTEGERS.iter().any(|n| i == n)))

@@ -37,7 +37,14 @@ fn port(field: &Field) -> Result<Port<'_>> {
         Some(_) => return Err(Error::new_spanned(ty, "a port is a `Signal<In, T>` or a `Signal<Out, T>`")),
         None => Way::Both,
     };
-    let value = constructor::decided(&field.attrs)?.unwrap_or_else(|| quote!(Default::default()));
+    let decided = constructor::decided(&field.attrs)?;
+    if decided.is_none() && arguments(ty, "Vec").is_some() {
+        return Err(Error::new_spanned(
+            field,
+            "write `#[count(n)]` or `#[init(value)]`: its default is nothing",
+        ));
+    }
+    let value = decided.unwrap_or_else(|| quote!(Default::default()));
     Ok(Port { field, ident, ty, way, value })
 }
 

@@ -392,8 +392,100 @@ impl Logic for Twice {
     }
 }
 
+/// A `let` in a loop with the name of a vector.
+#[derive(LogicBlock)]
+pub struct TwiceInALoop {
+    #[count(2)]
+    pub a: Vec<Signal<In, Bit>>,
+    #[count(2)]
+    pub grant: Vec<Signal<Out, Bit>>,
+}
+
+impl Logic for TwiceInALoop {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            let grant = !self.a[i].val();
+            self.grant[i].next = grant;
+        }
+    }
+}
+
 #[test]
 fn a_let_is_not_called_like_a_field() {
-    let error = super::emit(&Twice::default(), "twice").unwrap_err().to_string();
-    assert!(error.contains("is a field and a `let`"), "{error}");
+    for error in [
+        super::emit(&Twice::default(), "twice").unwrap_err(),
+        super::emit(&TwiceInALoop::default(), "twice_in_a_loop").unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("is a field and a `let`"), "{error}");
+    }
+}
+
+/// A reset that is assigned under a condition.
+#[derive(LogicBlock, Default)]
+pub struct SometimesReset {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub soft: Signal<In, Bit>,
+    pub y: Signal<Out, Bits<8>>,
+    count: Register<Bits<8>>,
+}
+
+impl Logic for SometimesReset {
+    #[hdl_gen]
+    fn update(&mut self) {
+        if self.soft.val() {
+            self.count.reset.next = true;
+        }
+        self.count.d.next = self.count.q.val() + 1;
+        self.y.next = self.count.q.val();
+    }
+}
+
+/// The same as one value.
+#[derive(LogicBlock, Default)]
+pub struct SoftReset {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub soft: Signal<In, Bit>,
+    pub y: Signal<Out, Bits<8>>,
+    count: Register<Bits<8>>,
+}
+
+impl Logic for SoftReset {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.count.reset.next = self.reset.val() || self.soft.val();
+        self.count.d.next = self.count.q.val() + 1;
+        self.y.next = self.count.q.val();
+    }
+}
+
+#[test]
+fn a_reset_of_a_register_is_one_value() {
+    let error = super::emit(&SometimesReset::default(), "sometimes_reset").unwrap_err().to_string();
+    assert!(error.contains("assigned in a branch"), "{error}");
+    check(SoftReset::default());
+}
+
+/// A unit that makes the reset: it has none itself.
+#[derive(LogicBlock, Default)]
+pub struct ResetSource {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<Out, Bit>,
+    count: Register<Bits<4>>,
+}
+
+impl Logic for ResetSource {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.count.d.next = self.count.q.val() + 1;
+        self.reset.next = !self.count.q.val().all();
+    }
+}
+
+#[test]
+fn an_output_called_reset_resets_nothing() {
+    let error = super::emit(&ResetSource::default(), "reset_source").unwrap_err().to_string();
+    assert!(error.contains("nothing drives it"), "{error}");
 }

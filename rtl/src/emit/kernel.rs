@@ -22,6 +22,8 @@ pub struct Kernel<'a> {
     /// What is being translated, for messages.
     pub context: String,
     position: usize,
+    /// Branches of `if` and `match` around the statement.
+    branches: usize,
 }
 
 /// Fills in the statements of `unit` from the kernel of `scope`.
@@ -32,7 +34,7 @@ pub fn translate(unit: &mut Unit, scope: &Scope) -> Result<()> {
         environment.extend(description.constants.iter().cloned());
     }
     let context = unit.path.clone();
-    let mut kernel = Kernel { unit, environment, context, position: 0 };
+    let mut kernel = Kernel { unit, environment, context, position: 0, branches: 0 };
     let mut statements = kernel.hold_registers();
     statements.extend(match &scope.code {
         Verilog::Combinatorial(block) => kernel.block(block)?,
@@ -66,6 +68,9 @@ impl Kernel<'_> {
     /// Registers and children without an assignment to their `clock` or `reset` (`name`) get the unit's own.
     fn connect_port(&mut self, name: &str) {
         let Some(Target::Bits { var: own, .. }) = self.unit.targets.get(name).cloned() else { return };
+        if self.unit.vars[own].role != Role::Input {
+            return;
+        }
         let signal = Node::reference(own, 0, 1);
         for register in &mut self.unit.registers {
             let port = if name == "clock" { &mut register.clock } else { &mut register.reset };
@@ -220,6 +225,11 @@ impl Kernel<'_> {
                 let value = self.coerce(value, width, signed, "assignment")?;
                 out.push(Stmt::Assign(Assign { position, var, lsb, width, value }));
             }
+            Target::RegisterClock(_) | Target::RegisterReset(_) if self.branches > 0 => {
+                return Err(self.unsupported(
+                    "is the clock or reset of a register and assigned in a branch: write one value, such as `self.reset.val() || ..`",
+                ))
+            }
             Target::RegisterClock(index) => {
                 let value = self.value(value)?;
                 let value = self.coerce(value, 1, false, "clock")?;
@@ -244,6 +254,7 @@ impl Kernel<'_> {
     fn conditional(&mut self, c: &VerilogConditional, out: &mut Vec<Stmt>) -> Result<()> {
         let position = self.next_position();
         let condition = self.condition(&c.test)?;
+        self.branches += 1;
         let then = self.block(&c.then)?;
         let mut otherwise = Vec::new();
         match &c.otherwise {
@@ -251,6 +262,7 @@ impl Kernel<'_> {
             VerilogBlockOrConditional::Conditional(statement) => self.statement(statement, &mut otherwise)?,
             VerilogBlockOrConditional::None => {}
         }
+        self.branches -= 1;
         push_if(position, condition, then, otherwise, out);
         Ok(())
     }
@@ -262,7 +274,9 @@ impl Kernel<'_> {
         let mut arms = Vec::new();
         let mut default = None;
         for case in &m.cases {
+            self.branches += 1;
             let block = self.block(&case.block)?;
+            self.branches -= 1;
             if default.is_some() {
                 continue;
             }

@@ -114,12 +114,14 @@ impl Locals {
 
     /// The form in which they travel: one text for each.
     pub(super) fn to_text(&self) -> Vec<String> {
-        self.0.iter().filter_map(|local| serde_json::to_string(local).ok()).collect()
+        let text = |local| serde_json::to_string(local).expect("a local is plain data");
+        self.0.iter().map(text).collect()
     }
 
     /// Reads what [`to_text`](Self::to_text) wrote.
     pub(super) fn from_text(text: &[String]) -> Self {
-        Self(text.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
+        let local = |line: &String| serde_json::from_str(line).expect("`to_text` wrote it");
+        Self(text.iter().map(local).collect())
     }
 }
 

@@ -232,6 +232,7 @@ impl Unit {
         mut module: impl FnMut(&Scope, &str) -> Result<usize, EmitError>,
     ) -> Result<Self, EmitError> {
         let mut unit = Unit { path: path.to_string(), ..Unit::default() };
+        unit.check_lets(scope)?;
         for (name, elements) in group_elements(scope) {
             unit.declare_field(&name, &elements)?;
         }
@@ -263,15 +264,21 @@ impl Unit {
         Ok(())
     }
 
+    /// Refuses a `let` with the name of a field: its elements would be those of the field.
+    fn check_lets(&self, scope: &Scope) -> Result<(), EmitError> {
+        let Some(description) = &scope.description else { return Ok(()) };
+        for local in description.locals.list() {
+            let name = local.name.split('$').next().unwrap_or_default();
+            if description.fields.iter().any(|(field, _)| field == name) {
+                let what = "is a field and a `let`: give one of them another name";
+                return Err(EmitError::unsupported(self.full_path(name), what));
+            }
+        }
+        Ok(())
+    }
+
     fn declare_field(&mut self, name: &str, elements: &[&AtomInfo]) -> Result<(), EmitError> {
         self.check_width(&rust_path(name), elements[0])?;
-        if self.targets.contains_key(&elements[0].name) {
-            let path = self.full_path(&rust_path(name));
-            return Err(EmitError::unsupported(
-                path,
-                "is a field and a `let`: give one of them another name",
-            ));
-        }
         self.add_states(&elements[0].ty);
         let role = match elements[0].kind {
             AtomKind::InputParameter => Role::Input,

@@ -8,7 +8,8 @@ use syn::{Block, ExprPath, Pat};
 #[derive(Default)]
 struct Finder(BTreeMap<String, ExprPath>);
 
-fn is_constant_name(name: &str) -> bool {
+/// Whether a name has the form of a constant: capitals, digits and underscores.
+pub fn is_constant_name(name: &str) -> bool {
     name.chars().any(|c| c.is_ascii_uppercase())
         && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }

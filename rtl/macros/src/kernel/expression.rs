@@ -19,14 +19,18 @@ pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
             Ok(quote!(ast::VerilogExpression::Signal(#name.to_string())))
         }
         Expr::Field(node) => field(node, scope),
-        Expr::Index(_) => signal(expression),
+        Expr::Index(_) => signal(expression, scope),
         Expr::Group(node) => value(&node.expr, scope),
         Expr::Paren(node) => {
             let inner = value(&node.expr, scope)?;
             Ok(quote!(ast::VerilogExpression::Paren(Box::new(#inner))))
         }
         // Numbers that are known when the design is emitted: their type does not matter.
-        Expr::Cast(node) => value(&node.expr, scope),
+        Expr::Cast(node) if is_known(&node.expr, scope) => value(&node.expr, scope),
+        Expr::Cast(_) => Err(Error::new_spanned(
+            expression,
+            "a cast is for numbers that are known when the design is emitted; for signals write `bit_cast::<TO, FROM>(..)`",
+        )),
         Expr::Binary(node) => binary(node, scope),
         Expr::Unary(node) => unary(node, scope),
         Expr::Call(node) => call(node, scope),
@@ -36,8 +40,26 @@ pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
     }
 }
 
-fn signal(expression: &Expr) -> Result<TokenStream> {
+/// Whether an expression is made of numbers, loop variables, constants and integer fields alone.
+fn is_known(expression: &Expr, scope: &Scope) -> bool {
+    match expression {
+        Expr::Lit(_) => true,
+        Expr::Path(path) => path.path.get_ident().is_none_or(|n| scope.find(&n.to_string()).is_none()),
+        Expr::Field(node) => matches!(&node.member, Member::Named(name) if name.to_string().starts_with('_')),
+        Expr::Paren(node) => is_known(&node.expr, scope),
+        Expr::Group(node) => is_known(&node.expr, scope),
+        Expr::Cast(node) => is_known(&node.expr, scope),
+        Expr::Binary(node) => is_known(&node.left, scope) && is_known(&node.right, scope),
+        _ => false,
+    }
+}
+
+fn signal(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
     let name = name::of(expression)?;
+    if scope.is_loop_variable(&name) {
+        let message = format!("`{name}` is a loop variable here: give the loop or the field another name");
+        return Err(Error::new_spanned(expression, message));
+    }
     if name.ends_with("$next") {
         return Err(Error::new_spanned(expression, "a kernel reads `val()`, not `next`"));
     }
@@ -68,7 +90,7 @@ fn is_value(expression: &Expr, scope: &Scope) -> bool {
 /// A field of a struct that is a value, else a signal.
 fn field(node: &ExprField, scope: &Scope) -> Result<TokenStream> {
     if !is_value(&node.base, scope) {
-        return signal(&Expr::Field(node.clone()));
+        return signal(&Expr::Field(node.clone()), scope);
     }
     let target = value(&node.base, scope)?;
     let base = &node.base;

@@ -30,7 +30,7 @@ impl Scope {
 
     fn give(&mut self, name: &Ident) -> Result<String> {
         let text = name.to_string();
-        if self.given.contains(&text) {
+        if self.given.contains(&text) || self.is_loop_variable(&text) {
             let message = format!("`{text}` stands for a signal already: a kernel gives a name once");
             return Err(Error::new_spanned(name, message));
         }
@@ -73,8 +73,18 @@ impl Scope {
         result
     }
 
+    /// Whether a loop around this place has the variable `name`.
+    pub fn is_loop_variable(&self, name: &str) -> bool {
+        self.loops.iter().any(|variable| variable == name)
+    }
+
     /// Runs `inside` in the body of the loop with this variable.
-    pub fn turns<T>(&mut self, variable: &Ident, inside: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn turns<T>(&mut self, variable: &Ident, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let name = variable.to_string();
+        if self.is_loop_variable(&name) || self.visible.contains_key(&name) {
+            let message = format!("`{name}` stands for something else around this loop: take another name");
+            return Err(Error::new_spanned(variable, message));
+        }
         self.loops.push(variable.clone());
         let result = self.nested(inside);
         self.loops.pop();

@@ -10,6 +10,7 @@ use syn::{
     Macro, Member, Pat, Path, Result, Stmt, Token,
 };
 
+use super::constants::is_constant_name;
 use super::expression::{field_position, value};
 use super::locals::{self, Let, Range};
 use super::name;
@@ -46,7 +47,7 @@ fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
             Ok(quote!(__statements.push(#statement);))
         }
         Stmt::Macro(node) => {
-            let statement = macro_statement(&node.mac, scope)?;
+            let statement = macro_statement(&node.mac)?;
             Ok(quote!(__statements.push(#statement);))
         }
         Stmt::Item(item) => Err(Error::new_spanned(item, "a kernel has no items")),
@@ -64,7 +65,7 @@ fn expression_statement(expression: &Expr, scope: &mut Scope) -> Result<TokenStr
         Expr::Match(node) => case(node, scope),
         Expr::ForLoop(node) => for_loop(node, scope),
         Expr::Call(node) => call(node),
-        Expr::Macro(node) => macro_statement(&node.mac, scope),
+        Expr::Macro(node) => macro_statement(&node.mac),
         Expr::Group(group) => expression_statement(&group.expr, scope),
         _ => Err(Error::new_spanned(
             expression,
@@ -239,9 +240,17 @@ fn local_name<'a>(expression: &Expr, scope: &'a Scope) -> Option<&'a String> {
     }
 }
 
+fn without_brackets(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Paren(node) => without_brackets(&node.expr),
+        Expr::Group(node) => without_brackets(&node.expr),
+        _ => expression,
+    }
+}
+
 /// Refuses what happens by itself: clock and reset of children and registers, and that a register keeps its value.
 fn refuse_implicit(node: &ExprAssign, scope: &Scope) -> Result<()> {
-    let (Ok(left), Expr::MethodCall(call)) = (name::of(&node.left), node.right.as_ref()) else {
+    let (Ok(left), Expr::MethodCall(call)) = (name::of(&node.left), without_brackets(&node.right)) else {
         return Ok(());
     };
     let Ok(right) = name::of(&call.receiver) else { return Ok(()) };
@@ -311,7 +320,10 @@ fn patterns(pattern: &Pat) -> Result<Vec<String>> {
     match pattern {
         Pat::Or(or) => Ok(or.cases.iter().map(patterns).collect::<Result<Vec<_>>>()?.concat()),
         Pat::Paren(inner) => patterns(&inner.pat),
-        Pat::Ident(ident) if ident.subpat.is_none() => Ok(vec![ident.ident.to_string()]),
+        Pat::Ident(ident) if ident.subpat.is_none() && is_constant_name(&ident.ident.to_string()) => {
+            Ok(vec![ident.ident.to_string()])
+        }
+        Pat::Ident(_) => Err(Error::new_spanned(pattern, "a pattern of a kernel binds no name: write `_`")),
         Pat::Lit(literal) => Ok(vec![quote!(#literal).to_string()]),
         Pat::Path(path) => Ok(vec![name::of_path(&path.path)]),
         Pat::Wild(_) => Ok(vec!["default".to_string()]),
@@ -373,8 +385,7 @@ fn call(node: &ExprCall) -> Result<TokenStream> {
     Ok(quote!(ast::VerilogStatement::Link(#path("", #left, #right))))
 }
 
-fn macro_statement(node: &Macro, scope: &mut Scope) -> Result<TokenStream> {
-    let _ = scope;
+fn macro_statement(node: &Macro) -> Result<TokenStream> {
     match name::of_path(&node.path).as_str() {
         "connect" => {
             let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
@@ -383,6 +394,11 @@ fn macro_statement(node: &Macro, scope: &mut Scope) -> Result<TokenStream> {
                 return Err(Error::new_spanned(node, "`connect!` takes the two ends of a connection"));
             };
             let (left, right) = (name::of(this)?, name::of(that)?);
+            let last = |name: &str| name.rsplit('$').next().map(String::from);
+            if ["clock", "reset"].iter().any(|n| left == *n && last(&right).as_deref() == Some(*n)) {
+                let message = format!("the {left} reaches every child by itself: leave the line out");
+                return Err(Error::new_spanned(node, message));
+            }
             Ok(quote! {
                 ast::VerilogStatement::Link(unit_info::Connect::connections(&#this, &#that, #left, #right))
             })

@@ -59,9 +59,30 @@ refused! {
     arguments_of_method: { self.y.next = self.a.val().get_bit(1, 2); } says "takes 1 arguments, not 2";
     part_without_width: { self.y.next = self.a.val().get_bits(3); } says "how many bits";
     function: { self.y.next = parity(self.a.val()); } says "the functions of a kernel";
+    cast_of_a_signal: { self.y.next = bits::<9>(self.a.val().index() as u64 + 200); } says "`bit_cast::<TO, FROM>(..)`";
+    cast_of_a_let: { let x = self.a.val(); self.y.next = bits::<9>(x as u64); } says "numbers that are known";
+    loop_in_a_loop: { for i in 0..4 { for i in 0..4 { self.y[i].next = true; } } } says "stands for something else";
+    loop_like_a_let: { let x = self.a.val(); for x in 0..2 { self.y[x].next = true; } } says "stands for something else";
+    let_like_its_loop: { for i in 0..2 { let i = self.a.val(); self.y.next = i; } } says "gives a name once";
+    field_like_its_loop: { for lane in 0..2 { self.y[lane].next = self.lane.val(); } } says "is a loop variable here";
+    binding: { match self.a.val() { 1 => self.y.next = true, other => self.y.next = false } } says "binds no name";
+    hold_in_brackets: { self.count.d.next = (self.count.q.val()); } says "a register keeps its value";
+    connected_reset: { connect!(self.reset, self.child.reset); } says "the reset reaches every child";
     closure: { self.y.next = (|| true)(); } says "does not translate";
     item: { fn helper() {} } says "no items";
     statement: { self.a.val(); } says "a statement of a kernel";
+}
+
+#[test]
+fn casts_of_known_numbers_are_translated() {
+    let kernel = parse_quote! {
+        fn update(&mut self) {
+            for i in 0..N {
+                self.y[i].next = bits::<5>(i as u64 + LIMIT as u64 + self._first as u64);
+            }
+        }
+    };
+    assert!(super::expand(&kernel).is_ok());
 }
 
 #[test]

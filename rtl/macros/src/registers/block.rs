@@ -66,7 +66,7 @@ fn values(name: &Ident, group: &Ident, entries: &[Entry]) -> TokenStream {
     let docs = entries.iter().map(|e| format!("{}.", e.description));
     let reads = entries.iter().map(|e| {
         let (field, name) = (&e.field, &e.name);
-        quote!(#field: read(crate::host::registers::spec(#name))?)
+        quote!(#field: read(Self::register(#name))?)
     });
     let (pairs, texts) = (entries.iter().map(|e| &e.field), entries.iter().map(|e| e.field.to_string()));
     let count = entries.len();
@@ -97,6 +97,11 @@ fn values(name: &Ident, group: &Ident, entries: &[Entry]) -> TokenStream {
                 mut read: impl FnMut(&'static crate::host::registers::RegisterSpec) -> Result<u32, E>,
             ) -> Result<Self, E> {
                 Ok(Self { #(#reads),* })
+            }
+
+            fn register(name: &str) -> &'static crate::host::registers::RegisterSpec {
+                let list = <#group as crate::host::registers::RegisterBlock>::REGISTERS;
+                list.iter().find(|register| register.name == name).expect("the register is in its block")
             }
 
             /// The values with the names of their fields, in the order of the registers.

@@ -177,6 +177,20 @@ fn list(field: &Field, name: &str) -> Result<Option<Vec<Bits>>> {
     Ok(Some(list.into_iter().collect()))
 }
 
+/// Refuses attributes that the macro does not know, and second ones: they would vanish.
+fn check_attributes(field: &Field) -> Result<()> {
+    let mut seen: Vec<String> = Vec::new();
+    for attribute in field.attrs.iter().filter(|a| !a.path().is_ident("doc")) {
+        let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        if !["register", "fields", "state", "on_read"].contains(&name.as_str()) || seen.contains(&name) {
+            let message = "a register has `#[register(..)]`, `#[fields(..)]`, `#[state(..)]`, `#[on_read(..)]`, each once";
+            return Err(Error::new_spanned(attribute, message));
+        }
+        seen.push(name);
+    }
+    Ok(())
+}
+
 impl Entry {
     pub fn read(field: &Field) -> Result<Self> {
         let Some(ident) = field.ident.clone() else {
@@ -185,6 +199,7 @@ impl Entry {
         let Some(attribute) = field.attrs.iter().find(|a| a.path().is_ident("register")) else {
             return Err(Error::new_spanned(&ident, "a register needs `#[register(\"NAME\", offset)]`"));
         };
+        check_attributes(field)?;
         let place: Place = attribute.parse_args()?;
         let (kind, bits) = kind(&field.ty)?;
         let whole = || match kind {
@@ -194,6 +209,27 @@ impl Entry {
         };
         let ports = list(field, "fields")?.unwrap_or_else(whole);
         let state = list(field, "state")?.unwrap_or_default();
+        if !state.is_empty() && kind != Kind::Command {
+            return Err(Error::new_spanned(
+                &ident,
+                "`#[state(..)]` is for a Command: other registers show their fields",
+            ));
+        }
+        if field.attrs.iter().any(|a| a.path().is_ident("fields"))
+            && matches!(kind, Kind::Fixed | Kind::Strobe)
+        {
+            return Err(Error::new_spanned(&ident, "a Fixed or Strobe register has no `#[fields(..)]`"));
+        }
+        for list in [&ports, &state] {
+            let mut taken = 0u64;
+            for part in list {
+                let bits = ((1u64 << part.width) - 1) << part.lsb;
+                if taken & bits != 0 {
+                    return Err(Error::new_spanned(&part.port, "these bits are those of another field too"));
+                }
+                taken |= bits;
+            }
+        }
         for part in ports.iter().chain(&state) {
             if part.lsb + part.width > bits {
                 return Err(Error::new_spanned(

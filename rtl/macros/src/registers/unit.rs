@@ -123,8 +123,9 @@ fn parts(entry: &Entry, selected: bool) -> Parts {
         Kind::ReadOnly => parts.read.extend(read_ports(&entry.ports)),
         Kind::Fixed => {
             let fixed = format_ident!("{field}_value");
+            let (name, bits) = (&entry.name, entry.bits);
             parts.fields.extend(quote! {
-                #[init(Constant::new(u64::from(#field).into()))]
+                #[init(Constant::new(crate::host::registers::fit(#name, #field, #bits).into()))]
                 #fixed: Constant<Bits<32>>,
             });
             parts.read.extend(quote!(value = self.#fixed.val();));

@@ -22,6 +22,7 @@ pub mod windows;
 use crate::prelude::*;
 
 pub use identity::{sizes, ID, VERSION};
+use table::fit;
 pub use table::{
     markdown, offset, registers_of, spec, Access, Part, RegisterBlock, RegisterSpec, ADDRESS_BITS, REGISTERS,
 };

@@ -57,7 +57,7 @@ pub struct TaskRegisters {
 
 impl RegisterBlock for TaskOffer {
     type Unit = TaskRegisters;
-    const PART: Part = Part::Always;
+    const PART: Part = TaskAccess::PART;
     const REGISTERS: &'static [RegisterSpec] = TaskAccess::REGISTERS;
     fn unit(_config: &Config) -> TaskRegisters {
         TaskRegisters::default()

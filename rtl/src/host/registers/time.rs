@@ -45,7 +45,7 @@ pub struct TimeRegisters {
 
 impl RegisterBlock for Time {
     type Unit = TimeRegisters;
-    const PART: Part = Part::Always;
+    const PART: Part = TimeAccess::PART;
     const REGISTERS: &'static [RegisterSpec] = TimeAccess::REGISTERS;
     fn unit(_config: &Config) -> TimeRegisters {
         TimeRegisters::default()
