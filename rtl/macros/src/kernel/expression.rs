@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
     BinOp, Error, Expr, ExprBinary, ExprCall, ExprField, ExprMethodCall, ExprUnary, GenericArgument, Member,
-    Result, UnOp,
+    PathArguments, Result, UnOp,
 };
 
 use super::name;
@@ -67,7 +67,12 @@ fn signal(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
 }
 
 /// Width and offset of a field of a struct, of which `base` has a value.
-pub fn field_position(base: &TokenStream, member: &Member) -> Result<(TokenStream, TokenStream)> {
+pub fn field_position(
+    base: &TokenStream,
+    member: &Member,
+    scope: &Scope,
+) -> Result<(TokenStream, TokenStream)> {
+    scope.needs_types.set(true);
     let Member::Named(name) = member else {
         return Err(Error::new_spanned(member, "a kernel knows no tuples: name the field"));
     };
@@ -94,7 +99,7 @@ fn field(node: &ExprField, scope: &Scope) -> Result<TokenStream> {
     }
     let target = value(&node.base, scope)?;
     let base = &node.base;
-    let (width, offset) = field_position(&quote!(#base), &node.member)?;
+    let (width, offset) = field_position(&quote!(#base), &node.member, scope)?;
     Ok(quote! {
         ast::VerilogExpression::Slice(
             Box::new(#target),
@@ -150,8 +155,19 @@ fn call(node: &ExprCall, scope: &Scope) -> Result<TokenStream> {
     };
     match names.last().map(String::as_str) {
         Some("bit_cast" | "bits" | "Bits") => {
-            // The compiler knows the width; nothing is computed.
-            Ok(quote!(ast::VerilogExpression::Cast(Box::new(#argument), unit_info::width(|| #node))))
+            let width = match function.path.segments.last().map(|s| &s.arguments) {
+                Some(PathArguments::AngleBracketed(list)) => match list.args.first() {
+                    Some(GenericArgument::Const(width)) => quote!(#width),
+                    Some(GenericArgument::Type(width)) => quote!(#width),
+                    _ => return Err(Error::new_spanned(list, "the first argument is the width")),
+                },
+                // The compiler knows the width; nothing is computed.
+                _ => {
+                    scope.needs_types.set(true);
+                    quote!(unit_info::width(|| #node))
+                }
+            };
+            Ok(quote!(ast::VerilogExpression::Cast(Box::new(#argument), #width)))
         }
         Some("unsigned_cast") => Ok(quote!(ast::VerilogExpression::Unsigned(Box::new(#argument)))),
         Some("signed_cast" | "signed_bit_cast") => {

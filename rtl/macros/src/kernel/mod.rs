@@ -28,7 +28,14 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
     // The kernel's own `self`: in a kernel that a macro writes, another one would not be the same.
     let this = receiver.self_token;
     let (names, paths) = constants::find(&function.block);
-    let kernel = statement::block(&function.block, &mut scope::Scope::default())?;
+    // Closures for types that nobody asks for would double the compiler's work.
+    let mut scope = scope::Scope::default();
+    let mut kernel = statement::block(&function.block, &mut scope)?;
+    if scope.needs_types.get() {
+        let mut typed = scope::Scope::default();
+        typed.typed = true;
+        kernel = statement::block(&function.block, &mut typed)?;
+    }
     let locals = locals::declare(&function.block)?;
     Ok(quote! {
         #[allow(unreachable_patterns, unused_assignments)]

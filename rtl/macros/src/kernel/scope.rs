@@ -1,5 +1,6 @@
 //! What stands for the `let`s and loop variables of a kernel.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use syn::{Error, Ident, Result};
@@ -15,6 +16,10 @@ pub struct Scope {
     given: Vec<String>,
     /// Branches of `if` and `match` around this place.
     branches: usize,
+    /// Whether the code declares `let`s and loop variables, for expressions whose type the compiler finds.
+    pub typed: bool,
+    /// Whether there is such an expression.
+    pub needs_types: Cell<bool>,
 }
 
 impl Scope {

@@ -37,8 +37,9 @@ fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
             let target = quote!(ast::VerilogExpression::Signal(#signal.to_string()));
             let assignment = assigned.into_statement(&Target::Whole(target));
             // Its type is known to the statements that follow.
+            let typed = scope.typed.then(|| quote!(let mut #name #ty = unit_info::stand_in(|| #expression);));
             Ok(quote! {
-                let mut #name #ty = unit_info::stand_in(|| #expression);
+                #typed
                 __statements.push(#assignment);
             })
         }
@@ -176,7 +177,7 @@ fn field_target(field: &ExprField, scope: &Scope) -> Result<Target> {
     };
     let base = value(root, scope)?;
     let at = &field.base;
-    let (width, offset) = field_position(&quote!(#at), &field.member)?;
+    let (width, offset) = field_position(&quote!(#at), &field.member, scope)?;
     Ok(Target::Field { base, width, offset })
 }
 
@@ -337,12 +338,14 @@ fn for_loop(node: &ExprForLoop, scope: &mut Scope) -> Result<TokenStream> {
     let Range { index, from, to } = locals::range(node)?;
     let body = scope.turns(index, |scope| block(&node.body, scope))?;
     let text = index.to_string();
-    let body = quote!({
-        let #index = unit_info::first(#from..#to);
-        #body
-    });
     let mut connections = Connections(false);
     connections.visit_block(&node.body);
+    let index_is_needed = scope.typed || connections.0;
+    let index = index_is_needed.then(|| quote!(let #index = unit_info::first(#from..#to);));
+    let body = quote!({
+        #index
+        #body
+    });
     // `connect!` looks at the ports: in a loop without turns they may be elements of a vector that has none.
     let body = if connections.0 { quote!(if #from < #to #body else { Vec::new() }) } else { body };
     Ok(quote! {
