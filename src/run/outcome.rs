@@ -154,20 +154,8 @@ mod tests {
                 egress: Vec::new(),
             }
         };
-        let result = RunResult {
-            packets: packets.iter().enumerate().map(record).collect(),
-            cycles: 0,
-            skipped_cycles: 0,
-            deferred_cycles: 0,
-            counters: Vec::new(),
-            faults: Vec::new(),
-            lost_faults: 0,
-            fault_count: 0,
-            bus_errors: 0,
-            memory: cosim::MemoryStatistics::default(),
-            simulated_cycles: 0,
-            elapsed: std::time::Duration::ZERO,
-        };
+        let result =
+            RunResult { packets: packets.iter().enumerate().map(record).collect(), ..RunResult::default() };
         (packets, result)
     }
 

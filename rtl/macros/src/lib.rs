@@ -33,14 +33,6 @@ pub fn logic_block(input: TokenStream) -> TokenStream {
     logic_block::expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
 }
 
-/// `unit_info::Clocked` alone: for the primitives, whose `Block` rust-hdl derives.
-#[proc_macro_derive(Clocked)]
-pub fn clocked(input: TokenStream) -> TokenStream {
-    let input = syn::parse_macro_input!(input as syn::DeriveInput);
-    let expand = || Ok(clocked::expand(&input, &logic_block::fields(&input)?.0));
-    expand().unwrap_or_else(|e: syn::Error| e.to_compile_error()).into()
-}
-
 /// Makes a struct of `Signal<In, T>`, `Signal<Out, T>`, `Vec`s of them and other port groups a group of ports: a public field of
 /// units, which is connected as one.
 ///

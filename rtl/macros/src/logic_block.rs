@@ -9,7 +9,7 @@ use crate::types::is_hardware;
 use crate::{clocked, constructor, describe, stimulus};
 
 /// The fields that are hardware, and the others: those whose name begins with an underscore.
-pub fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
+fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
     let error = || Error::new(input.span(), "LogicBlock can only be derived for structs with named fields");
     let Data::Struct(data) = &input.data else { return Err(error()) };
     let Fields::Named(named) = &data.fields else { return Err(error()) };

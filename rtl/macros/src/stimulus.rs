@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Field, Visibility};
 
-use crate::types::{arguments, element, is_named};
+use crate::types::{arguments, element, input, is_named};
 
 /// Whether the field is a data input, `Signal<In, T>` or a `Vec` of them, but no clock; or may be a port group.
 fn is_input(field: &Field) -> bool {
@@ -15,21 +15,15 @@ fn is_input(field: &Field) -> bool {
 }
 
 /// The implementation of `unit_info::Drive` for the struct.
-pub fn expand(input: &DeriveInput, hardware: &[&Field]) -> TokenStream {
+pub fn expand(unit: &DeriveInput, hardware: &[&Field]) -> TokenStream {
     let named = |f: &Field, name: &str| f.ident.as_ref().is_some_and(|i| i == name);
     let inputs = hardware.iter().filter(|f| is_input(f) && !named(f, "reset")).map(|f| &f.ident);
-    let has = |name: &str, ty: &str| {
-        hardware.iter().any(|f| {
-            let arguments = arguments(&f.ty, "Signal");
-            named(f, name)
-                && matches!(arguments.as_deref(), Some([d, t]) if is_named(d, "In") && is_named(t, ty))
-        })
-    };
+    let has = |name: &str, ty: &str| input(hardware, name).is_some_and(|value| is_named(value, ty));
     let reset = (has("reset", "Bit") || has("reset", "bool")).then(|| quote!(self.reset.next = level;));
     let has_clock = has("clock", "Clock");
     let clock = has_clock.then(|| quote!(self.clock.next = level.into();));
-    let name = &input.ident;
-    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let name = &unit.ident;
+    let (impl_generics, ty_generics, where_clause) = unit.generics.split_for_impl();
     quote! {
         impl #impl_generics unit_info::Drive for #name #ty_generics #where_clause {
             #[allow(unused_variables, unused_imports)]

@@ -41,3 +41,12 @@ pub fn element(ty: &Type) -> &Type {
 pub fn is_hardware(field: &Field) -> bool {
     field.ident.as_ref().is_some_and(|name| !name.to_string().starts_with('_'))
 }
+
+/// The type of the values of the input called `name`, if there is such an input.
+pub fn input<'a>(hardware: &[&'a Field], name: &str) -> Option<&'a Type> {
+    let field = hardware.iter().find(|f| f.ident.as_ref().is_some_and(|i| i == name))?;
+    match arguments(&field.ty, "Signal").as_deref() {
+        Some([direction, value]) if is_named(direction, "In") => Some(value),
+        _ => None,
+    }
+}

@@ -39,17 +39,20 @@ pub struct GroupNames {
 }
 
 impl GroupNames {
-    /// A namespace begins. Gives the path in its unit and the description if it is a group; other bundles of signals have none.
-    pub fn start(&mut self, name: &str, node: &dyn Block) -> Option<(String, Description)> {
-        let group = Description::from_timing(&node.timing());
-        if group.is_some() {
-            if let (base, Some(_)) = split_element(name) {
-                let vector = self.qualified(base);
+    /// A namespace begins. Whether an element of a `Vec` is a group, or another bundle of signals, is read from its description.
+    pub fn start(&mut self, name: &str, node: &dyn Block) {
+        if let (base, Some(_)) = split_element(name) {
+            let vector = self.qualified(base);
+            if !self.vectors.contains(&vector) && Description::from_timing(&node.timing()).is_some() {
                 self.vectors.insert(vector);
             }
         }
         self.namespace.push(name.to_string());
-        group.map(|group| (self.port(&self.namespace.join("$")), group))
+    }
+
+    /// The groups around the signals that follow, without the indices of vectors of groups.
+    pub fn path(&self) -> String {
+        self.port(&self.namespace.join("$"))
     }
 
     /// The namespace ends.

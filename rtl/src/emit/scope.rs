@@ -81,8 +81,10 @@ impl Probe for Reader {
 
     fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
         let Some((scope, groups)) = self.open.last_mut() else { return };
-        if let (Some((path, group)), Some(owner)) = (groups.start(name, node), &mut scope.description) {
-            owner.add_group(&rust_path(&path), group);
+        groups.start(name, node);
+        if let (Some(group), Some(owner)) = (Description::from_timing(&node.timing()), &mut scope.description)
+        {
+            owner.add_group(&rust_path(&groups.path()), group);
         }
     }
 

@@ -69,9 +69,8 @@ pub fn check_ports(
 mod tests {
     use super::*;
     use crate::apps::{AppEntry, Inputs};
-    use crate::cosim::{MemoryStatistics, PacketTimes, PortCounters, RunResult, SentFrame};
+    use crate::cosim::{PacketTimes, PortCounters, RunResult, SentFrame};
     use crate::traffic::{Generator, Traffic};
-    use std::time::Duration;
 
     /// Packets with bad ones among them, and what an array without faults makes of them.
     fn good(app: &dyn App) -> (Vec<SlotPacket>, PortsResult) {
@@ -92,20 +91,7 @@ mod tests {
             not_sent: 40 - sent.len() as u32,
             ..PortCounters::default()
         };
-        let run = RunResult {
-            packets: Vec::new(),
-            cycles: 0,
-            skipped_cycles: 0,
-            deferred_cycles: 0,
-            counters: Vec::new(),
-            faults: Vec::new(),
-            lost_faults: 0,
-            fault_count: 0,
-            bus_errors: 0,
-            memory: MemoryStatistics::default(),
-            simulated_cycles: 0,
-            elapsed: Duration::ZERO,
-        };
+        let run = RunResult::default();
         (packets, PortsResult { run, times: vec![PacketTimes::default(); 40], sent, counters })
     }
 

@@ -111,8 +111,8 @@ pub struct PacketRecord {
     pub egress: Vec<Vec<u8>>,
 }
 
-/// What a run gave.
-#[derive(Clone, Debug)]
+/// What a run gave; by default, one without packets.
+#[derive(Clone, Debug, Default)]
 pub struct RunResult {
     /// Every packet, in the order of commits, which is the order of arrival.
     pub packets: Vec<PacketRecord>,

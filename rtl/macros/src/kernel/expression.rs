@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    BinOp, Error, Expr, ExprBinary, ExprCall, ExprField, ExprMethodCall, ExprUnary, GenericArgument, Member,
-    PathArguments, Result, UnOp,
+    AngleBracketedGenericArguments, BinOp, Error, Expr, ExprBinary, ExprCall, ExprField, ExprMethodCall,
+    ExprUnary, GenericArgument, Member, PathArguments, Result, UnOp,
 };
 
 use super::name;
@@ -15,11 +15,10 @@ pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
     match expression {
         Expr::Path(path) => {
             let known = path.path.get_ident().and_then(|name| scope.find(&name.to_string()));
-            let name = known.cloned().unwrap_or_else(|| name::of_path(&path.path));
-            Ok(quote!(ast::VerilogExpression::Signal(#name.to_string())))
+            Ok(name::signal(&known.cloned().unwrap_or_else(|| name::of_path(&path.path))))
         }
-        Expr::Field(node) => field(node, scope),
-        Expr::Index(_) => signal(expression, scope),
+        Expr::Field(node) if is_value(&node.base, scope) => field(node, scope),
+        Expr::Field(_) | Expr::Index(_) => signal(expression, scope),
         Expr::Group(node) => value(&node.expr, scope),
         Expr::Paren(node) => {
             let inner = value(&node.expr, scope)?;
@@ -63,7 +62,7 @@ fn signal(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
     if name.ends_with("$next") {
         return Err(Error::new_spanned(expression, "a kernel reads `val()`, not `next`"));
     }
-    Ok(quote!(ast::VerilogExpression::Signal(#name.to_string())))
+    Ok(name::signal(&name))
 }
 
 /// Width and offset of a field of a struct, of which `base` has a value.
@@ -92,11 +91,8 @@ fn is_value(expression: &Expr, scope: &Scope) -> bool {
     }
 }
 
-/// A field of a struct that is a value, else a signal.
+/// A field of a struct that is a value.
 fn field(node: &ExprField, scope: &Scope) -> Result<TokenStream> {
-    if !is_value(&node.base, scope) {
-        return signal(&Expr::Field(node.clone()), scope);
-    }
     let target = value(&node.base, scope)?;
     let base = &node.base;
     let (width, offset) = field_position(&quote!(#base), &node.member, scope)?;
@@ -144,6 +140,15 @@ fn unary(node: &ExprUnary, scope: &Scope) -> Result<TokenStream> {
     Ok(quote!(ast::VerilogExpression::Unary(ast::VerilogOpUnary::#operator, Box::new(#operand))))
 }
 
+/// The width in `::<8, ..>` or `::<N, ..>`: the first argument.
+fn width_in(list: &AngleBracketedGenericArguments) -> Option<TokenStream> {
+    match list.args.first()? {
+        GenericArgument::Const(width) => Some(quote!(#width)),
+        GenericArgument::Type(width) => Some(quote!(#width)),
+        _ => None,
+    }
+}
+
 fn call(node: &ExprCall, scope: &Scope) -> Result<TokenStream> {
     let Expr::Path(function) = node.func.as_ref() else {
         return Err(Error::new_spanned(node, "this call does not translate to Verilog"));
@@ -156,11 +161,8 @@ fn call(node: &ExprCall, scope: &Scope) -> Result<TokenStream> {
     match names.last().map(String::as_str) {
         Some("bit_cast" | "bits" | "Bits") => {
             let width = match function.path.segments.last().map(|s| &s.arguments) {
-                Some(PathArguments::AngleBracketed(list)) => match list.args.first() {
-                    Some(GenericArgument::Const(width)) => quote!(#width),
-                    Some(GenericArgument::Type(width)) => quote!(#width),
-                    _ => return Err(Error::new_spanned(list, "the first argument is the width")),
-                },
+                Some(PathArguments::AngleBracketed(list)) => width_in(list)
+                    .ok_or_else(|| Error::new_spanned(list, "the first argument is the width"))?,
                 // The compiler knows the width; nothing is computed.
                 _ => {
                     scope.needs_types.set(true);
@@ -208,12 +210,7 @@ fn method(node: &ExprMethodCall, scope: &Scope) -> Result<TokenStream> {
         }
         "get_bits" => {
             let [offset] = arguments(node, scope)?;
-            let width = node.turbofish.as_ref().and_then(|t| match t.args.first() {
-                Some(GenericArgument::Const(width)) if t.args.len() == 1 => Some(quote!(#width)),
-                Some(GenericArgument::Type(width)) if t.args.len() == 1 => Some(quote!(#width)),
-                _ => None,
-            });
-            let Some(width) = width else {
+            let Some(width) = node.turbofish.as_ref().filter(|t| t.args.len() == 1).and_then(width_in) else {
                 return Err(Error::new_spanned(node, "say how many bits: `x.get_bits::<4>(offset)`"));
             };
             Ok(quote!(ast::VerilogExpression::Slice(Box::new(#target), #width, Box::new(#offset))))

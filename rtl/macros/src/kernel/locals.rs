@@ -17,13 +17,12 @@ pub struct Let<'a> {
 /// Takes a `let` apart.
 pub fn parts(local: &Local) -> Result<Let<'_>> {
     let (pattern, ty) = match &local.pat {
-        Pat::Type(typed) => (typed.pat.as_ref(), &typed.ty),
-        pattern => return parts_without_type(local, pattern, TokenStream::new()),
+        Pat::Type(typed) => {
+            let ty = &typed.ty;
+            (typed.pat.as_ref(), quote!(: #ty))
+        }
+        pattern => (pattern, TokenStream::new()),
     };
-    parts_without_type(local, pattern, quote!(: #ty))
-}
-
-fn parts_without_type<'a>(local: &'a Local, pattern: &'a Pat, ty: TokenStream) -> Result<Let<'a>> {
     match (pattern, &local.init) {
         (Pat::Ident(name), Some(init)) if init.diverge.is_none() => {
             Ok(Let { name: &name.ident, ty, value: &init.expr })

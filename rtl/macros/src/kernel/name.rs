@@ -1,7 +1,8 @@
 //! Names of signals as rust-hdl's syntax tree has them: `self.lane[2 * i + 1].x.next` is
 //! `lane[2*i+1]$x$next`.
 
-use quote::ToTokens;
+use proc_macro2::TokenStream;
+use quote::{quote, ToTokens};
 use syn::{Error, Expr, Member, Path, Result};
 
 /// `a::B` is `a$B`.
@@ -24,6 +25,11 @@ pub fn of(expression: &Expr) -> Result<String> {
         Expr::Index(index) => Ok(format!("{}[{}]", of(&index.expr)?, of_index(&index.index))),
         _ => Err(Error::new_spanned(expression, "a kernel names signals as `self.child[i].signal`")),
     }
+}
+
+/// The expression for the signal of this name.
+pub fn signal(name: &str) -> TokenStream {
+    quote!(ast::VerilogExpression::Signal(#name.to_string()))
 }
 
 /// An index stays text: the back end evaluates it when it unrolls the loops.

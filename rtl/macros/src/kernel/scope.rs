@@ -33,33 +33,32 @@ impl Scope {
         self.branches > 0
     }
 
-    fn give(&mut self, name: &Ident) -> Result<String> {
-        let text = name.to_string();
-        if self.given.contains(&text) || self.is_loop_variable(&text) {
-            let message = format!("`{text}` stands for a signal already: a kernel gives a name once");
-            return Err(Error::new_spanned(name, message));
-        }
-        self.given.push(text.clone());
-        Ok(text)
+    /// What a `let` of this name, declared here, is called in the syntax tree.
+    pub fn signal(&self, name: &Ident) -> String {
+        let indices: String = self.loops.iter().map(|i| format!("[{i}]")).collect();
+        format!("{name}{indices}")
     }
 
-    /// Declares a `let` and returns its name in the syntax tree.
-    pub fn declare(&mut self, name: &Ident) -> Result<String> {
+    /// Declares a `let`: the statements that follow know it.
+    pub fn declare(&mut self, name: &Ident) -> Result<()> {
         if self.in_branch() {
             return Err(Error::new_spanned(
                 name,
                 "a `let` in a branch would be a latch: declare it before the `if` or `match` with a default",
             ));
         }
-        let text = self.give(name)?;
+        let text = name.to_string();
+        if self.given.contains(&text) || self.is_loop_variable(&text) {
+            let message = format!("`{text}` stands for a signal already: a kernel gives a name once");
+            return Err(Error::new_spanned(name, message));
+        }
         if text.starts_with('_') {
             let message = "names that begin with `_` are no signals";
             return Err(Error::new_spanned(name, message));
         }
-        let indices: String = self.loops.iter().map(|i| format!("[{i}]")).collect();
-        let signal = text.clone() + &indices;
-        self.visible.insert(text, signal.clone());
-        Ok(signal)
+        self.given.push(text.clone());
+        self.visible.insert(text, self.signal(name));
+        Ok(())
     }
 
     /// Runs `inside` in a block of its own: what it declares is not seen afterwards.

@@ -6,8 +6,8 @@ use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{
-    BinOp, Block, Error, Expr, ExprAssign, ExprBinary, ExprCall, ExprField, ExprForLoop, ExprIf, ExprMatch,
-    Macro, Member, Pat, Path, Result, Stmt, Token,
+    BinOp, Block, Error, Expr, ExprAssign, ExprBinary, ExprCall, ExprForLoop, ExprIf, ExprMatch, Macro,
+    Member, Pat, Path, Result, Stmt, Token,
 };
 
 use super::constants::is_constant_name;
@@ -32,10 +32,8 @@ fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
         Stmt::Local(local) => {
             let Let { name, ty, value: expression } = locals::parts(local)?;
             // The value is translated first: the name is not known in it.
-            let assigned = assigned(expression, scope)?;
-            let signal = scope.declare(name)?;
-            let target = quote!(ast::VerilogExpression::Signal(#signal.to_string()));
-            let assignment = assigned.into_statement(&Target::Whole(target));
+            let assignment = assign(expression, scope, &to_signal(&scope.signal(name)))?;
+            scope.declare(name)?;
             // Its type is known to the statements that follow.
             let typed = scope.typed.then(|| quote!(let mut #name #ty = unit_info::stand_in(|| #expression);));
             Ok(quote! {
@@ -75,56 +73,6 @@ fn expression_statement(expression: &Expr, scope: &mut Scope) -> Result<TokenStr
     }
 }
 
-/// What an assignment drives.
-enum Target {
-    Whole(TokenStream),
-    Field { base: TokenStream, width: TokenStream, offset: TokenStream },
-}
-
-/// The right side of an assignment; a choice becomes an `if` or `match` of assignments.
-enum Assigned {
-    Value(TokenStream),
-    If { condition: TokenStream, then: Box<Assigned>, otherwise: Box<Assigned> },
-    Match { subject: TokenStream, arms: Vec<(String, Assigned)> },
-}
-
-impl Assigned {
-    fn into_statement(self, target: &Target) -> TokenStream {
-        match self {
-            Self::Value(value) => match target {
-                Target::Whole(signal) => quote!(ast::VerilogStatement::Assignment(#signal, #value)),
-                Target::Field { base, width, offset } => quote! {
-                    ast::VerilogStatement::SliceAssignment {
-                        base: #base,
-                        width: #width,
-                        offset: ast::VerilogExpression::Literal(#offset.into()),
-                        replacement: #value,
-                    }
-                },
-            },
-            Self::If { condition, then, otherwise } => {
-                let (then, otherwise) = (then.into_statement(target), otherwise.into_statement(target));
-                quote! {
-                    ast::VerilogStatement::If(ast::VerilogConditional {
-                        test: #condition,
-                        then: vec![#then],
-                        otherwise: ast::VerilogBlockOrConditional::Block(vec![#otherwise]),
-                    })
-                }
-            }
-            Self::Match { subject, arms } => {
-                let cases = arms.into_iter().map(|(condition, value)| {
-                    let statement = value.into_statement(target);
-                    quote!(ast::VerilogCase { condition: #condition.to_string(), block: vec![#statement] })
-                });
-                quote! {
-                    ast::VerilogStatement::Match(ast::VerilogMatch { test: #subject, cases: vec![#(#cases),*] })
-                }
-            }
-        }
-    }
-}
-
 /// The value of a block that is nothing but its value.
 fn only_value<'a>(block: &'a Block, whole: &Expr) -> Result<&'a Expr> {
     match block.stmts.as_slice() {
@@ -133,75 +81,88 @@ fn only_value<'a>(block: &'a Block, whole: &Expr) -> Result<&'a Expr> {
     }
 }
 
-fn assigned(expression: &Expr, scope: &mut Scope) -> Result<Assigned> {
+/// The statement that assigns `expression`; `drive` makes the assignment of one value. A choice between values becomes an `if` or
+/// `match` of assignments.
+fn assign(
+    expression: &Expr,
+    scope: &Scope,
+    drive: &dyn Fn(TokenStream) -> TokenStream,
+) -> Result<TokenStream> {
     match expression {
-        Expr::Group(group) => assigned(&group.expr, scope),
-        Expr::Block(node) => assigned(only_value(&node.block, expression)?, scope),
+        Expr::Group(group) => assign(&group.expr, scope, drive),
+        Expr::Block(node) => assign(only_value(&node.block, expression)?, scope, drive),
         Expr::If(node) => {
             let Some((_, otherwise)) = &node.else_branch else {
                 return Err(Error::new_spanned(node, "a choice between values needs an `else`"));
             };
-            Ok(Assigned::If {
-                condition: value(&node.cond, scope)?,
-                then: Box::new(assigned(only_value(&node.then_branch, expression)?, scope)?),
-                otherwise: Box::new(assigned(otherwise, scope)?),
+            let test = value(&node.cond, scope)?;
+            let then = assign(only_value(&node.then_branch, expression)?, scope, drive)?;
+            let otherwise = assign(otherwise, scope, drive)?;
+            Ok(quote! {
+                ast::VerilogStatement::If(ast::VerilogConditional {
+                    test: #test,
+                    then: vec![#then],
+                    otherwise: ast::VerilogBlockOrConditional::Block(vec![#otherwise]),
+                })
             })
         }
         Expr::Match(node) => {
-            let subject = value(&node.expr, scope)?;
-            let mut arms = Vec::new();
-            for arm in &node.arms {
-                refuse_guard(arm)?;
-                for pattern in patterns(&arm.pat)? {
-                    arms.push((pattern, assigned(&arm.body, scope)?));
-                }
-            }
-            Ok(Assigned::Match { subject, arms })
+            let arm = |body: &Expr| {
+                let statement = assign(body, scope, drive)?;
+                Ok(quote!(vec![#statement]))
+            };
+            match_of(node, node.arms.iter().map(|a| arm(&a.body)).collect::<Result<_>>()?, scope)
         }
-        _ => Ok(Assigned::Value(value(expression, scope)?)),
+        _ => Ok(drive(value(expression, scope)?)),
     }
 }
 
-/// `a.b.next`, and not `a.b`.
-fn is_next(expression: &Expr) -> bool {
-    matches!(expression, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "next"))
+/// What assigns a value to the whole of a signal.
+fn to_signal(name: &str) -> impl Fn(TokenStream) -> TokenStream {
+    let target = name::signal(name);
+    move |value| quote!(ast::VerilogStatement::Assignment(#target, #value))
 }
 
-fn field_target(field: &ExprField, scope: &Scope) -> Result<Target> {
-    let root = match field.base.as_ref() {
-        base if is_next(base) => match base {
-            Expr::Field(next) => next.base.as_ref(),
-            _ => base,
-        },
-        base => base,
-    };
-    let base = value(root, scope)?;
-    let at = &field.base;
-    let (width, offset) = field_position(&quote!(#at), &field.member, scope)?;
-    Ok(Target::Field { base, width, offset })
+/// `a.b` of `a.b.next`.
+fn without_next(expression: &Expr) -> Option<&Expr> {
+    match expression {
+        Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "next") => {
+            Some(&field.base)
+        }
+        _ => None,
+    }
 }
 
-fn assignment(node: &ExprAssign, scope: &mut Scope) -> Result<TokenStream> {
+fn assignment(node: &ExprAssign, scope: &Scope) -> Result<TokenStream> {
     refuse_implicit(node, scope)?;
-    let target = match node.left.as_ref() {
-        left if is_next(left) => {
-            let name = name::of(left)?;
-            Target::Whole(quote!(ast::VerilogExpression::Signal(#name.to_string())))
+    let left = node.left.as_ref();
+    if without_next(left).is_some() {
+        return assign(&node.right, scope, &to_signal(&name::of(left)?));
+    }
+    if let Some(name) = local_name(left, scope) {
+        return assign(&node.right, scope, &to_signal(name));
+    }
+    // A field of a struct.
+    match left {
+        Expr::Field(field)
+            if without_next(&field.base).is_some() || local_name(&field.base, scope).is_some() =>
+        {
+            let at = &field.base;
+            let base = value(without_next(at).unwrap_or(at), scope)?;
+            let (width, offset) = field_position(&quote!(#at), &field.member, scope)?;
+            assign(&node.right, scope, &|value| {
+                quote! {
+                    ast::VerilogStatement::SliceAssignment {
+                        base: #base,
+                        width: #width,
+                        offset: ast::VerilogExpression::Literal(#offset.into()),
+                        replacement: #value,
+                    }
+                }
+            })
         }
-        Expr::Field(field) if is_next(&field.base) || local_name(&field.base, scope).is_some() => {
-            field_target(field, scope)?
-        }
-        left => match local_name(left, scope) {
-            Some(name) => Target::Whole(quote!(ast::VerilogExpression::Signal(#name.to_string()))),
-            None => {
-                return Err(Error::new_spanned(
-                    left,
-                    "a kernel assigns `signal.next`, a field of it, or a `let mut`",
-                ))
-            }
-        },
-    };
-    Ok(assigned(&node.right, scope)?.into_statement(&target))
+        _ => Err(Error::new_spanned(left, "a kernel assigns `signal.next`, a field of it, or a `let mut`")),
+    }
 }
 
 /// The operator in `+=` and the like.
@@ -221,17 +182,8 @@ fn compound_assignment(node: &ExprBinary, scope: &Scope) -> Result<TokenStream> 
     let (Some(operator), Some(name)) = (assigning(&node.op), local_name(&node.left, scope)) else {
         return Err(Error::new_spanned(node, "only a `let mut` is assigned by an operator"));
     };
-    let target = quote!(ast::VerilogExpression::Signal(#name.to_string()));
-    let sum = value(
-        &Expr::Binary(ExprBinary {
-            attrs: Vec::new(),
-            left: node.left.clone(),
-            op: operator,
-            right: node.right.clone(),
-        }),
-        scope,
-    )?;
-    Ok(quote!(ast::VerilogStatement::Assignment(#target, #sum)))
+    let result = Expr::Binary(ExprBinary { op: operator, ..node.clone() });
+    assign(&result, scope, &to_signal(name))
 }
 
 fn local_name<'a>(expression: &Expr, scope: &'a Scope) -> Option<&'a String> {
@@ -290,30 +242,31 @@ fn conditional(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
     Ok(quote!(ast::VerilogConditional { test: #test, then: #then, otherwise: #otherwise }))
 }
 
-fn refuse_guard(arm: &syn::Arm) -> Result<()> {
-    match &arm.guard {
-        Some((_, guard)) => Err(Error::new_spanned(guard, "an arm of a kernel has no condition")),
-        None => Ok(()),
-    }
-}
-
-fn case(node: &ExprMatch, scope: &mut Scope) -> Result<TokenStream> {
+/// A `match` with the statements of each arm.
+fn match_of(node: &ExprMatch, arms: Vec<TokenStream>, scope: &Scope) -> Result<TokenStream> {
     let test = value(&node.expr, scope)?;
     let mut cases = Vec::new();
-    for arm in &node.arms {
-        refuse_guard(arm)?;
-        let body = scope.branch(|scope| match arm.body.as_ref() {
-            Expr::Block(inner) => block(&inner.block, scope),
-            single => {
-                let statement = expression_statement(single, scope)?;
-                Ok(quote!(vec![#statement]))
-            }
-        })?;
+    for (arm, block) in node.arms.iter().zip(arms) {
+        if let Some((_, guard)) = &arm.guard {
+            return Err(Error::new_spanned(guard, "an arm of a kernel has no condition"));
+        }
         for condition in patterns(&arm.pat)? {
-            cases.push(quote!(ast::VerilogCase { condition: #condition.to_string(), block: #body }));
+            cases.push(quote!(ast::VerilogCase { condition: #condition.to_string(), block: #block }));
         }
     }
     Ok(quote!(ast::VerilogStatement::Match(ast::VerilogMatch { test: #test, cases: vec![#(#cases),*] })))
+}
+
+fn case(node: &ExprMatch, scope: &mut Scope) -> Result<TokenStream> {
+    let mut arm = |body: &Expr| match body {
+        Expr::Block(inner) => scope.branch(|scope| block(&inner.block, scope)),
+        single => {
+            let statement = scope.branch(|scope| expression_statement(single, scope))?;
+            Ok(quote!(vec![#statement]))
+        }
+    };
+    let arms = node.arms.iter().map(|a| arm(&a.body)).collect::<Result<_>>()?;
+    match_of(node, arms, scope)
 }
 
 /// The patterns of an arm, more than one with `|` between them.
