@@ -9,6 +9,7 @@ use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
 pub use super::connection::{Clocked, Connect};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
 pub use super::port_groups::{Flipped, PortGroup};
+pub use super::tree::Tree;
 
 /// Marks the entries of `Logic::timing` that are not timing.
 const DESCRIPTION: &str = "hermes description";

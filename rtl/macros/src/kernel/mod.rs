@@ -43,7 +43,9 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
 
         #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
         fn hdl(&#this) -> ast::Verilog {
-            ast::Verilog::Combinatorial(#kernel)
+            let mut __tree = unit_info::Tree::default();
+            #kernel
+            __tree.finish()
         }
 
         #[doc(hidden)]
