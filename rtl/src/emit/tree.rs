@@ -1,7 +1,8 @@
 //! Makes the syntax tree of a kernel, step by step.
 //!
-//! `#[hdl_gen]` writes one call for each node, operands first. The functions are never copied to where they are
-//! called: the kernels run once, and as nested expressions they were a fifth of what the compiler had to do.
+//! `#[hdl_gen]` writes one call for each node, operands first. That compiles fast: the code of a kernel holds nothing
+//! that it would have to move or drop. The functions are never copied to where they are called, because a kernel
+//! runs once.
 
 use rust_hdl::prelude::ast::{
     Verilog, VerilogBlock, VerilogBlockOrConditional, VerilogCase, VerilogConditional, VerilogExpression,
@@ -19,13 +20,15 @@ pub struct Tree {
     matches: Vec<Vec<VerilogCase>>,
 }
 
-impl Default for Tree {
-    fn default() -> Self {
-        Self { values: Vec::new(), blocks: vec![Vec::new()], matches: Vec::new() }
-    }
-}
-
 impl Tree {
+    /// The kernel that `steps` make.
+    #[must_use]
+    pub fn kernel(steps: impl FnOnce(&mut Self)) -> Verilog {
+        let mut tree = Self { values: Vec::new(), blocks: vec![Vec::new()], matches: Vec::new() };
+        steps(&mut tree);
+        Verilog::Combinatorial(tree.close())
+    }
+
     fn pop(&mut self) -> Box<VerilogExpression> {
         Box::new(self.values.pop().expect("operands come before what takes them"))
     }
@@ -195,12 +198,5 @@ impl Tree {
     fn repeat(&mut self, index: &str, from: VerilogLiteral, to: VerilogLiteral) {
         let block = self.close();
         self.state(VerilogStatement::Loop(VerilogLoop { index: index.to_string(), from, to, block }));
-    }
-
-    /// The kernel.
-    #[inline(never)]
-    #[must_use]
-    pub fn finish(mut self) -> Verilog {
-        Verilog::Combinatorial(self.close())
     }
 }

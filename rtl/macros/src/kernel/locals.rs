@@ -57,7 +57,7 @@ fn is_zero(expression: &Expr) -> bool {
     matches!(expression, Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(value) if value.base10_digits() == "0"))
 }
 
-/// Declarations of all `let`s in `block`, for a function that has `__locals`.
+/// Declarations of all `let`s in `block`, for code that has the description `__unit`.
 pub fn declare(block: &Block) -> Result<TokenStream> {
     inside(block, &mut Vec::new())
 }
@@ -71,7 +71,7 @@ fn inside(block: &Block, counts: &mut Vec<TokenStream>) -> Result<TokenStream> {
                 let Let { name, ty, value } = parts(local)?;
                 let text = name.to_string();
                 out.extend(quote! {
-                    let mut #name #ty = __locals.declare(#text, &[#(#counts),*], || #value);
+                    let mut #name #ty = __unit.locals.declare(#text, &[#(#counts),*], || #value);
                 });
             }
             Stmt::Expr(Expr::ForLoop(node), _) => {

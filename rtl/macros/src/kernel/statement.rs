@@ -332,7 +332,7 @@ fn macro_statement(node: &Macro) -> Result<TokenStream> {
                 let message = format!("the {left} reaches every child by itself: leave the line out");
                 return Err(Error::new_spanned(node, message));
             }
-            Ok(quote!(__tree.link(unit_info::Connect::connections(&#this, &#that, #left, #right));))
+            Ok(quote!(__tree.link(unit_info::connections(&#this, &#that, #left, #right));))
         }
         "clock" => Err(Error::new_spanned(
             node,
