@@ -1,6 +1,6 @@
 //! The `let`s of a kernel: names, and types as the compiler finds them.
 //!
-//! `#[hdl_gen]` writes calls to the functions of this module. None of them runs the closure that it is given: it is
+//! `#[hdl_gen]` writes calls to the functions of this module. None of them runs a closure that it is given: it is
 //! there for its type.
 
 use std::ops::Range;
@@ -91,14 +91,7 @@ pub struct Locals(Vec<Local>);
 
 impl Locals {
     /// Notes a `let`, one element for each turn of the loops around it (`counts`, the outermost first), and returns a value of its type.
-    ///
-    /// The compiler makes it anew for every `let`: what does not depend on the type stands in [`note`](Self::note).
-    pub fn declare<T: HardwareValue>(
-        &mut self,
-        name: &str,
-        counts: &[usize],
-        _value: impl FnOnce() -> T,
-    ) -> T {
+    pub fn declare<T: HardwareValue>(&mut self, name: &str, counts: &[usize]) -> T {
         self.note(name, counts, T::BITS, T::descriptor);
         T::default()
     }

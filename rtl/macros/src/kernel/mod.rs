@@ -47,7 +47,7 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
         }
 
         #[doc(hidden)]
-        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_variables, unused_assignments, unused_mut, clippy::all, clippy::pedantic)]
         fn timing(&#this) -> Vec<TimingInfo> {
             unit_info::Description::timing(|__unit| {
                 #this.unit_description(__unit);
