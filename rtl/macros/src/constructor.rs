@@ -34,7 +34,7 @@ pub fn decided(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
             Err(Error::new_spanned(attribute, "a value stands in the brackets"))
         }
         (Some((_, value)), None) => Ok(Some(value)),
-        (None, Some((_, count))) => Ok(Some(quote!((0..#count).map(|_| Default::default()).collect()))),
+        (None, Some((_, count))) => Ok(Some(quote!(unit_info::defaults(#count)))),
         (None, None) => Ok(None),
     }
 }

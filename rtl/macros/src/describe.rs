@@ -37,12 +37,12 @@ pub fn expand(input: &DeriveInput, hardware: &[&Field], other: &[&Field]) -> Tok
     let parameters = other.iter().filter(|f| is_integer(&f.ty)).map(|f| {
         let ident = &f.ident;
         let name = ident.as_ref().map(ToString::to_string);
-        quote!((#name.to_string(), unit_info::integer(self.#ident)))
+        quote!(description.parameter(#name, self.#ident);)
     });
     let generics = input.generics.params.iter().filter_map(|p| match p {
         GenericParam::Const(c) if is_integer(&c.ty) => {
             let (ident, name) = (&c.ident, c.ident.to_string());
-            Some(quote!((#name.to_string(), unit_info::integer(#ident))))
+            Some(quote!(description.parameter(#name, #ident);))
         }
         _ => None,
     });
@@ -52,13 +52,10 @@ pub fn expand(input: &DeriveInput, hardware: &[&Field], other: &[&Field]) -> Tok
         impl #impl_generics #name #ty_generics #where_clause {
             #[doc(hidden)]
             #[allow(dead_code)]
-            fn unit_description(&self) -> unit_info::Description {
-                unit_info::Description::new(
-                    std::any::type_name::<Self>(),
-                    #text,
-                    &[#(#fields),*],
-                    vec![#(#parameters,)* #(#generics,)*],
-                )
+            fn unit_description(&self, description: &mut unit_info::Description) {
+                description.unit(std::any::type_name::<Self>(), #text, &[#(#fields),*]);
+                #(#parameters)*
+                #(#generics)*
             }
         }
     }

@@ -92,19 +92,12 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
                     #(unit_info::Connect::connect(&mut self.#fields, &mut other.#fields);)*
                 }
                 #[allow(unused_variables)]
-                fn connections(
-                    &self,
-                    other: &#that #ty_generics,
-                    this: &str,
-                    that: &str,
-                ) -> Vec<ast::VerilogLink> {
-                    #[allow(unused_mut)]
-                    let mut links = Vec::new();
+                fn connections(&self, other: &#that #ty_generics, links: &mut unit_info::Links) {
                     #(
-                        let (one, two) = (format!("{this}${}", #names), format!("{that}${}", #names));
-                        links.extend(unit_info::Connect::connections(&self.#fields, &other.#fields, &one, &two));
+                        let ends = links.enter(#names);
+                        unit_info::Connect::connections(&self.#fields, &other.#fields, links);
+                        links.leave(ends);
                     )*
-                    links
                 }
             }
         }
@@ -129,7 +122,7 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
             fn update(&mut self) {}
             fn timing(&self) -> Vec<TimingInfo> {
                 let fields: &[(&str, &str)] = &[#((#names, #docs)),*];
-                unit_info::Description::new(std::any::type_name::<Self>(), #text, fields, vec![]).into_timing()
+                unit_info::Description::timing(|group| group.unit(std::any::type_name::<Self>(), #text, fields))
             }
         }
         impl #impl_generics block::Block for #name #ty_generics #where_clause {

@@ -23,26 +23,63 @@ impl<T: Clocked> Clocked for Vec<T> {
 pub trait Connect<Other = Self> {
     /// Drives the receiving signals in the native simulation.
     fn connect(&mut self, other: &mut Other);
-    /// The same for the back end; `this` and `that` are the names of the two ports in the kernel.
-    fn connections(&self, other: &Other, this: &str, that: &str) -> Vec<VerilogLink>;
+    /// The same for the back end.
+    fn connections(&self, other: &Other, links: &mut Links);
 }
 
-/// One signal drives another: the first the second if `forward`, else the second the first.
-fn link(this: &str, that: &str, forward: bool) -> Vec<VerilogLink> {
-    let details = VerilogLinkDetails {
-        my_name: String::new(),
-        owner_name: this.to_string(),
-        other_name: that.to_string(),
-    };
-    vec![if forward { VerilogLink::Forward(details) } else { VerilogLink::Backward(details) }]
+/// The connections that [`Connect::connections`] collects.
+#[derive(Debug)]
+pub struct Links {
+    /// Names in the kernel of the two ports or groups that are looked at.
+    this: String,
+    that: String,
+    list: Vec<VerilogLink>,
+}
+
+impl Links {
+    /// Turns to what is called `name` in both groups; the result is for [`leave`](Self::leave).
+    #[inline(never)]
+    pub fn enter(&mut self, name: &str) -> (usize, usize) {
+        let ends = (self.this.len(), self.that.len());
+        for path in [&mut self.this, &mut self.that] {
+            path.push('$');
+            path.push_str(name);
+        }
+        ends
+    }
+
+    /// Goes back to the groups.
+    #[inline(never)]
+    pub fn leave(&mut self, ends: (usize, usize)) {
+        self.this.truncate(ends.0);
+        self.that.truncate(ends.1);
+    }
+
+    /// One signal drives another: the first the second if `forward`, else the second the first.
+    #[inline(never)]
+    fn signal(&mut self, forward: bool) {
+        let details = VerilogLinkDetails {
+            my_name: String::new(),
+            owner_name: self.this.clone(),
+            other_name: self.that.clone(),
+        };
+        self.list.push(if forward { VerilogLink::Forward(details) } else { VerilogLink::Backward(details) });
+    }
+}
+
+/// The connections between two ports or groups, which are called `this` and `that` in the kernel.
+pub fn connections<A: Connect<B>, B>(one: &A, other: &B, this: &str, that: &str) -> Vec<VerilogLink> {
+    let mut links = Links { this: this.to_string(), that: that.to_string(), list: Vec::new() };
+    one.connections(other, &mut links);
+    links.list
 }
 
 impl<T: Synth> Connect for Signal<In, T> {
     fn connect(&mut self, child: &mut Self) {
         child.next = self.val();
     }
-    fn connections(&self, _child: &Self, this: &str, that: &str) -> Vec<VerilogLink> {
-        link(this, that, true)
+    fn connections(&self, _child: &Self, links: &mut Links) {
+        links.signal(true);
     }
 }
 
@@ -50,8 +87,8 @@ impl<T: Synth> Connect for Signal<Out, T> {
     fn connect(&mut self, child: &mut Self) {
         self.next = child.val();
     }
-    fn connections(&self, _child: &Self, this: &str, that: &str) -> Vec<VerilogLink> {
-        link(this, that, false)
+    fn connections(&self, _child: &Self, links: &mut Links) {
+        links.signal(false);
     }
 }
 
@@ -59,8 +96,8 @@ impl<T: Synth> Connect<Signal<In, T>> for Signal<Out, T> {
     fn connect(&mut self, other: &mut Signal<In, T>) {
         other.next = self.val();
     }
-    fn connections(&self, _other: &Signal<In, T>, this: &str, that: &str) -> Vec<VerilogLink> {
-        link(this, that, true)
+    fn connections(&self, _other: &Signal<In, T>, links: &mut Links) {
+        links.signal(true);
     }
 }
 
@@ -68,8 +105,8 @@ impl<T: Synth> Connect<Signal<Out, T>> for Signal<In, T> {
     fn connect(&mut self, other: &mut Signal<Out, T>) {
         self.next = other.val();
     }
-    fn connections(&self, _other: &Signal<Out, T>, this: &str, that: &str) -> Vec<VerilogLink> {
-        link(this, that, false)
+    fn connections(&self, _other: &Signal<Out, T>, links: &mut Links) {
+        links.signal(false);
     }
 }
 
@@ -82,12 +119,14 @@ impl<A: Connect<B>, B> Connect<Vec<B>> for Vec<A> {
         assert_eq!(self.len(), other.len(), "connect!: the ports have different numbers of elements");
         self.iter_mut().zip(other).for_each(|(a, b)| a.connect(b));
     }
-    fn connections(&self, other: &Vec<B>, this: &str, that: &str) -> Vec<VerilogLink> {
+    fn connections(&self, other: &Vec<B>, links: &mut Links) {
+        let Links { this, that, .. } = &links;
         assert_eq!(self.len(), other.len(), "connect!: {this} and {that} have different numbers of elements");
-        let pairs = self.iter().zip(other).enumerate();
-        pairs
-            .flat_map(|(i, (a, b))| a.connections(b, &format!("{this}${i}"), &format!("{that}${i}")))
-            .collect()
+        for (i, (a, b)) in self.iter().zip(other).enumerate() {
+            let ends = links.enter(&i.to_string());
+            a.connections(b, links);
+            links.leave(ends);
+        }
     }
 }
 

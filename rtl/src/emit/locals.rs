@@ -1,6 +1,6 @@
 //! The `let`s of a kernel: names, and types as the compiler finds them.
 //!
-//! `#[hdl_gen]` writes calls to the functions of this module. None of them runs the closure that it is given: it is
+//! `#[hdl_gen]` writes calls to the functions of this module. None of them runs a closure that it is given: it is
 //! there for its type.
 
 use std::ops::Range;
@@ -91,19 +91,19 @@ pub struct Locals(Vec<Local>);
 
 impl Locals {
     /// Notes a `let`, one element for each turn of the loops around it (`counts`, the outermost first), and returns a value of its type.
-    pub fn declare<T: HardwareValue>(
-        &mut self,
-        name: &str,
-        counts: &[usize],
-        _value: impl FnOnce() -> T,
-    ) -> T {
+    pub fn declare<T: HardwareValue>(&mut self, name: &str, counts: &[usize]) -> T {
+        self.note(name, counts, T::BITS, T::descriptor);
+        T::default()
+    }
+
+    #[inline(never)]
+    fn note(&mut self, name: &str, counts: &[usize], width: usize, descriptor: fn() -> TypeDescriptor) {
         let mut names = vec![name.to_string()];
         for count in counts {
             names = names.iter().flat_map(|n| (0..*count).map(move |i| format!("{n}${i}"))).collect();
         }
-        let shape = Shape::from(&T::descriptor());
-        self.0.extend(names.into_iter().map(|name| Local { name, width: T::BITS, shape: shape.clone() }));
-        T::default()
+        let shape = Shape::from(&descriptor());
+        self.0.extend(names.into_iter().map(|name| Local { name, width, shape: shape.clone() }));
     }
 
     /// The `let`s.

@@ -26,6 +26,7 @@ mod port_groups;
 mod ports_tests;
 mod scope;
 mod text;
+mod tree;
 mod unit;
 pub mod unit_info;
 mod wakes;

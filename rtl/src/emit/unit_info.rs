@@ -6,9 +6,10 @@
 use num_bigint::{BigInt, BigUint};
 use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
 
-pub use super::connection::{Clocked, Connect};
+pub use super::connection::{connections, Clocked, Connect, Links};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
 pub use super::port_groups::{Flipped, PortGroup};
+pub use super::tree::Tree;
 
 /// Marks the entries of `Logic::timing` that are not timing.
 const DESCRIPTION: &str = "hermes description";
@@ -34,37 +35,30 @@ pub struct Description {
 }
 
 impl Description {
-    /// A description without constants.
+    /// The description that `say` makes, in the form in which `Logic::timing` carries it.
     #[must_use]
-    pub fn new(
-        type_name: &str,
-        doc: &str,
-        fields: &[(&str, &str)],
-        parameters: Vec<(String, BigInt)>,
-    ) -> Self {
-        Self {
-            type_name: type_name.to_string(),
-            doc: doc.to_string(),
-            fields: fields.iter().map(|(name, doc)| ((*name).to_string(), (*doc).to_string())).collect(),
-            parameters,
-            constants: Vec::new(),
-            locals: Locals::default(),
-            groups: Vec::new(),
-        }
+    pub fn timing(say: impl FnOnce(&mut Self)) -> Vec<TimingInfo> {
+        let mut description = Self::default();
+        say(&mut description);
+        description.into_timing()
     }
 
-    /// Adds the constants that the kernel names.
-    #[must_use]
-    pub fn with_constants(mut self, constants: Vec<(String, BigInt)>) -> Self {
-        self.constants = constants;
-        self
+    /// Notes the struct: its type, its comment, its fields with theirs.
+    #[inline(never)]
+    pub fn unit(&mut self, type_name: &str, doc: &str, fields: &[(&str, &str)]) {
+        self.type_name = type_name.to_string();
+        self.doc = doc.to_string();
+        self.fields = fields.iter().map(|(name, doc)| ((*name).to_string(), (*doc).to_string())).collect();
     }
 
-    /// Adds the `let`s of the kernel.
-    #[must_use]
-    pub fn with_locals(mut self, locals: Locals) -> Self {
-        self.locals = locals;
-        self
+    /// Notes a parameter of the struct.
+    pub fn parameter(&mut self, name: &str, value: impl Integer) {
+        self.parameters.push((name.to_string(), value.value()));
+    }
+
+    /// Notes a constant that the kernel names.
+    pub fn constant(&mut self, name: &str, value: impl Integer) {
+        self.constants.push((name.to_string(), value.value()));
     }
 
     /// Adds the comments of the port group at `path` and of its ports.
@@ -75,9 +69,8 @@ impl Description {
         }
     }
 
-    /// Packs the description into the form in which `Logic::timing` carries it.
-    #[must_use]
-    pub fn into_timing(self) -> Vec<TimingInfo> {
+    #[inline(never)]
+    fn into_timing(self) -> Vec<TimingInfo> {
         let numbers = |list: Vec<(String, BigInt)>| list.into_iter().map(|(n, v)| format!("{n}={v}"));
         let mut inputs = vec![self.doc];
         inputs.extend(self.fields.into_iter().map(|(name, doc)| format!("{name}={doc}")));
@@ -189,9 +182,13 @@ impl<const N: usize> Integer for Bits<N> {
     }
 }
 
-/// The value of a constant.
-pub fn integer(x: impl Integer) -> BigInt {
-    x.value()
+/// A list of defaults.
+pub fn defaults<T: Default>(count: usize) -> Vec<T> {
+    let mut list = Vec::with_capacity(count);
+    while list.len() < count {
+        list.push(T::default());
+    }
+    list
 }
 
 /// Types that a random input can have.

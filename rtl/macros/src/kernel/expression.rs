@@ -1,4 +1,4 @@
-//! Expressions of a kernel.
+//! Expressions of a kernel: the steps of `unit_info::Tree` that make them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -10,7 +10,7 @@ use syn::{
 use super::name;
 use super::scope::Scope;
 
-/// The syntax tree of `expression`.
+/// The steps for `expression`.
 pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
     match expression {
         Expr::Path(path) => {
@@ -22,7 +22,7 @@ pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
         Expr::Group(node) => value(&node.expr, scope),
         Expr::Paren(node) => {
             let inner = value(&node.expr, scope)?;
-            Ok(quote!(ast::VerilogExpression::Paren(Box::new(#inner))))
+            Ok(quote!(#inner __tree.paren();))
         }
         // Numbers that are known when the design is emitted: their type does not matter.
         Expr::Cast(node) if is_known(&node.expr, scope) => value(&node.expr, scope),
@@ -34,7 +34,7 @@ pub fn value(expression: &Expr, scope: &Scope) -> Result<TokenStream> {
         Expr::Unary(node) => unary(node, scope),
         Expr::Call(node) => call(node, scope),
         Expr::MethodCall(node) => method(node, scope),
-        Expr::Lit(literal) => Ok(quote!(ast::VerilogExpression::Literal(#literal.into()))),
+        Expr::Lit(literal) => Ok(quote!(__tree.literal(#literal);)),
         _ => Err(Error::new_spanned(expression, "this expression does not translate to Verilog")),
     }
 }
@@ -97,11 +97,9 @@ fn field(node: &ExprField, scope: &Scope) -> Result<TokenStream> {
     let base = &node.base;
     let (width, offset) = field_position(&quote!(#base), &node.member, scope)?;
     Ok(quote! {
-        ast::VerilogExpression::Slice(
-            Box::new(#target),
-            #width,
-            Box::new(ast::VerilogExpression::Literal(#offset.into())),
-        )
+        #target
+        __tree.literal(#offset);
+        __tree.slice(#width);
     })
 }
 
@@ -127,7 +125,7 @@ fn binary(node: &ExprBinary, scope: &Scope) -> Result<TokenStream> {
     };
     let operator = format_ident!("{operator}");
     let (left, right) = (value(&node.left, scope)?, value(&node.right, scope)?);
-    Ok(quote!(ast::VerilogExpression::Binary(Box::new(#left), ast::VerilogOp::#operator, Box::new(#right))))
+    Ok(quote!(#left #right __tree.binary(ast::VerilogOp::#operator);))
 }
 
 fn unary(node: &ExprUnary, scope: &Scope) -> Result<TokenStream> {
@@ -137,7 +135,7 @@ fn unary(node: &ExprUnary, scope: &Scope) -> Result<TokenStream> {
         other => return Err(Error::new_spanned(other, "this operator does not translate to Verilog")),
     };
     let operand = value(&node.expr, scope)?;
-    Ok(quote!(ast::VerilogExpression::Unary(ast::VerilogOpUnary::#operator, Box::new(#operand))))
+    Ok(quote!(#operand __tree.unary(ast::VerilogOpUnary::#operator);))
 }
 
 /// The width in `::<8, ..>` or `::<N, ..>`: the first argument.
@@ -169,12 +167,10 @@ fn call(node: &ExprCall, scope: &Scope) -> Result<TokenStream> {
                     quote!(unit_info::width(|| #node))
                 }
             };
-            Ok(quote!(ast::VerilogExpression::Cast(Box::new(#argument), #width)))
+            Ok(quote!(#argument __tree.cast(#width);))
         }
-        Some("unsigned_cast") => Ok(quote!(ast::VerilogExpression::Unsigned(Box::new(#argument)))),
-        Some("signed_cast" | "signed_bit_cast") => {
-            Ok(quote!(ast::VerilogExpression::Signed(Box::new(#argument))))
-        }
+        Some("unsigned_cast") => Ok(quote!(#argument __tree.unsigned();)),
+        Some("signed_cast" | "signed_bit_cast") => Ok(quote!(#argument __tree.signed();)),
         _ => Err(Error::new_spanned(
             &node.func,
             "the functions of a kernel are bits, bit_cast, signed_cast, signed_bit_cast and unsigned_cast",
@@ -193,7 +189,7 @@ fn arguments<const N: usize>(node: &ExprMethodCall, scope: &Scope) -> Result<[To
 
 fn method(node: &ExprMethodCall, scope: &Scope) -> Result<TokenStream> {
     let target = value(&node.receiver, scope)?;
-    let reduction = |operator: TokenStream| quote!(ast::VerilogExpression::Unary(ast::VerilogOpUnary::#operator, Box::new(#target)));
+    let reduction = |operator: TokenStream| quote!(#target __tree.unary(ast::VerilogOpUnary::#operator););
     match node.method.to_string().as_str() {
         // Between the types of rust-hdl; the bits are the same.
         "val" | "into" | "index" | "to_bits" => {
@@ -203,23 +199,21 @@ fn method(node: &ExprMethodCall, scope: &Scope) -> Result<TokenStream> {
         "all" => Ok(reduction(quote!(All))),
         "any" => Ok(reduction(quote!(Any))),
         "xor" => Ok(reduction(quote!(Xor))),
-        "to_signed_bits" => Ok(quote!(ast::VerilogExpression::Signed(Box::new(#target)))),
+        "to_signed_bits" => Ok(quote!(#target __tree.signed();)),
         "get_bit" => {
             let [index] = arguments(node, scope)?;
-            Ok(quote!(ast::VerilogExpression::Index(Box::new(#target), Box::new(#index))))
+            Ok(quote!(#target #index __tree.index();))
         }
         "get_bits" => {
             let [offset] = arguments(node, scope)?;
             let Some(width) = node.turbofish.as_ref().filter(|t| t.args.len() == 1).and_then(width_in) else {
                 return Err(Error::new_spanned(node, "say how many bits: `x.get_bits::<4>(offset)`"));
             };
-            Ok(quote!(ast::VerilogExpression::Slice(Box::new(#target), #width, Box::new(#offset))))
+            Ok(quote!(#target #offset __tree.slice(#width);))
         }
         "replace_bit" => {
             let [index, bit] = arguments(node, scope)?;
-            Ok(quote! {
-                ast::VerilogExpression::IndexReplace(Box::new(#target), Box::new(#index), Box::new(#bit))
-            })
+            Ok(quote!(#target #index #bit __tree.replace();))
         }
         _ => Err(Error::new_spanned(&node.method, "this method does not translate to Verilog")),
     }

@@ -1,10 +1,11 @@
 //! The `let`s of a kernel with the types that the compiler finds for them.
 //!
-//! The code is compiled and nothing of the kernel is run: a `let` takes a default value of the type of
-//! its expression, which stands in a closure that is never called.
+//! Nothing of the kernel is run: a `let` takes a default value of the type of its expression, which stands in a branch
+//! that is never taken. The compiler drops such a branch early; a closure it would compile for every `let`.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Block, Error, Expr, ExprForLoop, Ident, Lit, Local, Pat, Result, Stmt};
 
 /// The parts of `let name: type = value`.
@@ -57,7 +58,7 @@ fn is_zero(expression: &Expr) -> bool {
     matches!(expression, Expr::Lit(literal) if matches!(&literal.lit, Lit::Int(value) if value.base10_digits() == "0"))
 }
 
-/// Declarations of all `let`s in `block`, for a function that has `__locals`.
+/// Declarations of all `let`s in `block`, for code that has the description `__unit`.
 pub fn declare(block: &Block) -> Result<TokenStream> {
     inside(block, &mut Vec::new())
 }
@@ -70,9 +71,10 @@ fn inside(block: &Block, counts: &mut Vec<TokenStream>) -> Result<TokenStream> {
             Stmt::Local(local) => {
                 let Let { name, ty, value } = parts(local)?;
                 let text = name.to_string();
-                out.extend(quote! {
-                    let mut #name #ty = __locals.declare(#text, &[#(#counts),*], || #value);
-                });
+                // What is wrong with the type is wrong with the value.
+                let span = value.span().resolved_at(Span::call_site());
+                let declared = quote_spanned!(span=> __unit.locals.declare(#text, &[#(#counts),*]));
+                out.extend(quote!(let mut #name #ty = if false { #value } else { #declared };));
             }
             Stmt::Expr(Expr::ForLoop(node), _) => {
                 let Range { index, from, to } = range(node)?;

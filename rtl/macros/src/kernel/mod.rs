@@ -43,18 +43,17 @@ pub fn expand(function: &ItemFn) -> Result<TokenStream> {
 
         #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
         fn hdl(&#this) -> ast::Verilog {
-            ast::Verilog::Combinatorial(#kernel)
+            unit_info::Tree::kernel(|__tree| { #kernel })
         }
 
         #[doc(hidden)]
-        #[allow(unused_variables, unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_variables, unused_assignments, unused_mut, clippy::all, clippy::pedantic)]
         fn timing(&#this) -> Vec<TimingInfo> {
-            let mut __locals = unit_info::Locals::default();
-            #locals
-            #this.unit_description()
-                .with_constants(vec![#((#names.to_string(), unit_info::integer(#paths))),*])
-                .with_locals(__locals)
-                .into_timing()
+            unit_info::Description::timing(|__unit| {
+                #this.unit_description(__unit);
+                #(__unit.constant(#names, #paths);)*
+                #locals
+            })
         }
     })
 }

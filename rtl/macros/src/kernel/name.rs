@@ -27,9 +27,9 @@ pub fn of(expression: &Expr) -> Result<String> {
     }
 }
 
-/// The expression for the signal of this name.
+/// The step for the signal of this name.
 pub fn signal(name: &str) -> TokenStream {
-    quote!(ast::VerilogExpression::Signal(#name.to_string()))
+    quote!(__tree.signal(#name);)
 }
 
 /// An index stays text: the back end evaluates it when it unrolls the loops.

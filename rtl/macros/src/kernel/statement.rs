@@ -1,4 +1,4 @@
-//! Statements of a kernel.
+//! Statements of a kernel: the steps of `unit_info::Tree` that make them.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -16,17 +16,11 @@ use super::locals::{self, Let, Range};
 use super::name;
 use super::scope::Scope;
 
-/// A `Vec` of statements.
+/// The steps for the statements of `block`.
 pub fn block(block: &Block, scope: &mut Scope) -> Result<TokenStream> {
-    let statements = block.stmts.iter().map(|s| statement(s, scope)).collect::<Result<Vec<_>>>()?;
-    Ok(quote!({
-        let mut __statements = Vec::new();
-        #(#statements)*
-        __statements
-    }))
+    block.stmts.iter().map(|s| statement(s, scope)).collect()
 }
 
-/// Rust statements that push what `statement` translates to.
 fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
     match statement {
         Stmt::Local(local) => {
@@ -36,19 +30,10 @@ fn statement(statement: &Stmt, scope: &mut Scope) -> Result<TokenStream> {
             scope.declare(name)?;
             // Its type is known to the statements that follow.
             let typed = scope.typed.then(|| quote!(let mut #name #ty = unit_info::stand_in(|| #expression);));
-            Ok(quote! {
-                #typed
-                __statements.push(#assignment);
-            })
+            Ok(quote!(#typed #assignment))
         }
-        Stmt::Expr(expression, _) => {
-            let statement = expression_statement(expression, scope)?;
-            Ok(quote!(__statements.push(#statement);))
-        }
-        Stmt::Macro(node) => {
-            let statement = macro_statement(&node.mac)?;
-            Ok(quote!(__statements.push(#statement);))
-        }
+        Stmt::Expr(expression, _) => expression_statement(expression, scope),
+        Stmt::Macro(node) => macro_statement(&node.mac),
         Stmt::Item(item) => Err(Error::new_spanned(item, "a kernel has no items")),
     }
 }
@@ -57,10 +42,7 @@ fn expression_statement(expression: &Expr, scope: &mut Scope) -> Result<TokenStr
     match expression {
         Expr::Assign(node) => assignment(node, scope),
         Expr::Binary(node) if assigning(&node.op).is_some() => compound_assignment(node, scope),
-        Expr::If(node) => {
-            let conditional = conditional(node, scope)?;
-            Ok(quote!(ast::VerilogStatement::If(#conditional)))
-        }
+        Expr::If(node) => conditional(node, scope),
         Expr::Match(node) => case(node, scope),
         Expr::ForLoop(node) => for_loop(node, scope),
         Expr::Call(node) => call(node),
@@ -81,7 +63,7 @@ fn only_value<'a>(block: &'a Block, whole: &Expr) -> Result<&'a Expr> {
     }
 }
 
-/// The statement that assigns `expression`; `drive` makes the assignment of one value. A choice between values becomes an `if` or
+/// The steps that assign `expression`; `drive` are those that assign a value whose steps it is given. A choice between values becomes an `if` or
 /// `match` of assignments.
 fn assign(
     expression: &Expr,
@@ -99,18 +81,16 @@ fn assign(
             let then = assign(only_value(&node.then_branch, expression)?, scope, drive)?;
             let otherwise = assign(otherwise, scope, drive)?;
             Ok(quote! {
-                ast::VerilogStatement::If(ast::VerilogConditional {
-                    test: #test,
-                    then: vec![#then],
-                    otherwise: ast::VerilogBlockOrConditional::Block(vec![#otherwise]),
-                })
+                #test
+                __tree.open();
+                #then
+                __tree.open();
+                #otherwise
+                __tree.when_else();
             })
         }
         Expr::Match(node) => {
-            let arm = |body: &Expr| {
-                let statement = assign(body, scope, drive)?;
-                Ok(quote!(vec![#statement]))
-            };
+            let arm = |body: &Expr| assign(body, scope, drive);
             match_of(node, node.arms.iter().map(|a| arm(&a.body)).collect::<Result<_>>()?, scope)
         }
         _ => Ok(drive(value(expression, scope)?)),
@@ -119,8 +99,8 @@ fn assign(
 
 /// What assigns a value to the whole of a signal.
 fn to_signal(name: &str) -> impl Fn(TokenStream) -> TokenStream {
-    let target = name::signal(name);
-    move |value| quote!(ast::VerilogStatement::Assignment(#target, #value))
+    let name = name.to_string();
+    move |value| quote!(#value __tree.assign(#name);)
 }
 
 /// `a.b` of `a.b.next`.
@@ -150,16 +130,7 @@ fn assignment(node: &ExprAssign, scope: &Scope) -> Result<TokenStream> {
             let at = &field.base;
             let base = value(without_next(at).unwrap_or(at), scope)?;
             let (width, offset) = field_position(&quote!(#at), &field.member, scope)?;
-            assign(&node.right, scope, &|value| {
-                quote! {
-                    ast::VerilogStatement::SliceAssignment {
-                        base: #base,
-                        width: #width,
-                        offset: ast::VerilogExpression::Literal(#offset.into()),
-                        replacement: #value,
-                    }
-                }
-            })
+            assign(&node.right, scope, &|value| quote!(#value #base __tree.assign_field(#width, #offset);))
         }
         _ => Err(Error::new_spanned(left, "a kernel assigns `signal.next`, a field of it, or a `let mut`")),
     }
@@ -228,18 +199,23 @@ fn conditional(node: &ExprIf, scope: &mut Scope) -> Result<TokenStream> {
     let test = value(&node.cond, scope)?;
     let then = scope.branch(|scope| block(&node.then_branch, scope))?;
     let otherwise = match node.else_branch.as_ref().map(|(_, otherwise)| otherwise.as_ref()) {
-        None => quote!(ast::VerilogBlockOrConditional::None),
+        None => quote!(__tree.when();),
         Some(Expr::If(inner)) => {
             let inner = scope.branch(|scope| conditional(inner, scope))?;
-            quote!(ast::VerilogBlockOrConditional::Conditional(Box::new(ast::VerilogStatement::If(#inner))))
+            quote!(__tree.open(); #inner __tree.when_else_if();)
         }
         Some(Expr::Block(inner)) => {
             let inner = scope.branch(|scope| block(&inner.block, scope))?;
-            quote!(ast::VerilogBlockOrConditional::Block(#inner))
+            quote!(__tree.open(); #inner __tree.when_else();)
         }
         Some(other) => return Err(Error::new_spanned(other, "`else` is followed by a block or an `if`")),
     };
-    Ok(quote!(ast::VerilogConditional { test: #test, then: #then, otherwise: #otherwise }))
+    Ok(quote! {
+        #test
+        __tree.open();
+        #then
+        #otherwise
+    })
 }
 
 /// A `match` with the statements of each arm.
@@ -250,20 +226,25 @@ fn match_of(node: &ExprMatch, arms: Vec<TokenStream>, scope: &Scope) -> Result<T
         if let Some((_, guard)) = &arm.guard {
             return Err(Error::new_spanned(guard, "an arm of a kernel has no condition"));
         }
-        for condition in patterns(&arm.pat)? {
-            cases.push(quote!(ast::VerilogCase { condition: #condition.to_string(), block: #block }));
-        }
+        let patterns = patterns(&arm.pat)?;
+        cases.push(quote! {
+            __tree.open();
+            #block
+            __tree.arm(&[#(#patterns),*]);
+        });
     }
-    Ok(quote!(ast::VerilogStatement::Match(ast::VerilogMatch { test: #test, cases: vec![#(#cases),*] })))
+    Ok(quote! {
+        #test
+        __tree.open_match();
+        #(#cases)*
+        __tree.close_match();
+    })
 }
 
 fn case(node: &ExprMatch, scope: &mut Scope) -> Result<TokenStream> {
     let mut arm = |body: &Expr| match body {
         Expr::Block(inner) => scope.branch(|scope| block(&inner.block, scope)),
-        single => {
-            let statement = scope.branch(|scope| expression_statement(single, scope))?;
-            Ok(quote!(vec![#statement]))
-        }
+        single => scope.branch(|scope| expression_statement(single, scope)),
     };
     let arms = node.arms.iter().map(|a| arm(&a.body)).collect::<Result<_>>()?;
     match_of(node, arms, scope)
@@ -295,19 +276,15 @@ fn for_loop(node: &ExprForLoop, scope: &mut Scope) -> Result<TokenStream> {
     connections.visit_block(&node.body);
     let index_is_needed = scope.typed || connections.0;
     let index = index_is_needed.then(|| quote!(let #index = unit_info::first(#from..#to);));
-    let body = quote!({
-        #index
-        #body
-    });
     // `connect!` looks at the ports: in a loop without turns they may be elements of a vector that has none.
-    let body = if connections.0 { quote!(if #from < #to #body else { Vec::new() }) } else { body };
+    let condition = connections.0.then(|| quote!(if #from < #to));
     Ok(quote! {
-        ast::VerilogStatement::Loop(ast::VerilogLoop {
-            index: #text.into(),
-            from: #from.into(),
-            to: #to.into(),
-            block: #body,
-        })
+        __tree.open();
+        #condition {
+            #index
+            #body
+        }
+        __tree.turns(#text, #from, #to);
     })
 }
 
@@ -338,7 +315,7 @@ fn call(node: &ExprCall) -> Result<TokenStream> {
         return Err(error());
     };
     let (left, right) = (left?, right?);
-    Ok(quote!(ast::VerilogStatement::Link(#path("", #left, #right))))
+    Ok(quote!(__tree.link(#path("", #left, #right));))
 }
 
 fn macro_statement(node: &Macro) -> Result<TokenStream> {
@@ -355,9 +332,7 @@ fn macro_statement(node: &Macro) -> Result<TokenStream> {
                 let message = format!("the {left} reaches every child by itself: leave the line out");
                 return Err(Error::new_spanned(node, message));
             }
-            Ok(quote! {
-                ast::VerilogStatement::Link(unit_info::Connect::connections(&#this, &#that, #left, #right))
-            })
+            Ok(quote!(__tree.link(unit_info::connections(&#this, &#that, #left, #right));))
         }
         "clock" => Err(Error::new_spanned(
             node,

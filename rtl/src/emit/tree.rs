@@ -1,0 +1,202 @@
+//! Makes the syntax tree of a kernel, step by step.
+//!
+//! `#[hdl_gen]` writes one call for each node, operands first. That compiles fast: the code of a kernel holds nothing
+//! that it would have to move or drop. The functions are never copied to where they are called, because a kernel
+//! runs once.
+
+use rust_hdl::prelude::ast::{
+    Verilog, VerilogBlock, VerilogBlockOrConditional, VerilogCase, VerilogConditional, VerilogExpression,
+    VerilogLink, VerilogLiteral, VerilogLoop, VerilogMatch, VerilogOp, VerilogOpUnary, VerilogStatement,
+};
+
+/// A syntax tree under construction.
+#[derive(Debug)]
+pub struct Tree {
+    /// Expressions that no statement and no operator has taken yet.
+    values: Vec<VerilogExpression>,
+    /// The open blocks, the innermost last, and those that are complete and not taken yet.
+    blocks: Vec<VerilogBlock>,
+    /// The cases of the open `match`es.
+    matches: Vec<Vec<VerilogCase>>,
+}
+
+impl Tree {
+    /// The kernel that `steps` make.
+    #[must_use]
+    pub fn kernel(steps: impl FnOnce(&mut Self)) -> Verilog {
+        let mut tree = Self { values: Vec::new(), blocks: vec![Vec::new()], matches: Vec::new() };
+        steps(&mut tree);
+        Verilog::Combinatorial(tree.close())
+    }
+
+    fn pop(&mut self) -> Box<VerilogExpression> {
+        Box::new(self.values.pop().expect("operands come before what takes them"))
+    }
+
+    fn close(&mut self) -> VerilogBlock {
+        self.blocks.pop().expect("a block is opened before it is taken")
+    }
+
+    fn state(&mut self, statement: VerilogStatement) {
+        self.blocks.last_mut().expect("a block is open").push(statement);
+    }
+
+    /// A signal, a `let`, a constant.
+    #[inline(never)]
+    pub fn signal(&mut self, name: &str) {
+        self.values.push(VerilogExpression::Signal(name.to_string()));
+    }
+
+    /// A number.
+    pub fn literal(&mut self, value: impl Into<VerilogLiteral>) {
+        self.values.push(VerilogExpression::Literal(value.into()));
+    }
+
+    /// Brackets around a value.
+    #[inline(never)]
+    pub fn paren(&mut self) {
+        let value = self.pop();
+        self.values.push(VerilogExpression::Paren(value));
+    }
+
+    /// A value with another width.
+    #[inline(never)]
+    pub fn cast(&mut self, width: usize) {
+        let value = self.pop();
+        self.values.push(VerilogExpression::Cast(value, width));
+    }
+
+    /// A value taken as a signed number.
+    #[inline(never)]
+    pub fn signed(&mut self) {
+        let value = self.pop();
+        self.values.push(VerilogExpression::Signed(value));
+    }
+
+    /// A value taken as a number without sign.
+    #[inline(never)]
+    pub fn unsigned(&mut self) {
+        let value = self.pop();
+        self.values.push(VerilogExpression::Unsigned(value));
+    }
+
+    /// An operator with one operand.
+    #[inline(never)]
+    pub fn unary(&mut self, operator: VerilogOpUnary) {
+        let value = self.pop();
+        self.values.push(VerilogExpression::Unary(operator, value));
+    }
+
+    /// An operator with two operands, the left one first.
+    #[inline(never)]
+    pub fn binary(&mut self, operator: VerilogOp) {
+        let (right, left) = (self.pop(), self.pop());
+        self.values.push(VerilogExpression::Binary(left, operator, right));
+    }
+
+    /// A bit of a value: the value, then its index.
+    #[inline(never)]
+    pub fn index(&mut self) {
+        let (index, value) = (self.pop(), self.pop());
+        self.values.push(VerilogExpression::Index(value, index));
+    }
+
+    /// Some bits of a value: the value, then the lowest bit.
+    #[inline(never)]
+    pub fn slice(&mut self, width: usize) {
+        let (offset, value) = (self.pop(), self.pop());
+        self.values.push(VerilogExpression::Slice(value, width, offset));
+    }
+
+    /// A value with one other bit: the value, then the index, then the bit.
+    #[inline(never)]
+    pub fn replace(&mut self) {
+        let (bit, index, value) = (self.pop(), self.pop(), self.pop());
+        self.values.push(VerilogExpression::IndexReplace(value, index, bit));
+    }
+
+    /// Assigns a value.
+    #[inline(never)]
+    pub fn assign(&mut self, target: &str) {
+        let value = *self.pop();
+        self.state(VerilogStatement::Assignment(VerilogExpression::Signal(target.to_string()), value));
+    }
+
+    /// Assigns a field of a struct: the value, then the struct.
+    #[inline(never)]
+    pub fn assign_field(&mut self, width: usize, offset: usize) {
+        let (base, replacement) = (*self.pop(), *self.pop());
+        let offset = VerilogExpression::Literal(offset.into());
+        self.state(VerilogStatement::SliceAssignment { base, width, offset, replacement });
+    }
+
+    /// Signals that `connect!` joins.
+    #[inline(never)]
+    pub fn link(&mut self, links: Vec<VerilogLink>) {
+        self.state(VerilogStatement::Link(links));
+    }
+
+    /// Begins a block.
+    #[inline(never)]
+    pub fn open(&mut self) {
+        self.blocks.push(Vec::new());
+    }
+
+    fn conditional(&mut self, otherwise: VerilogBlockOrConditional) {
+        let (then, test) = (self.close(), *self.pop());
+        self.state(VerilogStatement::If(VerilogConditional { test, then, otherwise }));
+    }
+
+    /// `if` without `else`: the condition, then a block.
+    #[inline(never)]
+    pub fn when(&mut self) {
+        self.conditional(VerilogBlockOrConditional::None);
+    }
+
+    /// `if` with `else`: the condition, then two blocks.
+    #[inline(never)]
+    pub fn when_else(&mut self) {
+        let otherwise = self.close();
+        self.conditional(VerilogBlockOrConditional::Block(otherwise));
+    }
+
+    /// `if` with `else if`: the condition, then two blocks, of which the second has the other `if` alone.
+    #[inline(never)]
+    pub fn when_else_if(&mut self) {
+        let inner = self.close().pop().expect("the second block has a statement");
+        self.conditional(VerilogBlockOrConditional::Conditional(Box::new(inner)));
+    }
+
+    /// Begins a `match`, of which the value is there.
+    #[inline(never)]
+    pub fn open_match(&mut self) {
+        self.matches.push(Vec::new());
+    }
+
+    /// An arm of a `match`: its block.
+    #[inline(never)]
+    pub fn arm(&mut self, patterns: &[&str]) {
+        let block = self.close();
+        let cases = self.matches.last_mut().expect("a `match` is open");
+        let case = |p: &&str| VerilogCase { condition: (*p).to_string(), block: block.clone() };
+        cases.extend(patterns.iter().map(case));
+    }
+
+    /// Ends a `match`.
+    #[inline(never)]
+    pub fn close_match(&mut self) {
+        let (cases, test) = (self.matches.pop().expect("a `match` is open"), *self.pop());
+        self.state(VerilogStatement::Match(VerilogMatch { test, cases }));
+    }
+
+    /// A loop: its block.
+    pub fn turns(&mut self, index: &str, from: impl Into<VerilogLiteral>, to: impl Into<VerilogLiteral>) {
+        self.repeat(index, from.into(), to.into());
+    }
+
+    #[inline(never)]
+    fn repeat(&mut self, index: &str, from: VerilogLiteral, to: VerilogLiteral) {
+        let block = self.close();
+        self.state(VerilogStatement::Loop(VerilogLoop { index: index.to_string(), from, to, block }));
+    }
+}
