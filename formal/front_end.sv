@@ -42,9 +42,10 @@ module front_end_formal (
     wire [1:0]  decode_active, decode_alive;
     wire [35:0] decode_waiting;
     wire [31:0] decode_packet;
+    (* anyconst *) reg [29:0] entry;
     front_end dut (
         .clk(clk), .rst(rst), .advance(advance), .start_valid(start_valid), .start_slot(start_slot),
-        .start_packet(start_packet), .start_count(start_count), .hold_slot(hold_slot), .hold_pc(hold_pc),
+        .start_packet(start_packet), .start_count(start_count), .kernel_entry(entry), .hold_slot(hold_slot), .hold_pc(hold_pc),
         .miss_valid(miss_valid), .wait_valid(wait_valid), .control_valid(control_valid), .replay_valid(replay_valid), .filled(filled), .write_slot(w_slot),
         .resume_valid(resume_valid), .flush_valid(flush_valid), .again_valid(again_valid), .ended_valid(ended_valid), .path_valid(path_valid),
         .path_slot(path_slot), .late_valid(late_valid), .late_slot(late_slot), .scratchpad_stored(scratchpad_stored),
@@ -146,6 +147,10 @@ module front_end_formal (
     reg  [45:0] context;
     wire [1:0]  all = 2'd3 >> (2'd2 - start_count[1:0]);
     localparam [29:0] BOOT = 30'h3fffffc0;
+    // The entry follows the last word of the boot sequence.
+    function [29:0] next(input [29:0] pc);
+        next = pc == BOOT + 30'd4 ? entry : pc + 30'd1;
+    endfunction
     // The last lookup, that of stage I, and the one before, that of stage D.
     reg         looked_up, looked_up_d;
     reg  [34:0] lookup, lookup_d;
@@ -190,7 +195,7 @@ module front_end_formal (
             {looked_up_d, lookup_d} <= {looked_up, lookup};
         end
         if (fire && in_w) begin
-            expected <= again_valid ? w_pc : w_control ? context_pc : w_pc + 1;
+            expected <= again_valid ? w_pc : w_control ? context_pc : next(w_pc);
             known <= again_valid || direct || !(w_control || flush_valid);
             choosing <= !again_valid && !ended_valid && !direct && (w_control || flush_valid);
             if (ended_valid) over <= 1;
@@ -214,11 +219,11 @@ module front_end_formal (
     end
 
     // The PCs behind the instructions in stages W to I, and the one in stage C or of the next one to issue.
-    wire [29:0] behind_w = expected + in_w;
-    wire [29:0] behind_x = behind_w + in_x;
-    wire [29:0] behind_r = behind_x + in_r;
-    wire [29:0] behind_d = behind_r + in_d;
-    wire [29:0] behind_i = behind_d + in_i;
+    wire [29:0] behind_w = in_w ? next(expected) : expected;
+    wire [29:0] behind_x = in_x ? next(behind_w) : behind_w;
+    wire [29:0] behind_r = in_r ? next(behind_x) : behind_x;
+    wire [29:0] behind_d = in_d ? next(behind_r) : behind_r;
+    wire [29:0] behind_i = in_i ? next(behind_d) : behind_d;
     wire [29:0] kept = held ? hold_pc : jumps ? \dut.jump_pc : \dut.counters.jumped [warp] ? \dut.counters.jump.word
         : \dut.counters.replayed [warp] ? \dut.counters.replay.word : \dut.counters.sequential.word ;
     wire        fresh = in_c ? \dut.context_fresh : \dut.scheduler.fresh [warp];
@@ -283,6 +288,7 @@ module front_end_formal (
         dropped_at_a_stand: cover (held && !advance && was_in_d && was_in_i && was_in_c);
         sent_back: cover (again_valid && in_w && !w_control && in_x && in_d && was_in_c && !untouched);
         came_again: cover (fire && in_w && returned && in_x && warp == 3);
+        entered: cover (fire && in_w && expected == 30'h1234 && untouched && in_x && in_r && in_d && in_i && warp == 3);
         third_path: cover (fire && in_w && expected == 30'h1234 && !untouched && over == 0 && in_x && warp == 3);
     end
 endmodule

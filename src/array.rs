@@ -52,6 +52,9 @@ pub struct ArrayArgs {
     /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
     #[arg(long)]
     atomics: bool,
+    /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner
+    #[arg(long)]
+    spawn_slots: Option<usize>,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -86,6 +89,7 @@ impl ArrayArgs {
         config.aes |= self.aes;
         config.atomics |= self.atomics;
         config.oldest_first |= self.oldest_first;
+        config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.validate()?;
         Ok(config)
     }

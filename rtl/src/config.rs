@@ -59,6 +59,9 @@ pub struct Config {
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
     pub instruction_cache_ways: usize,
+    /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner.
+    #[serde(default)]
+    pub spawn_slots: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -78,6 +81,8 @@ pub struct CoreOptions {
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache.
     pub instruction_cache_ways: usize,
+    /// Warps of spawned threads.
+    pub spawns: bool,
     /// Retire trace.
     pub trace: bool,
 }
@@ -92,6 +97,7 @@ impl Default for CoreOptions {
             l1_lines: 64,
             instruction_cache_lines: 64,
             instruction_cache_ways: 1,
+            spawns: false,
             trace: false,
         }
     }
@@ -147,6 +153,7 @@ impl Config {
             packet_ports: false,
             instruction_cache_lines,
             instruction_cache_ways: 1,
+            spawn_slots: 0,
             trace: false,
         })
     }
@@ -160,8 +167,15 @@ impl Config {
             l1_lines: self.l1_lines,
             instruction_cache_lines: self.instruction_cache_lines,
             instruction_cache_ways: self.instruction_cache_ways,
+            spawns: self.spawn_slots > 0,
             trace: self.trace,
         }
+    }
+
+    /// The array has a requester of the L2 behind the cores, that of the thread spawner.
+    #[must_use]
+    pub const fn command_requester(&self) -> bool {
+        self.spawn_slots > 0
     }
 
     /// Checks every field against its range.
@@ -177,8 +191,14 @@ impl Config {
             }
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
-        let requesters = self.cores + usize::from(self.packet_ports);
-        range("cores", self.cores, requesters <= MAX_CORES, "1 to 31 with packet ports")?;
+        let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
+        let fewer = [
+            "1 to 32",
+            "1 to 31 with packet ports or a thread spawner",
+            "1 to 30 with packet ports and a thread spawner",
+        ];
+        range("cores", self.cores, self.cores + others <= MAX_CORES, fewer[others])?;
+        range("spawn_slots", self.spawn_slots, matches!(self.spawn_slots, 0 | 8 | 16), "0, 8 or 16")?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
         let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);

@@ -9,6 +9,7 @@
 //! | `memory` | instruction cache, load/store unit with coalescer |
 //! | `l2` | the memory system that all cores share: banks of the L2, AXI4 channels |
 //! | `host` | the AXI4-Lite register file and its table |
+//! | `spawn` | the thread spawner |
 //! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
 //! | `ports` | port groups: what passes between two units |
 //! | `emit` | the Verilog back end |
@@ -25,6 +26,7 @@ pub mod memory;
 pub mod ports;
 pub mod prelude;
 pub mod prim;
+pub mod spawn;
 pub mod stream;
 pub mod top;
 

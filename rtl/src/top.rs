@@ -8,6 +8,7 @@ use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
 use crate::ports::{AxiLite, Trace};
 use crate::prelude::*;
+use crate::spawn::ThreadSpawner;
 use crate::stream::PacketPorts;
 
 /// Name of the emitted top module.
@@ -17,7 +18,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize)]
+#[new(config: &Config, traced: usize, ports: usize, spawns: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -97,15 +98,38 @@ pub struct HermesTop<const LANES: usize> {
     /// Its packets.
     pub trace_commit_count: Signal<Out, Bits<6>>,
 
+    /// The warp that was issued is one of spawned threads, and the packetIdx the number of its first one: only with a thread
+    /// spawner, as the next.
+    #[count(spawns)]
+    pub trace_issue_spawned: Vec<Signal<Out, Bit>>,
+    /// Slot of its job.
+    #[count(spawns)]
+    pub trace_issue_job: Vec<Signal<Out, Bits<4>>>,
+    /// The warp that finished is one of spawned threads.
+    #[count(spawns)]
+    pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
+    /// A job was triggered.
+    #[count(spawns)]
+    pub trace_spawn_trigger_valid: Vec<Signal<Out, Bit>>,
+    /// Its slot.
+    #[count(spawns)]
+    pub trace_spawn_trigger_slot: Vec<Signal<Out, Bits<4>>>,
+    /// A job is complete: its completion word is visible, and its slot is free.
+    #[count(spawns)]
+    pub trace_spawn_complete_valid: Vec<Signal<Out, Bit>>,
+    /// Its slot.
+    #[count(spawns)]
+    pub trace_spawn_complete_slot: Vec<Signal<Out, Bits<4>>>,
+
     /// The retire trace of each core, core 0 in the lowest bits: only if the configuration has it.
     #[count(traced)]
     pub trace: Vec<Trace>,
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
-    #[init(Dispatch::new(config.cores, config.lanes, config.warps))]
+    #[init(Dispatch::new(config.cores, config.lanes, config.warps, spawns))]
     dispatch: Dispatch<10, 11>,
-    #[init(FaultCollector::new(config.cores))]
+    #[init(FaultCollector::new(config.cores, spawns))]
     faults: FaultCollector,
     #[init(MemorySystem::new(MemorySizes::of(config)))]
     memory: MemorySystem,
@@ -113,6 +137,8 @@ pub struct HermesTop<const LANES: usize> {
     core: Vec<ShaderCore<LANES>>,
     #[count(ports)]
     ports: Vec<PacketPorts>,
+    #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots)).collect())]
+    spawner: Vec<ThreadSpawner>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
@@ -120,6 +146,10 @@ pub struct HermesTop<const LANES: usize> {
     _cores: usize,
     #[init(ports)]
     _ports: usize,
+    #[init(config.cores + usize::from(config.command_requester()))]
+    _port_requester: usize,
+    #[init(spawns)]
+    _spawns: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -138,7 +168,8 @@ impl<const LANES: usize> HermesTop<LANES> {
         assert_eq!(config.lanes, LANES);
         let traced = if config.trace { config.cores } else { 0 };
         let ports = usize::from(config.packet_ports);
-        Self::wired(config, traced, ports)
+        let spawns = usize::from(config.spawn_slots > 0);
+        Self::wired(config, traced, ports, spawns)
     }
 }
 
@@ -205,22 +236,58 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
             self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
             self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
-            self.memory.read_valid[self._cores + i].next = self.ports[i].read_valid.val();
-            self.memory.read_line[self._cores + i].next = self.ports[i].read_line.val();
-            self.memory.read_tag[self._cores + i].next = self.ports[i].read_tag.val();
-            self.memory.write_valid[self._cores + i].next = self.ports[i].write_valid.val();
-            self.memory.write_line[self._cores + i].next = self.ports[i].write_line.val();
-            self.memory.write_data[self._cores + i].next = self.ports[i].write_data.val();
-            self.memory.write_strobe[self._cores + i].next = self.ports[i].write_strobe.val();
-            self.memory.write_tag[self._cores + i].next = self.ports[i].write_tag.val();
-            self.ports[i].read_ready.next = self.memory.read_ready[self._cores + i].val();
-            self.ports[i].write_ready.next = self.memory.write_ready[self._cores + i].val();
-            self.ports[i].response_valid.next = self.memory.response_valid[self._cores + i].val();
-            self.ports[i].response_tag.next = self.memory.response_tag[self._cores + i].val();
-            self.ports[i].response_data.next = self.memory.response_data[self._cores + i].val();
-            self.ports[i].response_error.next = self.memory.response_error[self._cores + i].val();
-            self.ports[i].written_valid.next = self.memory.written_valid[self._cores + i].val();
-            self.ports[i].written_tag.next = self.memory.written_tag[self._cores + i].val();
+            self.memory.read_valid[self._port_requester + i].next = self.ports[i].read_valid.val();
+            self.memory.read_line[self._port_requester + i].next = self.ports[i].read_line.val();
+            self.memory.read_tag[self._port_requester + i].next = self.ports[i].read_tag.val();
+            self.memory.write_valid[self._port_requester + i].next = self.ports[i].write_valid.val();
+            self.memory.write_line[self._port_requester + i].next = self.ports[i].write_line.val();
+            self.memory.write_data[self._port_requester + i].next = self.ports[i].write_data.val();
+            self.memory.write_strobe[self._port_requester + i].next = self.ports[i].write_strobe.val();
+            self.memory.write_tag[self._port_requester + i].next = self.ports[i].write_tag.val();
+            self.ports[i].read_ready.next = self.memory.read_ready[self._port_requester + i].val();
+            self.ports[i].write_ready.next = self.memory.write_ready[self._port_requester + i].val();
+            self.ports[i].response_valid.next = self.memory.response_valid[self._port_requester + i].val();
+            self.ports[i].response_tag.next = self.memory.response_tag[self._port_requester + i].val();
+            self.ports[i].response_data.next = self.memory.response_data[self._port_requester + i].val();
+            self.ports[i].response_error.next = self.memory.response_error[self._port_requester + i].val();
+            self.ports[i].written_valid.next = self.memory.written_valid[self._port_requester + i].val();
+            self.ports[i].written_tag.next = self.memory.written_tag[self._port_requester + i].val();
+        }
+
+        // Thread spawner: its requester of memory stands behind the cores, and only writes.
+        for k in 0..self._spawns {
+            connect!(self.registers.spawn[k].spawner, self.spawner[k].control);
+            self.registers.spawn[k].fault_job.next = self.faults.oldest_job[k].val();
+            self.spawner[k].kernel_class.next = self.registers.configuration.kernel_class.val();
+            connect!(self.spawner[k].warp, self.dispatch.spawn[k]);
+            self.dispatch.spawn_mcw[k].next = self.registers.spawn[k].mcw.val();
+            connect!(self.dispatch.spawned_finish[k], self.spawner[k].finish);
+            self.spawner[k].begins.next = self.dispatch.start_spawned[k].val();
+            self.spawner[k].begins_job.next = self.dispatch.start_job[k].val();
+            for i in 0..self._cores {
+                connect!(self.spawner[k].start, self.core[i].start_job[k]);
+                self.core[i].spawn_watchdog_limit[k].next = self.registers.spawn[k].watchdog.val();
+                self.dispatch.finish_faulted[i].next = self.core[i].finish_faulted[k].val();
+                self.faults.fault_job[i].next = self.core[i].fault_job[k].val();
+            }
+            self.memory.read_valid[self._cores + k].next = false;
+            self.memory.read_line[self._cores + k].next = bits::<26>(0);
+            self.memory.read_tag[self._cores + k].next = bits::<7>(0);
+            self.memory.write_valid[self._cores + k].next = self.spawner[k].write.valid.val();
+            self.memory.write_line[self._cores + k].next = self.spawner[k].write.line.val();
+            self.memory.write_data[self._cores + k].next = self.spawner[k].write.data.val();
+            self.memory.write_strobe[self._cores + k].next = self.spawner[k].write.strobe.val();
+            self.memory.write_tag[self._cores + k].next = self.spawner[k].write.tag.val();
+            self.spawner[k].write.ready.next = self.memory.write_ready[self._cores + k].val();
+            self.spawner[k].write.written_valid.next = self.memory.written_valid[self._cores + k].val();
+            self.spawner[k].write.written_tag.next = self.memory.written_tag[self._cores + k].val();
+            self.trace_issue_spawned[k].next = self.dispatch.trace_issue_spawned[k].val();
+            self.trace_issue_job[k].next = self.dispatch.start_job[k].val();
+            self.trace_finish_spawned[k].next = self.dispatch.trace_finish_spawned[k].val();
+            self.trace_spawn_trigger_valid[k].next = self.spawner[k].trace_trigger_valid.val();
+            self.trace_spawn_trigger_slot[k].next = self.spawner[k].trace_trigger_slot.val();
+            self.trace_spawn_complete_valid[k].next = self.spawner[k].trace_complete_valid.val();
+            self.trace_spawn_complete_slot[k].next = self.spawner[k].trace_complete_slot.val();
         }
 
         // Faults and bus errors
@@ -339,6 +406,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.core[i].response_error.next = self.memory.response_error[i].val();
             self.core[i].written_valid.next = self.memory.written_valid[i].val();
             self.core[i].written_tag.next = self.memory.written_tag[i].val();
+            for k in 0..self._spawns {
+                self.core[i].invalidate_data.next = drop_lines | self.spawner[k].acquire.val().get_bit(i);
+            }
             connect!(self.registers.counters[i], self.core[i].counters);
             connect!(self.registers.lost[i], self.core[i].lost);
             connect!(self.registers.l2[i], self.memory.counters[i]);

@@ -33,6 +33,7 @@ fn configurations() -> Vec<(String, Config)> {
             atomics: true,
             oldest_first: true,
             packet_ports: true,
+            spawn_slots: 16,
             trace: true,
             ..plain.clone()
         };

@@ -11,7 +11,10 @@ use crate::prelude::*;
 ///    slot is illegal.
 /// 4. `limit` may change at any time and holds for the warps to come. It must not exceed the number
 ///    of bits of `allowed`.
-#[derive(Clone, Debug, Default, LogicBlock)]
+/// 5. With a thread spawner warps of spawned threads count apart: packet warps may be on the core up to `limit`,
+///    spawned warps up to `spawn_limit`, each while an allowed slot is idle.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(spawns: usize)]
 pub struct CoreSlots {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -31,9 +34,37 @@ pub struct CoreSlots {
     pub available: Signal<Out, Bit>,
     /// The lowest idle slot among the allowed ones.
     pub slot: Signal<Out, Bits<5>>,
+    /// Warps of spawned threads that may be on the core at a time, 0 to 32 (one element with a thread spawner, as the
+    /// other ports of spawned warps).
+    #[count(spawns)]
+    pub spawn_limit: Vec<Signal<In, Bits<6>>>,
+    /// What is taken with `take` is for a warp of spawned threads.
+    #[count(spawns)]
+    pub take_spawned: Vec<Signal<In, Bit>>,
+    /// The core can take a warp of spawned threads.
+    #[count(spawns)]
+    pub spawn_available: Vec<Signal<Out, Bit>>,
     busy: Register<Bits<32>>,
     warps: Register<Bits<6>>,
     encoder: PriorityEncoder,
+    /// Slots that warps of spawned threads took last, and how many of these run.
+    #[count(spawns)]
+    spawned: Vec<Register<Bits<32>>>,
+    #[count(spawns)]
+    spawned_warps: Vec<Register<Bits<6>>>,
+    #[init(spawns)]
+    _spawns: usize,
+}
+
+impl CoreSlots {
+    /// The slots of a core, for packets alone (`spawns` 0), or for packets and spawned threads (1).
+    ///
+    /// # Panics
+    /// If `spawns` is more than 1.
+    pub fn new(spawns: usize) -> Self {
+        assert!(spawns <= 1, "CoreSlots: {spawns} thread spawners, expected 0 or 1");
+        Self::wired(spawns)
+    }
 }
 
 impl Logic for CoreSlots {
@@ -58,6 +89,37 @@ impl Logic for CoreSlots {
         if self.free.val() & !self.take.val() {
             self.warps.d.next = self.warps.q.val() - 1;
         }
+
+        for k in 0..self._spawns {
+            let idle = self.encoder.one_hot.val().any();
+            let freed_spawned = self.spawned[k].q.val().get_bit(self.free_slot.val().index());
+            let packet_in = self.take.val() & !self.take_spawned[k].val();
+            let packet_out = self.free.val() & !freed_spawned;
+            let spawned_in = self.take.val() & self.take_spawned[k].val();
+            let spawned_out = self.free.val() & freed_spawned;
+            self.available.next = (self.warps.q.val() < self.limit.val()) & idle;
+            self.spawn_available[k].next = (self.spawned_warps[k].q.val() < self.spawn_limit[k].val()) & idle;
+            let mut packet_warps = self.warps.q.val();
+            if packet_in & !packet_out {
+                packet_warps = self.warps.q.val() + 1;
+            }
+            if packet_out & !packet_in {
+                packet_warps = self.warps.q.val() - 1;
+            }
+            self.warps.d.next = packet_warps;
+            if spawned_in & !spawned_out {
+                self.spawned_warps[k].d.next = self.spawned_warps[k].q.val() + 1;
+            }
+            if spawned_out & !spawned_in {
+                self.spawned_warps[k].d.next = self.spawned_warps[k].q.val() - 1;
+            }
+            if self.take.val() {
+                self.spawned[k].d.next = self.spawned[k].q.val() & !taken;
+                if self.take_spawned[k].val() {
+                    self.spawned[k].d.next = self.spawned[k].q.val() | taken;
+                }
+            }
+        }
     }
 }
 
@@ -72,7 +134,7 @@ mod tests {
     #[test]
     fn follows_a_set_of_slots() {
         let mut random = random();
-        let mut unit = CoreSlots::default();
+        let mut unit = CoreSlots::new(0);
         start!(unit);
         let mut busy = BTreeSet::new();
         let (mut most, mut blocked) = (0, 0);
@@ -106,5 +168,49 @@ mod tests {
             most = most.max(busy.len());
         }
         assert!(most > 24 && blocked > 1_000, "{most} {blocked}");
+    }
+
+    /// Each kind up to its limit while a slot is idle, whatever the other kind has.
+    #[test]
+    fn spawned_warps_count_apart() {
+        let mut random = random();
+        let mut unit = CoreSlots::new(1);
+        start!(unit);
+        let (mut packets, mut spawned) = (BTreeSet::new(), BTreeSet::new());
+        let (mut full, mut only_one_kind) = (0, 0);
+        for cycle in 0..20_000 {
+            if cycle % 64 == 0 {
+                unit.allowed.next = ((1u64 << [8, 16, 32][cycle / 64 % 3]) - 1).into();
+                unit.limit.next = random.gen_range(0..=16).into();
+                unit.spawn_limit[0].next = random.gen_range(0..=16).into();
+            }
+            settle!(unit);
+            let idle = |s: &usize| !packets.contains(s) && !spawned.contains(s);
+            let lowest = (0..32).filter(idle).find(|s| unit.allowed.val().get_bit(*s));
+            let packet = packets.len() < unit.limit.val().index() && lowest.is_some();
+            let thread = spawned.len() < unit.spawn_limit[0].val().index() && lowest.is_some();
+            assert_eq!(unit.available.val(), packet, "cycle {cycle}");
+            assert_eq!(unit.spawn_available[0].val(), thread, "cycle {cycle}");
+            full += usize::from(lowest.is_none());
+            only_one_kind += usize::from(packet != thread);
+            let of_thread = thread && (!packet || random.gen());
+            let take = (packet || thread) && random.gen_bool(0.8);
+            let freed = packets.union(&spawned).copied().choose(&mut random).filter(|_| random.gen_bool(0.6));
+            unit.take.next = take;
+            unit.take_spawned[0].next = of_thread;
+            unit.free.next = freed.is_some();
+            unit.free_slot.next = (freed.unwrap_or_else(|| random.gen_range(0..32)) as u64).into();
+            settle!(unit);
+            assert!(lowest.is_none() || lowest == Some(unit.slot.val().index()), "cycle {cycle}");
+            tick!(unit);
+            if let Some(slot) = freed {
+                packets.remove(&slot);
+                spawned.remove(&slot);
+            }
+            if take {
+                if of_thread { &mut spawned } else { &mut packets }.insert(lowest.unwrap());
+            }
+        }
+        assert!(full > 100 && only_one_kind > 1_000, "{full} {only_one_kind}");
     }
 }

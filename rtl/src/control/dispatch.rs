@@ -1,6 +1,7 @@
 //! The whole control path between the host's registers and the cores.
 
 use super::{indices, DelayCommitQueue, FinishArbiter, LookupTable, TaskFifo, WarpFormer, WarpIssue};
+use crate::ports::{SpawnedFinish, SpawnedWarp};
 use crate::prelude::*;
 
 /// Task FIFO, warp former, warp issue, finish arbiter, lookup tables and delay commit queue,
@@ -15,8 +16,11 @@ use crate::prelude::*;
 ///    transfer of a finish by one cycle; `trace_commit_valid` follows `trace_finish_valid` by two
 ///    cycles or more.
 /// 3. The counters change in the cycle after the event they count.
+/// 4. With a thread spawner warps of spawned threads pass by the delay commit queue: they start as
+///    packet warps do, with `trace_issue_spawned`; when one finishes, `spawned_finish` reports it
+///    in the cycle of `trace_finish_valid`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, warps: usize)]
+#[new(cores: usize, lanes: usize, warps: usize, spawns: usize)]
 pub struct Dispatch<const A: usize, const L: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -98,14 +102,41 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// Packets committed since reset, modulo 2^32.
     pub committed_packets: Signal<Out, Bits<32>>,
 
+    /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
+    /// ports).
+    #[count(spawns)]
+    pub spawn: Vec<SpawnedWarp>,
+    /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
+    #[count(spawns)]
+    pub spawn_mcw: Vec<Signal<In, Bits<6>>>,
+    /// To the thread spawner: a warp of spawned threads finished.
+    #[count(spawns)]
+    pub spawned_finish: Vec<Flipped<SpawnedFinish>>,
+    /// To the cores: the warp that starts is one of spawned threads, `start_packet` the number of
+    /// its first one.
+    #[count(spawns)]
+    pub start_spawned: Vec<Signal<Out, Bit>>,
+    /// To the cores: slot of its job.
+    #[count(spawns)]
+    pub start_job: Vec<Signal<Out, Bits<4>>>,
+    /// From each core: one of the threads of the warp that finished ended with a fault.
+    #[count(cores * spawns)]
+    pub finish_faulted: Vec<Signal<In, Bit>>,
+    /// The warp that starts is one of spawned threads.
+    #[count(spawns)]
+    pub trace_issue_spawned: Vec<Signal<Out, Bit>>,
+    /// The warp that finished is one of spawned threads.
+    #[count(spawns)]
+    pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
+
     tasks: TaskFifo<A, L>,
     #[init(WarpFormer::new(lanes))]
     former: WarpFormer,
-    #[init(WarpIssue::new(cores, warps))]
+    #[init(WarpIssue::new(cores, warps, spawns))]
     issue: WarpIssue,
-    #[init(FinishArbiter::new(cores))]
+    #[init(FinishArbiter::new(cores, spawns))]
     finish: FinishArbiter,
-    #[count(cores)]
+    #[init((0..cores).map(|_| LookupTable::new(spawns)).collect())]
     tables: Vec<LookupTable<A>>,
     commit: DelayCommitQueue<A>,
     issued: Register<Bits<32>>,
@@ -114,15 +145,20 @@ pub struct Dispatch<const A: usize, const L: usize> {
     index: Vec<Constant<Bits<5>>>,
     #[init(cores)]
     _cores: usize,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 impl<const A: usize, const L: usize> Dispatch<A, L> {
-    /// The control path of `cores` cores with `lanes` lanes and `warps` warp slots each.
+    /// The control path of `cores` cores with `lanes` lanes and `warps` warp slots each, of packets
+    /// alone (`spawns` 0), or of packets and spawned threads (1).
     ///
     /// # Panics
-    /// If one of them is not 1 to 32, `A` is zero or `L` is not `A + 1`.
-    pub fn new(cores: usize, lanes: usize, warps: usize) -> Self {
-        Self::wired(cores, lanes, warps)
+    /// If one of the first three is not 1 to 32, `spawns` is more than 1, `A` is zero (with a thread
+    /// spawner below 4) or `L` is not `A + 1`.
+    pub fn new(cores: usize, lanes: usize, warps: usize, spawns: usize) -> Self {
+        assert!(spawns == 0 || A >= 4, "Dispatch: a lookup table of {A} bits cannot hold the slot of a job");
+        Self::wired(cores, lanes, warps, spawns)
     }
 }
 
@@ -209,6 +245,38 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.issued_warps.next = self.issued.q.val();
         self.committed_warps.next = self.committed.q.val();
         self.committed_packets.next = self.commit.commit_packet.val();
+
+        // Warps of spawned threads: no entry in the delay commit queue, and in no counter.
+        for k in 0..self._spawns {
+            connect!(self.spawn[k], self.issue.spawn[k]);
+            self.issue.spawn_mcw[k].next = self.spawn_mcw[k].val();
+            self.start_spawned[k].next = self.issue.start_spawned[k].val();
+            self.start_job[k].next = self.issue.start_job[k].val();
+            let mut was_spawned = false;
+            for i in 0..self._cores {
+                self.tables[i].write_spawned[k].next = self.issue.spawn_take[k].val();
+                if self.issue.spawn_take[k].val() {
+                    self.tables[i].write.next = self.issue.spawn_core[k].val() == self.index[i].val();
+                    self.tables[i].write_slot.next = self.issue.spawn_slot[k].val();
+                    self.tables[i].write_index.next = bit_cast::<A, 4>(self.spawn[k].job.val());
+                }
+                if self.finish.event_core.val() == self.index[i].val() {
+                    was_spawned = self.tables[i].read_spawned[k].val();
+                }
+                self.finish.finish_faulted[i].next = self.finish_faulted[i].val();
+            }
+            self.commit.done_valid.next = self.finish.event_valid.val() & !was_spawned;
+            self.spawned_finish[k].valid.next = self.finish.event_valid.val() & was_spawned;
+            self.spawned_finish[k].job.next = bit_cast::<4, A>(done_index);
+            self.spawned_finish[k].faulted.next = self.finish.event_faulted[k].val();
+            self.trace_issue_spawned[k].next = self.issue.start_spawned[k].val();
+            self.trace_finish_spawned[k].next = was_spawned;
+            let mut issued_packets = self.issued.q.val();
+            if self.issue.start_any.val() & !self.issue.start_spawned[k].val() {
+                issued_packets = self.issued.q.val() + 1;
+            }
+            self.issued.d.next = issued_packets;
+        }
     }
 }
 
@@ -238,7 +306,7 @@ mod tests {
     fn random_run<const A: usize, const L: usize>(shape: Shape) {
         let Shape { cores, lanes, warps, cycles } = shape;
         let mut random = random();
-        let mut unit = Dispatch::<A, L>::new(cores, lanes, warps);
+        let mut unit = Dispatch::<A, L>::new(cores, lanes, warps, 0);
         start!(unit);
         // On each core: slot -> cycle in which the warp ends.
         let mut running: Vec<[Option<usize>; 32]> = vec![[None; 32]; cores];

@@ -59,8 +59,17 @@ fn warp_former() {
 
 #[test]
 fn warp_issue() {
+    check_warp_issue(0);
+}
+
+#[test]
+fn warp_issue_with_spawns() {
+    check_warp_issue(1);
+}
+
+fn check_warp_issue(spawns: usize) {
     let mut busy = [[false; 32]; 3];
-    check_with(WarpIssue::new(3, 20), 10_000, move |unit, random, cycle| {
+    check_with(WarpIssue::new(3, 20, spawns), 10_000, move |unit, random, cycle| {
         if unit.reset.next {
             busy = [[false; 32]; 3];
         } else if unit.start_any.val() {
@@ -117,9 +126,18 @@ fn delay_commit_queue() {
 
 #[test]
 fn dispatch() {
+    check_dispatch(0);
+}
+
+#[test]
+fn dispatch_with_spawns() {
+    check_dispatch(1);
+}
+
+fn check_dispatch(spawns: usize) {
     let mut running = [[false; 32]; 2];
     let mut finishing = [None; 2];
-    check_with(Dispatch::<6, 7>::new(2, 4, 32), 10_000, move |unit, random, cycle| {
+    check_with(Dispatch::<6, 7>::new(2, 4, 32, spawns), 10_000, move |unit, random, cycle| {
         unit.reset.next |= cycle % 500 == 0;
         if unit.reset.next {
             running = [[false; 32]; 2];

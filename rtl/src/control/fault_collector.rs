@@ -31,7 +31,7 @@ pub struct FaultRecord {
 /// 3. The `oldest_` outputs show the oldest record, zero if there is none; `pop` removes it. A
 ///    record shows at the earliest four cycles after it was taken.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize)]
+#[new(cores: usize, jobs: usize)]
 pub struct FaultCollector {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -83,24 +83,39 @@ pub struct FaultCollector {
     pub oldest_address: Signal<Out, Bits<32>>,
     /// Of the oldest record: packetIdx of the lowest faulting lane.
     pub oldest_packet: Signal<Out, Bits<32>>,
+    /// From each core: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads
+    /// (only with a thread spawner, as the next).
+    #[count(jobs)]
+    pub fault_job: Vec<Signal<In, Bits<5>>>,
+    /// Of the oldest record: the same.
+    #[count(jobs.min(1))]
+    pub oldest_job: Vec<Signal<Out, Bits<5>>>,
     arbiter: RoundRobin,
     fifo: SyncFifo<FaultRecord, 5, 6>,
     taken: Register<Bit>,
     record: Register<FaultRecord>,
     drops: Register<Bits<16>>,
     threads: Register<Bits<32>>,
+    #[count(jobs.min(1))]
+    job: Vec<Register<Bits<5>>>,
+    /// Beside `fifo`, and as full.
+    #[count(jobs.min(1))]
+    job_fifo: Vec<SyncFifo<Bits<5>, 5, 6>>,
     #[init(cores)]
     _cores: usize,
+    #[init(jobs.min(1))]
+    _spawns: usize,
 }
 
 impl FaultCollector {
-    /// A collector for `cores` cores.
+    /// A collector for `cores` cores that run packets alone (`spawns` 0), or packets and spawned threads (1).
     ///
     /// # Panics
-    /// If `cores` is not 1 to 32.
-    pub fn new(cores: usize) -> Self {
+    /// If `cores` is not 1 to 32, or `spawns` more than 1.
+    pub fn new(cores: usize, spawns: usize) -> Self {
+        assert!(spawns <= 1, "FaultCollector: {spawns} thread spawners, expected 0 or 1");
         assert!((1..=32).contains(&cores), "FaultCollector: {cores} cores, expected 1 to 32");
-        Self::wired(cores)
+        Self::wired(cores, cores * spawns)
     }
 }
 
@@ -159,6 +174,21 @@ impl Logic for FaultCollector {
             self.oldest_address.next = self.fifo.pop_data.val().address;
             self.oldest_packet.next = self.fifo.pop_data.val().packet;
         }
+
+        for k in 0..self._spawns {
+            for i in 0..self._cores {
+                if self.arbiter.grant.val().get_bit(i) {
+                    self.job[k].d.next = self.fault_job[i].val();
+                }
+            }
+            self.job_fifo[k].push_valid.next = self.taken.q.val();
+            self.job_fifo[k].push_data.next = self.job[k].q.val();
+            self.job_fifo[k].pop_ready.next = self.pop.val();
+            self.oldest_job[k].next = bits::<5>(0);
+            if self.job_fifo[k].pop_valid.val() {
+                self.oldest_job[k].next = self.job_fifo[k].pop_data.val();
+            }
+        }
     }
 }
 
@@ -185,7 +215,7 @@ mod tests {
     fn keeps_or_counts_every_record() {
         let mut random = random();
         for cores in [1, 3, 32] {
-            let mut unit = FaultCollector::new(cores);
+            let mut unit = FaultCollector::new(cores, 0);
             start!(unit);
             let mut waiting: Vec<Option<FaultRecord>> = vec![None; cores];
             let mut taken: Option<FaultRecord> = None;

@@ -1,6 +1,7 @@
 //! Issues warps to the cores (Hermes, section 3.3).
 
 use super::{indices, CoreSlots, RoundRobin};
+use crate::ports::SpawnedWarp;
 use crate::prelude::*;
 
 /// Issues each formed warp to the next core, round-robin, that can take one.
@@ -13,8 +14,12 @@ use crate::prelude::*;
 /// 3. The `start_` outputs answer in the next cycle, for one cycle.
 /// 4. `mcw` and `kernel_class` may change at any time and hold for the warps to come.
 /// 5. A slot freed in cycle t can be used by a warp that moves on in cycle t + 1.
+/// 6. With a thread spawner a warp of spawned threads moves on when one of its cores has fewer than
+///    `spawn_mcw` such warps and an idle slot of the register class; neither `run` nor the delay
+///    commit queue matters. It goes before a packet warp, but never in two cycles in a row: when
+///    both wait they alternate.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, warps: usize)]
+#[new(cores: usize, warps: usize, spawns: usize)]
 pub struct WarpIssue {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -63,7 +68,30 @@ pub struct WarpIssue {
     pub start_packet: Signal<Out, Bits<32>>,
     /// The warp's packets.
     pub start_count: Signal<Out, Bits<6>>,
-    #[count(cores)]
+    /// From the thread spawner: a warp of spawned threads (one element with a spawner, as the next
+    /// ports).
+    #[count(spawns)]
+    pub spawn: Vec<SpawnedWarp>,
+    /// Register SPAWN_MCW: warps of spawned threads on a core at a time.
+    #[count(spawns)]
+    pub spawn_mcw: Vec<Signal<In, Bits<6>>>,
+    /// To the lookup tables: a warp of spawned threads gets a slot at this edge.
+    #[count(spawns)]
+    pub spawn_take: Vec<Signal<Out, Bit>>,
+    /// Its core.
+    #[count(spawns)]
+    pub spawn_core: Vec<Signal<Out, Bits<5>>>,
+    /// Its slot.
+    #[count(spawns)]
+    pub spawn_slot: Vec<Signal<Out, Bits<5>>>,
+    /// The warp that starts is one of spawned threads; `start_packet` is the number of its first
+    /// thread.
+    #[count(spawns)]
+    pub start_spawned: Vec<Signal<Out, Bit>>,
+    /// Slot of its job.
+    #[count(spawns)]
+    pub start_job: Vec<Signal<Out, Bits<4>>>,
+    #[init((0..cores).map(|_| CoreSlots::new(spawns)).collect())]
     slots: Vec<CoreSlots>,
     arbiter: RoundRobin,
     issued: Register<Bit>,
@@ -81,8 +109,16 @@ pub struct WarpIssue {
     class_0_allowed: Constant<Bits<32>>,
     #[init(slot_mask(warps))]
     class_1_allowed: Constant<Bits<32>>,
+    #[count(spawns)]
+    spawn_arbiter: Vec<RoundRobin>,
+    #[count(spawns)]
+    issued_spawned: Vec<Register<Bit>>,
+    #[count(spawns)]
+    issued_job: Vec<Register<Bits<4>>>,
     #[init(cores)]
     _cores: usize,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 /// `count` warp slots.
@@ -96,14 +132,16 @@ fn slot_mask(count: usize) -> Constant<Bits<32>> {
 }
 
 impl WarpIssue {
-    /// The issue for `cores` cores with `warps` warp slots each.
+    /// The issue for `cores` cores with `warps` warp slots each, of packet warps alone (`spawns` 0), or
+    /// of packet warps and warps of spawned threads (1).
     ///
     /// # Panics
-    /// If `cores` or `warps` is not 1 to 32.
-    pub fn new(cores: usize, warps: usize) -> Self {
+    /// If `cores` or `warps` is not 1 to 32, or `spawns` more than 1.
+    pub fn new(cores: usize, warps: usize, spawns: usize) -> Self {
+        assert!(spawns <= 1, "WarpIssue: {spawns} thread spawners, expected 0 or 1");
         assert!((1..=32).contains(&cores), "WarpIssue: {cores} cores, expected 1 to 32");
         assert!((1..=32).contains(&warps), "WarpIssue: {warps} warp slots, expected 1 to 32");
-        Self::wired(cores, warps)
+        Self::wired(cores, warps, spawns)
     }
 }
 
@@ -168,6 +206,49 @@ impl Logic for WarpIssue {
         self.start_slot.next = self.issued_slot.q.val();
         self.start_packet.next = self.issued_packet.q.val();
         self.start_count.next = self.issued_count.q.val();
+
+        // A warp of spawned threads takes the cycle from a packet warp.
+        for k in 0..self._spawns {
+            let mut spawn_request = bits::<32>(0);
+            for i in 0..self._cores {
+                self.slots[i].spawn_limit[k].next = self.spawn_mcw[k].val();
+                spawn_request = spawn_request.replace_bit(i, self.slots[i].spawn_available[k].val());
+            }
+            self.spawn_arbiter[k].request.next = spawn_request & self.spawn[k].cores.val();
+            let mut slot_of_core = bits::<5>(0);
+            for i in 0..self._cores {
+                if self.spawn_arbiter[k].grant.val().get_bit(i) {
+                    slot_of_core = self.slots[i].slot.val();
+                }
+            }
+            let turn = self.spawn_arbiter[k].any.val() & !self.issued_spawned[k].q.val();
+            let takes = self.spawn[k].valid.val() & turn;
+            self.spawn[k].ready.next = turn;
+            self.spawn_arbiter[k].advance.next = takes;
+            self.spawn_take[k].next = takes;
+            self.spawn_core[k].next = self.spawn_arbiter[k].index.val();
+            self.spawn_slot[k].next = slot_of_core;
+            self.issued_spawned[k].d.next = takes;
+            if takes {
+                self.warp_ready.next = false;
+                self.allocate_valid.next = false;
+                self.arbiter.advance.next = false;
+                self.issued.d.next = true;
+                self.issued_core.d.next = self.spawn_arbiter[k].index.val();
+                self.issued_slot.d.next = slot_of_core;
+                self.issued_packet.d.next = self.spawn[k].thread.val();
+                self.issued_count.d.next = self.spawn[k].count.val();
+                self.issued_job[k].d.next = self.spawn[k].job.val();
+            }
+            for i in 0..self._cores {
+                self.slots[i].take_spawned[k].next = takes;
+                if takes {
+                    self.slots[i].take.next = self.spawn_arbiter[k].grant.val().get_bit(i);
+                }
+            }
+            self.start_spawned[k].next = self.issued_spawned[k].q.val();
+            self.start_job[k].next = self.issued_job[k].q.val();
+        }
     }
 }
 
@@ -181,7 +262,7 @@ mod tests {
 
     fn random_run(cores: usize, warps: usize, cycles: usize) {
         let mut random = random();
-        let mut unit = WarpIssue::new(cores, warps);
+        let mut unit = WarpIssue::new(cores, warps, 0);
         start!(unit);
         // The busy (core, slot) pairs, and the warp that must start next.
         let mut busy: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -262,9 +343,92 @@ mod tests {
         }
     }
 
+    /// Both kinds wait all the time: each gets every second cycle while there is room, and what starts is what was taken.
+    #[test]
+    fn spawned_warps_alternate_with_packet_warps() {
+        let mut random = random();
+        for (cores, warps) in [(1, 4), (3, 8), (8, 16)] {
+            let mut unit = WarpIssue::new(cores, warps, 1);
+            start!(unit);
+            unit.mcw.next = (warps as u64 / 2).into();
+            unit.spawn_mcw[0].next = (warps as u64 / 2).into();
+            unit.run.next = true;
+            unit.allocate_ready.next = true;
+            // Of each busy slot: whether its warp is one of spawned threads.
+            let mut busy: std::collections::BTreeMap<(usize, usize), bool> = Default::default();
+            let mut starting = None;
+            let (mut packet, mut thread, mut waited) = (0u64, 0u64, [0; 2]);
+            for cycle in 0..4_000u64 {
+                let pause = cycle / 500 % 2 == 1;
+                unit.warp_valid.next = !pause || random.gen();
+                unit.warp_packet.next = packet.into();
+                unit.warp_count.next = 4.into();
+                unit.spawn[0].valid.next = !pause || random.gen();
+                unit.spawn[0].thread.next = thread.into();
+                unit.spawn[0].count.next = 3.into();
+                unit.spawn[0].job.next = (thread % 16).into();
+                let allowed = if pause { random.gen_range(1..1u64 << cores) } else { u64::MAX >> 32 };
+                unit.spawn[0].cores.next = allowed.into();
+                let freed = busy.keys().copied().choose(&mut random).filter(|_| random.gen_bool(0.9));
+                unit.free_valid.next = freed.is_some();
+                let shown = freed.unwrap_or((0, 0));
+                unit.free_core.next = (shown.0 as u64).into();
+                unit.free_slot.next = (shown.1 as u64).into();
+                settle!(unit);
+
+                let on = |core, spawned| busy.iter().filter(|(w, &s)| w.0 == core && s == spawned).count();
+                let room = |spawned| (0..cores).filter(|&c| on(c, spawned) < warps / 2).collect::<Vec<_>>();
+                let spawn_room = room(true).iter().any(|c| allowed >> c & 1 == 1);
+                let takes = unit.spawn_take[0].val();
+                let issues = unit.warp_valid.val() && unit.warp_ready.val();
+                assert!(
+                    !(takes && issues) && takes == (unit.spawn[0].valid.val() && unit.spawn[0].ready.val())
+                );
+                assert_eq!(unit.allocate_valid.val(), issues, "cycle {cycle}");
+                assert!(!takes || spawn_room);
+                // A warp that a core has room for waits for one warp of the other kind at most.
+                for (kind, (valid, room, taken)) in [
+                    (unit.warp_valid.val(), !room(false).is_empty(), issues),
+                    (unit.spawn[0].valid.val(), spawn_room, takes),
+                ]
+                .into_iter()
+                .enumerate()
+                {
+                    waited[kind] = if valid && room && !taken { waited[kind] + 1 } else { 0 };
+                    assert!(waited[kind] <= 1, "cycle {cycle}, kind {kind}");
+                }
+                let started = unit.start_any.val().then(|| {
+                    let core = unit.start_core.val().index();
+                    assert!((0..cores).all(|c| unit.start_valid[c].val() == (c == core)));
+                    let number = (unit.start_packet.val().to_u64(), unit.start_count.val().to_u64());
+                    let job = unit.start_spawned[0].val().then(|| unit.start_job[0].val().to_u64());
+                    (core, unit.start_slot.val().index(), number, job)
+                });
+                assert_eq!(started, starting.take(), "cycle {cycle}");
+                if let Some(warp) = freed {
+                    busy.remove(&warp);
+                }
+                if takes {
+                    let (core, slot) = (unit.spawn_core[0].val().index(), unit.spawn_slot[0].val().index());
+                    assert!(allowed >> core & 1 == 1, "cycle {cycle}: core {core}");
+                    assert!(busy.insert((core, slot), true).is_none() || freed == Some((core, slot)));
+                    starting = Some((core, slot, (thread, 3), Some(thread % 16)));
+                    thread += 1;
+                } else if issues {
+                    let (core, slot) = (unit.allocate_core.val().index(), unit.allocate_slot.val().index());
+                    assert!(busy.insert((core, slot), false).is_none());
+                    starting = Some((core, slot, (packet, 4), None));
+                    packet += 1;
+                }
+                tick!(unit);
+            }
+            assert!(packet > 900 && thread > 900, "{packet} {thread}");
+        }
+    }
+
     #[test]
     fn issues_every_cycle_and_resumes() {
-        let mut unit = WarpIssue::new(2, 4);
+        let mut unit = WarpIssue::new(2, 4, 0);
         start!(unit);
         unit.run.next = true;
         unit.mcw.next = 3.into();

@@ -1,6 +1,7 @@
 //! Stage D: from the instruction to the controls of stages R and X.
 
 use super::{AluControl, AluDecoder, BSource, BootRom, Decoder, OperandSource, ThreadIndex};
+use crate::ports::JobStart;
 use crate::prelude::*;
 
 /// Decodes the instruction of stage D, decides whether it goes on, and holds the controls of stage
@@ -15,7 +16,7 @@ use crate::prelude::*;
 /// a warp that has run for too long becomes a fault of all lanes that run, whatever it is and even
 /// if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
-#[new(lanes: usize)]
+#[new(lanes: usize, spawns: usize)]
 pub struct DecodeStage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -207,9 +208,12 @@ pub struct DecodeStage {
     pub read_next: Signal<Out, Bits<30>>,
     /// PC of the instruction, bits 31:2.
     pub read_pc: Signal<Out, Bits<30>>,
+    /// What the warp started with (one element with a thread spawner).
+    #[count(spawns)]
+    pub job: Vec<JobStart>,
     rom: BootRom,
     decoder: Decoder,
-    #[init(ThreadIndex::new(lanes))]
+    #[init(ThreadIndex::new(lanes, spawns))]
     thread_index: ThreadIndex,
     word_d: Register<Bits<32>>,
     hit_d: Register<Bit>,
@@ -257,12 +261,15 @@ pub struct DecodeStage {
     fault_value_q: Register<Bits<32>>,
     next_q: Register<Bits<30>>,
     pc_q: Register<Bits<30>>,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 impl DecodeStage {
-    /// The stage of a core with `lanes` lanes.
-    pub fn new(lanes: usize) -> Self {
-        Self::wired(lanes)
+    /// The stage of a core with `lanes` lanes that runs packets alone (`spawns` 0), or packets and
+    /// spawned threads (1).
+    pub fn new(lanes: usize, spawns: usize) -> Self {
+        Self::wired(lanes, spawns)
     }
 }
 
@@ -294,7 +301,6 @@ impl Logic for DecodeStage {
             self.word.next = bits::<32>(0);
         }
         let byte_pc = bit_cast::<32, 30>(self.pc.val()) << bits::<5>(2);
-        let at_end_of_boot = self.end_of_boot_d.q.val();
 
         self.decoder.instruction.next = self.word_d.q.val();
         self.decoder.exit.next = self.exit_d.q.val();
@@ -332,7 +338,18 @@ impl Logic for DecodeStage {
             fault = true;
             cause = bits::<5>(1);
         }
-        if at_end_of_boot & self.kernel_entry.val().get_bits::<2>(0).any() {
+        let mut bad_entry = self.end_of_boot_d.q.val() & self.kernel_entry.val().get_bits::<2>(0).any();
+        for k in 0..self._spawns {
+            self.thread_index.spawned[k].next = self.job[k].spawned.val();
+            self.thread_index.job[k].next = self.job[k].job.val();
+            self.thread_index.argument_0[k].next = self.job[k].argument_0.val();
+            self.thread_index.argument_1[k].next = self.job[k].argument_1.val();
+            // The spawner has checked the entry.
+            if self.job[k].spawned.val() {
+                bad_entry = false;
+            }
+        }
+        if bad_entry {
             fault = true;
             cause = bits::<5>(0);
         }
@@ -355,7 +372,6 @@ impl Logic for DecodeStage {
             | self.decoder.jump.val()
             | self.decoder.jump_register.val()
             | at_exit
-            | at_end_of_boot
             | self.meets.val();
         let here = self.valid.val() & !(self.flush_valid.val() & (self.flush_slot.val() == self.slot.val()));
         let missed = !self.hit_d.q.val() & !timed_out;
@@ -488,10 +504,19 @@ impl Logic for DecodeStage {
                 self.fault_value_q.d.next = byte_pc;
             }
             self.next_q.d.next = self.pc.val() + bits::<30>(1);
-            if at_end_of_boot {
+            if self.end_of_boot_d.q.val() {
                 self.next_q.d.next = self.kernel_entry.val().get_bits::<30>(2);
             }
             self.pc_q.d.next = self.pc.val();
+            for k in 0..self._spawns {
+                if self.job[k].spawned.val() & self.end_of_boot_d.q.val() {
+                    self.next_q.d.next = self.job[k].entry.val();
+                }
+                // A spawned thread has no verdict.
+                if self.job[k].spawned.val() & self.exit_d.q.val() {
+                    self.store_q.d.next = false;
+                }
+            }
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::prelude::*;
 ///
 /// A record offered with `valid` is taken at an edge with `ready` high, which depends on a register
 /// only; it stands on the `fault_` ports from the next cycle on.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(spawns: usize)]
 pub struct FaultBuffer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -46,6 +47,13 @@ pub struct FaultBuffer {
     pub fault_value: Signal<Out, Bits<32>>,
     /// packetIdx of its lowest lane.
     pub fault_packet: Signal<Out, Bits<32>>,
+    /// Job of the warp: its slot in bits 3:0; bit 4: the warp is one of spawned threads (one element with a
+    /// thread spawner, as the next).
+    #[count(spawns)]
+    pub job: Vec<Signal<In, Bits<5>>>,
+    /// To the fault collector: the same.
+    #[count(spawns)]
+    pub fault_job: Vec<Signal<Out, Bits<5>>>,
     full: Register<Bit>,
     cause_q: Register<Bits<5>>,
     slot_q: Register<Bits<5>>,
@@ -53,6 +61,17 @@ pub struct FaultBuffer {
     pc_q: Register<Bits<32>>,
     value_q: Register<Bits<32>>,
     packet_q: Register<Bits<32>>,
+    #[count(spawns)]
+    job_q: Vec<Register<Bits<5>>>,
+    #[init(spawns)]
+    _spawns: usize,
+}
+
+impl FaultBuffer {
+    /// The buffer of a core that runs packets alone (`spawns` 0), or packets and spawned threads (1).
+    pub fn new(spawns: usize) -> Self {
+        Self::wired(spawns)
+    }
 }
 
 impl Logic for FaultBuffer {
@@ -77,6 +96,12 @@ impl Logic for FaultBuffer {
         self.fault_pc.next = self.pc_q.q.val();
         self.fault_value.next = self.value_q.q.val();
         self.fault_packet.next = self.packet_q.q.val();
+        for k in 0..self._spawns {
+            if !self.full.q.val() & self.valid.val() {
+                self.job_q[k].d.next = self.job[k].val();
+            }
+            self.fault_job[k].next = self.job_q[k].q.val();
+        }
     }
 }
 
@@ -90,7 +115,7 @@ mod tests {
     #[test]
     fn every_record_passes_once_and_in_order() {
         let mut random = crate::testing::random();
-        let mut uut = FaultBuffer::default();
+        let mut uut = FaultBuffer::new(0);
         reset!(uut);
         let (mut offered, mut inside) = (0u64, VecDeque::new());
         for _ in 0..2_000 {

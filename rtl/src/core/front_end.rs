@@ -7,15 +7,15 @@ use crate::prelude::*;
 /// the pending path with the highest priority and the first packetIdx.
 ///
 /// Stage S chooses a warp and addresses the context memories; stage C knows the PC, looks up the
-/// instruction and moves the PC of the warp on; stage I waits for the instruction; the outputs
-/// `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that it
+/// instruction and moves the PC of the warp on, behind the last word of the boot sequence to the
+/// kernel's entry; stage I waits for the instruction; the outputs `decode_*` are those of stage D. So a warp can issue in every cycle, on the assumption that it
 /// continues in sequence. In the cycle after stage D its outcome may revoke this (`replay_valid`,
 /// `control_valid`), and so may stage W (`flush_valid`): then the younger instructions of the warp
 /// in stages S to D are flushed. Everything but the PC changes only while the warp has nothing in
 /// stages S to D; that of a fresh warp follows from its start alone. The ports of [`WarpScheduler`]
 /// that have the same names here are passed through.
 #[derive(LogicBlock)]
-#[new(oldest_first: bool)]
+#[new(oldest_first: bool, spawns: usize)]
 pub struct FrontEnd<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -31,6 +31,8 @@ pub struct FrontEnd<const LANES: usize> {
     pub start_packet: Signal<In, Bits<32>>,
     /// From warp issue: number of threads, 1 to `LANES`.
     pub start_count: Signal<In, Bits<6>>,
+    /// KERNEL_ENTRY register, bits 31:2: where the warps go on behind the boot sequence.
+    pub kernel_entry: Signal<In, Bits<30>>,
     /// From stage R: slot of the instruction that was in stage D a cycle ago. `miss_valid` to
     /// `replay_valid` report what became of it, for one cycle.
     pub hold_slot: Signal<In, Bits<5>>,
@@ -113,7 +115,7 @@ pub struct FrontEnd<const LANES: usize> {
     pub decode_pc: Signal<Out, Bits<30>>,
     /// It stands in the boot region and does not come from the cache.
     pub decode_boot: Signal<Out, Bit>,
-    /// Lanes of its warp wait at the instruction after it.
+    /// Lanes of its warp wait at the instruction after it, or may do so behind the boot sequence.
     pub decode_meets: Signal<Out, Bit>,
     /// Its call depth.
     pub decode_depth: Signal<Out, Bits<6>>,
@@ -135,10 +137,19 @@ pub struct FrontEnd<const LANES: usize> {
     pub finish_slot: Signal<Out, Bits<5>>,
     /// At least one warp is on the core.
     pub occupied: Signal<Out, Bit>,
+    /// From warp issue: the warp that starts is one of spawned threads (one element with a thread
+    /// spawner, as the next).
+    #[count(spawns)]
+    pub start_spawned: Vec<Signal<In, Bit>>,
+    /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
+    #[count(spawns)]
+    pub start_entry: Vec<Signal<In, Bits<30>>>,
     #[init(WarpScheduler::new(oldest_first))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     start: RamSync<Bits<38>, 5>,
+    #[count(spawns)]
+    entry: Vec<RamSync<Bits<31>, 5>>,
     depth: RamSync<Bits<6>, 5>,
     active: RamSync<Bits<LANES>, 5>,
     alive: RamSync<Bits<LANES>, 5>,
@@ -163,6 +174,7 @@ pub struct FrontEnd<const LANES: usize> {
     fetched_slot_q: Register<Bits<5>>,
     fetched_pc_q: Register<Bits<30>>,
     fetched_boot_q: Register<Bit>,
+    fetched_last_of_boot_q: Register<Bit>,
     fetched_depth_q: Register<Bits<6>>,
     fetched_active_q: Register<Bits<LANES>>,
     fetched_alive_q: Register<Bits<LANES>>,
@@ -184,12 +196,15 @@ pub struct FrontEnd<const LANES: usize> {
     all_lanes: Constant<Bits<LANES>>,
     #[init(Constant::new((LANES as u64).into()))]
     lanes: Constant<Bits<6>>,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
-    /// The front end of a core; see [`WarpScheduler::new`].
-    pub fn new(oldest_first: bool) -> Self {
-        Self::wired(oldest_first)
+    /// The front end of a core that runs packets alone (`spawns` 0), or packets and spawned threads
+    /// (1); see [`WarpScheduler::new`].
+    pub fn new(oldest_first: bool, spawns: usize) -> Self {
+        Self::wired(oldest_first, spawns)
     }
 }
 
@@ -312,7 +327,26 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             // BOOT_ADDRESS
             pc = bits::<30>(0x3fff_ffc0);
         }
-        let after = pc + bits::<30>(1);
+        // BOOT_ADDRESS + 16: the last word of the boot sequence
+        let last_of_boot = pc == bits::<30>(0x3fff_ffc4);
+        let mut after = pc + bits::<30>(1);
+        if last_of_boot {
+            after = self.kernel_entry.val();
+        }
+        for k in 0..self._spawns {
+            self.entry[k].write_enable.next = self.start_valid.val();
+            self.entry[k].write_address.next = self.start_slot.val();
+            self.entry[k].write_data.next = bit_cast::<31, 30>(self.start_entry[k].val());
+            if self.start_spawned[k].val() {
+                self.entry[k].write_data.next =
+                    bits::<31>(0x4000_0000) | bit_cast::<31, 30>(self.start_entry[k].val());
+            }
+            self.entry[k].read_enable.next = self.advance.val();
+            self.entry[k].read_address.next = self.scheduler.issue_slot.val();
+            if last_of_boot & self.entry[k].read_data.val().get_bit(30) {
+                after = self.entry[k].read_data.val().get_bits::<30>(0);
+            }
+        }
         let mut call_depth = self.depth.read_data.val();
         let mut running = self.active.read_data.val();
         let mut living = self.alive.read_data.val();
@@ -346,6 +380,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.fetched_slot_q.d.next = self.context_held_slot.q.val();
             self.fetched_pc_q.d.next = pc;
             self.fetched_boot_q.d.next = boot;
+            self.fetched_last_of_boot_q.d.next = last_of_boot;
             self.fetched_depth_q.d.next = call_depth;
             self.fetched_active_q.d.next = running;
             self.fetched_alive_q.d.next = living;
@@ -365,10 +400,11 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.fetched_slot.next = self.fetched_slot_q.q.val();
         self.fetched_pc.next = self.fetched_pc_q.q.val();
         self.fetched_boot.next = self.fetched_boot_q.q.val();
-        let meets = (self.fetched_active_q.q.val() != self.fetched_alive_q.q.val())
-            & (self.fetched_waiting_q.q.val().get_bits::<30>(0)
-                == (self.fetched_pc_q.q.val() + bits::<30>(1)))
+        let met = (self.fetched_waiting_q.q.val().get_bits::<30>(0)
+            == (self.fetched_pc_q.q.val() + bits::<30>(1)))
             & (self.fetched_waiting_q.q.val().get_bits::<6>(30) == !self.fetched_depth_q.q.val());
+        let meets = (self.fetched_active_q.q.val() != self.fetched_alive_q.q.val())
+            & (met | self.fetched_last_of_boot_q.q.val());
         self.decode_valid_q.d.next = self.decode_valid_q.q.val() & !drop_decode;
         if self.decode_valid_q.q.val() & drop_decode {
             self.decode_reason_q.d.next = drop_reason;

@@ -3,11 +3,11 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycles, PathSelector, ReadStage,
-    RegisterAddress, RetireTrace, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
+    RegisterAddress, RetireTrace, SpawnedWarps, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
-use crate::ports::{CoreCounters, LostCycleCounters, Trace};
+use crate::ports::{CoreCounters, JobStart, LostCycleCounters, Trace};
 use crate::prelude::*;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 interleaved warps (docs/shader-core.md).
@@ -17,7 +17,7 @@ use crate::prelude::*;
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -131,6 +131,18 @@ pub struct ShaderCore<const LANES: usize> {
     /// From memory: the line of an atomic operation could not be read (one element with atomic instructions).
     #[count(atomics)]
     pub written_error: Vec<Signal<In, Bit>>,
+    /// From warp issue and the thread spawner: what the warp that starts is (one element with a thread spawner, as the next).
+    #[count(spawns)]
+    pub start_job: Vec<JobStart>,
+    /// SPAWN_WATCHDOG register.
+    #[count(spawns)]
+    pub spawn_watchdog_limit: Vec<Signal<In, Bits<31>>>,
+    /// To the DCQ: a thread of the warp that finished ended with a fault.
+    #[count(spawns)]
+    pub finish_faulted: Vec<Signal<Out, Bit>>,
+    /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads.
+    #[count(spawns)]
+    pub fault_job: Vec<Signal<Out, Bits<5>>>,
     /// Its event counters.
     pub counters: CoreCounters,
     /// The cycles that it lost.
@@ -138,11 +150,11 @@ pub struct ShaderCore<const LANES: usize> {
     /// Its retire trace (see [`RetireTrace`]), if it is there.
     #[count(traces)]
     pub trace: Vec<Trace>,
-    #[init(FrontEnd::new(options.oldest_first))]
+    #[init(FrontEnd::new(options.oldest_first, spawns))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
-    #[init(DecodeStage::new(LANES))]
+    #[init(DecodeStage::new(LANES, spawns))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
     #[init((0..LANES).map(|_| Lane::new(options.aes)).collect())]
@@ -157,6 +169,7 @@ pub struct ShaderCore<const LANES: usize> {
     atomic_turns: Vec<AtomicTurns>,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
+    #[init(Watchdog::new(spawns))]
     watchdog: Watchdog,
     late: LateResults<LANES>,
     event_counters: EventCounters,
@@ -171,7 +184,10 @@ pub struct ShaderCore<const LANES: usize> {
     divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
     lost_cycles: LostCycles,
+    #[init(FaultBuffer::new(spawns))]
     faults: FaultBuffer,
+    #[count(spawns)]
+    spawned: Vec<SpawnedWarps>,
     #[count(traces)]
     retire_trace: Vec<RetireTrace<LANES>>,
     #[init(Pack::new(32))]
@@ -190,6 +206,8 @@ pub struct ShaderCore<const LANES: usize> {
     _atomics: usize,
     #[init(traces)]
     _traces: usize,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -204,7 +222,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
     pub fn new(options: CoreOptions) -> Self {
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
-        Self::wired(options, traces, atomics)
+        let spawns = usize::from(options.spawns);
+        Self::wired(options, traces, atomics, spawns)
     }
 }
 
@@ -259,6 +278,26 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.hazards.atomic_refused.next = self.atomic_turns[k].refused.val();
         }
 
+        // Warps of spawned threads, if there are any
+        for k in 0..self._spawns {
+            self.spawned[k].start_valid.next = self.start_valid.val();
+            self.spawned[k].start_slot.next = self.start_slot.val();
+            connect!(self.start_job[k], self.spawned[k].start);
+            self.front_end.start_spawned[k].next = self.start_job[k].spawned.val();
+            self.front_end.start_entry[k].next = self.start_job[k].entry.val();
+            self.spawned[k].advance.next = self.write.advance.val();
+            self.spawned[k].fetched_slot.next = self.front_end.fetched_slot.val();
+            connect!(self.spawned[k].job, self.decode.job[k]);
+            self.spawned[k].write_slot.next = self.write.slot.val();
+            self.spawned[k].fault_valid.next = self.write.fault_valid.val() & self.faults.ready.val();
+            self.spawned[k].finish_slot.next = self.front_end.finish_slot.val();
+            self.finish_faulted[k].next = self.spawned[k].finish_faulted.val();
+            self.watchdog.spawn_limit[k].next = self.spawn_watchdog_limit[k].val();
+            self.watchdog.spawned_slots[k].next = self.spawned[k].spawned_slots.val();
+            self.faults.job[k].next = self.spawned[k].write_job.val();
+            self.fault_job[k].next = self.faults.fault_job[k].val();
+        }
+
         // Long-latency results
         self.late.port_wanted_next.next = self.write.port_wanted_next.val();
         self.late.scratchpad_next.next = self.data_memory.scratchpad_next.val();
@@ -288,6 +327,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.front_end.start_slot.next = self.start_slot.val();
         self.front_end.start_packet.next = self.start_packet.val();
         self.front_end.start_count.next = self.start_count.val();
+        self.front_end.kernel_entry.next = self.kernel_entry.val().get_bits::<30>(2);
         self.front_end.hold_slot.next = self.read.slot.val();
         self.front_end.hold_pc.next = self.decode.read_pc.val();
         self.front_end.miss_valid.next = self.decode.miss_valid.val();

@@ -23,9 +23,17 @@ use crate::prelude::*;
 /// | 0xcc5 | address of the argument block |
 /// | 0xcc6 | top of the thread's stack |
 ///
+/// With a thread spawner, in a warp of spawned threads:
+///
+/// | CSR | value |
+/// | --- | --- |
+/// | 0xcc0 | number of the thread in its job |
+/// | 0xcc4, 0xcc5 | words ARG0 and ARG1 of the job's descriptor |
+/// | 0xcc7 | 0x8000_0000 + slot of the job; 0 in a packet warp |
+///
 /// Combinational. `known` is low for any other number.
 #[derive(LogicBlock)]
-#[new(lanes: usize)]
+#[new(lanes: usize, spawns: usize)]
 pub struct ThreadIndex {
     /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
@@ -69,14 +77,29 @@ pub struct ThreadIndex {
     pub last: Signal<Out, Bits<5>>,
     /// The CSR exists.
     pub known: Signal<Out, Bit>,
+    /// The warp is one of spawned threads (one element with a thread spawner, as the next).
+    #[count(spawns)]
+    pub spawned: Vec<Signal<In, Bit>>,
+    /// Slot of its job.
+    #[count(spawns)]
+    pub job: Vec<Signal<In, Bits<4>>>,
+    /// Word ARG0 of its descriptor.
+    #[count(spawns)]
+    pub argument_0: Vec<Signal<In, Bits<32>>>,
+    /// Word ARG1 of its descriptor.
+    #[count(spawns)]
+    pub argument_1: Vec<Signal<In, Bits<32>>>,
     #[init(Constant::new(u64::from(lanes.trailing_zeros()).into()))]
     lanes_log2: Constant<Bits<5>>,
+    #[init(spawns)]
+    _spawns: usize,
 }
 
 impl ThreadIndex {
-    /// The unit of a core with `lanes` lanes (a power of two).
-    pub fn new(lanes: usize) -> Self {
-        Self::wired(lanes)
+    /// The unit of a core with `lanes` lanes (a power of two) that runs packets alone (`spawns` 0), or
+    /// packets and spawned threads (1).
+    pub fn new(lanes: usize, spawns: usize) -> Self {
+        Self::wired(lanes, spawns)
     }
 }
 
@@ -145,6 +168,24 @@ impl Logic for ThreadIndex {
             self.known.next = false;
         }
         self.step.next = bits::<32>(1) << shift;
+
+        for k in 0..self._spawns {
+            if self.spawned[k].val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc4)) {
+                self.base.next = self.argument_0[k].val();
+                self.offset_base.next = bits::<32>(0);
+                self.mask.next = bits::<32>(0);
+                self.last.next = bits::<5>(31);
+            }
+            if self.spawned[k].val() & !self.exit.val() & (self.number.val() == bits::<12>(0xcc5)) {
+                self.base.next = self.argument_1[k].val();
+            }
+            if self.number.val() == bits::<12>(0xcc7) {
+                self.known.next = true;
+                if self.spawned[k].val() & !self.exit.val() {
+                    self.base.next = bits::<32>(0x8000_0000_u64) | bit_cast::<32, 4>(self.job[k].val());
+                }
+            }
+        }
     }
 }
 
@@ -154,7 +195,7 @@ mod tests {
     use rust_hdl::prelude::simulate;
 
     fn unit() -> ThreadIndex {
-        let mut unit = ThreadIndex::new(8);
+        let mut unit = ThreadIndex::new(8, 0);
         unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();
@@ -232,6 +273,38 @@ mod tests {
                 unit.exit.next = true;
                 assert!(simulate(&mut unit, 10));
                 assert_eq!(value(&unit, lane), 0x8_0000 + place * 4, "{packet} + {lane} of 2^{slots_log2}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_spawned_thread_has_the_arguments_of_its_job() {
+        let mut unit = ThreadIndex::new(8, 1);
+        unit.packet.next = 100.into();
+        unit.ring_slots_log2.next = 1.into();
+        unit.ring_base.next = 0x10_0000.into();
+        unit.argument.next = 0x9_0000.into();
+        unit.job[0].next = 9.into();
+        unit.argument_0[0].next = 0xaaaa_0000_u64.into();
+        unit.argument_1[0].next = 0xbbbb_0000_u64.into();
+        for (spawned, lane) in (0..16).map(|i| (i < 8, i % 8)) {
+            unit.spawned[0].next = spawned;
+            let of_packet = 0x10_0000 + (100 + lane) % 2;
+            for (number, of_thread, of_packet) in [
+                (0xcc0, 100 + lane, 100 + lane),
+                (0xcc4, 0xaaaa_0000, of_packet),
+                (0xcc5, 0xbbbb_0000, 0x9_0000),
+                (0xcc7, 0x8000_0009, 0),
+            ] {
+                unit.number.next = number.into();
+                assert!(simulate(&mut unit, 10));
+                assert!(unit.known.val());
+                let expected = if spawned { of_thread } else { of_packet };
+                assert_eq!(
+                    value(&unit, lane),
+                    expected,
+                    "CSR {number:#x} of lane {lane}, spawned: {spawned}"
+                );
             }
         }
     }

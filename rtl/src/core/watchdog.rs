@@ -14,7 +14,9 @@ use crate::prelude::*;
 /// 3. `overdue` is a register: at an edge with `advance` high it takes the state of the warp in
 ///    `slot`, whose instruction enters stage D at that edge.
 /// 4. A slot that never had a warp since power-up may show as overdue while the limit is not 0.
-#[derive(LogicBlock, Default)]
+/// 5. With a thread spawner `spawn_limit` holds for warps of spawned threads in place of `limit`.
+#[derive(LogicBlock)]
+#[new(spawns: usize)]
 pub struct Watchdog {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -34,12 +36,28 @@ pub struct Watchdog {
     pub slot: Signal<In, Bits<5>>,
     /// Stage D: the warp has run for too long.
     pub overdue: Signal<Out, Bit>,
+    /// SPAWN_WATCHDOG register: cycles that a warp of spawned threads may run; 0: for ever (one
+    /// element with a thread spawner, as the next).
+    #[count(spawns)]
+    pub spawn_limit: Vec<Signal<In, Bits<31>>>,
+    /// Slots whose warp is one of spawned threads.
+    #[count(spawns)]
+    pub spawned_slots: Vec<Signal<In, Bits<32>>>,
     starts: RamAsync<Bits<32>, 5>,
     visited: Register<Bits<5>>,
     aged: Register<Bits<5>>,
     age: Register<Bits<32>>,
     late: Register<Bits<32>>,
     overdue_q: Register<Bit>,
+    #[init(spawns)]
+    _spawns: usize,
+}
+
+impl Watchdog {
+    /// The watchdog of a core that runs packets alone (`spawns` 0), or packets and spawned threads (1).
+    pub fn new(spawns: usize) -> Self {
+        Self::wired(spawns)
+    }
 }
 
 impl Logic for Watchdog {
@@ -69,6 +87,15 @@ impl Logic for Watchdog {
         if self.limit.val().any() & !beyond.get_bit(32) {
             found = bits::<32>(1) << self.aged.q.val();
         }
+        for k in 0..self._spawns {
+            let of_job = bit_cast::<33, 32>(self.age.q.val()) - bit_cast::<33, 31>(self.spawn_limit[k].val());
+            if self.spawned_slots[k].val().get_bit(self.aged.q.val().index()) {
+                found = bits::<32>(0);
+                if self.spawn_limit[k].val().any() & !of_job.get_bit(32) {
+                    found = bits::<32>(1) << self.aged.q.val();
+                }
+            }
+        }
         self.late.d.next = (self.late.q.val() | found) & !started;
 
         self.overdue.next = self.overdue_q.q.val();
@@ -89,7 +116,7 @@ mod tests {
     #[test]
     fn warps_are_overdue_between_the_limit_and_34_cycles_after_it() {
         let mut random = crate::testing::random();
-        let mut uut = Watchdog::default();
+        let mut uut = Watchdog::new(0);
         reset!(uut);
         let mut starts = [None::<u64>; 32];
         let (mut limit, mut limited_since) = (0, 0);
@@ -136,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_answer_is_held_while_the_pipeline_stands() {
-        let mut uut = Watchdog::default();
+        let mut uut = Watchdog::new(0);
         reset!(uut);
         uut.limit.next = bits(10);
         // Cycles, slot in stage C, whether the pipeline moves, whether a warp starts in slot 7,

@@ -1,9 +1,9 @@
 //! Every unit against its Verilog, with random inputs.
 
 use super::equivalence::check;
-use crate::config::Config;
+use crate::config::{Config, CoreOptions};
 use crate::host::registers;
-use crate::{control, core, host, memory, top};
+use crate::{control, core, host, memory, spawn, top};
 
 /// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
 macro_rules! units {
@@ -82,18 +82,18 @@ const LOST: [core::LostCycle; 6] = [
 ];
 
 units! {
-    core_slots: control::CoreSlots::default();
+    core_slots: control::CoreSlots::new(1);
     delay_commit_queue: control::DelayCommitQueue::<4>::default();
-    dispatch: control::Dispatch::<3, 4>::new(2, 8, 4);
-    fault_collector: control::FaultCollector::new(3);
-    finish_arbiter: control::FinishArbiter::new(4);
-    lookup_table: control::LookupTable::<6>::default();
+    dispatch: control::Dispatch::<3, 4>::new(2, 8, 4, 0);
+    fault_collector: control::FaultCollector::new(3, 1);
+    finish_arbiter: control::FinishArbiter::new(4, 1);
+    lookup_table: control::LookupTable::<6>::new(1);
     round_robin: control::RoundRobin::default();
     task_fifo: control::TaskFifo::<3, 4>::default(), 10_000, |unit, random, _| {
         unit.push_data.next = (random() & 0xffff_ffff).into();
     };
     warp_former: control::WarpFormer::new(8);
-    warp_issue: control::WarpIssue::new(3, 8);
+    warp_issue: control::WarpIssue::new(3, 8, 1);
     access_check: core::AccessCheck::<4>::default();
     access_window: core::AccessWindow::default();
     core_counters: core::EventCounters::default();
@@ -103,8 +103,8 @@ units! {
     };
     program_counters: core::ProgramCounters::default();
     retire_trace: core::RetireTrace::<4>::default();
-    decode_stage: core::DecodeStage::new(8);
-    front_end: core::FrontEnd::<4>::new(false);
+    decode_stage: core::DecodeStage::new(8, 1);
+    front_end: core::FrontEnd::<4>::new(false, 1);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = random_control(random());
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
@@ -156,7 +156,7 @@ units! {
         unit.step.next = random() % 64 != 0;
     };
     multiplier: core::Multiplier::default();
-    fault_buffer: core::FaultBuffer::default();
+    fault_buffer: core::FaultBuffer::new(1);
     fault_encoder: core::FaultEncoder::<8>::default();
     lane_alu: core::LaneAlu::default(), 10_000, |unit, random, _| {
         unit.control.next = random_control(random());
@@ -167,8 +167,8 @@ units! {
     substitution_box: core::SubstitutionBox::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
-    thread_index: core::ThreadIndex::new(8);
-    watchdog: core::Watchdog::default(), 10_000, |unit, random, cycle| {
+    thread_index: core::ThreadIndex::new(8, 1);
+    watchdog: core::Watchdog::new(1), 10_000, |unit, random, cycle| {
         unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
         unit.start_valid.next = random() % 16 == 0;
@@ -177,5 +177,39 @@ units! {
     word_select: memory::WordSelect::default();
     store_align: memory::StoreAlign::default();
     store_merge: memory::StoreMerge::new(4);
+    spawn_page: spawn::SpawnPage::default();
+    spawn_order: spawn::SpawnOrder::default();
+    spawn_issue: spawn::SpawnIssue::new(3, 8), 10_000, |unit, random, cycle| {
+        // Mostly good descriptors of few warps.
+        if random() % 8 != 0 {
+            unit.entry.next = (random() & 0xffff_fffc).into();
+            unit.shape.next = (random() % 40 | (cycle / 100 % 2) << 25 | (random() & 1) << 26).into();
+            unit.reserved.next = 0.into();
+            unit.token.next = (random() & 0x3fff_ffff).into();
+            unit.cores.next = (random() % 8).into();
+            unit.kernel_class.next = cycle / 100 % 2 == 1;
+        }
+    };
+    spawn_jobs: spawn::SpawnJobs::default();
+    completion_writer: spawn::CompletionWriter::default(), 10_000, |unit, random, _| {
+        unit.write.written_tag.next = (30 + random() % 2).into();
+        if random() % 4 != 0 {
+            unit.completion.next = (random() & 0xffff_fffc).into();
+        }
+    };
+    thread_spawner: spawn::ThreadSpawner::new(2, 4, 8), 20_000, |unit, random, _| {
+        unit.write.written_tag.next = 31.into();
+        unit.control.slot.next = (random() % 9).into();
+        unit.control.word.next = (random() % 8).into();
+        unit.control.value.next = match unit.control.word.next.index() {
+            3 => random() % 12,
+            4 => 0,
+            5 => random() % 4,
+            _ => random() & 0x3fff_fffc,
+        }
+        .into();
+    };
+    spawned_warps: core::SpawnedWarps::default();
+    shader_core_with_spawns: core::ShaderCore::<2>::new(CoreOptions { spawns: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }

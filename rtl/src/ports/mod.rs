@@ -6,8 +6,10 @@
 mod axi_lite;
 mod registers;
 mod retire;
+mod spawn;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
+pub use spawn::{JobStart, LineWrite, SpawnedFinish, SpawnedWarp};

@@ -142,4 +142,14 @@ pub enum CosimError {
         /// Registers and counts that tell what is pending.
         state: String,
     },
+    /// Jobs of the thread spawner did not end for long.
+    #[error(
+        "the jobs of the slots in {slots:#06x} are not complete after {cycles} cycles without one that ended"
+    )]
+    JobsStuck {
+        /// A bit for each slot.
+        slots: u32,
+        /// Cycles waited.
+        cycles: u64,
+    },
 }

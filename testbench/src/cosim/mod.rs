@@ -8,6 +8,7 @@
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `allocator`, `host` | the host library, for every [`Device`] |
+//! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
 //! | `stream` | the packet ports: source and sink of frames, runs through them |
 //! | `tracker`, `progress`, `session` | runs of packets, with the time of every stage, and when they are given up |
@@ -24,6 +25,7 @@ mod ports;
 mod progress;
 mod session;
 mod simulation;
+mod spawn;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -40,9 +42,12 @@ pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
     OKAY, SLVERR,
 };
-pub use ports::{Axi4Ports, AxiLitePorts, PortError, StreamInPorts, StreamOutPorts, TracePorts};
+pub use ports::{
+    Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
+};
 pub use session::{frame_capacity, run, Arrivals, Packet, PacketRecord, Progress, RunOptions, RunResult};
-pub use simulation::{Event, Observer, PacketRange, Simulation, WarpSlot};
+pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot};
+pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
 pub use stream::{
     run_through_ports, PortCounters, PortsResult, SentFrame, StreamOptions, StreamSink, StreamSource, Streams,
 };

@@ -166,6 +166,28 @@ bundle! {
     }
 }
 
+bundle! {
+    /// The event ports of an array with a thread spawner.
+    SpawnTracePorts {
+        inputs {}
+        outputs {
+            issue_spawned: 1, issue_job: 4, finish_spawned: 1,
+            spawn_trigger_valid: 1, spawn_trigger_slot: 4, spawn_complete_valid: 1, spawn_complete_slot: 4,
+        }
+    }
+}
+
+impl SpawnTracePorts {
+    /// The ports, if the design has a thread spawner.
+    ///
+    /// # Errors
+    /// As [`SpawnTracePorts::bind`].
+    pub fn bind_if_present(model: &Model) -> Result<Option<Self>, PortError> {
+        let present = model.ports().iter().any(|port| port.name == "trace_issue_spawned");
+        present.then(|| Self::bind(model, "trace")).transpose()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

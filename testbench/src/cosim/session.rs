@@ -209,6 +209,8 @@ pub fn run(
     if let Some((index, packet)) = packets.iter().enumerate().find(|(_, p)| p.frame.len() > capacity) {
         return Err(CosimError::FrameTooLarge { index, length: packet.frame.len(), capacity });
     }
+    // What spawned threads did before is not of this run.
+    host.device_mut().take_events(&mut Vec::new());
     host.start(setup.eager)?;
     let mut run = Run {
         tracker: Tracker::new(host.info(), 1 << setup.ring_slots_log2),

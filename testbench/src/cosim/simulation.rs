@@ -7,7 +7,7 @@ use super::device::Device;
 use super::error::CosimError;
 use super::image::MemoryImage;
 use super::memory::{Axi4Memory, Disturbance, MemoryOptions, MemoryStatistics};
-use super::ports::{Axi4Ports, AxiLitePorts, TracePorts};
+use super::ports::{Axi4Ports, AxiLitePorts, SpawnTracePorts, TracePorts};
 use super::stream::Streams;
 
 /// Cycles that `rst` is high.
@@ -41,6 +41,30 @@ pub enum Event {
     Finish(WarpSlot),
     /// A warp was committed.
     Commit(WarpSlot, PacketRange),
+    /// Something of the thread spawner.
+    Spawn(SpawnEvent),
+}
+
+/// What the event ports of the thread spawner told. Jobs are named by their slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpawnEvent {
+    /// A job was triggered.
+    Trigger(u8),
+    /// A warp of spawned threads was issued to a slot.
+    Issue {
+        /// Its job.
+        job: u8,
+        /// Where it runs.
+        slot: WarpSlot,
+        /// Number of its first thread in the job.
+        first: u32,
+        /// Its threads.
+        count: u32,
+    },
+    /// A core reported the warp of spawned threads in a slot as finished.
+    Finish(WarpSlot),
+    /// A job is complete: its completion word is visible, and its slot is free.
+    Complete(u8),
 }
 
 /// Looks at the design in every cycle, when its outputs have settled before the rising edge: cycles since reset, the model, the
@@ -53,6 +77,7 @@ pub struct Simulation {
     clock: Input,
     reset: Input,
     trace: TracePorts,
+    spawn_trace: Option<SpawnTracePorts>,
     registers: AxiLiteHost,
     memory: Axi4Memory,
     streams: Option<Streams>,
@@ -75,6 +100,7 @@ impl Simulation {
             clock: model.input("clk", 1)?,
             reset: model.input("rst", 1)?,
             trace: TracePorts::bind(&model, "trace")?,
+            spawn_trace: SpawnTracePorts::bind_if_present(&model)?,
             registers: AxiLiteHost::new(AxiLitePorts::bind(&model, "s_axil")?),
             memory: Axi4Memory::new(Axi4Ports::bind_channels(&model)?, memory),
             streams: Streams::bind(&model)?,
@@ -214,8 +240,25 @@ impl Simulation {
             first: model.get_u64(first) as u32,
             count: model.get_u64(count) as u32,
         };
+        let spawned = self.spawn_trace.as_ref();
+        if let Some(s) = spawned {
+            let slot = |port| model.get_u64(port) as u8;
+            if model.get_bool(s.spawn_complete_valid) {
+                let event = SpawnEvent::Complete(slot(s.spawn_complete_slot));
+                self.events.push((self.cycle, Event::Spawn(event)));
+            }
+            if model.get_bool(s.spawn_trigger_valid) {
+                let event = SpawnEvent::Trigger(slot(s.spawn_trigger_slot));
+                self.events.push((self.cycle, Event::Spawn(event)));
+            }
+        }
         if model.get_bool(t.finish_valid) {
-            self.events.push((self.cycle, Event::Finish(warp(t.finish_core, t.finish_slot))));
+            let slot = warp(t.finish_core, t.finish_slot);
+            let event = match spawned {
+                Some(s) if model.get_bool(s.finish_spawned) => Event::Spawn(SpawnEvent::Finish(slot)),
+                _ => Event::Finish(slot),
+            };
+            self.events.push((self.cycle, event));
         }
         if model.get_bool(t.commit_valid) {
             let event =
@@ -223,8 +266,17 @@ impl Simulation {
             self.events.push((self.cycle, event));
         }
         if model.get_bool(t.issue_valid) {
-            let event =
-                Event::Issue(warp(t.issue_core, t.issue_slot), packets(t.issue_packet, t.issue_count));
+            let slot = warp(t.issue_core, t.issue_slot);
+            let range = packets(t.issue_packet, t.issue_count);
+            let event = match spawned {
+                Some(s) if model.get_bool(s.issue_spawned) => Event::Spawn(SpawnEvent::Issue {
+                    job: model.get_u64(s.issue_job) as u8,
+                    slot,
+                    first: range.first,
+                    count: range.count,
+                }),
+                _ => Event::Issue(slot, range),
+            };
             self.events.push((self.cycle, event));
         }
     }

@@ -130,6 +130,7 @@ impl Tracker {
                 Ok(None)
             }
             Event::Commit(slot, packets) => self.commit(now, slot, packets).map(Some).or_else(order),
+            Event::Spawn(_) => Ok(None),
         }
     }
 

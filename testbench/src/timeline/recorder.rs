@@ -124,6 +124,7 @@ impl<W: Write> Recorder<W> {
                     self.write(&warp, cycle)?;
                 }
             }
+            Event::Spawn(_) => {}
         }
         Ok(())
     }

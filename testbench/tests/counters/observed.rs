@@ -94,6 +94,7 @@ impl Observed {
                     self.committed_warps += 1;
                     self.committed_packets += packets.count;
                 }
+                Event::Spawn(event) => panic!("cycle {cycle}: {event:?} in an array without thread spawner"),
             }
         }
     }

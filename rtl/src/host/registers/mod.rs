@@ -14,6 +14,7 @@ pub mod identity;
 pub mod memory;
 pub mod packet_ports;
 pub mod progress;
+pub mod spawn;
 mod table;
 pub mod tasks;
 pub mod time;
@@ -62,6 +63,8 @@ pub struct RegisterFile {
     pub packet_ports: Optional<packet_ports::PortControl>,
     /// From the packet ports.
     pub port_counters: Optional<packet_ports::PortCounters>,
+    /// To and from the thread spawner.
+    pub spawn: Optional<spawn::SpawnControl>,
 }
 
 impl RegisterFile {

@@ -6,8 +6,10 @@ use crate::config::Config;
 use crate::control::testing::{random, settle, start, tick};
 use rand::Rng;
 
-fn configuration(packet_ports: bool) -> Config {
-    Config { cores: 3, packet_ports, ..Config::preset("default").unwrap() }
+/// With every part, or with none.
+fn configuration(parts: bool) -> Config {
+    let spawn_slots = if parts { 16 } else { 0 };
+    Config { cores: 3, packet_ports: parts, spawn_slots, ..Config::preset("default").unwrap() }
 }
 
 /// The register file of an array that has every part.
@@ -89,8 +91,8 @@ fn set(unit: &mut RegisterFile, name: &str, value: u32) {
 /// says, everything else answers SLVERR, reads as zero and takes no write.
 #[test]
 fn every_word_follows_the_table() {
-    for packet_ports in [true, false] {
-        follows_the_table(&configuration(packet_ports));
+    for parts in [true, false] {
+        follows_the_table(&configuration(parts));
     }
 }
 
@@ -141,8 +143,8 @@ fn follows_the_table(config: &Config) {
 /// The parts of an array are what the map of this array has, and no other register is there.
 #[test]
 fn a_register_is_there_with_its_part_only() {
-    for packet_ports in [true, false] {
-        let config = configuration(packet_ports);
+    for parts in [true, false] {
+        let config = configuration(parts);
         let mut unit = unit_of(&config);
         let map = registers_of(&config);
         for register in REGISTERS {
@@ -156,7 +158,7 @@ fn a_register_is_there_with_its_part_only() {
             let expected = if there { 0 } else { 2 };
             assert_eq!(write(&mut unit, register.offset, 0, 15), expected, "{} is written", register.name);
         }
-        assert_eq!(map.len() < REGISTERS.len(), !packet_ports);
+        assert_eq!(map.len() < REGISTERS.len(), !parts);
     }
 }
 
@@ -226,7 +228,7 @@ fn status_is_read() {
     let mut unit = unit();
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
-    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 1 << 24);
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 5 << 24);
     assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();
@@ -257,8 +259,19 @@ fn status_is_read() {
     unit.port_counters[0].not_sent.next = 23.into();
     unit.port_counters[0].length_errors.next = 24.into();
     unit.port_counters[0].read_errors.next = 25.into();
+    unit.spawn[0].spawner.busy.next = 26.into();
+    unit.spawn[0].spawner.warps.next = 27.into();
+    unit.spawn[0].spawner.jobs.next = 28.into();
+    unit.spawn[0].spawner.overruns.next = 29.into();
+    unit.spawn[0].spawner.rejected.next = 30.into();
+    unit.spawn[0].fault_job.next = 31.into();
     for (name, value) in [
         ("TASK_LEVEL", 1020),
+        ("SPAWN_BUSY", 26),
+        ("SPAWNED_WARPS", 27),
+        ("SPAWN_JOBS", 28),
+        ("SPAWN_ERRORS", 29 | 30 << 16),
+        ("FAULT_JOB", 31),
         ("TASK_ROOM", 4),
         ("PENDING", 2),
         ("ISSUED_WARPS", 3),

@@ -1,0 +1,67 @@
+//! Between the thread spawner, the control path and the cores.
+
+use crate::prelude::*;
+
+/// A warp of spawned threads on its way to a core.
+#[derive(Ports)]
+pub struct SpawnedWarp {
+    /// A warp is offered; it stays until it is taken.
+    pub valid: Signal<In, Bit>,
+    /// It is taken at this edge; depends on no port of this group but `cores`.
+    pub ready: Signal<Out, Bit>,
+    /// The cores that may run it; bits of cores that are not there are ignored.
+    pub cores: Signal<In, Bits<32>>,
+    /// Slot of its job.
+    pub job: Signal<In, Bits<4>>,
+    /// Number of its first thread.
+    pub thread: Signal<In, Bits<32>>,
+    /// Its threads, 1 to the lanes of a core.
+    pub count: Signal<In, Bits<6>>,
+}
+
+/// What the warps of a job start with, in the cycle in which one of them starts.
+#[derive(Ports)]
+pub struct JobStart {
+    /// The warp that starts is one of spawned threads.
+    pub spawned: Signal<In, Bit>,
+    /// Slot of its job.
+    pub job: Signal<In, Bits<4>>,
+    /// Address of its first instruction, bits 31:2.
+    pub entry: Signal<In, Bits<30>>,
+    /// `a1` of every thread.
+    pub argument_0: Signal<In, Bits<32>>,
+    /// `a2` of every thread.
+    pub argument_1: Signal<In, Bits<32>>,
+}
+
+/// A warp of spawned threads finished.
+#[derive(Ports)]
+pub struct SpawnedFinish {
+    /// A warp finished: its threads ended, and all their stores are performed.
+    pub valid: Signal<In, Bit>,
+    /// Slot of its job.
+    pub job: Signal<In, Bits<4>>,
+    /// One of its threads ended with a fault.
+    pub faulted: Signal<In, Bit>,
+}
+
+/// The write port of a requester of the L2, and its answer.
+#[derive(Ports)]
+pub struct LineWrite {
+    /// A line is to be written.
+    pub valid: Signal<Out, Bit>,
+    /// The write is accepted at this edge.
+    pub ready: Signal<In, Bit>,
+    /// Its line address.
+    pub line: Signal<Out, Bits<26>>,
+    /// The line, byte 0 in bits 7:0.
+    pub data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub strobe: Signal<Out, Bits<64>>,
+    /// Tag for the answer.
+    pub tag: Signal<Out, Bits<6>>,
+    /// A write is performed, and every later read of any requester sees it.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+}
