@@ -55,6 +55,9 @@ pub struct Config {
     pub l1_lines: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
     pub packet_ports: bool,
+    /// Hardware threads (harts) of the command processor: 0, for none, or 1.
+    #[serde(default)]
+    pub command_threads: usize,
     /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
@@ -145,6 +148,7 @@ impl Config {
             l2_ways: 4,
             l1_lines,
             packet_ports: false,
+            command_threads: 0,
             instruction_cache_lines,
             instruction_cache_ways: 1,
             trace: false,
@@ -164,6 +168,12 @@ impl Config {
         }
     }
 
+    /// Whether memory has a requester for the command processor.
+    #[must_use]
+    pub const fn command_requester(&self) -> bool {
+        self.command_threads > 0
+    }
+
     /// Checks every field against its range.
     ///
     /// # Errors
@@ -177,8 +187,10 @@ impl Config {
             }
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
-        let requesters = self.cores + usize::from(self.packet_ports);
-        range("cores", self.cores, requesters <= MAX_CORES, "1 to 31 with packet ports")?;
+        range("command_threads", self.command_threads, self.command_threads <= 1, "0 or 1")?;
+        let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
+        let most = ["1 to 32", "1 to 31 with packet ports or command processor", "1 to 30 with both"][others];
+        range("cores", self.cores, self.cores + others <= MAX_CORES, most)?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
         let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);

@@ -1,5 +1,6 @@
 //! The array.
 
+use crate::command::{CommandProcessor, CommandTrace};
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
@@ -17,7 +18,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize)]
+#[new(config: &Config, traced: usize, ports: usize, commands: usize, command_traces: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -100,6 +101,9 @@ pub struct HermesTop<const LANES: usize> {
     /// The retire trace of each core, core 0 in the lowest bits: only if the configuration has it.
     #[count(traced)]
     pub trace: Vec<Trace>,
+    /// The retire trace of the command processor: only if the configuration has both.
+    #[count(command_traces)]
+    pub trace_cp: Vec<CommandTrace>,
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
@@ -113,6 +117,8 @@ pub struct HermesTop<const LANES: usize> {
     core: Vec<ShaderCore<LANES>>,
     #[count(ports)]
     ports: Vec<PacketPorts>,
+    #[init(command(config))]
+    command: Vec<CommandProcessor>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
@@ -120,12 +126,28 @@ pub struct HermesTop<const LANES: usize> {
     _cores: usize,
     #[init(ports)]
     _ports: usize,
+    /// Requester of the packet ports.
+    #[init(config.cores + usize::from(config.command_requester()))]
+    _ports_at: usize,
+    #[init(commands)]
+    _commands: usize,
+    #[init(command_traces)]
+    _command_traces: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
     _traces: usize,
     #[init(if config.atomics { config.cores } else { 0 })]
     _atomic_cores: usize,
+}
+
+/// The command processor, if there is one; its instruction cache is as large as that of a core.
+fn command(config: &Config) -> Vec<CommandProcessor> {
+    let one = || {
+        let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
+        CommandProcessor::new(config.command_threads, lines, ways, config.trace)
+    };
+    (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
 }
 
 impl<const LANES: usize> HermesTop<LANES> {
@@ -138,7 +160,9 @@ impl<const LANES: usize> HermesTop<LANES> {
         assert_eq!(config.lanes, LANES);
         let traced = if config.trace { config.cores } else { 0 };
         let ports = usize::from(config.packet_ports);
-        Self::wired(config, traced, ports)
+        let commands = usize::from(config.command_threads > 0);
+        let command_traces = if config.trace { commands } else { 0 };
+        Self::wired(config, traced, ports, commands, command_traces)
     }
 }
 
@@ -205,22 +229,50 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.m_axis_tx_tlast[i].next = self.ports[i].tx_tlast.val();
             self.m_axis_tx_tuser[i].next = self.ports[i].tx_tuser.val();
             self.ports[i].tx_tready.next = self.m_axis_tx_tready[i].val();
-            self.memory.read_valid[self._cores + i].next = self.ports[i].read_valid.val();
-            self.memory.read_line[self._cores + i].next = self.ports[i].read_line.val();
-            self.memory.read_tag[self._cores + i].next = self.ports[i].read_tag.val();
-            self.memory.write_valid[self._cores + i].next = self.ports[i].write_valid.val();
-            self.memory.write_line[self._cores + i].next = self.ports[i].write_line.val();
-            self.memory.write_data[self._cores + i].next = self.ports[i].write_data.val();
-            self.memory.write_strobe[self._cores + i].next = self.ports[i].write_strobe.val();
-            self.memory.write_tag[self._cores + i].next = self.ports[i].write_tag.val();
-            self.ports[i].read_ready.next = self.memory.read_ready[self._cores + i].val();
-            self.ports[i].write_ready.next = self.memory.write_ready[self._cores + i].val();
-            self.ports[i].response_valid.next = self.memory.response_valid[self._cores + i].val();
-            self.ports[i].response_tag.next = self.memory.response_tag[self._cores + i].val();
-            self.ports[i].response_data.next = self.memory.response_data[self._cores + i].val();
-            self.ports[i].response_error.next = self.memory.response_error[self._cores + i].val();
-            self.ports[i].written_valid.next = self.memory.written_valid[self._cores + i].val();
-            self.ports[i].written_tag.next = self.memory.written_tag[self._cores + i].val();
+            self.memory.read_valid[self._ports_at + i].next = self.ports[i].read_valid.val();
+            self.memory.read_line[self._ports_at + i].next = self.ports[i].read_line.val();
+            self.memory.read_tag[self._ports_at + i].next = self.ports[i].read_tag.val();
+            self.memory.write_valid[self._ports_at + i].next = self.ports[i].write_valid.val();
+            self.memory.write_line[self._ports_at + i].next = self.ports[i].write_line.val();
+            self.memory.write_data[self._ports_at + i].next = self.ports[i].write_data.val();
+            self.memory.write_strobe[self._ports_at + i].next = self.ports[i].write_strobe.val();
+            self.memory.write_tag[self._ports_at + i].next = self.ports[i].write_tag.val();
+            self.ports[i].read_ready.next = self.memory.read_ready[self._ports_at + i].val();
+            self.ports[i].write_ready.next = self.memory.write_ready[self._ports_at + i].val();
+            self.ports[i].response_valid.next = self.memory.response_valid[self._ports_at + i].val();
+            self.ports[i].response_tag.next = self.memory.response_tag[self._ports_at + i].val();
+            self.ports[i].response_data.next = self.memory.response_data[self._ports_at + i].val();
+            self.ports[i].response_error.next = self.memory.response_error[self._ports_at + i].val();
+            self.ports[i].written_valid.next = self.memory.written_valid[self._ports_at + i].val();
+            self.ports[i].written_tag.next = self.memory.written_tag[self._ports_at + i].val();
+        }
+
+        // Command processor: the requester after the cores
+        for k in 0..self._commands {
+            connect!(self.registers.command[k], self.command[k].registers);
+            self.command[k].invalidate.next = self.registers.memory.instructions.val();
+            self.command[k].take_valid.next = false;
+            self.command[k].take_hart.next = bits::<3>(0);
+            self.command[k].take_pc.next = bits::<30>(0);
+            self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
+            self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
+            self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();
+            self.memory.write_valid[self._cores + k].next = self.command[k].write_valid.val();
+            self.memory.write_line[self._cores + k].next = self.command[k].write_line.val();
+            self.memory.write_data[self._cores + k].next = self.command[k].write_data.val();
+            self.memory.write_strobe[self._cores + k].next = self.command[k].write_strobe.val();
+            self.memory.write_tag[self._cores + k].next = self.command[k].write_tag.val();
+            self.command[k].read_ready.next = self.memory.read_ready[self._cores + k].val();
+            self.command[k].write_ready.next = self.memory.write_ready[self._cores + k].val();
+            self.command[k].response_valid.next = self.memory.response_valid[self._cores + k].val();
+            self.command[k].response_tag.next = self.memory.response_tag[self._cores + k].val();
+            self.command[k].response_data.next = self.memory.response_data[self._cores + k].val();
+            self.command[k].response_error.next = self.memory.response_error[self._cores + k].val();
+            self.command[k].written_valid.next = self.memory.written_valid[self._cores + k].val();
+            self.command[k].written_tag.next = self.memory.written_tag[self._cores + k].val();
+        }
+        for k in 0..self._command_traces {
+            connect!(self.trace_cp[k], self.command[k].trace[0]);
         }
 
         // Faults and bus errors

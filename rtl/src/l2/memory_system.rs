@@ -33,7 +33,9 @@ impl MemorySizes {
     /// The memory system of an array with this configuration.
     pub fn of(config: &Config) -> Self {
         Self {
-            requesters: config.cores + usize::from(config.packet_ports),
+            requesters: config.cores
+                + usize::from(config.command_requester())
+                + usize::from(config.packet_ports),
             channels: config.channels,
             banks: config.l2_banks,
             bank_lines: config.l2_bank_lines,

@@ -13,7 +13,7 @@ pub struct Identity {
     #[register("VERSION", 0x004, value = VERSION)]
     pub version: Fixed<32>,
     /// Lanes in bits 7:0, cores in bits 15:8, warp slots per core in bits 23:16; bit 24: the array has
-    /// packet ports.
+    /// packet ports; bit 25: it has a command processor.
     #[register("CONFIG", 0x008, value = sizes(config))]
     pub config: Fixed<32>,
 }
@@ -26,6 +26,6 @@ pub const VERSION: u32 = 0x0001_0002;
 /// Value of the CONFIG register.
 #[must_use]
 pub fn sizes(config: &Config) -> u32 {
-    let parts = usize::from(config.packet_ports);
+    let parts = usize::from(config.packet_ports) | usize::from(config.command_threads > 0) << 1;
     (config.lanes | config.cores << 8 | config.warps << 16 | parts << 24) as u32
 }

@@ -24,6 +24,8 @@ pub enum Part {
     Always,
     /// The packet ports.
     PacketPorts,
+    /// The command processor.
+    CommandProcessor,
 }
 
 impl Part {
@@ -33,6 +35,7 @@ impl Part {
         match self {
             Self::Always => true,
             Self::PacketPorts => config.packet_ports,
+            Self::CommandProcessor => config.command_threads > 0,
         }
     }
 
@@ -42,6 +45,7 @@ impl Part {
         match self {
             Self::Always => true,
             Self::PacketPorts => config >> 24 & 1 == 1,
+            Self::CommandProcessor => config >> 25 & 1 == 1,
         }
     }
 
@@ -51,6 +55,7 @@ impl Part {
         match self {
             Self::Always => "",
             Self::PacketPorts => "packet ports",
+            Self::CommandProcessor => "command processor",
         }
     }
 }
@@ -226,14 +231,17 @@ mod tests {
     fn an_array_has_the_registers_of_its_parts() {
         let plain = Config::preset("default").unwrap();
         let with_ports = Config { packet_ports: true, ..plain.clone() };
-        assert_eq!(registers_of(&with_ports).len(), REGISTERS.len());
-        for config in [&plain, &with_ports] {
+        let with_command = Config { command_threads: 1, ..plain.clone() };
+        let with_all = Config { command_threads: 1, ..with_ports.clone() };
+        assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
+        for config in [&plain, &with_ports, &with_command, &with_all] {
             let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)));
             assert_eq!(announced.count(), registers_of(config).len());
         }
         let registers = registers_of(&plain);
         assert!(registers.iter().all(|r| r.part == Part::Always));
-        assert_eq!(REGISTERS.len() - registers.len(), 11, "those of the packet ports");
+        assert_eq!(registers_of(&with_ports).len() - registers.len(), 11, "those of the packet ports");
+        assert_eq!(registers_of(&with_command).len() - registers.len(), 4, "those of the command processor");
     }
 
     /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
