@@ -122,9 +122,8 @@ impl Logic for CommandData {
         self.value.sign_extend.next = !self.came_place.q.val().get_bit(8);
         self.answers.write_enable.next = self.came.q.val();
         self.answers.write_address.next = self.came_hart.q.val();
-        self.answers.write_data.next =
-            (bit_cast::<33, 1>(self.came_error.q.val().into()) << bits::<6>(32))
-                | bit_cast::<33, 32>(self.value.data.val());
+        self.answers.write_data.next = (bit_cast::<33, 1>(self.came_error.q.val().into()) << bits::<6>(32))
+            | bit_cast::<33, 32>(self.value.data.val());
 
         // Who waits for what
         let mut starts = bits::<8>(0);
@@ -140,11 +139,9 @@ impl Logic for CommandData {
             uses = bits::<8>(1) << self.used_hart.val();
         }
         self.loading_q.d.next = (self.loading_q.q.val() & !comes) | starts;
-        self.dropped.d.next =
-            (self.dropped.q.val() | (self.hold.val() & self.loading_q.q.val())) & !comes;
-        self.answered_q.d.next = (self.answered_q.q.val() | (comes & !self.dropped.q.val()))
-            & !uses
-            & !self.hold.val();
+        self.dropped.d.next = (self.dropped.q.val() | (self.hold.val() & self.loading_q.q.val())) & !comes;
+        self.answered_q.d.next =
+            (self.answered_q.q.val() | (comes & !self.dropped.q.val())) & !uses & !self.hold.val();
         self.loading.next = self.loading_q.q.val();
         self.answered.next = self.answered_q.q.val();
 

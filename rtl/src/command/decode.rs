@@ -134,7 +134,8 @@ mod tests {
             let decoded = unit.decoded.val();
             assert_eq!(decoded.fault.then(|| decoded.cause.to_u32()), cause, "{word:#010x}");
             if cause.is_some() {
-                let acts = decoded.load | decoded.store | decoded.branch | decoded.jump | decoded.jump_register;
+                let acts =
+                    decoded.load | decoded.store | decoded.branch | decoded.jump | decoded.jump_register;
                 assert!(!acts && !decoded.rd.any() && !unit.redirects.val(), "{word:#010x}");
             }
         }

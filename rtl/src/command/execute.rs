@@ -175,7 +175,8 @@ impl Logic for CommandExecute {
             value = self.answer.val();
         }
 
-        self.valid_w.d.next = self.valid_x.q.val() & !self.drop_executed.val().get_bit(instruction.hart.index());
+        self.valid_w.d.next =
+            self.valid_x.q.val() & !self.drop_executed.val().get_bit(instruction.hart.index());
         self.result_w.d.next.hart = instruction.hart;
         self.result_w.d.next.pc = instruction.pc;
         self.result_w.d.next.next_pc = next;

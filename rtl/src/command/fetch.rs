@@ -142,14 +142,14 @@ impl Logic for CommandFetch {
         } else if self.response_valid.val() {
             self.filling.d.next = false;
         }
-        let mut harts = bits::<8>(0);
+        let mut missed_harts = bits::<8>(0);
         if self.missed.q.val() {
-            harts = bits::<8>(1) << self.missed_hart.q.val();
+            missed_harts = bits::<8>(1) << self.missed_hart.q.val();
         }
-        let mut filling = bits::<8>(0);
+        let mut filling_harts = bits::<8>(0);
         if self.filling.q.val() {
-            filling = bits::<8>(1) << self.filling_hart.q.val();
+            filling_harts = bits::<8>(1) << self.filling_hart.q.val();
         }
-        self.outstanding.next = harts | filling;
+        self.outstanding.next = missed_harts | filling_harts;
     }
 }

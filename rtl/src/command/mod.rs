@@ -6,14 +6,22 @@
 
 mod data;
 mod decode;
+#[cfg(test)]
+mod equivalence;
 mod execute;
 mod fetch;
 mod hart_registers;
 mod hart_state;
 mod instruction;
 mod processor;
+#[cfg(test)]
+mod processor_tests;
 mod store_buffer;
 mod system_decoder;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod timing_tests;
 mod trace;
 mod write;
 

@@ -1,7 +1,8 @@
 //! The command processor: the stages, the harts, and the way to memory.
 
 use super::{
-    CommandData, CommandDecode, CommandExecute, CommandFetch, CommandTrace, CommandWrite, HartState, StoreBuffer,
+    CommandData, CommandDecode, CommandExecute, CommandFetch, CommandTrace, CommandWrite, HartState,
+    StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
 use crate::memory::ReadMerge;
@@ -195,8 +196,8 @@ impl Logic for CommandProcessor {
 
         // The harts
         let outstanding = self.data.loading.val() | self.fetch.outstanding.val() | !self.stores.none.val();
-        let mut boundary = bits::<8>(0);
-        let mut boundary_pc = bits::<30>(0);
+        let mut between = bits::<8>(0);
+        let mut between_pc = bits::<30>(0);
         let mut stopped = bits::<8>(0);
         let mut quiet = bits::<8>(0);
         let mut uli = false;
@@ -228,16 +229,16 @@ impl Logic for CommandProcessor {
             self.state[h].answer_waits.next = self.data.answered.val().get_bit(h);
             self.state[h].take_valid.next = taken.get_bit(h);
             self.state[h].take_pc.next = self.take_pc.val();
-            boundary = boundary.replace_bit(h, self.state[h].boundary.val());
+            between = between.replace_bit(h, self.state[h].boundary.val());
             stopped = stopped.replace_bit(h, self.state[h].stopped.val());
             quiet = quiet.replace_bit(h, !outstanding.get_bit(h));
             if self.take_hart.val() == self.number[h].val() {
-                boundary_pc = self.state[h].boundary_pc.val();
+                between_pc = self.state[h].boundary_pc.val();
             }
             uli = uli | (in_write & self.state[h].taken.val());
         }
-        self.boundary.next = boundary;
-        self.boundary_pc.next = boundary_pc;
+        self.boundary.next = between;
+        self.boundary_pc.next = between_pc;
         self.registers.stopped.next = stopped;
         self.registers.harts.next = self.there.val();
         self.registers.quiet.next = quiet;

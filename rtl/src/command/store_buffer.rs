@@ -88,17 +88,17 @@ impl Logic for StoreBuffer {
     fn update(&mut self) {
         // The lowest number that is free
         let mut taken = bits::<8>(0);
-        let mut none = bits::<8>(0);
-        let mut full = bits::<8>(0);
+        let mut empty_harts = bits::<8>(0);
+        let mut full_harts = bits::<8>(0);
         for h in 0..self._harts {
             if self.push_hart.val() == self.hart[h].val() {
                 taken = self.numbers[h].q.val();
             }
-            none = none.replace_bit(h, !self.numbers[h].q.val().any());
-            full = full.replace_bit(h, self.numbers[h].q.val().all());
+            empty_harts = empty_harts.replace_bit(h, !self.numbers[h].q.val().any());
+            full_harts = full_harts.replace_bit(h, self.numbers[h].q.val().all());
         }
-        self.none.next = none;
-        self.full.next = full;
+        self.none.next = empty_harts;
+        self.full.next = full_harts;
         self.free.request.next = bit_cast::<32, 8>(!taken);
         let number = self.free.index.val().get_bits::<3>(0);
 
@@ -140,8 +140,7 @@ impl Logic for StoreBuffer {
             | (bit_cast::<64, 32>(entry.get_bits::<32>(0)) << bits::<6>(32));
         let four = bit_cast::<128, 64>(pair) | (bit_cast::<128, 64>(pair) << bits::<7>(64));
         let eight = bit_cast::<256, 128>(four) | (bit_cast::<256, 128>(four) << bits::<8>(128));
-        self.write_data.next =
-            bit_cast::<512, 256>(eight) | (bit_cast::<512, 256>(eight) << bits::<9>(256));
+        self.write_data.next = bit_cast::<512, 256>(eight) | (bit_cast::<512, 256>(eight) << bits::<9>(256));
         let mut strobe = bits::<64>(0);
         for word in 0..16 {
             if entry.get_bits::<4>(32) == bits::<4>(word) {

@@ -48,8 +48,7 @@ impl Logic for SystemDecoder {
             self.known.next = true;
             if funct3 == bits::<3>(0) {
                 // Output and memory writes before the fence: nothing else leaves a hart unordered.
-                self.release.next =
-                    self.instruction.val().get_bit(24) | self.instruction.val().get_bit(26);
+                self.release.next = self.instruction.val().get_bit(24) | self.instruction.val().get_bit(26);
             } else if funct3 == bits::<3>(1) {
                 self.release.next = true;
                 self.refetch.next = true;

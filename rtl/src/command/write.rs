@@ -50,35 +50,29 @@ impl Logic for CommandWrite {
     #[hdl_gen]
     fn update(&mut self) {
         let hart = self.result.val().hart;
-        let live = self.valid.val() & self.run.val().get_bit(hart.index());
         let none = self.stores_none.val().get_bit(hart.index());
         let full = self.stores_full.val().get_bit(hart.index());
-        let answered = self.result.val().answered & self.answered.val().get_bit(hart.index());
-        let failed = answered & self.result.val().failed;
+        let has_answer = self.result.val().answered & self.answered.val().get_bit(hart.index());
+        let failed = has_answer & self.result.val().failed;
         let fault = self.result.val().fault | failed;
-        let asks = self.result.val().load & !answered;
-        let acts = live & !fault;
-        let wait_stores = acts & (asks | self.result.val().release) & !none;
-        let wait_place = acts & self.result.val().store & full;
-        let load = acts & asks & none;
-        let retire = acts & !wait_stores & !wait_place & !load;
-        let refetch = retire & self.result.val().refetch;
-        let stop = live & fault;
-        self.live.next = live;
-        self.retire.next = retire;
-        self.write.next = retire & self.result.val().rd.any();
-        self.store.next = retire & self.result.val().store;
-        self.refetch.next = refetch;
-        self.wait_stores.next = wait_stores;
-        self.wait_place.next = wait_place;
-        self.load.next = load;
-        self.stop.next = stop;
+        let asks = self.result.val().load & !has_answer;
+        self.live.next = self.valid.val() & self.run.val().get_bit(hart.index());
+        let acts = self.live.val() & !fault;
+        self.wait_stores.next = acts & (asks | self.result.val().release) & !none;
+        self.wait_place.next = acts & self.result.val().store & full;
+        self.load.next = acts & asks & none;
+        self.retire.next = acts & !self.wait_stores.val() & !self.wait_place.val() & !self.load.val();
+        self.write.next = self.retire.val() & self.result.val().rd.any();
+        self.store.next = self.retire.val() & self.result.val().store;
+        self.refetch.next = self.retire.val() & self.result.val().refetch;
+        self.stop.next = self.live.val() & fault;
         self.cause.next = self.result.val().cause;
         if failed {
             self.cause.next = bits::<5>(5);
         }
+        let replay = self.wait_stores.val() | self.wait_place.val() | self.load.val();
         self.drop.next = bits::<8>(0);
-        if wait_stores | wait_place | load | refetch | stop {
+        if replay | self.refetch.val() | self.stop.val() {
             self.drop.next = bits::<8>(1) << hart;
         }
     }
