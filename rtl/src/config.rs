@@ -189,7 +189,11 @@ impl Config {
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
         range("command_threads", self.command_threads, self.command_threads <= 1, "0 or 1")?;
         let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
-        let most = ["1 to 32", "1 to 31 with packet ports or command processor", "1 to 30 with both"][others];
+        let most = [
+            "1 to 32",
+            "1 to 31 with packet ports or command processor",
+            "1 to 30 with packet ports and command processor",
+        ][others];
         range("cores", self.cores, self.cores + others <= MAX_CORES, most)?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
@@ -227,6 +231,16 @@ mod tests {
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");
+        let config = Config { command_threads: 2, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "command_threads: 2 is not possible; expected 0 or 1");
+        let config = Config { cores: 31, packet_ports: true, ..Config::preset("default").unwrap() };
+        let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "cores: 31 is not possible; expected 1 to 30 with packet ports and command processor"
+        );
+        config.validate().unwrap();
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");

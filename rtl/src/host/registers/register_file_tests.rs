@@ -6,8 +6,10 @@ use crate::config::Config;
 use crate::control::testing::{random, settle, start, tick};
 use rand::Rng;
 
-fn configuration(packet_ports: bool) -> Config {
-    Config { cores: 3, packet_ports, ..Config::preset("default").unwrap() }
+/// With every part that an array can have, or with none.
+fn configuration(parts: bool) -> Config {
+    let plain = Config { cores: 3, ..Config::preset("default").unwrap() };
+    Config { packet_ports: parts, command_threads: usize::from(parts), ..plain }
 }
 
 /// The register file of an array that has every part.
@@ -89,8 +91,8 @@ fn set(unit: &mut RegisterFile, name: &str, value: u32) {
 /// says, everything else answers SLVERR, reads as zero and takes no write.
 #[test]
 fn every_word_follows_the_table() {
-    for packet_ports in [true, false] {
-        follows_the_table(&configuration(packet_ports));
+    for parts in [true, false] {
+        follows_the_table(&configuration(parts));
     }
 }
 
@@ -141,8 +143,8 @@ fn follows_the_table(config: &Config) {
 /// The parts of an array are what the map of this array has, and no other register is there.
 #[test]
 fn a_register_is_there_with_its_part_only() {
-    for packet_ports in [true, false] {
-        let config = configuration(packet_ports);
+    for parts in [true, false] {
+        let config = configuration(parts);
         let mut unit = unit_of(&config);
         let map = registers_of(&config);
         for register in REGISTERS {
@@ -156,7 +158,7 @@ fn a_register_is_there_with_its_part_only() {
             let expected = if there { 0 } else { 2 };
             assert_eq!(write(&mut unit, register.offset, 0, 15), expected, "{} is written", register.name);
         }
-        assert_eq!(map.len() < REGISTERS.len(), !packet_ports);
+        assert_eq!(map.len() < REGISTERS.len(), !parts);
     }
 }
 
