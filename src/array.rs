@@ -40,6 +40,9 @@ pub struct ArrayArgs {
     /// Give the array packet ports: frames come and go through AXI4-Stream
     #[arg(long)]
     packet_ports: bool,
+    /// Give the array a command processor with so many hardware threads: 1
+    #[arg(long)]
+    command_threads: Option<usize>,
     /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     instruction_cache_lines: Option<usize>,
@@ -83,6 +86,7 @@ impl ArrayArgs {
         config.l2_ways = self.l2_ways.unwrap_or(config.l2_ways);
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.packet_ports |= self.packet_ports;
+        config.command_threads = self.command_threads.unwrap_or(config.command_threads);
         config.instruction_cache_lines =
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_rtl::emit::{emit, EmitError};
 use hermes_rtl::prelude::*;
-use hermes_rtl::{control, core, host, l2, stream};
+use hermes_rtl::{command, control, core, host, l2, stream};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -35,6 +35,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_scheduler", &core::WarpScheduler::new(false)),
         unit("front_end", &core::FrontEnd::<2>::new(false, 0)),
         unit("atomic_turns", &core::AtomicTurns::default()),
+        // Two harts: 16 places.
+        unit("store_buffer", &command::StoreBuffer::new(2)),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
         unit("task_push", &host::TaskPush::default()),
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),

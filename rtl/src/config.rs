@@ -55,6 +55,9 @@ pub struct Config {
     pub l1_lines: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
     pub packet_ports: bool,
+    /// Hardware threads (harts) of the command processor: 0, for none, or 1.
+    #[serde(default)]
+    pub command_threads: usize,
     /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
@@ -151,6 +154,7 @@ impl Config {
             l2_ways: 4,
             l1_lines,
             packet_ports: false,
+            command_threads: 0,
             instruction_cache_lines,
             instruction_cache_ways: 1,
             spawn_slots: 0,
@@ -172,10 +176,10 @@ impl Config {
         }
     }
 
-    /// The array has a requester of the L2 behind the cores, that of the thread spawner.
+    /// The array has a requester of the L2 behind the cores: that of the command processor and the thread spawner.
     #[must_use]
     pub const fn command_requester(&self) -> bool {
-        self.spawn_slots > 0
+        self.command_threads > 0 || self.spawn_slots > 0
     }
 
     /// Checks every field against its range.
@@ -191,14 +195,15 @@ impl Config {
             }
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
-        let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
-        let fewer = [
-            "1 to 32",
-            "1 to 31 with packet ports or a thread spawner",
-            "1 to 30 with packet ports and a thread spawner",
-        ];
-        range("cores", self.cores, self.cores + others <= MAX_CORES, fewer[others])?;
+        range("command_threads", self.command_threads, self.command_threads <= 1, "0 or 1")?;
         range("spawn_slots", self.spawn_slots, matches!(self.spawn_slots, 0 | 8 | 16), "0, 8 or 16")?;
+        let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
+        let most = [
+            "1 to 32",
+            "1 to 31 with packet ports, command processor or thread spawner",
+            "1 to 30 with packet ports and command processor or thread spawner",
+        ][others];
+        range("cores", self.cores, self.cores + others <= MAX_CORES, most)?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
         let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);
@@ -235,6 +240,16 @@ mod tests {
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");
+        let config = Config { command_threads: 2, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "command_threads: 2 is not possible; expected 0 or 1");
+        let config = Config { cores: 31, packet_ports: true, ..Config::preset("default").unwrap() };
+        let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "cores: 31 is not possible; expected 1 to 30 with packet ports and command processor"
+        );
+        config.validate().unwrap();
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");

@@ -6,6 +6,7 @@
 //! | `prim` | registers, memories and packing: the only hand-written Verilog |
 //! | `control` | task FIFO, warp former, warp issue, DCQ with its LUTs |
 //! | `core` | the SIMT shader core |
+//! | `command` | the command processor |
 //! | `memory` | instruction cache, load/store unit with coalescer |
 //! | `l2` | the memory system that all cores share: banks of the L2, AXI4 channels |
 //! | `host` | the AXI4-Lite register file and its table |
@@ -16,6 +17,7 @@
 //!
 //! [`top`] puts them together.
 
+pub mod command;
 pub mod config;
 pub mod control;
 pub mod core;

@@ -1,5 +1,6 @@
 //! The array.
 
+use crate::command::{CommandProcessor, CommandTrace};
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
@@ -8,7 +9,7 @@ use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
 use crate::ports::{AxiLite, Trace};
 use crate::prelude::*;
-use crate::spawn::ThreadSpawner;
+use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
 
 /// Name of the emitted top module.
@@ -18,7 +19,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize, spawns: usize)]
+#[new(config: &Config, traced: usize, ports: usize, spawns: usize, commands: usize, command_traces: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -124,6 +125,9 @@ pub struct HermesTop<const LANES: usize> {
     /// The retire trace of each core, core 0 in the lowest bits: only if the configuration has it.
     #[count(traced)]
     pub trace: Vec<Trace>,
+    /// The retire trace of the command processor: only if the configuration has both.
+    #[count(command_traces)]
+    pub trace_cp: Vec<CommandTrace>,
 
     #[init(RegisterFile::new(config))]
     registers: RegisterFile,
@@ -139,6 +143,10 @@ pub struct HermesTop<const LANES: usize> {
     ports: Vec<PacketPorts>,
     #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots)).collect())]
     spawner: Vec<ThreadSpawner>,
+    #[init(command(config))]
+    command: Vec<CommandProcessor>,
+    #[count(usize::from(config.command_requester()))]
+    write_merge: Vec<WriteMerge>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
@@ -148,14 +156,29 @@ pub struct HermesTop<const LANES: usize> {
     _ports: usize,
     #[init(config.cores + usize::from(config.command_requester()))]
     _port_requester: usize,
+    #[init(usize::from(config.command_requester()))]
+    _requesters: usize,
     #[init(spawns)]
     _spawns: usize,
+    #[init(commands)]
+    _commands: usize,
+    #[init(command_traces)]
+    _command_traces: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
     _traces: usize,
     #[init(if config.atomics { config.cores } else { 0 })]
     _atomic_cores: usize,
+}
+
+/// The command processor, if there is one; its instruction cache is as large as that of a core.
+fn command(config: &Config) -> Vec<CommandProcessor> {
+    let one = || {
+        let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
+        CommandProcessor::new(config.command_threads, lines, ways, config.trace)
+    };
+    (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
 }
 
 impl<const LANES: usize> HermesTop<LANES> {
@@ -169,7 +192,9 @@ impl<const LANES: usize> HermesTop<LANES> {
         let traced = if config.trace { config.cores } else { 0 };
         let ports = usize::from(config.packet_ports);
         let spawns = usize::from(config.spawn_slots > 0);
-        Self::wired(config, traced, ports, spawns)
+        let commands = usize::from(config.command_threads > 0);
+        let command_traces = if config.trace { commands } else { 0 };
+        Self::wired(config, traced, ports, spawns, commands, command_traces)
     }
 }
 
@@ -254,7 +279,32 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.ports[i].written_tag.next = self.memory.written_tag[self._port_requester + i].val();
         }
 
-        // Thread spawner: its requester of memory stands behind the cores, and only writes.
+        // The requester behind the cores: command processor and thread spawner
+        for k in 0..self._requesters {
+            self.memory.read_valid[self._cores + k].next = false;
+            self.memory.read_line[self._cores + k].next = bits::<26>(0);
+            self.memory.read_tag[self._cores + k].next = bits::<7>(0);
+            self.memory.write_valid[self._cores + k].next = self.write_merge[k].memory.valid.val();
+            self.memory.write_line[self._cores + k].next = self.write_merge[k].memory.line.val();
+            self.memory.write_data[self._cores + k].next = self.write_merge[k].memory.data.val();
+            self.memory.write_strobe[self._cores + k].next = self.write_merge[k].memory.strobe.val();
+            self.memory.write_tag[self._cores + k].next = self.write_merge[k].memory.tag.val();
+            self.write_merge[k].memory.ready.next = self.memory.write_ready[self._cores + k].val();
+            self.write_merge[k].memory.written_valid.next = self.memory.written_valid[self._cores + k].val();
+            self.write_merge[k].memory.written_tag.next = self.memory.written_tag[self._cores + k].val();
+            self.write_merge[k].stores.valid.next = false;
+            self.write_merge[k].stores.line.next = bits::<26>(0);
+            self.write_merge[k].stores.data.next = bits::<512>(0);
+            self.write_merge[k].stores.strobe.next = bits::<64>(0);
+            self.write_merge[k].stores.tag.next = bits::<6>(0);
+            self.write_merge[k].completions.valid.next = false;
+            self.write_merge[k].completions.line.next = bits::<26>(0);
+            self.write_merge[k].completions.data.next = bits::<512>(0);
+            self.write_merge[k].completions.strobe.next = bits::<64>(0);
+            self.write_merge[k].completions.tag.next = bits::<6>(0);
+        }
+
+        // Thread spawner
         for k in 0..self._spawns {
             connect!(self.registers.spawn[k].spawner, self.spawner[k].control);
             self.registers.spawn[k].fault_job.next = self.faults.oldest_job[k].val();
@@ -270,17 +320,14 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.dispatch.finish_faulted[i].next = self.core[i].finish_faulted[k].val();
                 self.faults.fault_job[i].next = self.core[i].fault_job[k].val();
             }
-            self.memory.read_valid[self._cores + k].next = false;
-            self.memory.read_line[self._cores + k].next = bits::<26>(0);
-            self.memory.read_tag[self._cores + k].next = bits::<7>(0);
-            self.memory.write_valid[self._cores + k].next = self.spawner[k].write.valid.val();
-            self.memory.write_line[self._cores + k].next = self.spawner[k].write.line.val();
-            self.memory.write_data[self._cores + k].next = self.spawner[k].write.data.val();
-            self.memory.write_strobe[self._cores + k].next = self.spawner[k].write.strobe.val();
-            self.memory.write_tag[self._cores + k].next = self.spawner[k].write.tag.val();
-            self.spawner[k].write.ready.next = self.memory.write_ready[self._cores + k].val();
-            self.spawner[k].write.written_valid.next = self.memory.written_valid[self._cores + k].val();
-            self.spawner[k].write.written_tag.next = self.memory.written_tag[self._cores + k].val();
+            self.write_merge[k].completions.valid.next = self.spawner[k].write.valid.val();
+            self.write_merge[k].completions.line.next = self.spawner[k].write.line.val();
+            self.write_merge[k].completions.data.next = self.spawner[k].write.data.val();
+            self.write_merge[k].completions.strobe.next = self.spawner[k].write.strobe.val();
+            self.write_merge[k].completions.tag.next = self.spawner[k].write.tag.val();
+            self.spawner[k].write.ready.next = self.write_merge[k].completions.ready.val();
+            self.spawner[k].write.written_valid.next = self.write_merge[k].completions.written_valid.val();
+            self.spawner[k].write.written_tag.next = self.write_merge[k].completions.written_tag.val();
             self.trace_issue_spawned[k].next = self.dispatch.trace_issue_spawned[k].val();
             self.trace_issue_job[k].next = self.dispatch.start_job[k].val();
             self.trace_finish_spawned[k].next = self.dispatch.trace_finish_spawned[k].val();
@@ -288,6 +335,34 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.trace_spawn_trigger_slot[k].next = self.spawner[k].trace_trigger_slot.val();
             self.trace_spawn_complete_valid[k].next = self.spawner[k].trace_complete_valid.val();
             self.trace_spawn_complete_slot[k].next = self.spawner[k].trace_complete_slot.val();
+        }
+
+        // Command processor
+        for k in 0..self._commands {
+            connect!(self.registers.command[k], self.command[k].registers);
+            self.command[k].invalidate.next = self.registers.memory.instructions.val();
+            self.command[k].take_valid.next = false;
+            self.command[k].take_hart.next = bits::<3>(0);
+            self.command[k].take_pc.next = bits::<30>(0);
+            self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
+            self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
+            self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();
+            self.write_merge[k].stores.valid.next = self.command[k].write_valid.val();
+            self.write_merge[k].stores.line.next = self.command[k].write_line.val();
+            self.write_merge[k].stores.data.next = self.command[k].write_data.val();
+            self.write_merge[k].stores.strobe.next = self.command[k].write_strobe.val();
+            self.write_merge[k].stores.tag.next = self.command[k].write_tag.val();
+            self.command[k].read_ready.next = self.memory.read_ready[self._cores + k].val();
+            self.command[k].write_ready.next = self.write_merge[k].stores.ready.val();
+            self.command[k].response_valid.next = self.memory.response_valid[self._cores + k].val();
+            self.command[k].response_tag.next = self.memory.response_tag[self._cores + k].val();
+            self.command[k].response_data.next = self.memory.response_data[self._cores + k].val();
+            self.command[k].response_error.next = self.memory.response_error[self._cores + k].val();
+            self.command[k].written_valid.next = self.write_merge[k].stores.written_valid.val();
+            self.command[k].written_tag.next = self.write_merge[k].stores.written_tag.val();
+        }
+        for k in 0..self._command_traces {
+            connect!(self.trace_cp[k], self.command[k].trace[0]);
         }
 
         // Faults and bus errors

@@ -33,6 +33,7 @@ fn configurations() -> Vec<(String, Config)> {
             atomics: true,
             oldest_first: true,
             packet_ports: true,
+            command_threads: 1,
             spawn_slots: 16,
             trace: true,
             ..plain.clone()

@@ -6,6 +6,7 @@
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
 //! | `apps` | the apps: kernel, inputs, golden model |
 //! | `tables` | routing tables, rules and patterns: their files, and what kernels read in shared memory |
+//! | `command` | programs on the command processor |
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `iss` | the reference simulator of the instruction set |
 //! | `litmus` | tests of the memory model |
@@ -19,6 +20,7 @@
 //! | `output`, `staging` | files that appear complete or not at all |
 
 pub mod apps;
+pub mod command;
 pub mod cosim;
 pub mod fuzz;
 pub mod golden;

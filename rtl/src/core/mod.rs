@@ -68,7 +68,7 @@ mod write_stage_tests;
 #[cfg(test)]
 mod programs;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use access_check::AccessCheck;
 pub use access_window::{AccessWindow, WINDOWS};

@@ -1,5 +1,6 @@
 //! Host units against their Verilog with inputs that reach the registers.
 
+use super::registers::command::CommandRegisters;
 use super::registers::configuration::ConfigurationRegisters;
 use super::registers::core_counters::CoreCounterRegisters;
 use super::registers::faults::FaultRegisters;
@@ -48,6 +49,13 @@ fn port_registers() {
         unit.request.address.next = address(random);
     });
     check_with(PortCounterRegisters::default(), 4_000, |unit, random, _| {
+        unit.request.address.next = address(random);
+    });
+}
+
+#[test]
+fn command_registers() {
+    check_with(CommandRegisters::default(), 4_000, |unit, random, _| {
         unit.request.address.next = address(random);
     });
 }

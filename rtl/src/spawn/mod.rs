@@ -8,6 +8,7 @@ mod spawn_jobs;
 mod spawn_order;
 mod spawn_page;
 mod thread_spawner;
+mod write_merge;
 
 pub use completion_writer::CompletionWriter;
 pub use spawn_issue::SpawnIssue;
@@ -15,3 +16,4 @@ pub use spawn_jobs::SpawnJobs;
 pub use spawn_order::SpawnOrder;
 pub use spawn_page::SpawnPage;
 pub use thread_spawner::{ThreadSpawner, COMPLETION_TAG};
+pub use write_merge::WriteMerge;

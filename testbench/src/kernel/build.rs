@@ -23,7 +23,7 @@ const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/kernel.ld");
 
 const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 const LINKER: &str = "riscv64-unknown-elf-ld";
-const COMPILER: &str = "riscv64-unknown-elf-gcc";
+pub(crate) const COMPILER: &str = "riscv64-unknown-elf-gcc";
 
 impl RegisterClass {
     /// The compiler's and the assembler's flags: what every array executes.
@@ -110,7 +110,7 @@ pub fn build_source(
 ) -> Result<(), BuildError> {
     let work = Work::new()?;
     let source = work.path(name);
-    write(&source, text)?;
+    write_file(&source, text)?;
     build(&source, registers, output)
 }
 
@@ -124,12 +124,12 @@ impl Work {
         let folder = tempfile::Builder::new().prefix("hermes-kernel-").tempdir();
         let folder = folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
         let work = Self { folder };
-        write(&work.path("packet.inc"), PACKET_INC)?;
+        write_file(&work.path("packet.inc"), PACKET_INC)?;
         for (name, text) in APP_INCLUDES {
-            write(&work.path(name), text)?;
+            write_file(&work.path(name), text)?;
         }
-        write(&work.path("hermes.h"), HERMES_H)?;
-        write(&work.path("kernel.ld"), LINKER_SCRIPT)?;
+        write_file(&work.path("hermes.h"), HERMES_H)?;
+        write_file(&work.path("kernel.ld"), LINKER_SCRIPT)?;
         Ok(work)
     }
 
@@ -141,7 +141,7 @@ impl Work {
         let mut command = Command::new(ASSEMBLER);
         command.args(registers.flags()).arg("-g").arg("-I").arg(self.folder.path());
         command.arg("-I").arg(folder_of(source)).arg("-o").arg(object).arg(source);
-        run(command, ASSEMBLER, "binutils-riscv64-unknown-elf", source)
+        run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", source)
     }
 
     fn compile(&self, source: &Path, registers: RegisterClass, object: &Path) -> Result<(), BuildError> {
@@ -149,7 +149,7 @@ impl Work {
         command.args(registers.flags()).args(["-c", "-O2", "-g", "-Wall", "-ffreestanding", "-nostdlib"]);
         command.args(["-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0", "-mstrict-align"]);
         command.arg("-I").arg(self.folder.path()).arg("-o").arg(object).arg(source);
-        run(command, COMPILER, "gcc-riscv64-unknown-elf", source)
+        run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", source)
     }
 
     /// Links `object`; C kernels also get the compiler's own library, for multiplication and division.
@@ -168,7 +168,7 @@ impl Work {
         if source.extension().is_some_and(|extension| extension == "c") {
             command.args(compiler_library(registers));
         }
-        run(command, LINKER, "binutils-riscv64-unknown-elf", source)?;
+        run_tool(command, LINKER, "binutils-riscv64-unknown-elf", source)?;
         Kernel::read(&linked).map_err(|error| match error {
             KernelError::Format { problem, .. } => {
                 KernelError::Format { path: source.to_path_buf(), problem }
@@ -201,12 +201,13 @@ fn compiler_library(registers: RegisterClass) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+/// Writes a source or include file.
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), BuildError> {
     std::fs::write(path, text).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
 }
 
 /// Runs a tool; its messages are the error's text, or warnings.
-fn run(
+pub(crate) fn run_tool(
     mut command: Command,
     tool: &'static str,
     package: &'static str,

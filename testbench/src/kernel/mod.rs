@@ -6,4 +6,5 @@ mod elf;
 pub(crate) mod interpreter;
 
 pub use build::{build, build_source, BuildError, HERMES_H, PACKET_INC};
+pub(crate) use build::{run_tool, write_file, COMPILER};
 pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};

@@ -1,5 +1,6 @@
 //! Tests of the units that decode the blocks.
 
+use super::command::{CommandControl, CommandRegisters};
 use super::configuration::ConfigurationRegisters;
 use super::core_counters::{
     CoreCounterRegisters, CoreCounterValues, CoreCounters, L2CounterRegisters, L2CounterValues, L2Counters,
@@ -68,6 +69,29 @@ fn windows_keep_what_was_written() {
         assert_eq!(ports.write_0_size.val().to_u64(), of("WRITE_WINDOW_0_SIZE") >> 6);
     };
     keeps_what_was_written!(WindowRegisters, windows::Windows, check);
+}
+
+#[test]
+fn the_command_processor_keeps_what_was_written() {
+    let check = |unit: &CommandRegisters, of: &dyn Fn(&str) -> u64| {
+        assert_eq!(unit.hardware.run.val().to_u64(), of("CP_CONTROL"));
+        assert_eq!(unit.hardware.entry.val().to_u64(), of("CP_ENTRY") >> 2);
+    };
+    keeps_what_was_written!(CommandRegisters, CommandControl, check);
+}
+
+#[test]
+fn the_command_processor_shows_its_harts() {
+    let mut unit = CommandRegisters::default();
+    start!(unit);
+    unit.hardware.stopped.next = 0x5a.into();
+    unit.hardware.harts.next = 3.into();
+    unit.hardware.quiet.next = 0xa5.into();
+    for (name, value) in [("CP_STATUS", 0x300_005a), ("CP_QUIET", 0xa5), ("CP_ENTRY", 0x1_0000)] {
+        unit.request.address.next = u64::from(offset(name)).into();
+        settle!(unit);
+        assert_eq!(unit.answer.value.val().to_u64(), value, "{name}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! A new block is a file here, its `mod` line and its line in the list of [`RegisterFile`]; the array then connects
 //! its ports. A new counter is an entry of a block. See docs/writing-units.md.
 
+pub mod command;
 pub mod configuration;
 pub mod core_counters;
 pub mod faults;
@@ -65,6 +66,8 @@ pub struct RegisterFile {
     pub port_counters: Optional<packet_ports::PortCounters>,
     /// To and from the thread spawner.
     pub spawn: Optional<spawn::SpawnControl>,
+    /// To and from the command processor.
+    pub command: Optional<command::CommandControl>,
 }
 
 impl RegisterFile {

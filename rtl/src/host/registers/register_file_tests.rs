@@ -6,10 +6,11 @@ use crate::config::Config;
 use crate::control::testing::{random, settle, start, tick};
 use rand::Rng;
 
-/// With every part, or with none.
+/// With every part that an array can have, or with none.
 fn configuration(parts: bool) -> Config {
+    let plain = Config { cores: 3, ..Config::preset("default").unwrap() };
     let spawn_slots = if parts { 16 } else { 0 };
-    Config { cores: 3, packet_ports: parts, spawn_slots, ..Config::preset("default").unwrap() }
+    Config { packet_ports: parts, command_threads: usize::from(parts), spawn_slots, ..plain }
 }
 
 /// The register file of an array that has every part.
@@ -228,7 +229,7 @@ fn status_is_read() {
     let mut unit = unit();
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
-    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 5 << 24);
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 7 << 24);
     assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();

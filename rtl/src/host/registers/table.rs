@@ -26,6 +26,8 @@ pub enum Part {
     PacketPorts,
     /// The thread spawner.
     ThreadSpawner,
+    /// The command processor.
+    CommandProcessor,
 }
 
 impl Part {
@@ -36,6 +38,7 @@ impl Part {
             Self::Always => true,
             Self::PacketPorts => config.packet_ports,
             Self::ThreadSpawner => config.spawn_slots > 0,
+            Self::CommandProcessor => config.command_threads > 0,
         }
     }
 
@@ -46,6 +49,7 @@ impl Part {
             Self::Always => true,
             Self::PacketPorts => config >> 24 & 1 == 1,
             Self::ThreadSpawner => config >> 26 & 1 == 1,
+            Self::CommandProcessor => config >> 25 & 1 == 1,
         }
     }
 
@@ -56,6 +60,7 @@ impl Part {
             Self::Always => "",
             Self::PacketPorts => "packet ports",
             Self::ThreadSpawner => "thread spawner",
+            Self::CommandProcessor => "command processor",
         }
     }
 }
@@ -231,10 +236,11 @@ mod tests {
     fn an_array_has_the_registers_of_its_parts() {
         let plain = Config::preset("default").unwrap();
         let with_ports = Config { packet_ports: true, ..plain.clone() };
+        let with_command = Config { command_threads: 1, ..plain.clone() };
         let with_spawner = Config { spawn_slots: 8, ..plain.clone() };
-        let with_all = Config { spawn_slots: 16, ..with_ports.clone() };
+        let with_all = Config { command_threads: 1, spawn_slots: 16, ..with_ports.clone() };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
-        for config in [&plain, &with_ports, &with_spawner, &with_all] {
+        for config in [&plain, &with_ports, &with_command, &with_spawner, &with_all] {
             let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)));
             assert_eq!(announced.count(), registers_of(config).len());
         }
@@ -243,6 +249,7 @@ mod tests {
         let more = |config| registers_of(config).len() - registers.len();
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_spawner), 10, "those of the thread spawner");
+        assert_eq!(more(&with_command), 4, "those of the command processor");
     }
 
     /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.

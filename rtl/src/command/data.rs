@@ -1,0 +1,155 @@
+//! Loads of the command processor.
+
+use crate::memory::{LoadValue, QueuePointers, WordSelect};
+use crate::prelude::*;
+
+/// The loads of all harts: each reads its line from the L2. A hart has one load outstanding, and
+/// one register for its answer.
+///
+/// 1. `load_valid` in stage W starts a load; the line is on offer from the next cycle on.
+///    `loading` of its hart is high from then until the answer is here, and then `answered`, until
+///    an instruction of the hart is in stage W (`used`) or the hart is held (`hold`).
+/// 2. `lookup_hart` in stage X gives the answer of that hart, and the word of the instruction that
+///    asked for it: another one must not take it. The answer stands there from two cycles after
+///    `answered` rose.
+/// 3. The answer of a hart that was held after the load started is dropped.
+/// 4. A load must not start while `loading` of its hart is high.
+#[derive(LogicBlock, Default)]
+pub struct CommandData {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage W: a load starts.
+    pub load_valid: Signal<In, Bit>,
+    /// Its hart.
+    pub load_hart: Signal<In, Bits<3>>,
+    /// Its address, a multiple of its size.
+    pub load_address: Signal<In, Bits<32>>,
+    /// Its instruction word, which says size and sign.
+    pub load_word: Signal<In, Bits<32>>,
+    /// Stage W holds an instruction of `used_hart`.
+    pub used: Signal<In, Bit>,
+    /// Its hart.
+    pub used_hart: Signal<In, Bits<3>>,
+    /// Harts that are held.
+    pub hold: Signal<In, Bits<8>>,
+    /// Harts that have a load outstanding.
+    pub loading: Signal<Out, Bits<8>>,
+    /// Harts whose answer waits.
+    pub answered: Signal<Out, Bits<8>>,
+    /// Stage X: the hart whose answer is looked up.
+    pub lookup_hart: Signal<In, Bits<3>>,
+    /// The value for its register.
+    pub answer: Signal<Out, Bits<32>>,
+    /// The line could not be read.
+    pub answer_error: Signal<Out, Bit>,
+    /// Word of the instruction that asked.
+    pub answer_word: Signal<Out, Bits<32>>,
+    /// To memory: a line is requested.
+    pub read_valid: Signal<Out, Bit>,
+    /// From memory: the request is accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Its tag: the hart.
+    pub read_tag: Signal<Out, Bits<6>>,
+    /// From memory: the line is here.
+    pub response_valid: Signal<In, Bit>,
+    /// The hart that asked for it.
+    pub response_hart: Signal<In, Bits<3>>,
+    /// The line, byte 0 in bits 7:0.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+    /// Requests that were not accepted: hart and line.
+    requests: RamAsync<Bits<29>, 3>,
+    queue: QueuePointers<3>,
+    /// Of the load of each hart: sign and size as in the instruction, address in the line.
+    places: RamAsync<Bits<9>, 3>,
+    words: RamAsync<Bits<32>, 3>,
+    answers: RamAsync<Bits<33>, 3>,
+    select: WordSelect,
+    value: LoadValue,
+    loading_q: Register<Bits<8>>,
+    answered_q: Register<Bits<8>>,
+    dropped: Register<Bits<8>>,
+    // The word that came in the cycle before
+    came: Register<Bit>,
+    came_hart: Register<Bits<3>>,
+    came_place: Register<Bits<9>>,
+    came_word: Register<Bits<32>>,
+    came_error: Register<Bit>,
+}
+
+impl Logic for CommandData {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // W: the request
+        self.queue.push.next = self.load_valid.val();
+        self.requests.write_enable.next = self.load_valid.val();
+        self.requests.write_address.next = self.queue.write_address.val();
+        self.requests.write_data.next = (bit_cast::<29, 3>(self.load_hart.val()) << bits::<5>(26))
+            | bit_cast::<29, 26>(self.load_address.val().get_bits::<26>(6));
+        self.places.write_enable.next = self.load_valid.val();
+        self.places.write_address.next = self.load_hart.val();
+        self.places.write_data.next = (bit_cast::<9, 3>(self.load_word.val().get_bits::<3>(12))
+            << bits::<4>(6))
+            | bit_cast::<9, 6>(self.load_address.val().get_bits::<6>(0));
+        self.words.write_enable.next = self.load_valid.val();
+        self.words.write_address.next = self.load_hart.val();
+        self.words.write_data.next = self.load_word.val();
+        self.requests.read_address.next = self.queue.read_address.val();
+        self.read_valid.next = !self.queue.empty.val();
+        self.read_line.next = self.requests.read_data.val().get_bits::<26>(0);
+        self.read_tag.next = bit_cast::<6, 3>(self.requests.read_data.val().get_bits::<3>(26));
+        self.queue.pop.next = !self.queue.empty.val() & self.read_ready.val();
+
+        // The line comes: its word is kept, and gets its size a cycle later.
+        self.places.read_address.next = self.response_hart.val();
+        self.came.d.next = self.response_valid.val();
+        self.came_hart.d.next = self.response_hart.val();
+        self.came_place.d.next = self.places.read_data.val();
+        self.came_error.d.next = self.response_error.val();
+        self.select.line.next = self.response_data.val();
+        self.select.enable.next = self.response_valid.val();
+        self.select.index.next = self.places.read_data.val().get_bits::<4>(2);
+        self.came_word.d.next = self.select.word.val();
+        self.value.enable.next = self.came.q.val();
+        self.value.word.next = self.came_word.q.val();
+        self.value.offset.next = self.came_place.q.val().get_bits::<2>(0);
+        self.value.size.next = self.came_place.q.val().get_bits::<2>(6);
+        self.value.sign_extend.next = !self.came_place.q.val().get_bit(8);
+        self.answers.write_enable.next = self.came.q.val();
+        self.answers.write_address.next = self.came_hart.q.val();
+        self.answers.write_data.next = (bit_cast::<33, 1>(self.came_error.q.val().into()) << bits::<6>(32))
+            | bit_cast::<33, 32>(self.value.data.val());
+
+        // Who waits for what
+        let mut starts = bits::<8>(0);
+        if self.load_valid.val() {
+            starts = bits::<8>(1) << self.load_hart.val();
+        }
+        let mut comes = bits::<8>(0);
+        if self.response_valid.val() {
+            comes = bits::<8>(1) << self.response_hart.val();
+        }
+        let mut uses = bits::<8>(0);
+        if self.used.val() {
+            uses = bits::<8>(1) << self.used_hart.val();
+        }
+        self.loading_q.d.next = (self.loading_q.q.val() & !comes) | starts;
+        self.dropped.d.next = (self.dropped.q.val() | (self.hold.val() & self.loading_q.q.val())) & !comes;
+        self.answered_q.d.next =
+            (self.answered_q.q.val() | (comes & !self.dropped.q.val())) & !uses & !self.hold.val();
+        self.loading.next = self.loading_q.q.val();
+        self.answered.next = self.answered_q.q.val();
+
+        // X: the answer
+        self.answers.read_address.next = self.lookup_hart.val();
+        self.words.read_address.next = self.lookup_hart.val();
+        self.answer.next = self.answers.read_data.val().get_bits::<32>(0);
+        self.answer_error.next = self.answers.read_data.val().get_bit(32);
+        self.answer_word.next = self.words.read_data.val();
+    }
+}

@@ -1,0 +1,272 @@
+//! Units of the command processor against their Verilog.
+
+use super::*;
+use crate::core::{AluControl, OperandSource};
+use crate::emit::equivalence::check_with;
+
+const SOURCES: [OperandSource; 5] = [
+    OperandSource::Registers,
+    OperandSource::Result,
+    OperandSource::Written,
+    OperandSource::JustWritten,
+    OperandSource::Zero,
+];
+
+/// Hart 0 most of the time.
+fn some_hart(random: u64) -> rust_hdl::prelude::Bits<3> {
+    if random % 4 == 0 {
+        (random >> 8 & 7).into()
+    } else {
+        0.into()
+    }
+}
+
+fn some_control(random: u64) -> AluControl {
+    let bit = |i: u32| random >> i & 1 == 1;
+    AluControl {
+        add: bit(0),
+        both: bit(1),
+        either: bit(2),
+        compare: bit(3),
+        invert: bit(4),
+        ..AluControl::default()
+    }
+}
+
+/// An instruction of any kind, also of none that there is.
+fn some_instruction(random: &mut dyn FnMut() -> u64) -> CommandInstruction {
+    let (flags, sparse) = (random(), random() & random());
+    let bit = |i: u32| sparse >> i & 1 == 1;
+    CommandInstruction {
+        hart: some_hart(random()),
+        pc: (random() & 0x3fff_ffff).into(),
+        word: (random() & 0xffff_ffff).into(),
+        rd: (flags & 3).into(),
+        control: some_control(random()),
+        takes_immediate: flags >> 8 & 1 == 1,
+        immediate: (random() & 0xffff_ffff).into(),
+        branch: bit(0),
+        predicted: bit(1),
+        jump: bit(2),
+        jump_register: bit(3),
+        load: bit(4),
+        store: bit(5),
+        count: bit(6),
+        release: bit(7),
+        refetch: bit(8),
+        fault: bit(9),
+        cause: (random() & 31).into(),
+    }
+}
+
+fn some_result(random: &mut dyn FnMut() -> u64) -> CommandResult {
+    let sparse = random() & random();
+    let bit = |i: u32| sparse >> i & 1 == 1;
+    CommandResult {
+        hart: some_hart(random()),
+        rd: (random() & 3).into(),
+        value: (random() & 0xffff_ffff).into(),
+        load: bit(0),
+        answered: bit(1) | bit(8),
+        failed: bit(2),
+        store: bit(3),
+        release: bit(4),
+        refetch: bit(5),
+        fault: bit(6),
+        cause: (random() & 31).into(),
+        ..CommandResult::default()
+    }
+}
+
+#[test]
+fn system_decoder() {
+    check_with(SystemDecoder::default(), 10_000, |unit, random, _| {
+        let word = unit.instruction.next & 0xffff_ff80u64;
+        unit.instruction.next = word | [0x73, 0x0f, 0x0b, 0x13][random() as usize % 4];
+        if random() % 4 == 0 {
+            unit.instruction.next =
+                ([0x73, 0x10_0073, 0x100f, 0xff0_000f][random() as usize % 4] as u64).into();
+        }
+    });
+}
+
+#[test]
+fn command_decode() {
+    check_with(CommandDecode::default(), 10_000, |unit, random, _| {
+        let opcodes = [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x73, 0x0f, 0x0b];
+        let word = unit.word.next & 0xffff_ff80u64;
+        unit.word.next = word | opcodes[random() as usize % opcodes.len()];
+        unit.error.next = random() % 16 == 0;
+    });
+}
+
+#[test]
+fn hart_registers() {
+    check_with(HartRegisters::default(), 10_000, |unit, random, cycle| {
+        // Registers are written before they are read.
+        if cycle < 256 {
+            unit.reset.next = false;
+            unit.write_enable.next = true;
+            unit.write_address.next = cycle.into();
+        }
+        unit.rs1_source.next = SOURCES[random() as usize % 5];
+        unit.rs2_source.next = SOURCES[random() as usize % 5];
+    });
+}
+
+#[test]
+fn hart_state() {
+    check_with(HartState::default(), 20_000, |unit, random, _| {
+        // Runs most of the time, and events are rare enough for it to be ready at times.
+        let mut rare = |n: u64| random() % n == 0;
+        unit.run.next = !rare(40);
+        unit.quiet.next = !rare(3);
+        unit.stop.next = rare(60);
+        unit.miss.next = rare(8);
+        unit.wait_stores.next = rare(8);
+        unit.wait_place.next = rare(8);
+        unit.load.next = rare(8);
+        unit.take_valid.next = rare(10);
+        unit.loading.next = rare(4);
+    });
+}
+
+#[test]
+fn command_fetch() {
+    check_with(CommandFetch::new(4, 2), 10_000, |unit, random, _| {
+        unit.issue_hart.next = some_hart(random());
+        unit.issue_pc.next = (random() & 0x3f).into();
+        if random() % 32 == 0 {
+            unit.issue_pc.next = 0x3ffc_1234.into();
+        }
+        unit.drop_fetched.next = if random() % 4 == 0 { (random() & 255).into() } else { 0.into() };
+        unit.drop_decoded.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
+        unit.flush.next = random() % 512 == 0;
+        unit.response_valid.next = random() % 4 == 0;
+    });
+}
+
+#[test]
+fn command_execute() {
+    check_with(CommandExecute::default(), 10_000, |unit, random, _| {
+        unit.decoded.next = some_instruction(random);
+        unit.decode_rs1.next = (random() & 3).into();
+        unit.decode_rs2.next = (random() & 3).into();
+        unit.drop_read.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
+        unit.drop_executed.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
+        if random() % 4 == 0 {
+            unit.answer_word.next = unit.decoded.next.word;
+        }
+        unit.write_enable.next = unit.result.val().rd.any() && unit.write_valid.val() && random() % 2 == 0;
+    });
+}
+
+#[test]
+fn command_write() {
+    check_with(CommandWrite::default(), 20_000, |unit, random, _| {
+        unit.result.next = some_result(random);
+    });
+}
+
+#[test]
+fn command_data() {
+    check_with(CommandData::default(), 10_000, |unit, random, _| {
+        let hart = random() & 7;
+        unit.load_hart.next = hart.into();
+        unit.load_valid.next =
+            random() % 2 == 0 && !unit.reset.next && !unit.loading.val().get_bit(hart as usize);
+        let waiting: Vec<u64> = (0..8).filter(|&h| unit.loading.val().get_bit(h as usize)).collect();
+        unit.response_valid.next = !waiting.is_empty() && random() % 2 == 0;
+        if !waiting.is_empty() {
+            unit.response_hart.next = waiting[random() as usize % waiting.len()].into();
+        }
+        unit.hold.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
+    });
+}
+
+#[test]
+fn store_buffer() {
+    let mut under_way: Vec<u64> = vec![];
+    check_with(StoreBuffer::new(2), 20_000, move |unit, random, cycle| {
+        let filling = cycle / 100 % 2 == 0;
+        if unit.reset.next {
+            under_way.clear();
+        }
+        let hart = random() & 1;
+        unit.push_hart.next = hart.into();
+        let often = random() % 8 < if filling { 7 } else { 2 };
+        unit.push_valid.next = !unit.reset.next && often && !unit.full.val().get_bit(hart as usize);
+        unit.write_ready.next = random() % 2 == 0;
+        let ends = !unit.reset.next && !under_way.is_empty() && random() % 8 < if filling { 2 } else { 7 };
+        unit.written_valid.next = ends;
+        if ends {
+            let tag = under_way.swap_remove(random() as usize % under_way.len());
+            unit.written_tag.next = tag.into();
+        }
+        if unit.write_valid.val() && unit.write_ready.next && !unit.reset.next {
+            under_way.push(unit.write_tag.val().to_u64());
+        }
+    });
+}
+
+/// A memory that answers what was asked, in any order, with lines of words that are likely to be instructions.
+#[test]
+fn command_processor() {
+    let words = |random: &mut dyn FnMut() -> u64| {
+        // Arithmetic, loads and stores near x0, branches, a jump, fences; rarely anything, also what stops the hart.
+        let forms = [0x13, 0x33, 0x03, 0x23, 0x63, 0x0f];
+        let masks = [0x0033_f3ff, 0x0033_b3ff, 0x0033_33ff, 0x0233_2fff, 0x0233_1fff, 0x0ff0_1fffu64];
+        (0..16).fold(num_bigint::BigUint::default(), |line, _| {
+            let kind = random() as usize % 64;
+            let word = match kind {
+                0 => random() & 0xffff_ffff,
+                1 => 0x0005_a067,
+                2 => 0xfe1f_f06f,
+                _ => (random() & masks[kind % 6] & !0x7f) | forms[kind % 6],
+            };
+            (line << 32u32) | num_bigint::BigUint::from(word)
+        })
+    };
+    let (mut reads, mut writes): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
+    let (mut retired, mut stored) = (0, 0);
+    let mut held_until = 0;
+    check_with(CommandProcessor::new(1, 16, 2, true), 12_000, move |unit, random, cycle| {
+        if unit.reset.next {
+            reads.clear();
+            writes.clear();
+        } else {
+            // What stood before the last edge was accepted there.
+            if unit.read_valid.val() && unit.read_ready.next {
+                reads.push(unit.read_tag.val().to_u64());
+            }
+            if unit.write_valid.val() && unit.write_ready.next {
+                writes.push(unit.write_tag.val().to_u64());
+                stored += 1;
+            }
+            retired += u64::from(unit.trace[0].valid.val());
+        }
+        // A hart that is stopped is held and starts again.
+        if unit.registers.stopped.val().any() || random() % 400 == 0 {
+            held_until = cycle + random() % 3 + 1;
+        }
+        unit.registers.run.next = u64::from(cycle >= held_until).into();
+        unit.registers.entry.next = 0x4000.into();
+        unit.invalidate.next = random() % 600 == 0;
+        unit.take_hart.next = 0.into();
+        unit.take_pc.next = (0x4000 + random() % 64).into();
+        unit.take_valid.next = false;
+        unit.response_valid.next = !reads.is_empty() && random() % 4 == 0;
+        if unit.response_valid.next {
+            unit.response_tag.next = reads.swap_remove(random() as usize % reads.len()).into();
+        }
+        unit.response_data.next = words(random).into();
+        unit.response_error.next = random() % 64 == 0;
+        unit.written_valid.next = !writes.is_empty() && random() % 4 == 0;
+        if unit.written_valid.next {
+            unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
+        }
+        if cycle == 11_999 {
+            assert!(retired > 500 && stored > 20, "{retired} instructions, {stored} stores");
+        }
+    });
+}

@@ -1,0 +1,206 @@
+//! Stages R and X: operands, arithmetic, branches, addresses.
+
+use super::{CommandInstruction, CommandResult, HartRegisters};
+use crate::core::{BitCount, LaneAlu, OperandSource};
+use crate::memory::StoreAlign;
+use crate::prelude::*;
+
+/// Reads the registers of an instruction in stage R and executes it in stage X; holds it in stage W.
+///
+/// 1. An instruction in stage D (`decode_valid`) is in stage R a cycle later, in X after another
+///    one, and then on `result` in stage W, unless its hart is dropped meanwhile.
+/// 2. In stage X a `jalr`, and a branch that goes another way than stage D predicted, redirects its
+///    hart.
+/// 3. A load takes its value from the answer of its hart (`answer`), if that belongs to the word of
+///    the instruction (`answered`); whether an answer is there is known in stage W.
+/// 4. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
+///    and loads and stores from 0xfff0_0000 on, where there is no memory.
+#[derive(LogicBlock, Default)]
+pub struct CommandExecute {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage D holds an instruction.
+    pub decode_valid: Signal<In, Bit>,
+    /// The instruction.
+    pub decoded: Signal<In, CommandInstruction>,
+    /// Its first source register, 0 for none.
+    pub decode_rs1: Signal<In, Bits<5>>,
+    /// Its second source register, 0 for none.
+    pub decode_rs2: Signal<In, Bits<5>>,
+    /// Harts whose instruction in stage R is dropped.
+    pub drop_read: Signal<In, Bits<8>>,
+    /// Harts whose instruction in stage X is dropped.
+    pub drop_executed: Signal<In, Bits<8>>,
+    /// Stage X: the hart of the instruction; that of the redirection as well.
+    pub execute_hart: Signal<Out, Bits<3>>,
+    /// Stage X: value of the answer that waits for this hart.
+    pub answer: Signal<In, Bits<32>>,
+    /// Stage X: the line of that answer could not be read.
+    pub answer_error: Signal<In, Bit>,
+    /// Stage X: word of the instruction that asked.
+    pub answer_word: Signal<In, Bits<32>>,
+    /// Stage X: the hart goes on at `redirect_pc`.
+    pub redirect_valid: Signal<Out, Bit>,
+    /// Where it goes on, bits 31:2.
+    pub redirect_pc: Signal<Out, Bits<30>>,
+    /// Stage W holds an instruction.
+    pub write_valid: Signal<Out, Bit>,
+    /// The instruction.
+    pub result: Signal<Out, CommandResult>,
+    /// Stage W: the value of the instruction is written to its register.
+    pub write_enable: Signal<In, Bit>,
+    registers: HartRegisters,
+    alu: LaneAlu,
+    counter: BitCount,
+    align: StoreAlign,
+    valid_r: Register<Bit>,
+    read: Register<CommandInstruction>,
+    rs1_source: Register<OperandSource>,
+    rs2_source: Register<OperandSource>,
+    valid_x: Register<Bit>,
+    execute: Register<CommandInstruction>,
+    valid_w: Register<Bit>,
+    result_w: Register<CommandResult>,
+}
+
+impl Logic for CommandExecute {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // D: where the operands come from. What is dropped meanwhile takes its users with it.
+        let hart = self.decoded.val().hart;
+        let with_read = self.valid_r.q.val() & self.read.q.val().rd.any() & (self.read.q.val().hart == hart);
+        let with_execute =
+            self.valid_x.q.val() & self.execute.q.val().rd.any() & (self.execute.q.val().hart == hart);
+        let with_write =
+            self.valid_w.q.val() & self.result_w.q.val().rd.any() & (self.result_w.q.val().hart == hart);
+        self.rs1_source.d.next = OperandSource::Registers;
+        if !self.decode_rs1.val().any() {
+            self.rs1_source.d.next = OperandSource::Zero;
+        } else if with_read & (self.read.q.val().rd == self.decode_rs1.val()) {
+            self.rs1_source.d.next = OperandSource::Result;
+        } else if with_execute & (self.execute.q.val().rd == self.decode_rs1.val()) {
+            self.rs1_source.d.next = OperandSource::Written;
+        } else if with_write & (self.result_w.q.val().rd == self.decode_rs1.val()) {
+            self.rs1_source.d.next = OperandSource::JustWritten;
+        }
+        self.rs2_source.d.next = OperandSource::Registers;
+        if !self.decode_rs2.val().any() {
+            self.rs2_source.d.next = OperandSource::Zero;
+        } else if with_read & (self.read.q.val().rd == self.decode_rs2.val()) {
+            self.rs2_source.d.next = OperandSource::Result;
+        } else if with_execute & (self.execute.q.val().rd == self.decode_rs2.val()) {
+            self.rs2_source.d.next = OperandSource::Written;
+        } else if with_write & (self.result_w.q.val().rd == self.decode_rs2.val()) {
+            self.rs2_source.d.next = OperandSource::JustWritten;
+        }
+        self.registers.rs1_address.next =
+            (bit_cast::<8, 3>(hart) << bits::<3>(5)) | bit_cast::<8, 5>(self.decode_rs1.val());
+        self.registers.rs2_address.next =
+            (bit_cast::<8, 3>(hart) << bits::<3>(5)) | bit_cast::<8, 5>(self.decode_rs2.val());
+        self.valid_r.d.next = self.decode_valid.val();
+        self.read.d.next = self.decoded.val();
+
+        // R
+        self.registers.rs1_source.next = self.rs1_source.q.val();
+        self.registers.rs2_source.next = self.rs2_source.q.val();
+        self.valid_x.d.next =
+            self.valid_r.q.val() & !self.drop_read.val().get_bit(self.read.q.val().hart.index());
+        self.execute.d.next = self.read.q.val();
+
+        // X
+        let instruction = self.execute.q.val();
+        let funct3 = instruction.word.get_bits::<3>(12);
+        let sequential = instruction.pc + bits::<30>(1);
+        self.alu.control.next = instruction.control;
+        self.alu.condition.next = funct3;
+        self.alu.a.next = self.registers.operand_1.val();
+        self.alu.b.next = self.registers.operand_2.val();
+        if instruction.takes_immediate {
+            self.alu.b.next = instruction.immediate;
+        }
+        self.counter.enable.next = instruction.count;
+        self.counter.ones.next = instruction.word.get_bit(21);
+        self.counter.trailing.next = instruction.word.get_bit(20);
+        self.counter.a.next = self.registers.operand_1.val();
+        let taken = instruction.jump | (instruction.branch & self.alu.taken.val());
+        let jumps = taken | instruction.jump_register;
+        let mut target = instruction.immediate.get_bits::<31>(1);
+        if instruction.jump_register {
+            target = self.alu.address.val().get_bits::<31>(1);
+        }
+        let mut next = sequential;
+        if jumps {
+            next = target.get_bits::<30>(1);
+        }
+        self.execute_hart.next = instruction.hart;
+        self.redirect_valid.next = self.valid_x.q.val()
+            & (instruction.jump_register
+                | (instruction.branch & (self.alu.taken.val() != instruction.predicted)));
+        self.redirect_pc.next = next;
+
+        // Size 0 a byte, 1 a half word, 2 a word
+        let size = funct3.get_bits::<2>(0);
+        let moves = instruction.load | instruction.store;
+        let misaligned = ((size == bits::<2>(1)) & self.alu.address.val().get_bit(0))
+            | (size.get_bit(1) & self.alu.address.val().get_bits::<2>(0).any());
+        let outside = self.alu.address.val().get_bits::<12>(20).all();
+        let astray = jumps & target.get_bit(0);
+        let mut cause = bits::<5>(0);
+        if instruction.fault {
+            cause = instruction.cause;
+        } else if moves {
+            if misaligned {
+                cause = bits::<5>(4);
+            } else {
+                cause = bits::<5>(5);
+            }
+            if instruction.store {
+                cause = cause + bits::<5>(2);
+            }
+        }
+        self.align.enable.next = instruction.store;
+        self.align.offset.next = self.alu.address.val().get_bits::<2>(0);
+        self.align.size.next = size;
+        self.align.data.next = self.registers.operand_2.val();
+        let mut value = self.alu.y.val();
+        if instruction.jump | instruction.jump_register {
+            value = bit_cast::<32, 30>(sequential) << 2;
+        }
+        if instruction.count {
+            value = bit_cast::<32, 6>(self.counter.count.val());
+        }
+        if instruction.load {
+            value = self.answer.val();
+        }
+
+        self.valid_w.d.next =
+            self.valid_x.q.val() & !self.drop_executed.val().get_bit(instruction.hart.index());
+        self.result_w.d.next.hart = instruction.hart;
+        self.result_w.d.next.pc = instruction.pc;
+        self.result_w.d.next.next_pc = next;
+        self.result_w.d.next.word = instruction.word;
+        self.result_w.d.next.rd = instruction.rd;
+        self.result_w.d.next.value = value;
+        self.result_w.d.next.address = self.alu.address.val();
+        self.result_w.d.next.strobe = self.align.strobe.val();
+        self.result_w.d.next.data = self.align.word.val();
+        self.result_w.d.next.load = instruction.load;
+        self.result_w.d.next.answered = instruction.load & (self.answer_word.val() == instruction.word);
+        self.result_w.d.next.failed = self.answer_error.val();
+        self.result_w.d.next.store = instruction.store;
+        self.result_w.d.next.release = instruction.release;
+        self.result_w.d.next.refetch = instruction.refetch;
+        self.result_w.d.next.fault = instruction.fault | astray | (moves & (misaligned | outside));
+        self.result_w.d.next.cause = cause;
+
+        // W
+        self.write_valid.next = self.valid_w.q.val();
+        self.result.next = self.result_w.q.val();
+        self.registers.write_enable.next = self.write_enable.val();
+        self.registers.write_address.next = (bit_cast::<8, 3>(self.result_w.q.val().hart) << bits::<3>(5))
+            | bit_cast::<8, 5>(self.result_w.q.val().rd);
+        self.registers.write_data.next = self.result_w.q.val().value;
+    }
+}

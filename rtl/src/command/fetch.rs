@@ -1,0 +1,155 @@
+//! Stages F and I: instructions come from the cache.
+
+use crate::memory::InstructionCache;
+use crate::prelude::*;
+
+/// Looks up instructions in the instruction cache that all harts share, and holds that of stage D.
+///
+/// 1. `issue_valid` with hart and PC in stage F; two cycles later, in stage D, it is on the
+///    `decode_` outputs, if the cache has it and its hart was not dropped meanwhile.
+/// 2. If the cache does not have it, `miss_valid` is high in its cycle of stage D instead: the hart
+///    waits for `filled` and looks up again.
+/// 3. From 0xfff0_0000 on there is no memory: nothing is looked up, and the instruction comes with
+///    `decode_error`.
+#[derive(LogicBlock)]
+#[new(lines: usize, ways: usize)]
+pub struct CommandFetch {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage F: a hart fetches.
+    pub issue_valid: Signal<In, Bit>,
+    /// The hart.
+    pub issue_hart: Signal<In, Bits<3>>,
+    /// Its PC, bits 31:2.
+    pub issue_pc: Signal<In, Bits<30>>,
+    /// Harts whose instructions in stages F and I are dropped.
+    pub drop_fetched: Signal<In, Bits<8>>,
+    /// Harts whose instruction in stage D is dropped as well.
+    pub drop_decoded: Signal<In, Bits<8>>,
+    /// Every line of the cache is invalidated.
+    pub flush: Signal<In, Bit>,
+    /// Stage D holds an instruction.
+    pub decode_valid: Signal<Out, Bit>,
+    /// Its hart; that of the miss as well.
+    pub decode_hart: Signal<Out, Bits<3>>,
+    /// Its PC, bits 31:2; that of the miss as well.
+    pub decode_pc: Signal<Out, Bits<30>>,
+    /// Its word.
+    pub decode_word: Signal<Out, Bits<32>>,
+    /// The word could not be fetched.
+    pub decode_error: Signal<Out, Bit>,
+    /// The instruction in stage D is not in the cache.
+    pub miss_valid: Signal<Out, Bit>,
+    /// Harts that wait for a line look up again from the next cycle on.
+    pub filled: Signal<Out, Bit>,
+    /// Harts for which a line is requested or awaited.
+    pub outstanding: Signal<Out, Bits<8>>,
+    /// To memory: a line is requested.
+    pub fetch_valid: Signal<Out, Bit>,
+    /// From memory: the request is accepted at this edge.
+    pub fetch_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub fetch_line: Signal<Out, Bits<26>>,
+    /// From memory: the line is here.
+    pub response_valid: Signal<In, Bit>,
+    /// The line, byte 0 in bits 7:0.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+    #[init(InstructionCache::new(lines, ways))]
+    cache: InstructionCache,
+    valid_i: Register<Bit>,
+    hart_i: Register<Bits<3>>,
+    pc_i: Register<Bits<30>>,
+    outside_i: Register<Bit>,
+    valid_d: Register<Bit>,
+    hart_d: Register<Bits<3>>,
+    pc_d: Register<Bits<30>>,
+    outside_d: Register<Bit>,
+    hit_d: Register<Bit>,
+    error_d: Register<Bit>,
+    word_d: Register<Bits<32>>,
+    /// A miss was recorded in the cycle before.
+    missed: Register<Bit>,
+    missed_hart: Register<Bits<3>>,
+    /// The cache requests or awaits a line.
+    filling: Register<Bit>,
+    filling_hart: Register<Bits<3>>,
+}
+
+impl CommandFetch {
+    /// Stages F and I with an instruction cache of `lines` lines in sets of `ways`.
+    ///
+    /// # Panics
+    /// As [`InstructionCache::new`].
+    pub fn new(lines: usize, ways: usize) -> Self {
+        Self::wired(lines, ways)
+    }
+}
+
+impl Logic for CommandFetch {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // F
+        let outside = self.issue_pc.val().get_bits::<12>(18).all();
+        self.cache.stall.next = false;
+        self.cache.lookup_enable.next = self.issue_valid.val() & !outside;
+        self.cache.lookup_slot.next = bit_cast::<5, 3>(self.issue_hart.val());
+        self.cache.lookup_word.next = self.issue_pc.val();
+        self.cache.flush.next = self.flush.val();
+        self.valid_i.d.next =
+            self.issue_valid.val() & !self.drop_fetched.val().get_bit(self.issue_hart.val().index());
+        self.hart_i.d.next = self.issue_hart.val();
+        self.pc_i.d.next = self.issue_pc.val();
+        self.outside_i.d.next = outside;
+
+        // I
+        self.valid_d.d.next =
+            self.valid_i.q.val() & !self.drop_fetched.val().get_bit(self.hart_i.q.val().index());
+        self.hart_d.d.next = self.hart_i.q.val();
+        self.pc_d.d.next = self.pc_i.q.val();
+        self.outside_d.d.next = self.outside_i.q.val();
+        self.hit_d.d.next = self.cache.hit.val();
+        self.error_d.d.next = self.cache.error.val();
+        self.word_d.d.next = self.cache.instruction.val();
+
+        // D
+        let live = self.valid_d.q.val() & !self.drop_decoded.val().get_bit(self.hart_d.q.val().index());
+        let misses = live & !self.outside_d.q.val() & !self.hit_d.q.val();
+        self.cache.wanted.next = misses;
+        self.miss_valid.next = misses;
+        self.decode_valid.next = live & (self.outside_d.q.val() | self.hit_d.q.val());
+        self.decode_hart.next = self.hart_d.q.val();
+        self.decode_pc.next = self.pc_d.q.val();
+        self.decode_word.next = self.word_d.q.val();
+        self.decode_error.next = self.outside_d.q.val() | self.error_d.q.val();
+        self.filled.next = self.cache.filled.val();
+
+        // Lines
+        self.fetch_valid.next = self.cache.fetch_valid.val();
+        self.cache.fetch_ready.next = self.fetch_ready.val();
+        self.fetch_line.next = self.cache.fetch_line.val();
+        self.cache.response_valid.next = self.response_valid.val();
+        self.cache.response_data.next = self.response_data.val();
+        self.cache.response_error.next = self.response_error.val();
+        self.missed.d.next = misses;
+        self.missed_hart.d.next = self.hart_d.q.val();
+        if self.cache.fetch_miss.val() {
+            self.filling.d.next = true;
+            self.filling_hart.d.next = self.missed_hart.q.val();
+        } else if self.response_valid.val() {
+            self.filling.d.next = false;
+        }
+        let mut missed_harts = bits::<8>(0);
+        if self.missed.q.val() {
+            missed_harts = bits::<8>(1) << self.missed_hart.q.val();
+        }
+        let mut filling_harts = bits::<8>(0);
+        if self.filling.q.val() {
+            filling_harts = bits::<8>(1) << self.filling_hart.q.val();
+        }
+        self.outstanding.next = missed_harts | filling_harts;
+    }
+}

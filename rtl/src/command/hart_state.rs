@@ -1,0 +1,180 @@
+//! What one hart is doing.
+
+use crate::prelude::*;
+
+/// The two PCs of one hart, and whether it may fetch.
+///
+/// `fetch_pc` is the next to fetch, `pc`, the architectural one, the next to retire. The events of a
+/// cycle take effect at its end; those of a later stage go before those of an earlier one, and
+/// `take_valid` before all but `run`. The owner drops the younger instructions of the hart.
+///
+/// 1. While `run` is low the hart is held: nothing of it is in the pipeline from the next cycle on.
+///    It starts at `entry` in the first cycle with `run` high in which nothing of it is
+///    outstanding.
+/// 2. A replayed instruction is fetched again when its cause is gone: no store outstanding
+///    (`wait_stores`), a place for a store (`wait_place`), no load outstanding (`loading`).
+/// 3. An exception stops the hart with `pc` at its instruction, until it is held.
+/// 4. `take_valid` is legal while `boundary` is high: between two instructions. `boundary_pc` is the
+///    PC of the one that has not been executed.
+#[derive(LogicBlock, Default)]
+pub struct HartState {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: the hart is held.
+    pub reset: Signal<In, Bit>,
+    /// The hart runs; else it is held.
+    pub run: Signal<In, Bit>,
+    /// PC after a reset of the hart, bits 31:2.
+    pub entry: Signal<In, Bits<30>>,
+    /// Nothing of the hart is outstanding.
+    pub quiet: Signal<In, Bit>,
+    /// Stage F: the instruction at `fetch_pc` is fetched.
+    pub issue: Signal<In, Bit>,
+    /// Stage D: the hart goes on at `decode_pc`.
+    pub decode_redirect: Signal<In, Bit>,
+    /// Stage D: the instruction at `decode_pc` is not in the cache.
+    pub miss: Signal<In, Bit>,
+    /// Stage D: target, or PC of the miss, bits 31:2.
+    pub decode_pc: Signal<In, Bits<30>>,
+    /// From the cache: who waits for a line looks up again.
+    pub filled: Signal<In, Bit>,
+    /// Stage X: the hart goes on at `execute_pc`.
+    pub execute_redirect: Signal<In, Bit>,
+    /// Stage X: target, bits 31:2.
+    pub execute_pc: Signal<In, Bits<30>>,
+    /// Stage W holds an instruction of the hart.
+    pub write_valid: Signal<In, Bit>,
+    /// Stage W: it retires.
+    pub retire: Signal<In, Bit>,
+    /// Stage W: PC of the instruction after it, bits 31:2.
+    pub next_pc: Signal<In, Bits<30>>,
+    /// Stage W, with `retire`: the instructions after it are fetched again.
+    pub refetch: Signal<In, Bit>,
+    /// Stage W: it is replayed when no store of the hart is outstanding.
+    pub wait_stores: Signal<In, Bit>,
+    /// Stage W: it is replayed when there is a place for another store.
+    pub wait_place: Signal<In, Bit>,
+    /// Stage W: it is replayed when the load that it starts in this cycle is answered.
+    pub load: Signal<In, Bit>,
+    /// Stage W: it raises an exception.
+    pub stop: Signal<In, Bit>,
+    /// No store of the hart is outstanding.
+    pub stores_none: Signal<In, Bit>,
+    /// The hart has as many stores outstanding as it may.
+    pub stores_full: Signal<In, Bit>,
+    /// A load of the hart is outstanding.
+    pub loading: Signal<In, Bit>,
+    /// The answer of a load waits for the instruction that is replayed.
+    pub answer_waits: Signal<In, Bit>,
+    /// The hart goes on at `take_pc`; only while `boundary` is high.
+    pub take_valid: Signal<In, Bit>,
+    /// Where it goes on, bits 31:2.
+    pub take_pc: Signal<In, Bits<30>>,
+    /// The hart may fetch in this cycle.
+    pub ready: Signal<Out, Bit>,
+    /// PC to fetch, bits 31:2.
+    pub fetch_pc: Signal<Out, Bits<30>>,
+    /// The hart is at an instruction boundary at the end of this cycle.
+    pub boundary: Signal<Out, Bit>,
+    /// Architectural PC at the end of this cycle, if no exception, bits 31:2.
+    pub boundary_pc: Signal<Out, Bits<30>>,
+    /// An exception stopped the hart.
+    pub stopped: Signal<Out, Bit>,
+    /// No instruction retired since `take_valid`.
+    pub taken: Signal<Out, Bit>,
+    started_q: Register<Bit>,
+    stopped_q: Register<Bit>,
+    taken_q: Register<Bit>,
+    fetch_pc_q: Register<Bits<30>>,
+    pc_q: Register<Bits<30>>,
+    waits_line: Register<Bit>,
+    waits_stores: Register<Bit>,
+    waits_place: Register<Bit>,
+}
+
+impl Logic for HartState {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let runs = self.started_q.q.val() & self.run.val() & !self.stopped_q.q.val();
+        self.ready.next = runs
+            & !self.waits_line.q.val()
+            & !(self.waits_stores.q.val() & !self.stores_none.val())
+            & !(self.waits_place.q.val() & self.stores_full.val())
+            & !self.loading.val();
+        self.fetch_pc.next = self.fetch_pc_q.q.val();
+        self.stopped.next = self.stopped_q.q.val();
+        self.taken.next = self.taken_q.q.val();
+
+        let mut between = !self.loading.val() & !self.answer_waits.val();
+        if self.write_valid.val() {
+            between = self.retire.val() | self.wait_stores.val() | self.wait_place.val();
+        }
+        self.boundary.next = runs & between;
+        let mut next = self.pc_q.q.val();
+        if self.retire.val() {
+            next = self.next_pc.val();
+        }
+        self.boundary_pc.next = next;
+
+        if self.issue.val() {
+            self.fetch_pc_q.d.next = self.fetch_pc_q.q.val() + bits::<30>(1);
+        }
+        if self.filled.val() {
+            self.waits_line.d.next = false;
+        }
+        if self.stores_none.val() {
+            self.waits_stores.d.next = false;
+        }
+        if !self.stores_full.val() {
+            self.waits_place.d.next = false;
+        }
+        if self.decode_redirect.val() | self.miss.val() {
+            self.fetch_pc_q.d.next = self.decode_pc.val();
+        }
+        if self.miss.val() {
+            self.waits_line.d.next = true;
+        }
+        if self.execute_redirect.val() {
+            self.fetch_pc_q.d.next = self.execute_pc.val();
+            self.waits_line.d.next = false;
+        }
+        if self.retire.val() {
+            self.taken_q.d.next = false;
+        }
+        self.pc_q.d.next = next;
+        if self.refetch.val() | self.wait_stores.val() | self.wait_place.val() | self.load.val() {
+            self.fetch_pc_q.d.next = next;
+            self.waits_line.d.next = false;
+        }
+        if self.wait_stores.val() {
+            self.waits_stores.d.next = true;
+        }
+        if self.wait_place.val() {
+            self.waits_place.d.next = true;
+        }
+        if self.stop.val() {
+            self.stopped_q.d.next = true;
+        }
+        if self.take_valid.val() {
+            self.taken_q.d.next = true;
+            self.fetch_pc_q.d.next = self.take_pc.val();
+            self.pc_q.d.next = self.take_pc.val();
+            self.waits_line.d.next = false;
+            self.waits_stores.d.next = false;
+            self.waits_place.d.next = false;
+        }
+        if !self.started_q.q.val() {
+            self.fetch_pc_q.d.next = self.entry.val();
+            self.pc_q.d.next = self.entry.val();
+            self.started_q.d.next = self.quiet.val();
+        }
+        if !self.run.val() {
+            self.started_q.d.next = false;
+            self.stopped_q.d.next = false;
+            self.taken_q.d.next = false;
+            self.waits_line.d.next = false;
+            self.waits_stores.d.next = false;
+            self.waits_place.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What passes between the stages of the command processor.
+
+use crate::core::AluControl;
+use crate::prelude::*;
+
+/// An instruction from stage D on: what stages R and X make of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct CommandInstruction {
+    /// Its hart.
+    pub hart: Bits<3>,
+    /// Its PC, bits 31:2.
+    pub pc: Bits<30>,
+    /// Its word.
+    pub word: Bits<32>,
+    /// Destination register, 0 for none.
+    pub rd: Bits<5>,
+    /// Arithmetic operation; that of a branch makes its comparison.
+    pub control: AluControl,
+    /// The second operand is `immediate`, not `rs2`.
+    pub takes_immediate: Bit,
+    /// Immediate; of a branch, `jal` and `auipc` PC + immediate.
+    pub immediate: Bits<32>,
+    /// Conditional branch.
+    pub branch: Bit,
+    /// Stage D went on at the target: `jal`, or a branch backward.
+    pub predicted: Bit,
+    /// `jal`.
+    pub jump: Bit,
+    /// `jalr`.
+    pub jump_register: Bit,
+    /// Load.
+    pub load: Bit,
+    /// Store.
+    pub store: Bit,
+    /// Count of bits.
+    pub count: Bit,
+    /// `fence` with stores before it, or `fence.i`: it waits until the stores of the hart are
+    /// acknowledged.
+    pub release: Bit,
+    /// `fence.i`: the instructions behind it are fetched again.
+    pub refetch: Bit,
+    /// It raises an exception.
+    pub fault: Bit,
+    /// Cause of the exception, as in `mcause`.
+    pub cause: Bits<5>,
+}
+
+/// An instruction in stage W: what it would do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct CommandResult {
+    /// Its hart.
+    pub hart: Bits<3>,
+    /// Its PC, bits 31:2.
+    pub pc: Bits<30>,
+    /// PC of the instruction after it, bits 31:2.
+    pub next_pc: Bits<30>,
+    /// Its word.
+    pub word: Bits<32>,
+    /// Destination register, 0 for none.
+    pub rd: Bits<5>,
+    /// Value for it.
+    pub value: Bits<32>,
+    /// Address of a load or store.
+    pub address: Bits<32>,
+    /// Bytes of the word that a store writes.
+    pub strobe: Bits<4>,
+    /// The word that it writes.
+    pub data: Bits<32>,
+    /// Load.
+    pub load: Bit,
+    /// The word is that of the load whose answer waits: `value` is that answer.
+    pub answered: Bit,
+    /// The line of that answer could not be read.
+    pub failed: Bit,
+    /// Store.
+    pub store: Bit,
+    /// See [`CommandInstruction::release`].
+    pub release: Bit,
+    /// See [`CommandInstruction::refetch`].
+    pub refetch: Bit,
+    /// It raises an exception.
+    pub fault: Bit,
+    /// Cause of the exception, as in `mcause`.
+    pub cause: Bits<5>,
+}

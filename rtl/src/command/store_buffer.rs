@@ -1,0 +1,152 @@
+//! The stores of the command processor on their way to the L2.
+
+use crate::control::PriorityEncoder;
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Stores that a hart may have outstanding.
+pub const STORES: usize = 8;
+
+/// One queue of the stores of all harts, in the order in which they retire, and what each hart has
+/// outstanding.
+///
+/// 1. `push_valid` in stage W appends a store; it is on offer from the next cycle on, if nothing is
+///    in front of it, and stays until it is accepted. It must not come while `full` of its hart is
+///    high.
+/// 2. A store is outstanding from the edge of its `push_valid` to that of its acknowledgement
+///    (`written_valid`); these come in any order. `none` and `full` are registers' values.
+/// 3. There is a place for each store that may be outstanding: the queue is never full, and waits
+///    for nothing.
+/// 4. A store is one word with four strobes; the line repeats the word 16 times.
+/// 5. Tags: bit 5 low, hart in bits 4:3, in bits 2:0 a number that no other outstanding store of
+///    the hart has.
+#[derive(LogicBlock)]
+#[new(harts: usize, places_log2: usize)]
+pub struct StoreBuffer {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: the buffer is empty.
+    pub reset: Signal<In, Bit>,
+    /// Stage W: a store retires.
+    pub push_valid: Signal<In, Bit>,
+    /// Its hart.
+    pub push_hart: Signal<In, Bits<3>>,
+    /// Its address, bits 31:2.
+    pub push_place: Signal<In, Bits<30>>,
+    /// The word.
+    pub push_data: Signal<In, Bits<32>>,
+    /// Bytes of the word to write.
+    pub push_strobe: Signal<In, Bits<4>>,
+    /// Harts that have no store outstanding.
+    pub none: Signal<Out, Bits<8>>,
+    /// Harts that have as many stores outstanding as they may.
+    pub full: Signal<Out, Bits<8>>,
+    /// To memory: a store is on offer.
+    pub write_valid: Signal<Out, Bit>,
+    /// From memory: it is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// The line, byte 0 in bits 7:0.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// Tag for the acknowledgement.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// From memory: a store is performed, and every later read sees it.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+    /// Tag (70:66), strobes (65:62), address (61:32), word (31:0).
+    #[init(RamSizedAsync::new(places_log2))]
+    entries: RamSizedAsync<71>,
+    queue: QueuePointers<5>,
+    free: PriorityEncoder,
+    /// Numbers of the outstanding stores of each hart.
+    #[count(harts)]
+    numbers: Vec<Register<Bits<8>>>,
+    #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
+    hart: Vec<Constant<Bits<3>>>,
+    #[init(harts)]
+    _harts: usize,
+}
+
+impl StoreBuffer {
+    /// A store buffer for `harts` harts.
+    ///
+    /// # Panics
+    /// If `harts` is not 1, 2 or 4.
+    pub fn new(harts: usize) -> Self {
+        assert!(matches!(harts, 1 | 2 | 4), "StoreBuffer: {harts} harts, expected 1, 2 or 4");
+        let places_log2 = (harts * STORES).ilog2() as usize;
+        Self::wired(harts, places_log2)
+    }
+}
+
+impl Logic for StoreBuffer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // The lowest number that is free
+        let mut taken = bits::<8>(0);
+        let mut empty_harts = bits::<8>(0);
+        let mut full_harts = bits::<8>(0);
+        for h in 0..self._harts {
+            if self.push_hart.val() == self.hart[h].val() {
+                taken = self.numbers[h].q.val();
+            }
+            empty_harts = empty_harts.replace_bit(h, !self.numbers[h].q.val().any());
+            full_harts = full_harts.replace_bit(h, self.numbers[h].q.val().all());
+        }
+        self.none.next = empty_harts;
+        self.full.next = full_harts;
+        self.free.request.next = bit_cast::<32, 8>(!taken);
+        let number = self.free.index.val().get_bits::<3>(0);
+
+        // What is outstanding
+        for h in 0..self._harts {
+            let mut starts = bits::<8>(0);
+            if self.push_valid.val() & (self.push_hart.val() == self.hart[h].val()) {
+                starts = self.free.one_hot.val().get_bits::<8>(0);
+            }
+            let mut ends = bits::<8>(0);
+            if self.written_valid.val()
+                & !self.written_tag.val().get_bit(5)
+                & (self.written_tag.val().get_bits::<2>(3) == self.hart[h].val().get_bits::<2>(0))
+            {
+                ends = bits::<8>(1) << self.written_tag.val().get_bits::<3>(0);
+            }
+            self.numbers[h].d.next = (self.numbers[h].q.val() & !ends) | starts;
+        }
+
+        // The queue
+        self.queue.push.next = self.push_valid.val();
+        self.queue.pop.next = !self.queue.empty.val() & self.write_ready.val();
+        self.entries.write_enable.next = self.push_valid.val();
+        self.entries.write_address.next = bit_cast::<16, 5>(self.queue.write_address.val());
+        self.entries.write_data.next = (bit_cast::<71, 2>(self.push_hart.val().get_bits::<2>(0))
+            << bits::<7>(69))
+            | (bit_cast::<71, 3>(number) << bits::<7>(66))
+            | (bit_cast::<71, 4>(self.push_strobe.val()) << bits::<7>(62))
+            | (bit_cast::<71, 30>(self.push_place.val()) << bits::<7>(32))
+            | bit_cast::<71, 32>(self.push_data.val());
+        self.entries.read_address.next = bit_cast::<16, 5>(self.queue.read_address.val());
+        let entry = self.entries.read_data.val();
+
+        // The oldest store
+        self.write_valid.next = !self.queue.empty.val();
+        self.write_tag.next = bit_cast::<6, 5>(entry.get_bits::<5>(66));
+        self.write_line.next = entry.get_bits::<26>(36);
+        let pair = bit_cast::<64, 32>(entry.get_bits::<32>(0))
+            | (bit_cast::<64, 32>(entry.get_bits::<32>(0)) << bits::<6>(32));
+        let four = bit_cast::<128, 64>(pair) | (bit_cast::<128, 64>(pair) << bits::<7>(64));
+        let eight = bit_cast::<256, 128>(four) | (bit_cast::<256, 128>(four) << bits::<8>(128));
+        self.write_data.next = bit_cast::<512, 256>(eight) | (bit_cast::<512, 256>(eight) << bits::<9>(256));
+        let mut strobe = bits::<64>(0);
+        for word in 0..16 {
+            if entry.get_bits::<4>(32) == bits::<4>(word) {
+                strobe = bit_cast::<64, 4>(entry.get_bits::<4>(62)) << bits::<6>(4 * word);
+            }
+        }
+        self.write_strobe.next = strobe;
+    }
+}

@@ -1,0 +1,364 @@
+//! Test support: the command processor with memory around it, in rust-hdl's simulator.
+
+use super::CommandProcessor;
+use crate::core::testing::Program;
+use crate::l2::{MemorySizes, MemorySystem};
+use crate::memory::testing::settle;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where programs begin, and where their data lies.
+pub const ENTRY: u32 = 0x1_0000;
+pub const DATA: u32 = 0x2_0000;
+
+pub const EBREAK: u32 = 0x0010_0073;
+
+/// An instruction in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retired {
+    pub cycle: u64,
+    pub pc: u32,
+    pub next_pc: u32,
+    pub word: u32,
+    pub rd: u32,
+    pub value: u32,
+    pub address: u32,
+    pub trap: bool,
+    pub uli: bool,
+}
+
+/// The contents of memory, line by line.
+#[derive(Clone, Default)]
+pub struct Contents(BTreeMap<u32, [u8; 64]>);
+
+impl Contents {
+    pub fn word(&self, address: u32) -> u32 {
+        let line = self.0.get(&(address >> 6)).copied().unwrap_or([0; 64]);
+        u32::from_le_bytes(line[address as usize & 60..][..4].try_into().unwrap())
+    }
+
+    pub fn set_word(&mut self, address: u32, word: u32) {
+        let line = self.0.entry(address >> 6).or_insert([0; 64]);
+        line[address as usize & 60..][..4].copy_from_slice(&word.to_le_bytes());
+    }
+
+    fn line(&self, line: u32) -> Bits<512> {
+        let bytes = self.0.get(&line).copied().unwrap_or([0; 64]);
+        num_bigint::BigUint::from_bytes_le(&bytes).into()
+    }
+
+    fn write(&mut self, line: u32, data: Bits<512>, strobe: u64) {
+        let mut bytes = num_bigint::BigUint::from(data).to_bytes_le();
+        bytes.resize(64, 0);
+        let line = self.0.entry(line).or_insert([0; 64]);
+        for i in (0..64).filter(|i| strobe >> i & 1 == 1) {
+            line[i] = bytes[i];
+        }
+    }
+}
+
+/// Memory as a command processor sees it.
+pub trait Memory {
+    /// Answers what is due and takes what is asked, before the rising edge of `cycle`.
+    fn before_edge(&mut self, cp: &mut CommandProcessor, cycle: u64);
+    /// The rising edge.
+    fn edge(&mut self) {}
+}
+
+/// Memory that answers by tag, after any time and in any order, and accepts when it likes; it checks rule C3 and that the
+/// numbers of outstanding stores differ.
+pub struct AnyOrder {
+    pub contents: Contents,
+    /// Lines that cannot be read.
+    pub failing: BTreeSet<u32>,
+    /// Cycles from a request to its answer: from, to.
+    pub latency: (u64, u64),
+    /// Chance that a request is accepted in a cycle.
+    pub ready: f64,
+    /// No write is acknowledged before this cycle.
+    pub silent_until: u64,
+    /// Lines and words of the writes in the order in which they were accepted.
+    pub written: Vec<(u32, u32)>,
+    /// Most writes outstanding at a time.
+    pub most: usize,
+    /// Reads of data so far.
+    pub loads: usize,
+    /// Lines that were fetched.
+    pub fetched: BTreeSet<u32>,
+    reads: Vec<(u64, u64, u32)>,
+    writes: Vec<(u64, u64)>,
+    rng: ChaCha8Rng,
+}
+
+impl AnyOrder {
+    pub fn new(latency: (u64, u64), ready: f64) -> Self {
+        Self {
+            contents: Contents::default(),
+            failing: BTreeSet::new(),
+            latency,
+            ready,
+            silent_until: 0,
+            written: vec![],
+            most: 0,
+            loads: 0,
+            fetched: BTreeSet::new(),
+            reads: vec![],
+            writes: vec![],
+            rng: crate::testing::random(),
+        }
+    }
+
+    /// Nothing waits for an answer.
+    pub fn idle(&self) -> bool {
+        self.reads.is_empty() && self.writes.is_empty()
+    }
+}
+
+impl Memory for AnyOrder {
+    fn before_edge(&mut self, cp: &mut CommandProcessor, cycle: u64) {
+        let read = self.reads.iter().position(|r| r.0 <= cycle).map(|i| self.reads.swap_remove(i));
+        cp.response_valid.next = read.is_some();
+        if let Some((_, tag, line)) = read {
+            cp.response_tag.next = tag.into();
+            cp.response_data.next = self.contents.line(line);
+            cp.response_error.next = self.failing.contains(&line);
+        }
+        let open = cycle >= self.silent_until;
+        let written = self.writes.iter().position(|w| open && w.0 <= cycle);
+        let written = written.map(|i| self.writes.swap_remove(i));
+        cp.written_valid.next = written.is_some();
+        cp.written_tag.next = written.map_or(0, |w| w.1).into();
+        cp.read_ready.next = self.rng.gen_bool(self.ready);
+        cp.write_ready.next = self.rng.gen_bool(self.ready);
+        settle(cp);
+        let due = cycle + self.rng.gen_range(self.latency.0..=self.latency.1);
+        if cp.read_valid.val() && cp.read_ready.next {
+            let tag = cp.read_tag.val().to_u64();
+            if tag & 0x40 == 0 {
+                assert!(self.writes.is_empty(), "cycle {cycle}: a load leaves before a store is performed");
+                self.loads += 1;
+            } else {
+                self.fetched.insert(cp.read_line.val().to_u32());
+            }
+            assert!(self.reads.iter().all(|r| r.1 != tag), "cycle {cycle}: tag {tag:#x} twice");
+            self.reads.push((due, tag, cp.read_line.val().to_u32()));
+        }
+        if cp.write_valid.val() && cp.write_ready.next {
+            let (line, strobe) = (cp.write_line.val().to_u32(), cp.write_strobe.val().to_u64());
+            self.contents.write(line, cp.write_data.val(), strobe);
+            let address = line << 6 | (strobe.trailing_zeros() & 60);
+            self.written.push((address, self.contents.word(address)));
+            let tag = cp.write_tag.val().to_u64();
+            assert!(tag < 8 && self.writes.iter().all(|w| w.1 != tag), "cycle {cycle}: tag {tag:#x}");
+            self.writes.push((due, tag));
+            self.most = self.most.max(self.writes.len());
+        }
+    }
+}
+
+/// The array's memory system, with one AXI4 channel that answers after a fixed time.
+pub struct System {
+    pub contents: Contents,
+    system: MemorySystem,
+    latency: u64,
+    reads: Vec<(u64, u64, u32)>,
+    answering: Option<(u64, u32)>,
+    /// The address of a line that is written, and those to acknowledge.
+    writing: Option<(u64, u32)>,
+    acknowledging: Vec<u64>,
+}
+
+impl System {
+    pub fn new(latency: u64) -> Self {
+        let sizes = MemorySizes {
+            requesters: 1,
+            channels: 1,
+            banks: 1,
+            bank_lines: 64,
+            ways: 4,
+            atomic_requesters: 0,
+        };
+        let mut system = MemorySystem::new(sizes);
+        system.reset.next = true;
+        for level in [false, true, false, true, false] {
+            system.clock.next = level.into();
+            settle(&mut system);
+        }
+        system.reset.next = false;
+        Self {
+            contents: Contents::default(),
+            system,
+            latency,
+            reads: vec![],
+            answering: None,
+            writing: None,
+            acknowledging: vec![],
+        }
+    }
+}
+
+impl Memory for System {
+    fn before_edge(&mut self, cp: &mut CommandProcessor, cycle: u64) {
+        settle(cp);
+        let system = &mut self.system;
+        system.read_valid[0].next = cp.read_valid.val();
+        system.read_line[0].next = cp.read_line.val();
+        system.read_tag[0].next = cp.read_tag.val();
+        system.write_valid[0].next = cp.write_valid.val();
+        system.write_line[0].next = cp.write_line.val();
+        system.write_data[0].next = cp.write_data.val();
+        system.write_strobe[0].next = cp.write_strobe.val();
+        system.write_tag[0].next = cp.write_tag.val();
+        let due = self.reads.iter().position(|r| r.0 <= cycle);
+        if self.answering.is_none() {
+            self.answering = due.map(|i| self.reads.remove(i)).map(|(_, id, line)| (id, line));
+        }
+        system.m_axi[0].arready.next = true;
+        system.m_axi[0].rvalid.next = self.answering.is_some();
+        system.m_axi[0].rlast.next = true;
+        if let Some((id, line)) = self.answering {
+            system.m_axi[0].rid.next = id.into();
+            system.m_axi[0].rdata.next = self.contents.line(line);
+        }
+        system.m_axi[0].awready.next = self.writing.is_none();
+        system.m_axi[0].wready.next = self.writing.is_some();
+        system.m_axi[0].bvalid.next = !self.acknowledging.is_empty();
+        system.m_axi[0].bid.next = self.acknowledging.first().copied().unwrap_or(0).into();
+        settle(system);
+        let axi = &system.m_axi[0];
+        if axi.bvalid.next && axi.bready.val() {
+            self.acknowledging.remove(0);
+        }
+        if let (Some((id, line)), true) = (self.writing, axi.wvalid.val()) {
+            self.contents.write(line, axi.wdata.val(), axi.wstrb.val().to_u64());
+            self.acknowledging.push(id);
+            self.writing = None;
+        } else if self.writing.is_none() && axi.awvalid.val() {
+            self.writing = Some((axi.awid.val().to_u64(), axi.awaddr.val().to_u32() >> 6));
+        }
+        if system.m_axi[0].rready.val() {
+            self.answering = None;
+        }
+        if system.m_axi[0].arvalid.val() {
+            let line = system.m_axi[0].araddr.val().to_u32() >> 6;
+            self.reads.push((cycle + self.latency, system.m_axi[0].arid.val().to_u64(), line));
+        }
+        cp.read_ready.next = system.read_ready[0].val();
+        cp.write_ready.next = system.write_ready[0].val();
+        cp.response_valid.next = system.response_valid[0].val();
+        cp.response_tag.next = system.response_tag[0].val();
+        cp.response_data.next = system.response_data[0].val();
+        cp.response_error.next = system.response_error[0].val();
+        cp.written_valid.next = system.written_valid[0].val();
+        cp.written_tag.next = system.written_tag[0].val();
+        settle(cp);
+    }
+
+    fn edge(&mut self) {
+        for level in [true, false] {
+            self.system.clock.next = level.into();
+            settle(&mut self.system);
+        }
+    }
+}
+
+/// A command processor with its memory.
+pub struct Bench<M: Memory> {
+    pub cp: CommandProcessor,
+    pub memory: M,
+    pub cycle: u64,
+    pub retired: Vec<Retired>,
+}
+
+impl<M: Memory> Bench<M> {
+    /// After reset, all harts held; the instruction cache has 16 lines.
+    pub fn new(memory: M) -> Self {
+        let mut cp = CommandProcessor::new(1, 16, 1, true);
+        cp.registers.entry.next = u64::from(ENTRY >> 2).into();
+        cp.reset.next = true;
+        let mut bench = Self { cp, memory, cycle: 0, retired: vec![] };
+        bench.cycle();
+        bench.cp.reset.next = false;
+        // The instruction cache is emptied line by line.
+        for _ in 0..20 {
+            bench.cycle();
+        }
+        bench
+    }
+
+    /// One clock cycle.
+    pub fn cycle(&mut self) {
+        self.memory.before_edge(&mut self.cp, self.cycle);
+        let trace = &self.cp.trace[0];
+        if trace.valid.val() && !self.cp.reset.next {
+            self.retired.push(Retired {
+                cycle: self.cycle,
+                pc: trace.pc_rdata.val().to_u32(),
+                next_pc: trace.pc_wdata.val().to_u32(),
+                word: trace.insn.val().to_u32(),
+                rd: trace.rd.val().to_u32(),
+                value: trace.rd_wdata.val().to_u32(),
+                address: trace.mem_addr.val().to_u32(),
+                trap: trace.trap.val(),
+                uli: trace.uli.val(),
+            });
+        }
+        for level in [true, false] {
+            self.cp.clock.next = level.into();
+            settle(&mut self.cp);
+        }
+        self.memory.edge();
+        self.cycle += 1;
+    }
+
+    pub fn set_run(&mut self, run: bool) {
+        self.cp.registers.run.next = u64::from(run).into();
+    }
+
+    pub fn stopped(&self) -> bool {
+        self.cp.registers.stopped.val().get_bit(0)
+    }
+
+    pub fn quiet(&self) -> bool {
+        self.cp.registers.quiet.val().get_bit(0)
+    }
+
+    /// Runs the hart until it is stopped.
+    pub fn run_to_stop(&mut self) {
+        self.set_run(true);
+        let limit = self.cycle + 100_000;
+        loop {
+            self.cycle();
+            if self.stopped() {
+                return;
+            }
+            assert!(self.cycle < limit, "the hart does not stop");
+        }
+    }
+
+    /// Holds the hart until nothing of it is outstanding.
+    pub fn hold(&mut self) {
+        self.set_run(false);
+        let limit = self.cycle + 10_000;
+        self.cycle();
+        while !self.quiet() {
+            assert!(self.cycle < limit, "the hart does not become quiet");
+            self.cycle();
+        }
+    }
+
+    /// The value that register `rd` was given last.
+    pub fn value_of(&self, rd: u32) -> u32 {
+        let last = self.retired.iter().rev().find(|r| r.rd == rd && !r.trap);
+        last.unwrap_or_else(|| panic!("x{rd} was not written")).value
+    }
+}
+
+/// Puts a program into memory.
+pub fn load(contents: &mut Contents, address: u32, program: &Program) {
+    for (i, word) in program.assemble().into_iter().enumerate() {
+        contents.set_word(address + 4 * i as u32, word);
+    }
+}

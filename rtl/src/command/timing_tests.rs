@@ -1,0 +1,166 @@
+//! How many cycles later the next instruction of a hart retires: the table of docs/command-processor.md, with the array's
+//! memory system.
+
+use super::testing::{load, Bench, System, DATA, EBREAK, ENTRY};
+use crate::core::testing::{Program, A0, A1, A2, T0, ZERO};
+
+/// Cycles by which the instruction after the one labelled with the last run of word `marked` is late, in a program that runs
+/// its body three times, so that the instruction cache and the L2 have everything.
+fn later(marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
+    let mut bench = Bench::new(System::new(20));
+    let mut program = Program::default();
+    program.lui(A1, DATA >> 12).addi(A2, ZERO, 3).label("again");
+    body(&mut program);
+    program.addi(A2, A2, -1).branch(1, A2, ZERO, "again").word(EBREAK);
+    load(&mut bench.memory.contents, ENTRY, &program);
+    bench.run_to_stop();
+    assert_eq!(bench.retired.last().unwrap().word, EBREAK, "{:x?}", bench.retired);
+    // The last of the three runs.
+    let starts: Vec<usize> = (0..bench.retired.len())
+        .filter(|&i| bench.retired[i].word == EBREAK || is_decrement(&bench, i))
+        .collect();
+    let last_run = &bench.retired[starts[1]..=starts[2]];
+    let after_marked = last_run.windows(2).filter(|pair| pair[0].word == marked);
+    after_marked.map(|pair| pair[1].cycle - pair[0].cycle - 1).collect()
+}
+
+fn is_decrement(bench: &Bench<System>, i: usize) -> bool {
+    let mut decrement = Program::default();
+    decrement.addi(A2, A2, -1);
+    bench.retired[i].word == decrement.assemble()[0]
+}
+
+fn word(instruction: impl Fn(&mut Program)) -> u32 {
+    let mut program = Program::default();
+    instruction(&mut program);
+    program.assemble()[0]
+}
+
+#[test]
+fn arithmetic_and_stores_issue_back_to_back() {
+    for instruction in [
+        |p: &mut Program| {
+            p.addi(A0, A0, 1);
+        },
+        |p: &mut Program| {
+            p.word(0x6025_1513);
+        }, // cpop a0, a0
+        |p: &mut Program| {
+            p.store(2, A0, A1, 0);
+        },
+        |p: &mut Program| {
+            p.word(0x0ff0_000f);
+        }, // fence
+        |p: &mut Program| {
+            p.word(0x0230_000f);
+        }, // fence r, rw
+    ] {
+        let marked = word(instruction);
+        let found = later(marked, |p| {
+            instruction(p);
+            // A user at once.
+            p.add(A0, A0, A0);
+        });
+        assert_eq!(found, [0], "{marked:#010x}");
+    }
+}
+
+#[test]
+fn jumps_and_branches() {
+    let jump = |p: &mut Program| {
+        p.jal(ZERO, "on").add(A0, A0, A0).label("on").add(A0, A0, A0);
+    };
+    let marked = 0x0080_006f; // j 8
+    assert_eq!(later(marked, jump), [2]);
+
+    // A branch backward that is taken, and one that is not.
+    let marked = 0xfe05_1ee3; // bnez a0, -4
+    let count = |p: &mut Program| {
+        p.addi(A0, ZERO, 3).label("loop").addi(A0, A0, -1).branch(1, A0, ZERO, "loop").add(A0, A0, A0);
+    };
+    assert_eq!(later(marked, count), [2, 2, 4]);
+
+    // A branch forward that is not taken, and one that is.
+    let marked = 0x0000_1463; // bnez zero, 8
+    let forward = |p: &mut Program| {
+        p.branch(1, ZERO, ZERO, "on").add(A0, A0, A0).label("on");
+    };
+    assert_eq!(later(marked, forward), [0]);
+    let marked = 0x0000_0463; // beqz zero, 8
+    let forward = |p: &mut Program| {
+        p.branch(0, ZERO, ZERO, "on").add(A0, A0, A0).label("on");
+    };
+    assert_eq!(later(marked, forward), [4]);
+
+    let marked = word(|p| {
+        p.jalr(ZERO, T0, 12);
+    });
+    let indirect = |p: &mut Program| {
+        p.word(0x0000_0297).jalr(ZERO, T0, 12).add(A0, A0, A0).add(A0, A0, A0); // auipc t0, 0
+    };
+    assert_eq!(later(marked, indirect), [4]);
+}
+
+#[test]
+fn loads_from_the_second_level() {
+    // Counted from the first time in stage W: the instruction before it retires one cycle earlier.
+    let before = word(|p| {
+        p.addi(T0, ZERO, 5);
+    });
+    let body = |p: &mut Program| {
+        p.addi(T0, ZERO, 5).load(2, A0, A1, 0).add(A0, A0, A0);
+    };
+    assert_eq!(later(before, body), [11]);
+    let marked = word(|p| {
+        p.load(2, A0, A1, 0);
+    });
+    assert_eq!(later(marked, body), [0]);
+}
+
+#[test]
+fn a_load_behind_a_store_waits_for_it() {
+    let before = word(|p| {
+        p.store(2, A0, A1, 0);
+    });
+    let body = |p: &mut Program| {
+        p.store(2, A0, A1, 0).load(2, A0, A1, 4).add(A0, A0, A0);
+    };
+    // 9 until it can start, 11 for itself.
+    assert_eq!(later(before, body), [20]);
+    let body = |p: &mut Program| {
+        p.store(2, A0, A1, 0).word(0x0ff0_000f).add(A0, A0, A0);
+    };
+    assert_eq!(later(before, body), [9]);
+}
+
+#[test]
+fn misses_of_both_caches() {
+    // A line of instructions that the L2 has and the cache has not: it is 16 lines large, and these are 16 lines apart.
+    let mut bench = Bench::new(System::new(20));
+    let mut program = Program::default();
+    // j 1024: to the same place of the cache, and back.
+    program
+        .addi(A2, ZERO, 3)
+        .label("again")
+        .word(0x4000_006f)
+        .addi(A2, A2, -1)
+        .branch(1, A2, ZERO, "again")
+        .word(EBREAK);
+    load(&mut bench.memory.contents, ENTRY, &program);
+    bench.memory.contents.set_word(ENTRY + 4 + 1024, 0xc05f_f06f); // j -1020
+    bench.run_to_stop();
+    let far: Vec<_> = bench.retired.windows(2).filter(|pair| pair[0].word == 0x4000_006f).collect();
+    assert_eq!(far.len(), 3);
+    // The jump itself costs 2, and both lines miss each time.
+    assert_eq!(far[2][1].cycle - far[2][0].cycle - 1, 2 + 26);
+    let back: Vec<_> = bench.retired.windows(2).filter(|pair| pair[0].word == 0xc05f_f06f).collect();
+    assert_eq!(back[2][1].cycle - back[2][0].cycle - 1, 2 + 26);
+
+    // A load that the L2 has not: 13 and what memory takes from its request to its answer.
+    let mut bench = Bench::new(System::new(20));
+    let mut program = Program::default();
+    program.lui(A1, DATA >> 12).addi(T0, ZERO, 5).load(2, A0, A1, 0).word(EBREAK);
+    load(&mut bench.memory.contents, ENTRY, &program);
+    bench.run_to_stop();
+    assert_eq!(bench.retired[2].cycle - bench.retired[1].cycle - 1, 13 + 20);
+}

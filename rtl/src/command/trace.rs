@@ -1,0 +1,31 @@
+//! The retire trace of the command processor, for verification.
+
+use crate::prelude::*;
+
+/// An instruction that retires or raises an exception in this cycle; names as in the RISC-V Formal
+/// Interface.
+#[derive(Ports)]
+pub struct CommandTrace {
+    /// An instruction retires, or raises an exception.
+    pub valid: Signal<Out, Bit>,
+    /// Its hart.
+    pub hart: Signal<Out, Bits<3>>,
+    /// Its PC.
+    pub pc_rdata: Signal<Out, Bits<32>>,
+    /// PC of the instruction after it.
+    pub pc_wdata: Signal<Out, Bits<32>>,
+    /// Its word.
+    pub insn: Signal<Out, Bits<32>>,
+    /// Destination register, 0 for none.
+    pub rd: Signal<Out, Bits<5>>,
+    /// Value for it.
+    pub rd_wdata: Signal<Out, Bits<32>>,
+    /// Address of a load or store.
+    pub mem_addr: Signal<Out, Bits<32>>,
+    /// It raises an exception.
+    pub trap: Signal<Out, Bit>,
+    /// It is the first of a trap handler; low as long as an exception stops the hart.
+    pub intr: Signal<Out, Bit>,
+    /// It is the first after the hart was made to go on elsewhere between two instructions.
+    pub uli: Signal<Out, Bit>,
+}

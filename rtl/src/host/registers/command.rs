@@ -1,0 +1,25 @@
+//! The command processor.
+
+use crate::prelude::*;
+
+/// Control and state of the harts of the command processor.
+#[register_block(CommandRegisters, part = CommandProcessor)]
+pub struct CommandControl {
+    /// Bit n: hart n runs; else it is held. A hart that is held does nothing more, but for stores that
+    /// retired before. When nothing of it is outstanding (CP_QUIET) a hart whose bit is set starts, always
+    /// at CP_ENTRY, even if the bit was clear for one write only.
+    #[register("CP_CONTROL", 0x300)]
+    pub run: ReadWrite<8>,
+    /// Bits 7:0: hart n is stopped by an exception, `ebreak` among them, with its PC at the instruction,
+    /// until it is held. Bits 27:24: harts that are there.
+    #[register("CP_STATUS", 0x304)]
+    #[fields(stopped[7:0], harts[27:24])]
+    pub status: ReadOnly<28>,
+    /// Address of the first instruction of a hart.
+    #[register("CP_ENTRY", 0x308, reset = 0x1_0000)]
+    #[fields(entry[31:2])]
+    pub start: ReadWrite<32>,
+    /// Bit n: nothing of hart n is outstanding: no load, store or fetch. Zero for harts that are not there.
+    #[register("CP_QUIET", 0x318)]
+    pub quiet: ReadOnly<8>,
+}

@@ -1,0 +1,186 @@
+//! Runs a program on a hart of the Verilated array.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use verilator_sys::{Model, ModelLibrary, Output};
+
+use super::checker::{CommandChecker, CommandRetired};
+use crate::cosim::{CosimError, Device, Host, MemoryImage, MemoryOptions, Simulation};
+use crate::iss::Fault;
+use crate::kernel::Executable;
+
+/// Bytes of the shared memory.
+const MEMORY_BYTES: u64 = 1 << 24;
+/// Cycles between two looks at the state of the hart.
+const PAUSE: u64 = 200;
+/// Cycles in which a hart that is held must become quiet, and the L2 clean.
+const PATIENCE: u64 = 100_000;
+
+/// Why a program did not end as it should.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The array or its simulation failed, or the array differs from the reference.
+    #[error(transparent)]
+    Cosim(#[from] CosimError),
+    /// The hart still runs.
+    #[error("the hart did not stop within {0} cycles")]
+    Limit(u64),
+    /// Something stays outstanding.
+    #[error("{0} does not become 0 within {PATIENCE} cycles")]
+    Busy(&'static str),
+    /// Memory is not what the reference left.
+    #[error("memory at {address:#010x}: expected {expected:#010x}, found {found:#010x}")]
+    Memory {
+        /// Address of the word.
+        address: u32,
+        /// What the reference left there.
+        expected: u32,
+        /// What the array left there.
+        found: u32,
+    },
+}
+
+/// How a program ended.
+pub struct Ended {
+    /// Cycles from the start of the hart to the look at which it was stopped.
+    pub cycles: u64,
+    /// Instructions that were compared with the reference, with the one that stopped the hart.
+    pub instructions: u64,
+    /// What stopped it, as the reference has it.
+    pub fault: Option<Fault>,
+    /// The shared memory afterwards, with what was in the L2.
+    pub memory: MemoryImage,
+}
+
+/// The trace ports of the command processor.
+struct CommandPorts {
+    valid: Output,
+    pc: Output,
+    next_pc: Output,
+    word: Output,
+    rd: Output,
+    value: Output,
+    address: Output,
+    trap: Output,
+}
+
+impl CommandPorts {
+    fn bind(model: &Model) -> Result<Self, verilator_sys::Error> {
+        let port = |name: &str, width| model.output(&format!("trace_cp_{name}"), width);
+        Ok(Self {
+            valid: port("valid", 1)?,
+            pc: port("pc_rdata", 32)?,
+            next_pc: port("pc_wdata", 32)?,
+            word: port("insn", 32)?,
+            rd: port("rd", 5)?,
+            value: port("rd_wdata", 32)?,
+            address: port("mem_addr", 32)?,
+            trap: port("trap", 1)?,
+        })
+    }
+
+    /// What retires in this cycle.
+    fn sample(&self, model: &Model) -> Option<CommandRetired> {
+        let word = |port| model.get_u64(port) as u32;
+        model.get_bool(self.valid).then(|| CommandRetired {
+            pc: word(self.pc),
+            next_pc: word(self.next_pc),
+            word: word(self.word),
+            rd: word(self.rd),
+            value: word(self.value),
+            address: word(self.address),
+            trap: model.get_bool(self.trap),
+        })
+    }
+}
+
+/// An array with a command processor and trace ports, and the memory behind it.
+pub struct CommandBench {
+    library: ModelLibrary,
+    memory: MemoryOptions,
+}
+
+impl CommandBench {
+    /// Runs programs on models of `library`.
+    #[must_use]
+    pub fn new(library: ModelLibrary, memory: MemoryOptions) -> Self {
+        Self { library, memory }
+    }
+
+    /// Runs `program` on hart 0 until an exception stops it, at most `limit` cycles, in lock-step with the reference.
+    ///
+    /// # Errors
+    /// [`CommandError`].
+    pub fn run(&self, program: &Executable, limit: u64) -> Result<Ended, CommandError> {
+        let model = self.library.instantiate().map_err(CosimError::from)?;
+        let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, self.memory.clone())?)?;
+        self.run_on(&mut host, program, limit)
+    }
+
+    /// As [`CommandBench::run`], on an array on which other programs may have run.
+    ///
+    /// # Errors
+    /// [`CommandError`].
+    pub fn run_on(
+        &self,
+        host: &mut Host<Simulation>,
+        program: &Executable,
+        limit: u64,
+    ) -> Result<Ended, CommandError> {
+        // Hold, nothing outstanding, L2 empty: then memory is the host's.
+        host.write("CP_CONTROL", 0)?;
+        wait(host, "CP_QUIET", |value| value & 1 == 1)?;
+        host.write("L2_MAINTENANCE", 3)?;
+        wait(host, "L2_MAINTENANCE", |value| value & 1 == 0)?;
+        for segment in &program.segments {
+            host.device_mut().write_memory(segment.address, &segment.bytes)?;
+        }
+        let ports = CommandPorts::bind(host.device_mut().model_mut()).map_err(CosimError::from)?;
+        let image = host.device_mut().image().clone();
+        let checker = Rc::new(RefCell::new(CommandChecker::new(program.entry, image)));
+        let observer = Rc::clone(&checker);
+        host.device_mut().set_observer(Box::new(move |_, model, _, _| {
+            ports.sample(model).map_or(Ok(()), |retired| observer.borrow_mut().retire(&retired))
+        }));
+        host.write("INVALIDATE", 3)?;
+        host.write("CP_ENTRY", program.entry)?;
+        host.write("CP_CONTROL", 1)?;
+        let start = host.device_mut().cycle();
+        while host.read("CP_STATUS")? & 1 == 0 {
+            if host.device_mut().cycle() - start > limit {
+                return Err(CommandError::Limit(limit));
+            }
+            host.device_mut().run(PAUSE)?;
+        }
+        let cycles = host.device_mut().cycle() - start;
+        host.write("CP_CONTROL", 0)?;
+        wait(host, "CP_QUIET", |value| value & 1 == 1)?;
+        host.write("L2_MAINTENANCE", 1)?;
+        wait(host, "L2_MAINTENANCE", |value| value & 1 == 0)?;
+        let memory = host.device_mut().image().clone();
+        let checker = checker.borrow();
+        if let Some(address) = checker.memory().first_difference(&memory, 0) {
+            let address = address & !3;
+            let (expected, found) = (checker.memory().read_u32(address)?, memory.read_u32(address)?);
+            return Err(CommandError::Memory { address, expected, found });
+        }
+        Ok(Ended { cycles, instructions: checker.compared(), fault: checker.ended(), memory })
+    }
+}
+
+/// Reads the register until `done` of its value.
+fn wait(
+    host: &mut Host<Simulation>,
+    register: &'static str,
+    done: impl Fn(u32) -> bool,
+) -> Result<(), CommandError> {
+    let start = host.device_mut().cycle();
+    while !done(host.read(register)?) {
+        if host.device_mut().cycle() - start > PATIENCE {
+            return Err(CommandError::Busy(register));
+        }
+        host.device_mut().run(PAUSE)?;
+    }
+    Ok(())
+}

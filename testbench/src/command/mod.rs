@@ -1,0 +1,19 @@
+//! Programs on the command processor: built from source or at random, run on the Verilated array, compared with the reference
+//! simulator instruction by instruction.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `build` | programs in C and assembly, with the stock GNU tools |
+//! | `generate` | random programs |
+//! | `checker` | the reference, in lock-step with the retire trace |
+//! | `bench` | loads a program, runs a hart to its end, and compares what it left |
+
+mod bench;
+mod build;
+mod checker;
+mod generate;
+
+pub use bench::{CommandBench, CommandError, Ended};
+pub use build::build_program;
+pub use checker::{CommandChecker, CommandRetired};
+pub use generate::{random_program, DATA_BASES};

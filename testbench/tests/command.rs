@@ -1,0 +1,121 @@
+//! Programs on the command processor of a Verilated array: self-checking ones in assembly, one in C, and random ones, all in
+//! lock-step with the reference simulator. `HERMES_SEED` repeats a run.
+
+mod grid;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use grid::{build, seed};
+use hermes_rtl::config::Config;
+use hermes_testbench::command::{build_program, random_program, CommandBench};
+use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
+use hermes_testbench::iss::Cause;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use verilator_sys::ModelLibrary;
+
+/// Cycles that a program may take.
+const LIMIT: u64 = 3_000_000;
+
+/// A small array with a command processor: the smallest L2, so that lines leave it.
+fn array() -> &'static ModelLibrary {
+    static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
+    ARRAY.get_or_init(|| {
+        let config = Config {
+            cores: 1,
+            lanes: 1,
+            warps: 2,
+            command_threads: 1,
+            instruction_cache_lines: 32,
+            l2_banks: 2,
+            l2_bank_lines: 32,
+            trace: true,
+            ..Config::preset("fpga").unwrap()
+        };
+        build(&config)
+    })
+}
+
+fn memory(latency: Latency, stall_percent: u8, seed: u64) -> MemoryOptions {
+    MemoryOptions { latency, stall_percent, seed, failing: Vec::new() }
+}
+
+fn tests_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm/firmware/tests")
+}
+
+/// a0 of a program that ended at its `ebreak`: what `start.S` stored before.
+fn exit_value(bench: &CommandBench, path: &Path) -> (u32, hermes_testbench::command::Ended) {
+    let program = build_program(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let ended = bench.run(&program, LIMIT).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let fault = ended.fault.expect("the program ended");
+    assert_eq!(fault.cause, Cause::Breakpoint, "{}: {fault:x?}", path.display());
+    let address = |name: &str| {
+        let found = program.symbols.iter().find(|(symbol, _)| symbol == name);
+        found.unwrap_or_else(|| panic!("{}: no symbol {name}", path.display())).1
+    };
+    (ended.memory.read_u32(address("exit_value")).unwrap(), ended)
+}
+
+#[test]
+fn self_checking_programs() {
+    let bench = CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, seed()));
+    let mut count = 0;
+    for entry in std::fs::read_dir(tests_folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let (value, ended) = exit_value(&bench, &path);
+        println!("{}: {} instructions, {} cycles", path.display(), ended.instructions, ended.cycles);
+        assert_eq!(value, 0, "{}: the check with this number fails", path.display());
+        assert!(ended.instructions > 100, "{}", path.display());
+        count += 1;
+    }
+    assert_eq!(count, 8);
+}
+
+/// What it leaves in memory was computed by the same source on another machine.
+#[test]
+fn a_program_in_c() {
+    for latency in [Latency::Fixed(1), Latency::Fixed(100)] {
+        let bench = CommandBench::new(array().clone(), memory(latency, 0, seed()));
+        let path = tests_folder().join("sort.c");
+        let program = build_program(&path).unwrap();
+        let (value, ended) = exit_value(&bench, &path);
+        assert_eq!(value, 0);
+        let result = program.symbols.iter().find(|(name, _)| name == "result").unwrap().1;
+        let words: Vec<u32> = (0..4).map(|i| ended.memory.read_u32(result + 4 * i).unwrap()).collect();
+        assert_eq!(words, SORT_RESULT);
+        println!("{} instructions, {} cycles", ended.instructions, ended.cycles);
+    }
+}
+
+const SORT_RESULT: [u32; 4] = [59, 60, 0xe30b_5a5c, 0x60d3_2043];
+
+#[test]
+fn random_programs() {
+    let seed = seed();
+    let memories = [
+        memory(Latency::Random(1, 60), 20, seed),
+        memory(Latency::Fixed(1), 0, seed),
+        memory(Latency::Dram(DramTiming { queue: 4, ..DramTiming::default() }), 10, seed),
+    ];
+    let (mut instructions, mut cycles, mut causes) = (0, 0, std::collections::BTreeSet::new());
+    for memory in &memories {
+        // One program after the other on the same array: nothing of one is left in the next.
+        let bench = CommandBench::new(array().clone(), memory.clone());
+        let model = array().instantiate().unwrap();
+        let mut host = Host::new(Simulation::new(model, 1 << 24, memory.clone()).unwrap()).unwrap();
+        for number in 0..8 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
+            let program = random_program(&mut random, 120);
+            let ended = bench.run_on(&mut host, &program, LIMIT);
+            let ended = ended.unwrap_or_else(|e| panic!("{memory:?}: program {number}: {e}"));
+            instructions += ended.instructions;
+            cycles += ended.cycles;
+            causes.insert(ended.fault.unwrap().cause);
+        }
+    }
+    println!("{instructions} instructions, {cycles} cycles, ended by {causes:?}");
+    assert!(instructions > 100_000, "{instructions}");
+    assert!(causes.len() > 3, "{causes:?}");
+}
