@@ -55,6 +55,9 @@ pub struct ArrayArgs {
     /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
     #[arg(long)]
     atomics: bool,
+    /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8; 0: none
+    #[arg(long)]
+    uli_channels: Option<usize>,
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner
     #[arg(long)]
     spawn_slots: Option<usize>,
@@ -93,6 +96,7 @@ impl ArrayArgs {
         config.aes |= self.aes;
         config.atomics |= self.atomics;
         config.oldest_first |= self.oldest_first;
+        config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.validate()?;
         Ok(config)

@@ -62,6 +62,9 @@ pub struct Config {
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
     pub instruction_cache_ways: usize,
+    /// Channels of user-level interrupts of each hart: 1, 2, 4 or 8; 0: the command processor has no such interrupts.
+    #[serde(default)]
+    pub uli_channels: usize,
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner.
     #[serde(default)]
     pub spawn_slots: usize,
@@ -155,6 +158,7 @@ impl Config {
             l1_lines,
             packet_ports: false,
             command_threads: 0,
+            uli_channels: 0,
             instruction_cache_lines,
             instruction_cache_ways: 1,
             spawn_slots: 0,
@@ -196,6 +200,10 @@ impl Config {
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
         range("command_threads", self.command_threads, self.command_threads <= 1, "0 or 1")?;
+        let channels = "0, 1, 2, 4 or 8, and 0 without command processor";
+        let possible = matches!(self.uli_channels, 0 | 1 | 2 | 4 | 8)
+            && (self.uli_channels == 0 || self.command_threads > 0);
+        range("uli_channels", self.uli_channels, possible, channels)?;
         range("spawn_slots", self.spawn_slots, matches!(self.spawn_slots, 0 | 8 | 16), "0, 8 or 16")?;
         let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
         let most = [

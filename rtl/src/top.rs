@@ -6,7 +6,7 @@ use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
 use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
-use crate::l2::{Axi4Master, MemorySizes, MemorySystem};
+use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
 use crate::ports::{AxiLite, Trace};
 use crate::prelude::*;
 use crate::spawn::{ThreadSpawner, WriteMerge};
@@ -19,7 +19,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize, spawns: usize, commands: usize, command_traces: usize)]
+#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -135,13 +135,13 @@ pub struct HermesTop<const LANES: usize> {
     dispatch: Dispatch<10, 11>,
     #[init(FaultCollector::new(config.cores, spawns))]
     faults: FaultCollector,
-    #[init(MemorySystem::new(MemorySizes::of(config)))]
+    #[init(MemorySystem::watched(MemorySizes::of(config), Watchers::of(config)))]
     memory: MemorySystem,
     #[init((0..config.cores).map(|_| ShaderCore::new(config.core_options())).collect())]
     core: Vec<ShaderCore<LANES>>,
     #[count(ports)]
     ports: Vec<PacketPorts>,
-    #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots)).collect())]
+    #[init((0..spawns).map(|_| ThreadSpawner::new(config.cores, config.lanes, config.spawn_slots, captures)).collect())]
     spawner: Vec<ThreadSpawner>,
     #[init(command(config))]
     command: Vec<CommandProcessor>,
@@ -160,6 +160,13 @@ pub struct HermesTop<const LANES: usize> {
     _requesters: usize,
     #[init(spawns)]
     _spawns: usize,
+    /// Thread spawners that see the stores of the command processor.
+    #[init(captures)]
+    _captures: usize,
+    #[init(ulis)]
+    _ulis: usize,
+    #[init(config.command_threads * config.uli_channels)]
+    _watched: usize,
     #[init(commands)]
     _commands: usize,
     #[init(command_traces)]
@@ -176,7 +183,7 @@ pub struct HermesTop<const LANES: usize> {
 fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
         let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
-        CommandProcessor::new(config.command_threads, lines, ways, config.trace)
+        CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace)
     };
     (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
 }
@@ -193,8 +200,10 @@ impl<const LANES: usize> HermesTop<LANES> {
         let ports = usize::from(config.packet_ports);
         let spawns = usize::from(config.spawn_slots > 0);
         let commands = usize::from(config.command_threads > 0);
+        let ulis = usize::from(config.uli_channels > 0);
+        let captures = ulis * spawns;
         let command_traces = if config.trace { commands } else { 0 };
-        Self::wired(config, traced, ports, spawns, commands, command_traces)
+        Self::wired(config, traced, ports, spawns, captures, commands, ulis, command_traces)
     }
 }
 
@@ -341,25 +350,43 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
             self.command[k].invalidate.next = self.registers.memory.instructions.val();
-            self.command[k].take_valid.next = false;
-            self.command[k].take_hart.next = bits::<3>(0);
-            self.command[k].take_pc.next = bits::<30>(0);
             self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
             self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
             self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();
-            self.write_merge[k].stores.valid.next = self.command[k].write_valid.val();
-            self.write_merge[k].stores.line.next = self.command[k].write_line.val();
-            self.write_merge[k].stores.data.next = self.command[k].write_data.val();
-            self.write_merge[k].stores.strobe.next = self.command[k].write_strobe.val();
-            self.write_merge[k].stores.tag.next = self.command[k].write_tag.val();
             self.command[k].read_ready.next = self.memory.read_ready[self._cores + k].val();
-            self.command[k].write_ready.next = self.write_merge[k].stores.ready.val();
             self.command[k].response_valid.next = self.memory.response_valid[self._cores + k].val();
             self.command[k].response_tag.next = self.memory.response_tag[self._cores + k].val();
             self.command[k].response_data.next = self.memory.response_data[self._cores + k].val();
             self.command[k].response_error.next = self.memory.response_error[self._cores + k].val();
-            self.command[k].written_valid.next = self.write_merge[k].stores.written_valid.val();
-            self.command[k].written_tag.next = self.write_merge[k].stores.written_tag.val();
+            self.write_merge[k].stores.valid.next = self.command[k].write.valid.val();
+            self.write_merge[k].stores.line.next = self.command[k].write.line.val();
+            self.write_merge[k].stores.data.next = self.command[k].write.data.val();
+            self.write_merge[k].stores.strobe.next = self.command[k].write.strobe.val();
+            self.write_merge[k].stores.tag.next = self.command[k].write.tag.val();
+            self.command[k].write.ready.next = self.write_merge[k].stores.ready.val();
+            self.command[k].write.written_valid.next = self.write_merge[k].stores.written_valid.val();
+            self.command[k].write.written_tag.next = self.write_merge[k].stores.written_tag.val();
+            for c in 0..self._watched {
+                connect!(self.command[k].watched[c], self.memory.watched[c]);
+                self.command[k].hit[c].next = self.memory.hit[c].val();
+            }
+            for u in 0..self._ulis {
+                self.command[k].busy_jobs[u].next = bits::<16>(0);
+                // Without a thread spawner there is no page.
+                self.command[k].page[u].refused.next = true;
+                for j in 0..self._captures {
+                    self.command[k].busy_jobs[u].next = self.spawner[j].busy.val();
+                    self.spawner[j].store[0].valid.next =
+                        self.command[k].write.valid.val() & self.write_merge[k].stores.ready.val();
+                    self.spawner[j].store[0].line.next = self.command[k].write.line.val();
+                    self.spawner[j].store[0].word.next = self.command[k].write.data.val().get_bits::<32>(0);
+                    self.spawner[j].store[0].strobe.next = self.command[k].write.strobe.val();
+                    self.spawner[j].page_move[0].ask.next = self.command[k].page[u].ask.val();
+                    self.spawner[j].page_move[0].valid.next = self.command[k].page[u].valid.val();
+                    self.spawner[j].page_move[0].line.next = self.command[k].page[u].line.val();
+                    self.command[k].page[u].refused.next = self.spawner[j].page_move[0].refused.val();
+                }
+            }
         }
         for k in 0..self._command_traces {
             connect!(self.trace_cp[k], self.command[k].trace[0]);

@@ -18,6 +18,8 @@ pub struct CommandDecode {
     pub hart: Signal<In, Bits<3>>,
     /// Its PC, bits 31:2.
     pub pc: Signal<In, Bits<30>>,
+    /// Channels of user-level interrupts of a hart; 0: none; constant.
+    pub channels: Signal<In, Bits<4>>,
     /// There is no word: its line could not be read, or there is no memory at the PC.
     pub error: Signal<In, Bit>,
     /// First source register; 0 when the instruction has none.
@@ -38,13 +40,14 @@ pub struct CommandDecode {
 impl Logic for CommandDecode {
     #[hdl_gen]
     fn update(&mut self) {
-        self.decoder.instruction.next = self.word.val();
+        self.decoder.instruction.next = self.system.plain.val();
         self.decoder.exit.next = false;
         self.decoder.voided.next = false;
         self.decoder.small_registers.next = false;
         self.decoder.aes_enabled.next = false;
         self.decoder.atomics_enabled.next = false;
         self.system.instruction.next = self.word.val();
+        self.system.channels.next = self.channels.val();
         self.alu.operation.next = self.decoder.operation.val();
 
         // Of the divide unit's instructions the counts of bits alone are there.
@@ -62,6 +65,7 @@ impl Logic for CommandDecode {
             cause = bits::<5>(1);
         }
         let there = !fault & !self.system.known.val();
+        let has_rd = self.system.csr.val() | self.system.monitor.val() | self.system.page.val();
         let sum = (bit_cast::<32, 30>(self.pc.val()) << 2) + self.decoder.immediate.val();
         let backward = self.decoder.branch.val() & self.word.val().get_bit(31);
         let predicted = !fault & (self.decoder.jump.val() | backward);
@@ -74,7 +78,7 @@ impl Logic for CommandDecode {
         self.decoded.next.pc = self.pc.val();
         self.decoded.next.word = self.word.val();
         self.decoded.next.rd = bits::<5>(0);
-        if there {
+        if there | (!fault & has_rd) {
             self.decoded.next.rd = self.decoder.rd.val();
         }
         self.decoded.next.control = self.alu.control.val();
@@ -88,10 +92,15 @@ impl Logic for CommandDecode {
         self.decoded.next.jump = there & self.decoder.jump.val();
         self.decoded.next.jump_register = there & self.decoder.jump_register.val();
         self.decoded.next.load = there & self.decoder.load.val();
-        self.decoded.next.store = there & self.decoder.store.val();
+        self.decoded.next.store = (there | (!fault & self.system.signal.val())) & self.decoder.store.val();
         self.decoded.next.count = there & count;
         self.decoded.next.release = !fault & self.system.release.val();
         self.decoded.next.refetch = !fault & self.system.refetch.val();
+        self.decoded.next.csr = !fault & self.system.csr.val();
+        self.decoded.next.csr_write = !fault & self.system.csr_write.val();
+        self.decoded.next.monitor = !fault & self.system.monitor.val();
+        self.decoded.next.leave = !fault & self.system.leave.val();
+        self.decoded.next.page = !fault & self.system.page.val();
         self.decoded.next.fault = fault;
         self.decoded.next.cause = cause;
     }

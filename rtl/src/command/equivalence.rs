@@ -54,6 +54,11 @@ fn some_instruction(random: &mut dyn FnMut() -> u64) -> CommandInstruction {
         count: bit(6),
         release: bit(7),
         refetch: bit(8),
+        csr: bit(10),
+        csr_write: bit(11),
+        monitor: bit(12),
+        leave: bit(13),
+        page: bit(14),
         fault: bit(9),
         cause: (random() & 31).into(),
     }
@@ -230,7 +235,7 @@ fn command_processor() {
     let (mut reads, mut writes): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
     let (mut retired, mut stored) = (0, 0);
     let mut held_until = 0;
-    check_with(CommandProcessor::new(1, 16, 2, true), 12_000, move |unit, random, cycle| {
+    check_with(CommandPipeline::new(1, 0, 16, 2, true), 12_000, move |unit, random, cycle| {
         if unit.reset.next {
             reads.clear();
             writes.clear();

@@ -45,6 +45,20 @@ pub struct CommandExecute {
     pub redirect_valid: Signal<Out, Bit>,
     /// Where it goes on, bits 31:2.
     pub redirect_pc: Signal<Out, Bits<30>>,
+    /// Stage X: value of the CSR, or what EMONITOR or SIGNAL.RANGE return.
+    pub asked: Signal<In, Bits<32>>,
+    /// Stage X: word of the instruction.
+    pub execute_word: Signal<Out, Bits<32>>,
+    /// Stage X: it is an EMONITOR.
+    pub execute_monitor: Signal<Out, Bit>,
+    /// Stage X: it is a SIGNAL.RANGE.
+    pub execute_page: Signal<Out, Bit>,
+    /// Stage X: its first operand.
+    pub execute_operand: Signal<Out, Bits<32>>,
+    /// Stage X: user-level interrupts of the hart are blocked.
+    pub blocked: Signal<In, Bit>,
+    /// Stage X: PC at which its interrupted program goes on, bits 31:2.
+    pub interrupted_pc: Signal<In, Bits<30>>,
     /// Stage W holds an instruction.
     pub write_valid: Signal<Out, Bit>,
     /// The instruction.
@@ -134,9 +148,17 @@ impl Logic for CommandExecute {
         if jumps {
             next = target.get_bits::<30>(1);
         }
+        if instruction.leave {
+            next = self.interrupted_pc.val();
+        }
         self.execute_hart.next = instruction.hart;
+        self.execute_word.next = instruction.word;
+        self.execute_monitor.next = instruction.monitor;
+        self.execute_page.next = instruction.page;
+        self.execute_operand.next = self.registers.operand_1.val();
         self.redirect_valid.next = self.valid_x.q.val()
             & (instruction.jump_register
+                | (instruction.leave & self.blocked.val())
                 | (instruction.branch & (self.alu.taken.val() != instruction.predicted)));
         self.redirect_pc.next = next;
 
@@ -147,7 +169,18 @@ impl Logic for CommandExecute {
             | (size.get_bit(1) & self.alu.address.val().get_bits::<2>(0).any());
         let outside = self.alu.address.val().get_bits::<12>(20).all();
         let astray = jumps & target.get_bit(0);
+        // EMONITOR: a handler that is not aligned, a parameter of another form, or an address where there is no
+        // memory. ERETURN outside a handler.
+        let arms = instruction.monitor & instruction.word.get_bits::<4>(28).any();
+        let bad_range = (self.registers.operand_2.val().get_bit(0)
+            != self.registers.operand_2.val().get_bit(1))
+            | self.registers.operand_2.val().get_bits::<12>(20).all();
+        let illegal = (arms & (self.registers.operand_1.val().get_bits::<2>(0).any() | bad_range))
+            | (instruction.leave & !self.blocked.val());
         let mut cause = bits::<5>(0);
+        if illegal {
+            cause = bits::<5>(2);
+        }
         if instruction.fault {
             cause = instruction.cause;
         } else if moves {
@@ -174,6 +207,9 @@ impl Logic for CommandExecute {
         if instruction.load {
             value = self.answer.val();
         }
+        if instruction.csr | instruction.monitor | instruction.page {
+            value = self.asked.val();
+        }
 
         self.valid_w.d.next =
             self.valid_x.q.val() & !self.drop_executed.val().get_bit(instruction.hart.index());
@@ -184,15 +220,26 @@ impl Logic for CommandExecute {
         self.result_w.d.next.rd = instruction.rd;
         self.result_w.d.next.value = value;
         self.result_w.d.next.address = self.alu.address.val();
+        if instruction.monitor {
+            self.result_w.d.next.address = self.registers.operand_1.val();
+        }
         self.result_w.d.next.strobe = self.align.strobe.val();
         self.result_w.d.next.data = self.align.word.val();
+        if instruction.monitor {
+            self.result_w.d.next.data = self.registers.operand_2.val();
+        }
         self.result_w.d.next.load = instruction.load;
         self.result_w.d.next.answered = instruction.load & (self.answer_word.val() == instruction.word);
         self.result_w.d.next.failed = self.answer_error.val();
         self.result_w.d.next.store = instruction.store;
         self.result_w.d.next.release = instruction.release;
         self.result_w.d.next.refetch = instruction.refetch;
-        self.result_w.d.next.fault = instruction.fault | astray | (moves & (misaligned | outside));
+        self.result_w.d.next.csr = instruction.csr;
+        self.result_w.d.next.csr_write = instruction.csr_write;
+        self.result_w.d.next.monitor = instruction.monitor;
+        self.result_w.d.next.leave = instruction.leave;
+        self.result_w.d.next.page = instruction.page;
+        self.result_w.d.next.fault = instruction.fault | illegal | astray | (moves & (misaligned | outside));
         self.result_w.d.next.cause = cause;
 
         // W

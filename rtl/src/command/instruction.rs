@@ -39,6 +39,16 @@ pub struct CommandInstruction {
     pub release: Bit,
     /// `fence.i`: the instructions behind it are fetched again.
     pub refetch: Bit,
+    /// Reads a CSR.
+    pub csr: Bit,
+    /// Writes a CSR.
+    pub csr_write: Bit,
+    /// EMONITOR.
+    pub monitor: Bit,
+    /// ERETURN.
+    pub leave: Bit,
+    /// SIGNAL.RANGE.
+    pub page: Bit,
     /// It raises an exception.
     pub fault: Bit,
     /// Cause of the exception, as in `mcause`.
@@ -60,11 +70,12 @@ pub struct CommandResult {
     pub rd: Bits<5>,
     /// Value for it.
     pub value: Bits<32>,
-    /// Address of a load or store.
+    /// Address of a load or store; operand of CSR instructions; handler of EMONITOR, page of
+    /// SIGNAL.RANGE.
     pub address: Bits<32>,
     /// Bytes of the word that a store writes.
     pub strobe: Bits<4>,
-    /// The word that it writes.
+    /// The word that it writes; parameter of EMONITOR.
     pub data: Bits<32>,
     /// Load.
     pub load: Bit,
@@ -78,6 +89,16 @@ pub struct CommandResult {
     pub release: Bit,
     /// See [`CommandInstruction::refetch`].
     pub refetch: Bit,
+    /// Reads a CSR.
+    pub csr: Bit,
+    /// Writes a CSR.
+    pub csr_write: Bit,
+    /// EMONITOR.
+    pub monitor: Bit,
+    /// ERETURN.
+    pub leave: Bit,
+    /// SIGNAL.RANGE.
+    pub page: Bit,
     /// It raises an exception.
     pub fault: Bit,
     /// Cause of the exception, as in `mcause`.

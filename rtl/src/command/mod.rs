@@ -13,9 +13,10 @@ mod fetch;
 mod hart_registers;
 mod hart_state;
 mod instruction;
-mod processor;
+mod pipeline;
 #[cfg(test)]
-mod processor_tests;
+mod pipeline_tests;
+mod processor;
 mod store_buffer;
 mod system_decoder;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod testing;
 #[cfg(test)]
 mod timing_tests;
 mod trace;
+mod uli_channels;
 mod write;
 
 pub use data::CommandData;
@@ -32,8 +34,10 @@ pub use fetch::CommandFetch;
 pub use hart_registers::HartRegisters;
 pub use hart_state::HartState;
 pub use instruction::{CommandInstruction, CommandResult};
+pub use pipeline::CommandPipeline;
 pub use processor::CommandProcessor;
 pub use store_buffer::{StoreBuffer, STORES};
 pub use system_decoder::SystemDecoder;
 pub use trace::CommandTrace;
+pub use uli_channels::UliChannels;
 pub use write::CommandWrite;

@@ -1,28 +1,20 @@
-//! The command processor: the stages, the harts, and the way to memory.
+//! The command processor.
 
-use super::{
-    CommandData, CommandDecode, CommandExecute, CommandFetch, CommandTrace, CommandWrite, HartState,
-    StoreBuffer,
-};
+use super::{CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
-use crate::memory::ReadMerge;
+use crate::ports::{LineWrite, PageMove, WatchedRange};
 use crate::prelude::*;
 
-/// A CPU for RV32I_Zbb_Zifencei that runs one hart, in six stages that never stall.
+/// A small CPU beside the shader cores: [`CommandPipeline`] with the channels of its user-level
+/// interrupts.
 ///
-/// What cannot complete in stage W is replayed: it leaves without effect, the younger instructions
-/// of its hart leave too, and it is fetched again when the cause is gone. An exception stops its
-/// hart with the PC at the instruction.
-///
-/// 1. To memory it is what a core is: reads and writes of lines by tags. Read tag 0x40 is a fetch,
-///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`]. Answers are always taken.
-/// 2. `take_valid` makes hart `take_hart` go on at `take_pc`. It is legal while `boundary` has the
-///    bit of the hart; the instruction in stage W still does what it does, younger ones leave, and
-///    `boundary_pc`, combinational from `take_hart`, is the PC of the first that has not been
-///    executed.
-/// 3. The run bits hold and start harts as [`HartState`] says.
+/// 1. To memory it is what a core is; see [`CommandPipeline`].
+/// 2. A channel whose event came is delivered at the next boundary between two instructions of its
+///    hart: the hart goes on at the handler in the next cycle. In a cycle in which the hart changes
+///    its channels or their CSRs nothing is delivered.
+/// 3. `hit` of a channel is the event of the writes that it watches.
 #[derive(LogicBlock)]
-#[new(harts: usize, lines: usize, ways: usize, traces: usize)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize)]
 pub struct CommandProcessor {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -32,16 +24,6 @@ pub struct CommandProcessor {
     pub registers: CommandControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
-    /// A hart goes on elsewhere at this edge.
-    pub take_valid: Signal<In, Bit>,
-    /// The hart.
-    pub take_hart: Signal<In, Bits<3>>,
-    /// Where it goes on, bits 31:2.
-    pub take_pc: Signal<In, Bits<30>>,
-    /// Harts that are between two instructions at the end of this cycle.
-    pub boundary: Signal<Out, Bits<8>>,
-    /// PC of hart `take_hart` there, bits 31:2.
-    pub boundary_pc: Signal<Out, Bits<30>>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -58,232 +40,143 @@ pub struct CommandProcessor {
     pub response_data: Signal<In, Bits<512>>,
     /// Memory could not read it.
     pub response_error: Signal<In, Bit>,
-    /// To memory: a line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// From memory: the write is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Tag for the acknowledgement.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a write is performed, and every later read sees it.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// To memory: stores.
+    pub write: LineWrite,
+    /// To the write monitors: what each channel watches, those of hart 0 first.
+    #[count(harts * channels)]
+    pub watched: Vec<Flipped<WatchedRange>>,
+    /// From the write monitors: what a channel watches was written.
+    #[count(harts * channels)]
+    pub hit: Vec<Signal<In, Bit>>,
+    /// From the thread spawner: slots that are busy (one element with channels, as the next).
+    #[count(channels.min(1))]
+    pub busy_jobs: Vec<Signal<In, Bits<16>>>,
+    /// To the thread spawner: SIGNAL.RANGE.
+    #[count(channels.min(1))]
+    pub page: Vec<Flipped<PageMove>>,
     /// The retire trace, if it is there.
     #[count(traces)]
     pub trace: Vec<CommandTrace>,
-    #[count(harts)]
-    state: Vec<HartState>,
-    #[init(CommandFetch::new(lines, ways))]
-    fetch: CommandFetch,
-    decode: CommandDecode,
-    execute: CommandExecute,
-    write: CommandWrite,
-    data: CommandData,
-    #[init(StoreBuffer::new(harts))]
-    stores: StoreBuffer,
-    merge: ReadMerge,
+    #[init(CommandPipeline::new(harts, channels, lines, ways, traces > 0))]
+    pipeline: CommandPipeline,
+    #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels)).collect())]
+    channels: Vec<UliChannels>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
-    #[init(Constant::new((harts as u64).into()))]
-    there: Constant<Bits<4>>,
-    #[init(harts)]
+    #[init(channels.min(1))]
+    _ulis: usize,
+    #[init(harts * channels.min(1))]
     _harts: usize,
+    #[init(channels)]
+    _channels: usize,
     #[init(traces)]
     _traces: usize,
 }
 
 impl CommandProcessor {
-    /// A command processor with `harts` harts, whose instruction cache has `lines` lines in sets of
-    /// `ways`, with or without retire trace.
+    /// A command processor with `harts` harts of `channels` channels each, whose instruction cache
+    /// has `lines` lines in sets of `ways`, with or without retire trace.
     ///
     /// # Panics
-    /// If `harts` is not 1, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
-    pub fn new(harts: usize, lines: usize, ways: usize, trace: bool) -> Self {
-        assert!(harts == 1, "CommandProcessor: {harts} harts, expected 1");
-        let traces = usize::from(trace);
-        Self::wired(harts, lines, ways, traces)
+    /// As [`CommandPipeline::new`], and if `channels` is not 0, 1, 2, 4 or 8.
+    pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
+        Self::wired(harts, channels, lines, ways, usize::from(trace))
     }
 }
 
 impl Logic for CommandProcessor {
     #[hdl_gen]
     fn update(&mut self) {
-        let result = self.execute.result.val();
-        let hold = !self.registers.run.val();
-
-        // Which instructions leave: those younger than what redirects their hart
-        let mut taken = bits::<8>(0);
-        if self.take_valid.val() {
-            taken = bits::<8>(1) << self.take_hart.val();
-        }
-        let drop_executed = self.write.drop.val() | taken | hold;
-        let mut drop_read = drop_executed;
-        if self.execute.redirect_valid.val() {
-            drop_read = drop_executed | (bits::<8>(1) << self.execute.execute_hart.val());
-        }
-        let redirects = self.fetch.decode_valid.val() & self.decode.redirects.val();
-        let mut drop_fetched = drop_read;
-        if redirects | self.fetch.miss_valid.val() {
-            drop_fetched = drop_read | (bits::<8>(1) << self.fetch.decode_hart.val());
-        }
-
-        // F, I: one hart fetches
-        let mut issue = false;
-        let mut issue_hart = bits::<3>(0);
-        let mut issue_pc = bits::<30>(0);
-        for h in 0..self._harts {
-            if self.state[h].ready.val() {
-                issue = true;
-                issue_hart = self.number[h].val();
-                issue_pc = self.state[h].fetch_pc.val();
-            }
-        }
-        self.fetch.issue_valid.next = issue;
-        self.fetch.issue_hart.next = issue_hart;
-        self.fetch.issue_pc.next = issue_pc;
-        self.fetch.drop_fetched.next = drop_fetched;
-        self.fetch.drop_decoded.next = drop_read;
-        self.fetch.flush.next = self.invalidate.val() | self.write.refetch.val();
-
-        // D
-        self.decode.word.next = self.fetch.decode_word.val();
-        self.decode.hart.next = self.fetch.decode_hart.val();
-        self.decode.pc.next = self.fetch.decode_pc.val();
-        self.decode.error.next = self.fetch.decode_error.val();
-        let mut decode_pc = self.decode.target.val();
-        if self.fetch.miss_valid.val() {
-            decode_pc = self.fetch.decode_pc.val();
-        }
-
-        // R, X
-        self.execute.decode_valid.next = self.fetch.decode_valid.val();
-        self.execute.decoded.next = self.decode.decoded.val();
-        self.execute.decode_rs1.next = self.decode.rs1.val();
-        self.execute.decode_rs2.next = self.decode.rs2.val();
-        self.execute.drop_read.next = drop_read;
-        self.execute.drop_executed.next = drop_executed;
-        self.data.lookup_hart.next = self.execute.execute_hart.val();
-        self.execute.answer.next = self.data.answer.val();
-        self.execute.answer_error.next = self.data.answer_error.val();
-        self.execute.answer_word.next = self.data.answer_word.val();
-
-        // W
-        self.write.valid.next = self.execute.write_valid.val();
-        self.write.result.next = result;
-        self.write.run.next = self.registers.run.val();
-        self.write.stores_none.next = self.stores.none.val();
-        self.write.stores_full.next = self.stores.full.val();
-        self.write.answered.next = self.data.answered.val();
-        self.execute.write_enable.next = self.write.write.val();
-        self.data.load_valid.next = self.write.load.val();
-        self.data.load_hart.next = result.hart;
-        self.data.load_address.next = result.address;
-        self.data.load_word.next = result.word;
-        self.data.used.next = self.write.live.val();
-        self.data.used_hart.next = result.hart;
-        self.data.hold.next = hold;
-        self.stores.push_valid.next = self.write.store.val();
-        self.stores.push_hart.next = result.hart;
-        self.stores.push_place.next = result.address.get_bits::<30>(2);
-        self.stores.push_data.next = result.data;
-        self.stores.push_strobe.next = result.strobe;
-
-        // The harts
-        let outstanding = self.data.loading.val() | self.fetch.outstanding.val() | !self.stores.none.val();
-        let mut between = bits::<8>(0);
-        let mut between_pc = bits::<30>(0);
-        let mut stopped = bits::<8>(0);
-        let mut quiet = bits::<8>(0);
-        let mut uli = false;
-        for h in 0..self._harts {
-            let in_decode = self.fetch.decode_hart.val() == self.number[h].val();
-            let in_execute = self.execute.execute_hart.val() == self.number[h].val();
-            let in_write = result.hart == self.number[h].val();
-            self.state[h].run.next = self.registers.run.val().get_bit(h);
-            self.state[h].entry.next = self.registers.entry.val();
-            self.state[h].quiet.next = !outstanding.get_bit(h);
-            self.state[h].issue.next = issue & (issue_hart == self.number[h].val());
-            self.state[h].decode_redirect.next = in_decode & redirects;
-            self.state[h].miss.next = in_decode & self.fetch.miss_valid.val();
-            self.state[h].decode_pc.next = decode_pc;
-            self.state[h].filled.next = self.fetch.filled.val();
-            self.state[h].execute_redirect.next = in_execute & self.execute.redirect_valid.val();
-            self.state[h].execute_pc.next = self.execute.redirect_pc.val();
-            self.state[h].write_valid.next = in_write & self.write.live.val();
-            self.state[h].retire.next = in_write & self.write.retire.val();
-            self.state[h].next_pc.next = result.next_pc;
-            self.state[h].refetch.next = in_write & self.write.refetch.val();
-            self.state[h].wait_stores.next = in_write & self.write.wait_stores.val();
-            self.state[h].wait_place.next = in_write & self.write.wait_place.val();
-            self.state[h].load.next = in_write & self.write.load.val();
-            self.state[h].stop.next = in_write & self.write.stop.val();
-            self.state[h].stores_none.next = self.stores.none.val().get_bit(h);
-            self.state[h].stores_full.next = self.stores.full.val().get_bit(h);
-            self.state[h].loading.next = self.data.loading.val().get_bit(h);
-            self.state[h].answer_waits.next = self.data.answered.val().get_bit(h);
-            self.state[h].take_valid.next = taken.get_bit(h);
-            self.state[h].take_pc.next = self.take_pc.val();
-            between = between.replace_bit(h, self.state[h].boundary.val());
-            stopped = stopped.replace_bit(h, self.state[h].stopped.val());
-            quiet = quiet.replace_bit(h, !outstanding.get_bit(h));
-            if self.take_hart.val() == self.number[h].val() {
-                between_pc = self.state[h].boundary_pc.val();
-            }
-            uli = uli | (in_write & self.state[h].taken.val());
-        }
-        self.boundary.next = between;
-        self.boundary_pc.next = between_pc;
-        self.registers.stopped.next = stopped;
-        self.registers.harts.next = self.there.val();
-        self.registers.quiet.next = quiet;
-
-        // Memory
-        let fetched = self.response_tag.val().get_bit(6);
-        self.merge.fetch_valid.next = self.fetch.fetch_valid.val();
-        self.merge.fetch_line.next = self.fetch.fetch_line.val();
-        self.fetch.fetch_ready.next = self.merge.fetch_ready.val();
-        self.merge.data_valid.next = self.data.read_valid.val();
-        self.merge.data_line.next = self.data.read_line.val();
-        self.merge.data_tag.next = self.data.read_tag.val();
-        self.data.read_ready.next = self.merge.data_ready.val();
-        connect!(self.read_valid, self.merge.read_valid);
-        connect!(self.read_ready, self.merge.read_ready);
-        connect!(self.read_line, self.merge.read_line);
-        connect!(self.read_tag, self.merge.read_tag);
-        self.fetch.response_valid.next = self.response_valid.val() & fetched;
-        self.fetch.response_data.next = self.response_data.val();
-        self.fetch.response_error.next = self.response_error.val();
-        self.data.response_valid.next = self.response_valid.val() & !fetched;
-        self.data.response_hart.next = self.response_tag.val().get_bits::<3>(0);
-        self.data.response_data.next = self.response_data.val();
-        self.data.response_error.next = self.response_error.val();
-        connect!(self.write_valid, self.stores.write_valid);
-        connect!(self.write_ready, self.stores.write_ready);
-        connect!(self.write_line, self.stores.write_line);
-        connect!(self.write_data, self.stores.write_data);
-        connect!(self.write_strobe, self.stores.write_strobe);
-        connect!(self.write_tag, self.stores.write_tag);
-        connect!(self.written_valid, self.stores.written_valid);
-        connect!(self.written_tag, self.stores.written_tag);
-
+        connect!(self.registers, self.pipeline.registers);
+        connect!(self.invalidate, self.pipeline.invalidate);
+        connect!(self.read_valid, self.pipeline.read_valid);
+        connect!(self.read_ready, self.pipeline.read_ready);
+        connect!(self.read_line, self.pipeline.read_line);
+        connect!(self.read_tag, self.pipeline.read_tag);
+        connect!(self.response_valid, self.pipeline.response_valid);
+        connect!(self.response_tag, self.pipeline.response_tag);
+        connect!(self.response_data, self.pipeline.response_data);
+        connect!(self.response_error, self.pipeline.response_error);
+        connect!(self.write.valid, self.pipeline.write_valid);
+        connect!(self.write.ready, self.pipeline.write_ready);
+        connect!(self.write.line, self.pipeline.write_line);
+        connect!(self.write.data, self.pipeline.write_data);
+        connect!(self.write.strobe, self.pipeline.write_strobe);
+        connect!(self.write.tag, self.pipeline.write_tag);
+        connect!(self.write.written_valid, self.pipeline.written_valid);
+        connect!(self.write.written_tag, self.pipeline.written_tag);
         for i in 0..self._traces {
-            self.trace[i].valid.next = self.write.retire.val() | self.write.stop.val();
-            self.trace[i].hart.next = result.hart;
-            self.trace[i].pc_rdata.next = bit_cast::<32, 30>(result.pc) << 2;
-            self.trace[i].pc_wdata.next = bit_cast::<32, 30>(result.next_pc) << 2;
-            self.trace[i].insn.next = result.word;
-            self.trace[i].rd.next = result.rd;
-            self.trace[i].rd_wdata.next = result.value;
-            self.trace[i].mem_addr.next = result.address;
-            self.trace[i].trap.next = self.write.stop.val();
-            self.trace[i].intr.next = false;
-            self.trace[i].uli.next = uli;
+            connect!(self.trace[i], self.pipeline.trace[i]);
+        }
+
+        // User-level interrupts: at most one hart goes on elsewhere at an edge.
+        let mut take = false;
+        let mut take_hart = bits::<3>(0);
+        let mut take_pc = bits::<30>(0);
+        for h in 0..self._harts {
+            if self.channels[h].deliver.val() & !take {
+                take = true;
+                take_hart = self.number[h].val();
+                take_pc = self.channels[h].handler.val();
+            }
+        }
+        let mut changes = false;
+        for k in 0..self._ulis {
+            changes = self.pipeline.uli[k].arm_valid.val()
+                | self.pipeline.uli[k].leave.val()
+                | self.pipeline.uli[k].write_valid.val();
+        }
+        let taken = take & self.pipeline.boundary.val().get_bit(take_hart.index()) & !changes;
+        self.pipeline.take_valid.next = taken;
+        self.pipeline.take_hart.next = take_hart;
+        self.pipeline.take_pc.next = take_pc;
+
+        for k in 0..self._ulis {
+            let mut value = bits::<32>(0);
+            let mut status = bits::<32>(0);
+            let mut is_blocked = false;
+            let mut interrupted = bits::<30>(0);
+            for h in 0..self._harts {
+                if self.pipeline.uli[k].ask_hart.val() == self.number[h].val() {
+                    value = self.channels[h].read_value.val();
+                    status = self.channels[h].ask_status.val();
+                    is_blocked = self.channels[h].blocked.val();
+                    interrupted = self.channels[h].interrupted_pc.val();
+                }
+            }
+            if self.pipeline.uli[k].read_number.val() == bits::<6>(5) {
+                value = bit_cast::<32, 16>(self.busy_jobs[k].val());
+            }
+            self.pipeline.uli[k].read_value.next = value;
+            self.pipeline.uli[k].ask_status.next = status;
+            self.pipeline.uli[k].blocked.next = is_blocked;
+            self.pipeline.uli[k].interrupted_pc.next = interrupted;
+            self.page[k].ask.next = self.pipeline.uli[k].ask_page.val();
+            self.pipeline.uli[k].page_refused.next = self.page[k].refused.val();
+            self.page[k].valid.next = self.pipeline.uli[k].page_valid.val();
+            self.page[k].line.next = self.pipeline.uli[k].page.val();
+            for h in 0..self._harts {
+                let of_hart = self.pipeline.uli[k].hart.val() == self.number[h].val();
+                self.channels[h].hold.next = !self.registers.run.val().get_bit(h);
+                self.channels[h].ask_channel.next = self.pipeline.uli[k].ask_channel.val();
+                self.channels[h].read_number.next = self.pipeline.uli[k].read_number.val();
+                self.channels[h].arm_valid.next = of_hart & self.pipeline.uli[k].arm_valid.val();
+                self.channels[h].arm_channel.next = self.pipeline.uli[k].arm_channel.val();
+                self.channels[h].arm_scenario.next = self.pipeline.uli[k].arm_scenario.val();
+                self.channels[h].arm_handler.next = self.pipeline.uli[k].arm_handler.val();
+                self.channels[h].arm_parameter.next = self.pipeline.uli[k].arm_parameter.val();
+                self.channels[h].leave.next = of_hart & self.pipeline.uli[k].leave.val();
+                self.channels[h].write_valid.next = of_hart & self.pipeline.uli[k].write_valid.val();
+                self.channels[h].write_number.next = self.pipeline.uli[k].write_number.val();
+                self.channels[h].write_set.next = self.pipeline.uli[k].write_set.val();
+                self.channels[h].write_clear.next = self.pipeline.uli[k].write_clear.val();
+                self.channels[h].take.next = taken & (take_hart == self.number[h].val());
+                self.channels[h].pc.next = self.pipeline.boundary_pc.val();
+                for c in 0..self._channels {
+                    connect!(self.watched[h * self._channels + c], self.channels[h].watched[c]);
+                    self.channels[h].event[c].next = self.hit[h * self._channels + c].val();
+                }
+            }
         }
     }
 }

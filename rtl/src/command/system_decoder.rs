@@ -3,22 +3,47 @@
 use crate::prelude::*;
 
 /// Decides on the instructions that the command processor executes otherwise than the cores: those
-/// of opcodes 0x73 (`ecall`, `ebreak`, CSRs) and 0x0f (`fence`, `fence.i`).
+/// of opcodes 0x73 (`ecall`, `ebreak`, CSRs), 0x0f (`fence`, `fence.i`) and custom-0 (EMONITOR,
+/// ERETURN, SIGNAL, SIGNAL.RANGE).
 ///
 /// Combinational. `known` says whether the word is one of these; if not, the other outputs are low
-/// and [`Decoder`](crate::core::Decoder) decides. There are no CSRs yet: their instructions are
-/// illegal, and so are `mret` and `wfi`.
+/// and [`Decoder`](crate::core::Decoder) decides. `plain` is then the word, else an instruction with
+/// the same registers and immediate. The CSRs are those of user-level interrupts, 0x800 to 0x805;
+/// without channels (`channels` is 0) these and custom-0 are illegal. `mret` and `wfi` are illegal.
+///
+/// | funct3 of custom-0 | | |
+/// | --- | --- | --- |
+/// | 0 | EMONITOR rd, rs1, rs2 | scenario in bits 31:28, channel in bits 27:25; rs1 handler, rs2 parameter |
+/// | 1 | ERETURN | all other fields 0 |
+/// | 2 | SIGNAL rs2, imm(rs1) | a store that waits until the hart's earlier stores are acknowledged |
+/// | 3 | SIGNAL.RANGE rd, rs1 | bits 31:20 are 0; rs1 descriptor page |
 #[derive(LogicBlock, Default)]
 pub struct SystemDecoder {
     /// The instruction word.
     pub instruction: Signal<In, Bits<32>>,
+    /// Channels of a hart; constant.
+    pub channels: Signal<In, Bits<4>>,
     /// It is for this unit to decide.
     pub known: Signal<Out, Bit>,
-    /// It waits until the stores of the hart are acknowledged: `fence` with writes before it, or
-    /// `fence.i`.
+    /// The word for the decoder of the cores.
+    pub plain: Signal<Out, Bits<32>>,
+    /// It waits until the stores of the hart are acknowledged: `fence` with writes before it,
+    /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Signal<Out, Bit>,
     /// `fence.i`: the instruction cache is emptied, and what comes next is fetched again.
     pub refetch: Signal<Out, Bit>,
+    /// It reads a CSR.
+    pub csr: Signal<Out, Bit>,
+    /// It writes a CSR.
+    pub csr_write: Signal<Out, Bit>,
+    /// EMONITOR.
+    pub monitor: Signal<Out, Bit>,
+    /// ERETURN.
+    pub leave: Signal<Out, Bit>,
+    /// SIGNAL.
+    pub signal: Signal<Out, Bit>,
+    /// SIGNAL.RANGE.
+    pub page: Signal<Out, Bit>,
     /// It raises an exception.
     pub fault: Signal<Out, Bit>,
     /// Cause of the exception: 2 illegal instruction, 3 breakpoint, 11 environment call.
@@ -30,19 +55,50 @@ impl Logic for SystemDecoder {
     fn update(&mut self) {
         let opcode = self.instruction.val().get_bits::<7>(0);
         let funct3 = self.instruction.val().get_bits::<3>(12);
+        let rd_only = self.instruction.val() & bits::<32>(0xf80);
         self.known.next = false;
+        self.plain.next = self.instruction.val();
         self.release.next = false;
         self.refetch.next = false;
+        self.csr.next = false;
+        self.csr_write.next = false;
+        self.monitor.next = false;
+        self.leave.next = false;
+        self.signal.next = false;
+        self.page.next = false;
         self.fault.next = false;
         self.cause.next = bits::<5>(2);
+        let with_channels = self.channels.val().any();
+        // CSR 0x800 to 0x805; the last and 0x803 are read-only.
+        let number = self.instruction.val().get_bits::<6>(20);
+        let there = (self.instruction.val().get_bits::<6>(26) == bits::<6>(0x20))
+            & (number < bits::<6>(6))
+            & with_channels;
+        let writes =
+            (funct3.get_bits::<2>(0) == bits::<2>(1)) | self.instruction.val().get_bits::<5>(15).any();
+        let read_only = (number == bits::<6>(3)) | (number == bits::<6>(5));
         if opcode == bits::<7>(0x73) {
             self.known.next = true;
-            self.fault.next = true;
-            if self.instruction.val() == bits::<32>(0x0000_0073) {
-                self.cause.next = bits::<5>(11);
-            }
-            if self.instruction.val() == bits::<32>(0x0010_0073) {
-                self.cause.next = bits::<5>(3);
+            if !funct3.get_bits::<2>(0).any() {
+                self.fault.next = true;
+                if self.instruction.val() == bits::<32>(0x0000_0073) {
+                    self.cause.next = bits::<5>(11);
+                }
+                if self.instruction.val() == bits::<32>(0x0010_0073) {
+                    self.cause.next = bits::<5>(3);
+                }
+            } else {
+                self.csr.next = true;
+                self.csr_write.next = writes;
+                self.fault.next = !there | (writes & read_only);
+                self.release.next = number == bits::<6>(5);
+                // addi rd, rs1, 0 or addi rd, x0, number
+                self.plain.next = (self.instruction.val() & bits::<32>(0xf_8f80)) | bits::<32>(0x13);
+                if funct3.get_bit(2) {
+                    self.plain.next = rd_only
+                        | bits::<32>(0x13)
+                        | (bit_cast::<32, 5>(self.instruction.val().get_bits::<5>(15)) << bits::<6>(20));
+                }
             }
         } else if opcode == bits::<7>(0x0f) {
             self.known.next = true;
@@ -52,6 +108,31 @@ impl Logic for SystemDecoder {
             } else if funct3 == bits::<3>(1) {
                 self.release.next = true;
                 self.refetch.next = true;
+            } else {
+                self.fault.next = true;
+            }
+        } else if with_channels & (opcode == bits::<7>(0x0b)) {
+            self.known.next = true;
+            if funct3 == bits::<3>(0) {
+                // add rd, rs1, rs2
+                self.monitor.next = true;
+                self.plain.next = (self.instruction.val() & bits::<32>(0x1ff_8f80)) | bits::<32>(0x33);
+                self.fault.next = self.instruction.val().get_bits::<3>(29).any()
+                    | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
+            } else if funct3 == bits::<3>(1) {
+                self.leave.next = true;
+                self.plain.next = bits::<32>(0x13);
+                self.fault.next = self.instruction.val() != bits::<32>(0x100b);
+            } else if funct3 == bits::<3>(2) {
+                // sw rs2, imm(rs1)
+                self.signal.next = true;
+                self.release.next = true;
+                self.plain.next = (self.instruction.val() & bits::<32>(0xffff_ff80_u64)) | bits::<32>(0x23);
+            } else if funct3 == bits::<3>(3) {
+                self.page.next = true;
+                self.release.next = true;
+                self.plain.next = (self.instruction.val() & bits::<32>(0xf_8f80)) | bits::<32>(0x13);
+                self.fault.next = self.instruction.val().get_bits::<12>(20).any();
             } else {
                 self.fault.next = true;
             }

@@ -1,6 +1,6 @@
 //! Test support: the command processor with memory around it, in rust-hdl's simulator.
 
-use super::CommandProcessor;
+use super::CommandPipeline;
 use crate::core::testing::Program;
 use crate::l2::{MemorySizes, MemorySystem};
 use crate::memory::testing::settle;
@@ -62,7 +62,7 @@ impl Contents {
 /// Memory as a command processor sees it.
 pub trait Memory {
     /// Answers what is due and takes what is asked, before the rising edge of `cycle`.
-    fn before_edge(&mut self, cp: &mut CommandProcessor, cycle: u64);
+    fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64);
     /// The rising edge.
     fn edge(&mut self) {}
 }
@@ -117,7 +117,7 @@ impl AnyOrder {
 }
 
 impl Memory for AnyOrder {
-    fn before_edge(&mut self, cp: &mut CommandProcessor, cycle: u64) {
+    fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64) {
         let read = self.reads.iter().position(|r| r.0 <= cycle).map(|i| self.reads.swap_remove(i));
         cp.response_valid.next = read.is_some();
         if let Some((_, tag, line)) = read {
@@ -200,7 +200,7 @@ impl System {
 }
 
 impl Memory for System {
-    fn before_edge(&mut self, cp: &mut CommandProcessor, cycle: u64) {
+    fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64) {
         settle(cp);
         let system = &mut self.system;
         system.read_valid[0].next = cp.read_valid.val();
@@ -266,7 +266,7 @@ impl Memory for System {
 
 /// A command processor with its memory.
 pub struct Bench<M: Memory> {
-    pub cp: CommandProcessor,
+    pub cp: CommandPipeline,
     pub memory: M,
     pub cycle: u64,
     pub retired: Vec<Retired>,
@@ -275,7 +275,7 @@ pub struct Bench<M: Memory> {
 impl<M: Memory> Bench<M> {
     /// After reset, all harts held; the instruction cache has 16 lines.
     pub fn new(memory: M) -> Self {
-        let mut cp = CommandProcessor::new(1, 16, 1, true);
+        let mut cp = CommandPipeline::new(1, 0, 16, 1, true);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.reset.next = true;
         let mut bench = Self { cp, memory, cycle: 0, retired: vec![] };

@@ -32,6 +32,8 @@ pub struct CommandWrite {
     pub store: Signal<Out, Bit>,
     /// It retires, empties the instruction cache, and what comes after it is fetched again.
     pub refetch: Signal<Out, Bit>,
+    /// It retires, and what comes after it is fetched again: a write of a CSR, EMONITOR.
+    pub restart: Signal<Out, Bit>,
     /// It is replayed when no store of its hart is outstanding.
     pub wait_stores: Signal<Out, Bit>,
     /// It is replayed when there is a place for its store.
@@ -65,6 +67,7 @@ impl Logic for CommandWrite {
         self.write.next = self.retire.val() & self.result.val().rd.any();
         self.store.next = self.retire.val() & self.result.val().store;
         self.refetch.next = self.retire.val() & self.result.val().refetch;
+        self.restart.next = self.retire.val() & (self.result.val().csr_write | self.result.val().monitor);
         self.stop.next = self.live.val() & fault;
         self.cause.next = self.result.val().cause;
         if failed {
@@ -72,7 +75,7 @@ impl Logic for CommandWrite {
         }
         let replay = self.wait_stores.val() | self.wait_place.val() | self.load.val();
         self.drop.next = bits::<8>(0);
-        if replay | self.refetch.val() | self.stop.val() {
+        if replay | self.refetch.val() | self.restart.val() | self.stop.val() {
             self.drop.next = bits::<8>(1) << hart;
         }
     }

@@ -3,7 +3,7 @@
 use super::equivalence::check;
 use crate::config::{Config, CoreOptions};
 use crate::host::registers;
-use crate::{control, core, host, memory, spawn, top};
+use crate::{command, control, core, host, l2, memory, spawn, top};
 
 /// One test for each unit. A closure keeps the random inputs to what the unit's contract allows.
 macro_rules! units {
@@ -197,7 +197,7 @@ units! {
             unit.completion.next = (random() & 0xffff_fffc).into();
         }
     };
-    thread_spawner: spawn::ThreadSpawner::new(2, 4, 8), 20_000, |unit, random, _| {
+    thread_spawner: spawn::ThreadSpawner::new(2, 4, 8, 1), 20_000, |unit, random, _| {
         unit.write.written_tag.next = 31.into();
         unit.control.slot.next = (random() % 9).into();
         unit.control.word.next = (random() % 8).into();
@@ -208,6 +208,29 @@ units! {
             _ => random() & 0x3fff_fffc,
         }
         .into();
+    };
+    spawn_capture: spawn::SpawnCapture::new(16), 10_000, |unit, random, cycle| {
+        unit.store.line.next = (random() % 64).into();
+        unit.store.strobe.next = (15u64 << (4 * (random() % 16))).into();
+        unit.page.line.next = (16 * (random() % 4)).into();
+        unit.page.valid.next = cycle % 100 == 0;
+    };
+    write_merge: spawn::WriteMerge::default();
+    write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
+        unit.line.next = (random() % 4).into();
+        unit.strobe.next = (random() & random()).into();
+        for watched in &mut unit.watched {
+            watched.line.next = (random() % 4).into();
+        }
+    };
+    uli_channels: command::UliChannels::new(4), 20_000, |unit, random, cycle| {
+        unit.hold.next = cycle % 500 == 0;
+        unit.arm_scenario.next = (random() % 2).into();
+        unit.write_number.next = (random() % 5).into();
+        // Two contexts.
+        if random() % 4 != 0 {
+            unit.write_set.next = (random() & 0x10f).into();
+        }
     };
     spawned_warps: core::SpawnedWarps::default();
     shader_core_with_spawns: core::ShaderCore::<2>::new(CoreOptions { spawns: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};

@@ -1,8 +1,8 @@
 //! The memory system: crossbars, banks of the L2, and the channels to memory.
 
-use super::{Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar};
+use super::{Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, WriteMonitor};
 use crate::config::Config;
-use crate::ports::L2Counters;
+use crate::ports::{L2Counters, WatchedRange};
 use crate::prelude::*;
 
 /// What the memory system is made of.
@@ -23,11 +23,29 @@ pub struct MemorySizes {
     pub atomic_requesters: usize,
 }
 
+/// The channels of the command processor that watch writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watchers {
+    /// Requester of the command processor.
+    pub requester: usize,
+    /// Its harts.
+    pub harts: usize,
+    /// Channels of a hart; 0: nobody watches, and the banks have no [`WriteMonitor`].
+    pub channels: usize,
+}
+
 /// Cycles that a reservation of `lr.w` lasts: more than all threads of the `paper` preset need for
 /// an atomic operation each, so that the `sc.w` of a thread that goes on is not too late, and less
 /// than a core needs to start 65,536 warps, so that it is never taken for that of another warp with
 /// the same number.
 const PATIENCE: usize = 40_000;
+
+impl Watchers {
+    /// Those of an array with this configuration.
+    pub fn of(config: &Config) -> Self {
+        Self { requester: config.cores, harts: config.command_threads, channels: config.uli_channels }
+    }
+}
 
 impl MemorySizes {
     /// The memory system of an array with this configuration.
@@ -63,11 +81,12 @@ impl MemorySizes {
 /// 4. A write of one of the first `atomic_requesters` requesters whose tag has bit 5 set is an
 ///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
 ///    read with tags below 0x60.
-/// 5. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
+/// 5. `hit` of a channel follows a write that a bank accepts by one cycle ([`WriteMonitor`]).
+/// 6. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
 ///    invalidates all lines. `busy` is high from this cycle on until the last of them is
 ///    acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, numbers: usize, words: usize, skip: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -130,6 +149,12 @@ pub struct MemorySystem {
     /// Of each requester.
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
+    /// From the command processor: what each of its channels watches.
+    #[count(watched)]
+    pub watched: Vec<WatchedRange>,
+    /// To the channels: a bank accepted a write of that in the cycle before.
+    #[count(watched)]
+    pub hit: Vec<Signal<Out, Bit>>,
 
     /// From the registers: writes back all changed lines.
     pub clean: Signal<In, Bit>,
@@ -157,6 +182,8 @@ pub struct MemorySystem {
     bank: Vec<L2Bank>,
     #[init((0..sizes.channels).map(|_| MemoryChannel::new(sizes.banks / sizes.channels, numbers)).collect())]
     channel: Vec<MemoryChannel>,
+    #[init(monitors(sizes, watchers))]
+    monitor: Vec<WriteMonitor>,
     read_count: Register<Bits<32>>,
     write_count: Register<Bits<32>>,
     #[init(sizes.requesters)]
@@ -169,6 +196,14 @@ pub struct MemorySystem {
     _plain_banks: usize,
     #[init(if sizes.atomic_requesters > 0 { sizes.banks } else { 0 })]
     _atomic_banks: usize,
+    #[init(if watched > 0 { sizes.banks } else { 0 })]
+    _monitors: usize,
+    #[init(if watched > 0 && sizes.atomic_requesters == 0 { sizes.banks } else { 0 })]
+    _plain_monitors: usize,
+    #[init(if watched > 0 && sizes.atomic_requesters > 0 { sizes.banks } else { 0 })]
+    _atomic_monitors: usize,
+    #[init(watched)]
+    _watched: usize,
     #[init(sizes.channels)]
     _channels: usize,
     #[init(sizes.banks / sizes.channels)]
@@ -181,18 +216,34 @@ fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
     (0..count).map(|bank| L2Atomics::new(sizes.atomic_requesters, bank, sizes.banks, PATIENCE)).collect()
 }
 
+/// The write monitors, one for each bank; none if nobody watches.
+fn monitors(sizes: MemorySizes, watchers: Watchers) -> Vec<WriteMonitor> {
+    let Watchers { requester, harts, channels } = watchers;
+    let count = if harts * channels > 0 { sizes.banks } else { 0 };
+    (0..count).map(|_| WriteMonitor::new(requester, harts, channels)).collect()
+}
+
 impl MemorySystem {
-    /// A memory system of these sizes.
+    /// A memory system of these sizes whose writes nobody watches.
     ///
     /// # Panics
     /// If a size is none of those that [`MemorySizes`] names.
     pub fn new(sizes: MemorySizes) -> Self {
+        Self::watched(sizes, Watchers::default())
+    }
+
+    /// A memory system of these sizes whose writes `watchers` watch.
+    ///
+    /// # Panics
+    /// As [`MemorySystem::new`].
+    pub fn watched(sizes: MemorySizes, watchers: Watchers) -> Self {
         let MemorySizes { requesters, channels, banks, atomic_requesters, .. } = sizes;
         assert!(matches!(channels, 1 | 2 | 4) && channels <= banks, "MemorySystem: {sizes:?}");
         let numbers = sizes.numbers();
         let words = if atomic_requesters > 0 { requesters } else { 0 };
         let skip = banks.ilog2() as usize;
-        Self::wired(sizes, numbers, words, skip)
+        let watched = watchers.harts * watchers.channels;
+        Self::wired(sizes, watchers, numbers, words, skip, watched)
     }
 }
 
@@ -229,6 +280,32 @@ impl Logic for MemorySystem {
             self.responses.bank_data[b].next = self.bank[b].response_data.val();
             self.responses.bank_error[b].next = self.bank[b].response_error.val();
             self.responses.bank_missed[b].next = self.bank[b].response_missed.val();
+        }
+        for c in 0..self._watched {
+            let mut written = false;
+            for b in 0..self._monitors {
+                connect!(self.watched[c], self.monitor[b].watched[c]);
+                written = written | self.monitor[b].hit[c].val();
+            }
+            self.hit[c].next = written;
+        }
+        for b in 0..self._plain_monitors {
+            self.monitor[b].write.next = self.requests.request_valid[b].val()
+                & self.requests.request_write[b].val()
+                & self.bank[b].request_ready.val();
+            self.monitor[b].requester.next = self.requests.request_requester[b].val();
+            self.monitor[b].tag.next = self.requests.request_write_tag[b].val();
+            self.monitor[b].line.next = self.requests.request_line[b].val();
+            self.monitor[b].strobe.next = self.requests.request_strobe[b].val();
+        }
+        for b in 0..self._atomic_monitors {
+            self.monitor[b].write.next = self.atomics[b].bank_valid.val()
+                & self.atomics[b].bank_write.val()
+                & self.bank[b].request_ready.val();
+            self.monitor[b].requester.next = self.atomics[b].bank_requester.val();
+            self.monitor[b].tag.next = self.atomics[b].bank_write_tag.val();
+            self.monitor[b].line.next = self.atomics[b].bank_line.val();
+            self.monitor[b].strobe.next = self.atomics[b].bank_strobe.val();
         }
         for b in 0..self._plain_banks {
             self.bank[b].request_valid.next = self.requests.request_valid[b].val();

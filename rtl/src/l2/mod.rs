@@ -27,6 +27,7 @@ mod stores;
 #[cfg(test)]
 mod testing;
 mod way;
+mod write_monitor;
 
 pub use answers::L2Answers;
 pub use atomic_alu::AtomicAlu;
@@ -35,9 +36,10 @@ pub use axi4::Axi4Master;
 pub use bank::L2Bank;
 pub use channel::MemoryChannel;
 pub use fetches::L2Fetches;
-pub use memory_system::{MemorySizes, MemorySystem};
+pub use memory_system::{MemorySizes, MemorySystem, Watchers};
 pub use number_pool::NumberPool;
 pub use request_crossbar::RequestCrossbar;
 pub use response_crossbar::ResponseCrossbar;
 pub use stores::L2Stores;
 pub use way::L2Way;
+pub use write_monitor::WriteMonitor;

@@ -4,12 +4,16 @@
 //! Those of the registers are declared with the registers: see [`crate::host::registers`].
 
 mod axi_lite;
+mod monitor;
 mod registers;
 mod retire;
 mod spawn;
+mod uli;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
+pub use monitor::WatchedRange;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
 pub use spawn::{JobStart, LineWrite, SpawnedFinish, SpawnedWarp};
+pub use uli::{PageMove, StoreTap, UliAccess};

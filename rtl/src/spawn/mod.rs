@@ -3,6 +3,7 @@
 //! [`ThreadSpawner`] composes the units; `docs/spawner.md` shows how they work together.
 
 mod completion_writer;
+mod spawn_capture;
 mod spawn_issue;
 mod spawn_jobs;
 mod spawn_order;
@@ -11,6 +12,7 @@ mod thread_spawner;
 mod write_merge;
 
 pub use completion_writer::CompletionWriter;
+pub use spawn_capture::SpawnCapture;
 pub use spawn_issue::SpawnIssue;
 pub use spawn_jobs::SpawnJobs;
 pub use spawn_order::SpawnOrder;

@@ -1,8 +1,8 @@
 //! The thread spawner.
 
-use super::{CompletionWriter, SpawnIssue, SpawnJobs, SpawnOrder, SpawnPage};
+use super::{CompletionWriter, SpawnCapture, SpawnIssue, SpawnJobs, SpawnOrder, SpawnPage};
 use crate::host::registers::spawn::SpawnerControl;
-use crate::ports::{JobStart, LineWrite, SpawnedFinish, SpawnedWarp};
+use crate::ports::{JobStart, LineWrite, PageMove, SpawnedFinish, SpawnedWarp, StoreTap};
 use crate::prelude::*;
 
 /// Write tag of the completion words.
@@ -15,9 +15,11 @@ pub const COMPLETION_TAG: u8 = 31;
 /// 2. Jobs start in the order of their triggers, with the words as they stood then; a slot is busy
 ///    until its completion word is visible. A write to the descriptor of a busy slot, or of a slot
 ///    that is not there, has no effect and counts as an overrun.
-/// 3. Disabling keeps jobs from being triggered; those that were go on.
+/// 3. Words come from the registers, and with a command processor from its stores to the page, which go first:
+///    `control.waits` holds the registers' write up.
+/// 4. Disabling keeps jobs from being triggered; those that were go on.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, lanes: usize, slots: usize)]
+#[new(cores: usize, lanes: usize, slots: usize, captures: usize)]
 pub struct ThreadSpawner {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -41,6 +43,14 @@ pub struct ThreadSpawner {
     pub finish: SpawnedFinish,
     /// To the L2: the completion words.
     pub write: LineWrite,
+    /// From the command processor: its stores (one element with a command processor, as the next).
+    #[count(captures)]
+    pub store: Vec<StoreTap>,
+    /// From the command processor: SIGNAL.RANGE.
+    #[count(captures)]
+    pub page_move: Vec<PageMove>,
+    /// Slots that are busy.
+    pub busy: Signal<Out, Bits<16>>,
     /// A job is triggered.
     pub trace_trigger_valid: Signal<Out, Bit>,
     /// Its slot.
@@ -49,6 +59,8 @@ pub struct ThreadSpawner {
     pub trace_complete_valid: Signal<Out, Bit>,
     /// Its slot.
     pub trace_complete_slot: Signal<Out, Bits<4>>,
+    #[init((0..captures).map(|_| SpawnCapture::new(slots)).collect())]
+    capture: Vec<SpawnCapture>,
     page: SpawnPage,
     order: SpawnOrder,
     #[init(SpawnIssue::new(cores, lanes))]
@@ -61,16 +73,20 @@ pub struct ThreadSpawner {
     rejected: Register<Bits<16>>,
     #[init(Constant::new((slots as u64).into()))]
     slots: Constant<Bits<5>>,
+    #[init(captures)]
+    _captures: usize,
 }
 
 impl ThreadSpawner {
-    /// A spawner with `slots` slots for `cores` cores with `lanes` lanes.
+    /// A spawner with `slots` slots for `cores` cores with `lanes` lanes, with a command processor whose
+    /// stores to the descriptor page count (`captures` 1) or without (0).
     ///
     /// # Panics
-    /// If `slots` is not 8 or 16, or one of the others not 1 to 32.
-    pub fn new(cores: usize, lanes: usize, slots: usize) -> Self {
+    /// If `slots` is not 8 or 16, or one of the others not 1 to 32, or `captures` more than 1.
+    pub fn new(cores: usize, lanes: usize, slots: usize, captures: usize) -> Self {
+        assert!(captures <= 1, "ThreadSpawner: {captures} command processors, expected 0 or 1");
         assert!(matches!(slots, 8 | 16), "ThreadSpawner: {slots} slots, expected 8 or 16");
-        Self::wired(cores, lanes, slots)
+        Self::wired(cores, lanes, slots, captures)
     }
 }
 
@@ -78,16 +94,38 @@ impl Logic for ThreadSpawner {
     #[hdl_gen]
     fn update(&mut self) {
         // Descriptors, and what triggers them
-        let slot = self.control.slot.val().get_bits::<4>(0);
-        let there = self.control.slot.val() < self.slots.val();
+        let mut written = self.control.write.val();
+        let mut wide_slot = self.control.slot.val();
+        let mut word = self.control.word.val();
+        let mut value = self.control.value.val();
+        let mut partial = false;
+        self.control.waits.next = false;
+        self.control.base.next = bits::<26>(0);
+        for k in 0..self._captures {
+            connect!(self.store[k], self.capture[k].store);
+            connect!(self.page_move[k], self.capture[k].page);
+            self.capture[k].busy.next = self.jobs.busy.val();
+            self.control.base.next = self.capture[k].base.val();
+            if self.capture[k].word_valid.val() & self.control.enable.val() {
+                self.control.waits.next = true;
+                written = true;
+                wide_slot = self.capture[k].slot.val();
+                word = self.capture[k].word.val();
+                value = self.capture[k].value.val();
+            }
+            partial = self.capture[k].partial.val() & self.control.enable.val();
+        }
+        let slot = wide_slot.get_bits::<4>(0);
+        let there = wide_slot < self.slots.val();
         let writable = there & !self.jobs.busy.val().get_bit(slot.index());
-        let writes = self.control.write.val() & writable;
-        let trigger = writes & !self.control.word.val().any() & self.control.enable.val();
-        let overrun = self.control.write.val() & !writable;
+        let writes = written & writable;
+        let trigger = writes & !word.any() & self.control.enable.val();
+        let overrun = (written & !writable) | partial;
+        self.busy.next = self.jobs.busy.val();
         self.page.write_valid.next = writes;
         self.page.write_slot.next = slot;
-        self.page.write_word.next = self.control.word.val();
-        self.page.write_data.next = self.control.value.val();
+        self.page.write_word.next = word;
+        self.page.write_data.next = value;
         self.order.push.next = trigger;
         self.order.push_slot.next = slot;
         self.jobs.trigger_valid.next = trigger;
@@ -231,7 +269,7 @@ mod tests {
     #[test]
     fn every_job_is_done_once_and_in_its_turn() {
         let mut random = random();
-        let mut unit = ThreadSpawner::new(CORES as usize, LANES as usize, 16);
+        let mut unit = ThreadSpawner::new(CORES as usize, LANES as usize, 16, 0);
         start!(unit);
         unit.control.enable.next = true;
         let mut page = [[0u32; 8]; 16];
@@ -373,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_disabled_spawner_starts_nothing() {
-        let mut unit = ThreadSpawner::new(1, 4, 8);
+        let mut unit = ThreadSpawner::new(1, 4, 8, 0);
         start!(unit);
         for (enable, slot, starts) in [(false, 3u64, false), (true, 3, true), (true, 8, false)] {
             unit.control.enable.next = enable;

@@ -2,6 +2,7 @@
 //! ended, and packets that pass meanwhile keep their verdicts and their order. `HERMES_SEED` repeats a run.
 
 mod array;
+mod figure_3;
 mod jobs;
 mod latency;
 mod packets;

@@ -10,7 +10,7 @@ use crate::prelude::*;
 pub struct SpawnerControl {
     /// A write of a descriptor's word 0 starts its threads.
     pub enable: Signal<In, Bit>,
-    /// A word of a descriptor is written.
+    /// A word of a descriptor is to be written; it is, unless `waits`.
     pub write: Signal<In, Bit>,
     /// The slot of the descriptor.
     pub slot: Signal<In, Bits<5>>,
@@ -18,6 +18,10 @@ pub struct SpawnerControl {
     pub word: Signal<In, Bits<3>>,
     /// Its value.
     pub value: Signal<In, Bits<32>>,
+    /// A store of the command processor goes first: the word is not written in this cycle.
+    pub waits: Signal<Out, Bit>,
+    /// First line of the descriptor page; 0: none.
+    pub base: Signal<Out, Bits<26>>,
     /// A bit for each slot: its job was triggered, and its completion is not visible yet.
     pub busy: Signal<Out, Bits<16>>,
     /// Warps of spawned threads that got a core, modulo 2^32.
@@ -49,6 +53,11 @@ pub struct SpawnAccess {
     /// Bit 0: a write of a descriptor's word 0 starts its threads. Jobs that were started go on when it is cleared.
     #[register("SPAWN_CONTROL", 0x380)]
     pub enable: ReadWrite<1>,
+    /// Address of the descriptor page, to which the command processor stores descriptors (SIGNAL.RANGE moves it);
+    /// 0: there is none.
+    #[register("SPAWN_BASE", 0x384)]
+    #[fields(base[31:6])]
+    pub page: ReadOnly<32>,
     /// Most warps of spawned threads on a core at a time. If MCW and SPAWN_MCW together are not more than the
     /// slots of the kernel's register class, neither kind of warps keeps the other from its share.
     #[register("SPAWN_MCW", 0x388, reset = 4)]
@@ -84,7 +93,8 @@ pub struct SpawnAccess {
     pub fault_job: ReadOnly<5>,
 }
 
-/// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle after the access.
+/// The unit of these registers: a write of SPAWN_DATA reaches the hardware in the cycle of its access, which waits for
+/// stores of the command processor to descriptors.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(config: &Config)]
 pub struct SpawnRegisters {
@@ -100,8 +110,6 @@ pub struct SpawnRegisters {
     pub hardware: Flipped<SpawnControl>,
     #[init(<SpawnAccess as RegisterBlock>::unit(config))]
     decoder: SpawnDecoder,
-    written: Register<Bit>,
-    value: Register<Bits<32>>,
 }
 
 impl RegisterBlock for SpawnControl {
@@ -117,16 +125,17 @@ impl Logic for SpawnRegisters {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.request, self.decoder.request);
-        connect!(self.answer, self.decoder.answer);
+        self.answer.known.next = self.decoder.answer.known.val();
+        self.answer.value.next = self.decoder.answer.value.val();
+        self.answer.delay.next = self.decoder.hardware.data.val() & self.hardware.spawner.waits.val();
         self.hardware.spawner.enable.next = self.decoder.hardware.enable.val();
         self.hardware.mcw.next = self.decoder.hardware.mcw.val();
         self.hardware.watchdog.next = self.decoder.hardware.watchdog.val();
         self.hardware.spawner.slot.next = self.decoder.hardware.slot.val();
         self.hardware.spawner.word.next = self.decoder.hardware.word.val();
-        self.written.d.next = self.decoder.hardware.data.val();
-        self.value.d.next = self.request.data.val() & self.request.mask.val();
-        self.hardware.spawner.write.next = self.written.q.val();
-        self.hardware.spawner.value.next = self.value.q.val();
+        self.hardware.spawner.write.next = self.decoder.hardware.data.val();
+        self.hardware.spawner.value.next = self.request.data.val() & self.request.mask.val();
+        self.decoder.hardware.base.next = self.hardware.spawner.base.val();
         self.decoder.hardware.busy.next = self.hardware.spawner.busy.val();
         self.decoder.hardware.warps.next = self.hardware.spawner.warps.val();
         self.decoder.hardware.jobs.next = self.hardware.spawner.jobs.val();

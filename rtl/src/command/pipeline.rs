@@ -1,0 +1,344 @@
+//! The pipeline of the command processor: the stages, the harts, and the way to memory.
+
+use super::{
+    CommandData, CommandDecode, CommandExecute, CommandFetch, CommandTrace, CommandWrite, HartState,
+    StoreBuffer,
+};
+use crate::host::registers::command::CommandControl;
+use crate::memory::ReadMerge;
+use crate::ports::UliAccess;
+use crate::prelude::*;
+
+/// A pipeline for RV32I_Zbb_Zifencei that runs one hart, in six stages that never stall.
+///
+/// What cannot complete in stage W is replayed: it leaves without effect, the younger instructions
+/// of its hart leave too, and it is fetched again when the cause is gone. An exception stops its
+/// hart with the PC at the instruction.
+///
+/// 1. To memory it is what a core is: reads and writes of lines by tags. Read tag 0x40 is a fetch,
+///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`]. Answers are always taken.
+/// 2. `take_valid` makes hart `take_hart` go on at `take_pc`. It is legal while `boundary` has the
+///    bit of the hart; the instruction in stage W still does what it does, younger ones leave, and
+///    `boundary_pc`, combinational from `take_hart`, is the PC of the first that has not been
+///    executed.
+/// 3. The run bits hold and start harts as [`HartState`] says.
+#[derive(LogicBlock)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize)]
+pub struct CommandPipeline {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: all harts are held.
+    pub reset: Signal<In, Bit>,
+    /// From and to the registers of the host.
+    pub registers: CommandControl,
+    /// From the registers: the instruction cache is emptied.
+    pub invalidate: Signal<In, Bit>,
+    /// A hart goes on elsewhere at this edge.
+    pub take_valid: Signal<In, Bit>,
+    /// The hart.
+    pub take_hart: Signal<In, Bits<3>>,
+    /// Where it goes on, bits 31:2.
+    pub take_pc: Signal<In, Bits<30>>,
+    /// Harts that are between two instructions at the end of this cycle.
+    pub boundary: Signal<Out, Bits<8>>,
+    /// PC of hart `take_hart` there, bits 31:2.
+    pub boundary_pc: Signal<Out, Bits<30>>,
+    /// To memory: a line is to be read.
+    pub read_valid: Signal<Out, Bit>,
+    /// From memory: the read is accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Tag for the answer.
+    pub read_tag: Signal<Out, Bits<7>>,
+    /// From memory: the answer of a read is here.
+    pub response_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub response_tag: Signal<In, Bits<7>>,
+    /// The line.
+    pub response_data: Signal<In, Bits<512>>,
+    /// Memory could not read it.
+    pub response_error: Signal<In, Bit>,
+    /// To memory: a line is to be written.
+    pub write_valid: Signal<Out, Bit>,
+    /// From memory: the write is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// The line, byte 0 in bits 7:0.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// Tag for the acknowledgement.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// From memory: a write is performed, and every later read sees it.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+    /// To and from the channels of user-level interrupts (one element with channels).
+    #[count(channels.min(1))]
+    pub uli: Vec<UliAccess>,
+    /// The retire trace, if it is there.
+    #[count(traces)]
+    pub trace: Vec<CommandTrace>,
+    #[count(harts)]
+    state: Vec<HartState>,
+    #[init(CommandFetch::new(lines, ways))]
+    fetch: CommandFetch,
+    decode: CommandDecode,
+    execute: CommandExecute,
+    write: CommandWrite,
+    data: CommandData,
+    #[init(StoreBuffer::new(harts))]
+    stores: StoreBuffer,
+    merge: ReadMerge,
+    #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
+    number: Vec<Constant<Bits<3>>>,
+    #[init(Constant::new((harts as u64).into()))]
+    there: Constant<Bits<4>>,
+    #[init(Constant::new((channels as u64).into()))]
+    channels: Constant<Bits<4>>,
+    #[init(harts)]
+    _harts: usize,
+    #[init(channels.min(1))]
+    _ulis: usize,
+    #[init(traces)]
+    _traces: usize,
+}
+
+impl CommandPipeline {
+    /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of
+    /// `ways`, with or without retire trace. With `channels` channels a hart it has the instructions
+    /// and CSRs of user-level interrupts.
+    ///
+    /// # Panics
+    /// If `harts` is not 1, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
+    pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
+        assert!(harts == 1, "CommandPipeline: {harts} harts, expected 1");
+        let traces = usize::from(trace);
+        assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
+        Self::wired(harts, channels, lines, ways, traces)
+    }
+}
+
+impl Logic for CommandPipeline {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let result = self.execute.result.val();
+        let hold = !self.registers.run.val();
+
+        // Which instructions leave: those younger than what redirects their hart
+        let mut taken = bits::<8>(0);
+        if self.take_valid.val() {
+            taken = bits::<8>(1) << self.take_hart.val();
+        }
+        let drop_executed = self.write.drop.val() | taken | hold;
+        let mut drop_read = drop_executed;
+        if self.execute.redirect_valid.val() {
+            drop_read = drop_executed | (bits::<8>(1) << self.execute.execute_hart.val());
+        }
+        let redirects = self.fetch.decode_valid.val() & self.decode.redirects.val();
+        let mut drop_fetched = drop_read;
+        if redirects | self.fetch.miss_valid.val() {
+            drop_fetched = drop_read | (bits::<8>(1) << self.fetch.decode_hart.val());
+        }
+
+        // F, I: one hart fetches
+        let mut issue = false;
+        let mut issue_hart = bits::<3>(0);
+        let mut issue_pc = bits::<30>(0);
+        for h in 0..self._harts {
+            if self.state[h].ready.val() {
+                issue = true;
+                issue_hart = self.number[h].val();
+                issue_pc = self.state[h].fetch_pc.val();
+            }
+        }
+        self.fetch.issue_valid.next = issue;
+        self.fetch.issue_hart.next = issue_hart;
+        self.fetch.issue_pc.next = issue_pc;
+        self.fetch.drop_fetched.next = drop_fetched;
+        self.fetch.drop_decoded.next = drop_read;
+        self.fetch.flush.next = self.invalidate.val() | self.write.refetch.val();
+
+        // D
+        self.decode.word.next = self.fetch.decode_word.val();
+        self.decode.hart.next = self.fetch.decode_hart.val();
+        self.decode.pc.next = self.fetch.decode_pc.val();
+        self.decode.error.next = self.fetch.decode_error.val();
+        self.decode.channels.next = self.channels.val();
+        let mut decode_pc = self.decode.target.val();
+        if self.fetch.miss_valid.val() {
+            decode_pc = self.fetch.decode_pc.val();
+        }
+
+        // R, X
+        self.execute.decode_valid.next = self.fetch.decode_valid.val();
+        self.execute.decoded.next = self.decode.decoded.val();
+        self.execute.decode_rs1.next = self.decode.rs1.val();
+        self.execute.decode_rs2.next = self.decode.rs2.val();
+        self.execute.drop_read.next = drop_read;
+        self.execute.drop_executed.next = drop_executed;
+        self.data.lookup_hart.next = self.execute.execute_hart.val();
+        self.execute.answer.next = self.data.answer.val();
+        self.execute.answer_error.next = self.data.answer_error.val();
+        self.execute.answer_word.next = self.data.answer_word.val();
+
+        // W
+        self.write.valid.next = self.execute.write_valid.val();
+        self.write.result.next = result;
+        self.write.run.next = self.registers.run.val();
+        self.write.stores_none.next = self.stores.none.val();
+        self.write.stores_full.next = self.stores.full.val();
+        self.write.answered.next = self.data.answered.val();
+        self.execute.write_enable.next = self.write.write.val();
+        self.data.load_valid.next = self.write.load.val();
+        self.data.load_hart.next = result.hart;
+        self.data.load_address.next = result.address;
+        self.data.load_word.next = result.word;
+        self.data.used.next = self.write.live.val();
+        self.data.used_hart.next = result.hart;
+        self.data.hold.next = hold;
+        self.stores.push_valid.next = self.write.store.val();
+        self.stores.push_hart.next = result.hart;
+        self.stores.push_place.next = result.address.get_bits::<30>(2);
+        self.stores.push_data.next = result.data;
+        self.stores.push_strobe.next = result.strobe;
+
+        // The harts
+        let outstanding = self.data.loading.val() | self.fetch.outstanding.val() | !self.stores.none.val();
+        let mut between = bits::<8>(0);
+        let mut between_pc = bits::<30>(0);
+        let mut stopped = bits::<8>(0);
+        let mut quiet = bits::<8>(0);
+        let mut after_take = false;
+        for h in 0..self._harts {
+            let in_decode = self.fetch.decode_hart.val() == self.number[h].val();
+            let in_execute = self.execute.execute_hart.val() == self.number[h].val();
+            let in_write = result.hart == self.number[h].val();
+            self.state[h].run.next = self.registers.run.val().get_bit(h);
+            self.state[h].entry.next = self.registers.entry.val();
+            self.state[h].quiet.next = !outstanding.get_bit(h);
+            self.state[h].issue.next = issue & (issue_hart == self.number[h].val());
+            self.state[h].decode_redirect.next = in_decode & redirects;
+            self.state[h].miss.next = in_decode & self.fetch.miss_valid.val();
+            self.state[h].decode_pc.next = decode_pc;
+            self.state[h].filled.next = self.fetch.filled.val();
+            self.state[h].execute_redirect.next = in_execute & self.execute.redirect_valid.val();
+            self.state[h].execute_pc.next = self.execute.redirect_pc.val();
+            self.state[h].write_valid.next = in_write & self.write.live.val();
+            self.state[h].retire.next = in_write & self.write.retire.val();
+            self.state[h].next_pc.next = result.next_pc;
+            self.state[h].refetch.next = in_write & (self.write.refetch.val() | self.write.restart.val());
+            self.state[h].wait_stores.next = in_write & self.write.wait_stores.val();
+            self.state[h].wait_place.next = in_write & self.write.wait_place.val();
+            self.state[h].load.next = in_write & self.write.load.val();
+            self.state[h].stop.next = in_write & self.write.stop.val();
+            self.state[h].stores_none.next = self.stores.none.val().get_bit(h);
+            self.state[h].stores_full.next = self.stores.full.val().get_bit(h);
+            self.state[h].loading.next = self.data.loading.val().get_bit(h);
+            self.state[h].answer_waits.next = self.data.answered.val().get_bit(h);
+            self.state[h].take_valid.next = taken.get_bit(h);
+            self.state[h].take_pc.next = self.take_pc.val();
+            between = between.replace_bit(h, self.state[h].boundary.val());
+            stopped = stopped.replace_bit(h, self.state[h].stopped.val());
+            quiet = quiet.replace_bit(h, !outstanding.get_bit(h));
+            if self.take_hart.val() == self.number[h].val() {
+                between_pc = self.state[h].boundary_pc.val();
+            }
+            after_take = after_take | (in_write & self.state[h].taken.val());
+        }
+        self.boundary.next = between;
+        self.boundary_pc.next = between_pc;
+        self.registers.stopped.next = stopped;
+        self.registers.harts.next = self.there.val();
+        self.registers.quiet.next = quiet;
+
+        // Memory
+        let fetched = self.response_tag.val().get_bit(6);
+        self.merge.fetch_valid.next = self.fetch.fetch_valid.val();
+        self.merge.fetch_line.next = self.fetch.fetch_line.val();
+        self.fetch.fetch_ready.next = self.merge.fetch_ready.val();
+        self.merge.data_valid.next = self.data.read_valid.val();
+        self.merge.data_line.next = self.data.read_line.val();
+        self.merge.data_tag.next = self.data.read_tag.val();
+        self.data.read_ready.next = self.merge.data_ready.val();
+        connect!(self.read_valid, self.merge.read_valid);
+        connect!(self.read_ready, self.merge.read_ready);
+        connect!(self.read_line, self.merge.read_line);
+        connect!(self.read_tag, self.merge.read_tag);
+        self.fetch.response_valid.next = self.response_valid.val() & fetched;
+        self.fetch.response_data.next = self.response_data.val();
+        self.fetch.response_error.next = self.response_error.val();
+        self.data.response_valid.next = self.response_valid.val() & !fetched;
+        self.data.response_hart.next = self.response_tag.val().get_bits::<3>(0);
+        self.data.response_data.next = self.response_data.val();
+        self.data.response_error.next = self.response_error.val();
+        connect!(self.write_valid, self.stores.write_valid);
+        connect!(self.write_ready, self.stores.write_ready);
+        connect!(self.write_line, self.stores.write_line);
+        connect!(self.write_data, self.stores.write_data);
+        connect!(self.write_strobe, self.stores.write_strobe);
+        connect!(self.write_tag, self.stores.write_tag);
+        connect!(self.written_valid, self.stores.written_valid);
+        connect!(self.written_tag, self.stores.written_tag);
+
+        // User-level interrupts
+        self.execute.asked.next = bits::<32>(0);
+        self.execute.blocked.next = false;
+        self.execute.interrupted_pc.next = bits::<30>(0);
+        for k in 0..self._ulis {
+            self.uli[k].ask_hart.next = self.execute.execute_hart.val();
+            self.uli[k].ask_channel.next = self.execute.execute_word.val().get_bits::<3>(25);
+            self.uli[k].read_number.next = self.execute.execute_word.val().get_bits::<6>(20);
+            self.uli[k].ask_page.next = self.execute.execute_operand.val();
+            self.execute.asked.next = self.uli[k].read_value.val();
+            if self.execute.execute_monitor.val() {
+                self.execute.asked.next = self.uli[k].ask_status.val();
+            }
+            if self.execute.execute_page.val() {
+                self.execute.asked.next = bits::<32>(0);
+                if self.uli[k].page_refused.val() {
+                    self.execute.asked.next = bits::<32>(1);
+                }
+            }
+            self.execute.blocked.next = self.uli[k].blocked.val();
+            self.execute.interrupted_pc.next = self.uli[k].interrupted_pc.val();
+            self.uli[k].hart.next = result.hart;
+            self.uli[k].arm_valid.next = self.write.retire.val() & result.monitor;
+            self.uli[k].arm_channel.next = result.word.get_bits::<3>(25);
+            self.uli[k].arm_scenario.next = result.word.get_bits::<4>(28);
+            self.uli[k].arm_handler.next = result.address.get_bits::<30>(2);
+            self.uli[k].arm_parameter.next = result.data;
+            self.uli[k].leave.next = self.write.retire.val() & result.leave;
+            self.uli[k].write_valid.next = self.write.retire.val() & result.csr_write;
+            self.uli[k].write_number.next = result.word.get_bits::<6>(20);
+            // funct3 bits 1:0: 1 writes, 2 sets, 3 clears.
+            self.uli[k].write_set.next = result.address;
+            self.uli[k].write_clear.next = bits::<32>(0);
+            if result.word.get_bits::<2>(12) == bits::<2>(1) {
+                self.uli[k].write_clear.next = !result.address;
+            }
+            if result.word.get_bits::<2>(12) == bits::<2>(3) {
+                self.uli[k].write_set.next = bits::<32>(0);
+                self.uli[k].write_clear.next = result.address;
+            }
+            self.uli[k].page_valid.next = self.write.retire.val() & result.page & !result.value.get_bit(0);
+            self.uli[k].page.next = result.address.get_bits::<26>(6);
+        }
+
+        for i in 0..self._traces {
+            self.trace[i].valid.next = self.write.retire.val() | self.write.stop.val();
+            self.trace[i].hart.next = result.hart;
+            self.trace[i].pc_rdata.next = bit_cast::<32, 30>(result.pc) << 2;
+            self.trace[i].pc_wdata.next = bit_cast::<32, 30>(result.next_pc) << 2;
+            self.trace[i].insn.next = result.word;
+            self.trace[i].rd.next = result.rd;
+            self.trace[i].rd_wdata.next = result.value;
+            self.trace[i].mem_addr.next = result.address;
+            self.trace[i].trap.next = self.write.stop.val();
+            self.trace[i].intr.next = false;
+            self.trace[i].uli.next = after_take;
+        }
+    }
+}

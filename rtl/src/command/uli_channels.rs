@@ -1,0 +1,488 @@
+//! The channels of a hart: what interrupts it in user level, and where (Pangaea, section 4.2).
+
+use crate::control::PriorityEncoder;
+use crate::ports::WatchedRange;
+use crate::prelude::*;
+
+/// The user-level interrupts of one hart: its channels, and CSRs 0x800 to 0x804.
+///
+/// 1. EMONITOR (`arm_valid`, in stage W) arms channel `arm_channel`, or disarms it with scenario 0.
+///    Retired in cycle t, the channel is armed from t + 2 on and not pending; events of writes that
+///    were accepted before are dropped. It changes nothing if the channel is armed under another
+///    context (bit 31 of `ask_status`).
+/// 2. `event` makes an armed channel pending from the next cycle on.
+/// 3. `deliver` is high while a channel is armed, pending and of the present context, and delivery
+///    is not blocked; `handler` is that of the lowest. `take`, legal while `deliver` is high,
+///    delivers it at this edge: it is pending no longer, but for an event of this cycle, `pc` is
+///    kept, and further delivery is blocked.
+/// 4. `leave` (ERETURN, in stage W) unblocks.
+/// 5. CSRs are read in stage X: `read_value` answers `read_number` in the same cycle. They are
+///    written in stage W. What stage W changes shows in the next cycle.
+/// 6. `hold` disarms all channels, unblocks, and sets the context to 0.
+///
+/// | CSR | name | |
+/// | --- | --- | --- |
+/// | 0x800 | uliepc | PC at which the interrupted program goes on |
+/// | 0x801 | ulictl | bit 0: delivery is blocked; bits 15:8: context |
+/// | 0x802 | ulipend | pending channels; a write sets or clears them |
+/// | 0x803 | uliarm | armed channels; read-only |
+/// | 0x804 | ulicause | channel in bits 4:0 and scenario in bits 11:8 of what was delivered last |
+///
+/// Scenarios: 0 disarmed, 1 a byte of a range is written.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(channels: usize)]
+pub struct UliChannels {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: all channels are disarmed.
+    pub reset: Signal<In, Bit>,
+    /// The hart is held.
+    pub hold: Signal<In, Bit>,
+
+    /// Stage X: channel of an EMONITOR.
+    pub ask_channel: Signal<In, Bits<3>>,
+    /// Stage X: what EMONITOR returns of the channel: bit 31 refused, 30 was armed, 29 was pending,
+    /// 23:16 context, 11:8 scenario.
+    pub ask_status: Signal<Out, Bits<32>>,
+    /// Stage W: EMONITOR retires.
+    pub arm_valid: Signal<In, Bit>,
+    /// Its channel.
+    pub arm_channel: Signal<In, Bits<3>>,
+    /// Its scenario.
+    pub arm_scenario: Signal<In, Bits<4>>,
+    /// Its handler, bits 31:2.
+    pub arm_handler: Signal<In, Bits<30>>,
+    /// Its parameter. Bits 1:0 are 0: that word; 3: 2^(k + 1) bytes, k the number of trailing ones.
+    pub arm_parameter: Signal<In, Bits<32>>,
+
+    /// To the write monitors: what each channel watches.
+    #[count(channels)]
+    pub watched: Vec<Flipped<WatchedRange>>,
+    /// An event of each channel.
+    #[count(channels)]
+    pub event: Vec<Signal<In, Bit>>,
+
+    /// A channel is to be delivered.
+    pub deliver: Signal<Out, Bit>,
+    /// Its handler, bits 31:2.
+    pub handler: Signal<Out, Bits<30>>,
+    /// It is delivered at this edge.
+    pub take: Signal<In, Bit>,
+    /// PC of the first instruction that was not executed, bits 31:2.
+    pub pc: Signal<In, Bits<30>>,
+    /// Stage W: ERETURN retires.
+    pub leave: Signal<In, Bit>,
+
+    /// Stage X: number of a CSR, bits 5:0.
+    pub read_number: Signal<In, Bits<6>>,
+    /// Its value.
+    pub read_value: Signal<Out, Bits<32>>,
+    /// Delivery is blocked.
+    pub blocked: Signal<Out, Bit>,
+    /// PC at which the interrupted program goes on, bits 31:2.
+    pub interrupted_pc: Signal<Out, Bits<30>>,
+    /// Stage W: a CSR is written.
+    pub write_valid: Signal<In, Bit>,
+    /// Its number, bits 5:0.
+    pub write_number: Signal<In, Bits<6>>,
+    /// Bits to set.
+    pub write_set: Signal<In, Bits<32>>,
+    /// Bits to clear; those to set win.
+    pub write_clear: Signal<In, Bits<32>>,
+
+    block: Register<Bit>,
+    context: Register<Bits<8>>,
+    resume_pc: Register<Bits<30>>,
+    cause: Register<Bits<12>>,
+    #[count(channels)]
+    scenario: Vec<Register<Bits<4>>>,
+    #[count(channels)]
+    owner: Vec<Register<Bits<8>>>,
+    #[count(channels)]
+    handlers: Vec<Register<Bits<30>>>,
+    #[count(channels)]
+    address: Vec<Register<Bits<30>>>,
+    #[count(channels)]
+    pending: Vec<Register<Bit>>,
+    /// Bits of the address that do not count.
+    #[count(channels)]
+    open: Vec<Register<Bits<30>>>,
+    /// The range that the monitors compare with.
+    #[count(channels)]
+    watches: Vec<Register<Bit>>,
+    #[count(channels)]
+    words: Vec<Register<Bits<16>>>,
+    /// Armed one cycle ago, and two: events are still those of before.
+    #[count(channels)]
+    newest: Vec<Register<Bit>>,
+    #[count(channels)]
+    newer: Vec<Register<Bit>>,
+    lowest: PriorityEncoder,
+    #[init((0..channels as u64).map(|channel| Constant::new(channel.into())).collect())]
+    number: Vec<Constant<Bits<3>>>,
+    #[init((0..16u64).map(|word| Constant::new(word.into())).collect())]
+    word: Vec<Constant<Bits<4>>>,
+    #[init(channels)]
+    _channels: usize,
+}
+
+impl UliChannels {
+    /// The channels of a hart.
+    ///
+    /// # Panics
+    /// If `channels` is not 1, 2, 4 or 8.
+    pub fn new(channels: usize) -> Self {
+        assert!(matches!(channels, 1 | 2 | 4 | 8), "UliChannels: {channels} channels, expected 1, 2, 4 or 8");
+        Self::wired(channels)
+    }
+}
+
+impl Logic for UliChannels {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // What would be delivered
+        let mut wants = bits::<32>(0);
+        let mut armed = bits::<32>(0);
+        let mut pends = bits::<32>(0);
+        for c in 0..self._channels {
+            armed = armed.replace_bit(c, self.scenario[c].q.val().any());
+            pends = pends.replace_bit(c, self.pending[c].q.val());
+            wants = wants.replace_bit(
+                c,
+                self.scenario[c].q.val().any()
+                    & self.pending[c].q.val()
+                    & (self.owner[c].q.val() == self.context.q.val()),
+            );
+        }
+        self.lowest.request.next = wants;
+        self.deliver.next = wants.any() & !self.block.q.val();
+        let mut chosen_handler = bits::<30>(0);
+        let mut chosen_scenario = bits::<4>(0);
+        for c in 0..self._channels {
+            if self.lowest.one_hot.val().get_bit(c) {
+                chosen_handler = self.handlers[c].q.val();
+                chosen_scenario = self.scenario[c].q.val();
+            }
+        }
+        self.handler.next = chosen_handler;
+
+        // Stage X: CSRs, and what EMONITOR returns
+        self.blocked.next = self.block.q.val();
+        self.interrupted_pc.next = self.resume_pc.q.val();
+        let mut value = bits::<32>(0);
+        if self.read_number.val() == bits::<6>(0) {
+            value = bit_cast::<32, 30>(self.resume_pc.q.val()) << bits::<6>(2);
+        }
+        if self.read_number.val() == bits::<6>(1) {
+            value = bit_cast::<32, 8>(self.context.q.val()) << bits::<6>(8);
+            if self.block.q.val() {
+                value = bits::<32>(1) | (bit_cast::<32, 8>(self.context.q.val()) << bits::<6>(8));
+            }
+        }
+        if self.read_number.val() == bits::<6>(2) {
+            value = pends;
+        }
+        if self.read_number.val() == bits::<6>(3) {
+            value = armed;
+        }
+        if self.read_number.val() == bits::<6>(4) {
+            value = bit_cast::<32, 12>(self.cause.q.val());
+        }
+        self.read_value.next = value;
+        let mut status = bits::<32>(0);
+        for c in 0..self._channels {
+            if self.ask_channel.val() == self.number[c].val() {
+                status = (bit_cast::<32, 8>(self.owner[c].q.val()) << bits::<6>(16))
+                    | (bit_cast::<32, 4>(self.scenario[c].q.val()) << bits::<6>(8));
+                if self.pending[c].q.val() {
+                    status = status | bits::<32>(0x2000_0000);
+                }
+                if self.scenario[c].q.val().any() {
+                    status = status | bits::<32>(0x4000_0000);
+                    if self.owner[c].q.val() != self.context.q.val() {
+                        status = status | bits::<32>(0x8000_0000_u64);
+                    }
+                }
+            }
+        }
+        self.ask_status.next = status;
+
+        // Bits of the address that do not count: of a word none, else the trailing ones and the zero above.
+        let trailing = self.arm_parameter.val() ^ (self.arm_parameter.val() + bits::<32>(1));
+        let mut ignored = bits::<30>(0);
+        if self.arm_parameter.val().get_bit(0) {
+            ignored = trailing.get_bits::<30>(2);
+        }
+
+        // What changes
+        let pending_written = self.write_valid.val() & (self.write_number.val() == bits::<6>(2));
+        for c in 0..self._channels {
+            let refused = self.scenario[c].q.val().any() & (self.owner[c].q.val() != self.context.q.val());
+            let arms = self.arm_valid.val() & (self.arm_channel.val() == self.number[c].val()) & !refused;
+            self.newest[c].d.next = arms;
+            self.newer[c].d.next = self.newest[c].q.val();
+            let of_before = self.newest[c].q.val() | self.newer[c].q.val();
+            let fires = self.event[c].val() & self.scenario[c].q.val().any() & !of_before;
+            if self.take.val() & self.lowest.one_hot.val().get_bit(c) {
+                self.pending[c].d.next = false;
+            }
+            if pending_written & self.write_clear.val().get_bit(c) {
+                self.pending[c].d.next = false;
+            }
+            if fires | (pending_written & self.write_set.val().get_bit(c)) {
+                self.pending[c].d.next = true;
+            }
+            if arms {
+                self.pending[c].d.next = false;
+                self.scenario[c].d.next = self.arm_scenario.val();
+                self.owner[c].d.next = self.context.q.val();
+                self.handlers[c].d.next = self.arm_handler.val();
+                self.address[c].d.next = self.arm_parameter.val().get_bits::<30>(2);
+                self.open[c].d.next = ignored;
+            }
+            let mut within = bits::<16>(0);
+            for w in 0..16 {
+                within = within.replace_bit(
+                    w,
+                    !((self.word[w].val() ^ self.address[c].q.val().get_bits::<4>(0))
+                        & !self.open[c].q.val().get_bits::<4>(0))
+                    .any(),
+                );
+            }
+            self.words[c].d.next = within;
+            self.watches[c].d.next = self.scenario[c].q.val() == bits::<4>(1);
+            if self.hold.val() {
+                self.scenario[c].d.next = bits::<4>(0);
+                self.pending[c].d.next = false;
+            }
+            self.watched[c].valid.next = self.watches[c].q.val();
+            self.watched[c].line.next = self.address[c].q.val().get_bits::<26>(4);
+            self.watched[c].lines.next = !self.open[c].q.val().get_bits::<26>(4);
+            self.watched[c].words.next = self.words[c].q.val();
+        }
+        if self.write_valid.val() & (self.write_number.val() == bits::<6>(0)) {
+            self.resume_pc.d.next = (self.resume_pc.q.val() & !self.write_clear.val().get_bits::<30>(2))
+                | self.write_set.val().get_bits::<30>(2);
+        }
+        if self.write_valid.val() & (self.write_number.val() == bits::<6>(1)) {
+            self.block.d.next =
+                (self.block.q.val() & !self.write_clear.val().get_bit(0)) | self.write_set.val().get_bit(0);
+            self.context.d.next = (self.context.q.val() & !self.write_clear.val().get_bits::<8>(8))
+                | self.write_set.val().get_bits::<8>(8);
+        }
+        if self.write_valid.val() & (self.write_number.val() == bits::<6>(4)) {
+            self.cause.d.next = ((self.cause.q.val() & !self.write_clear.val().get_bits::<12>(0))
+                | self.write_set.val().get_bits::<12>(0))
+                & bits::<12>(0xf1f);
+        }
+        if self.leave.val() {
+            self.block.d.next = false;
+        }
+        if self.take.val() {
+            self.block.d.next = true;
+            self.resume_pc.d.next = self.pc.val();
+            self.cause.d.next = (bit_cast::<12, 4>(chosen_scenario) << bits::<4>(8))
+                | bit_cast::<12, 5>(self.lowest.index.val());
+        }
+        if self.hold.val() {
+            self.block.d.next = false;
+            self.context.d.next = bits::<8>(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+
+    /// A channel as the rules say it.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Channel {
+        scenario: u64,
+        context: u64,
+        handler: u64,
+        pending: bool,
+        /// The cycle from which on events count.
+        from: u64,
+    }
+
+    const CHANNELS: usize = 4;
+
+    /// Events, arming, delivery, CSR writes at random, several in a cycle, against the rules.
+    #[test]
+    fn follows_the_rules() {
+        let mut random = random();
+        let mut unit = UliChannels::new(CHANNELS);
+        start!(unit);
+        let mut channels = [Channel::default(); CHANNELS];
+        let (mut block, mut context, mut pc, mut cause) = (false, 0u64, None, None);
+        let (mut deliveries, mut refusals, mut dropped, mut kept) = (0, 0, 0, 0);
+        for cycle in 0..40_000u64 {
+            let hold = random.gen_bool(0.001);
+            let arm = random.gen_bool(0.05);
+            let channel = random.gen_range(0..CHANNELS);
+            let scenario = random.gen_range(0..2u64);
+            let (handler, parameter) = (random.gen_range(0..1u64 << 30), u64::from(random.gen::<u32>()) & !3);
+            unit.hold.next = hold;
+            unit.arm_valid.next = arm;
+            unit.arm_channel.next = (channel as u64).into();
+            unit.arm_scenario.next = scenario.into();
+            unit.arm_handler.next = handler.into();
+            unit.arm_parameter.next = parameter.into();
+            unit.ask_channel.next = (channel as u64).into();
+            let events: Vec<bool> = (0..CHANNELS).map(|_| random.gen_bool(0.05)).collect();
+            for (port, event) in unit.event.iter_mut().zip(&events) {
+                port.next = *event;
+            }
+            // Stage W holds one instruction.
+            let leave = !arm && random.gen_bool(0.05);
+            let write = !arm && !leave && random.gen_bool(0.05);
+            let number = random.gen_range(0..5u64);
+            let (set, clear) = (random.gen::<u32>(), random.gen::<u32>());
+            // Contexts 0 and 1.
+            let (set, clear) = if number == 1 { (set & 0x101, clear | 0xfe00) } else { (set, clear) };
+            unit.leave.next = leave;
+            unit.write_valid.next = write;
+            unit.write_number.next = number.into();
+            unit.write_set.next = u64::from(set).into();
+            unit.write_clear.next = u64::from(clear).into();
+            let read = random.gen_range(0..6u64);
+            unit.read_number.next = read.into();
+            let here = random.gen_range(0..1u64 << 30);
+            unit.pc.next = here.into();
+            settle!(unit);
+
+            // What shows
+            let wants = |c: &Channel| c.scenario != 0 && c.pending && c.context == context;
+            let lowest = channels.iter().position(wants);
+            assert_eq!(unit.deliver.val(), lowest.is_some() && !block, "cycle {cycle}");
+            assert_eq!(unit.blocked.val(), block, "cycle {cycle}");
+            if let (Some(lowest), true) = (lowest, unit.deliver.val()) {
+                assert_eq!(unit.handler.val().to_u64(), channels[lowest].handler, "cycle {cycle}");
+            }
+            let mask = |f: fn(&Channel) -> bool| {
+                channels.iter().enumerate().fold(0, |mask, (i, c)| mask | u64::from(f(c)) << i)
+            };
+            let shown = match read {
+                0 => pc.map(|pc: u64| pc << 2),
+                1 => Some(u64::from(block) | context << 8),
+                2 => Some(mask(|c| c.pending)),
+                3 => Some(mask(|c| c.scenario != 0)),
+                4 => cause,
+                _ => Some(0),
+            };
+            if let Some(value) = shown {
+                assert_eq!(unit.read_value.val().to_u64(), value, "cycle {cycle}, CSR 0x80{read}");
+            }
+            let c = channels[channel];
+            let refused = c.scenario != 0 && c.context != context;
+            let status = u64::from(refused) << 31
+                | u64::from(c.scenario != 0) << 30
+                | u64::from(c.pending) << 29
+                | c.context << 16
+                | c.scenario << 8;
+            assert_eq!(unit.ask_status.val().to_u64(), status, "cycle {cycle}");
+
+            // What changes
+            let take = unit.deliver.val() && !arm && !leave && !write && random.gen_bool(0.5);
+            unit.take.next = take;
+            settle!(unit);
+            for (i, c) in channels.iter_mut().enumerate() {
+                let fires = events[i] && c.scenario != 0;
+                if fires && cycle < c.from {
+                    dropped += 1;
+                }
+                if take && lowest == Some(i) {
+                    c.pending = false;
+                    kept += usize::from(fires);
+                }
+                if write && number == 2 && clear >> i & 1 == 1 {
+                    c.pending = false;
+                }
+                if fires && cycle >= c.from || write && number == 2 && set >> i & 1 == 1 {
+                    c.pending = true;
+                }
+            }
+            if arm {
+                refusals += usize::from(refused);
+                if !refused {
+                    channels[channel] =
+                        Channel { scenario, context, handler, pending: false, from: cycle + 3 };
+                }
+            }
+            if write {
+                match number {
+                    0 => pc = pc.map(|pc| (pc & !u64::from(clear >> 2)) | u64::from(set >> 2)),
+                    1 => {
+                        block = block && clear & 1 == 0 || set & 1 == 1;
+                        context = (context & !u64::from(clear >> 8 & 0xff)) | u64::from(set >> 8 & 0xff);
+                    }
+                    4 => cause = cause.map(|old| ((old & !u64::from(clear)) | u64::from(set)) & 0xf1f),
+                    _ => {}
+                }
+            }
+            if leave {
+                block = false;
+            }
+            if take {
+                deliveries += 1;
+                block = true;
+                pc = Some(here);
+                cause = lowest.map(|i| i as u64 | channels[i].scenario << 8);
+            }
+            if hold {
+                (block, context) = (false, 0);
+                for c in &mut channels {
+                    (c.scenario, c.pending) = (0, false);
+                }
+            }
+            tick!(unit);
+        }
+        assert!(
+            deliveries > 300 && refusals > 50 && dropped > 10 && kept > 5,
+            "{deliveries} {refusals} {dropped} {kept}"
+        );
+    }
+
+    /// The bytes that parameters name, as the monitors see them two cycles after the channel is armed.
+    #[test]
+    fn parameters_are_ranges() {
+        let mut unit = UliChannels::new(1);
+        start!(unit);
+        for (parameter, first, bytes) in [
+            (0x1234u64, 0x1234u64, 4u64),
+            (0x1230 | 3, 0x1230, 8),
+            (0x1230 | 7, 0x1230, 16),
+            (0x1200 | 0x1f, 0x1200, 64),
+            (0x1000 | 0x3f, 0x1000, 128),
+            (0x4000 | 0x1fff, 0x4000, 0x4000),
+            (0x7fff_ffff, 0, 1 << 32),
+        ] {
+            unit.arm_valid.next = true;
+            unit.arm_scenario.next = 1.into();
+            unit.arm_parameter.next = parameter.into();
+            tick!(unit);
+            unit.arm_valid.next = false;
+            tick!(unit);
+            settle!(unit);
+            let watched = &unit.watched[0];
+            assert!(watched.valid.val());
+            for address in (0..0x9000u64).step_by(4).chain([0xffff_fffc]) {
+                let line = (address >> 6 ^ watched.line.val().to_u64()) & watched.lines.val().to_u64() == 0;
+                let word = watched.words.val().get_bit((address >> 2 & 15) as usize);
+                let inside = (first..first + bytes).contains(&address);
+                assert_eq!(line && word, inside, "parameter {parameter:#x}, address {address:#x}");
+            }
+            // Disarmed.
+            unit.arm_valid.next = true;
+            unit.arm_scenario.next = 0.into();
+            tick!(unit);
+            unit.arm_valid.next = false;
+            tick!(unit);
+            settle!(unit);
+            assert!(!unit.watched[0].valid.val());
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Between the pipeline of the command processor and the channels of user-level interrupts.
+
+use crate::prelude::*;
+
+/// What an instruction of custom-0 or a CSR asks in stage X, and does in stage W.
+#[derive(Ports)]
+pub struct UliAccess {
+    /// Stage X: hart of the instruction.
+    pub ask_hart: Signal<Out, Bits<3>>,
+    /// Stage X: channel of an EMONITOR.
+    pub ask_channel: Signal<Out, Bits<3>>,
+    /// Stage X: what EMONITOR returns.
+    pub ask_status: Signal<In, Bits<32>>,
+    /// Stage X: number of a CSR, bits 5:0.
+    pub read_number: Signal<Out, Bits<6>>,
+    /// Stage X: its value.
+    pub read_value: Signal<In, Bits<32>>,
+    /// Stage X: delivery to the hart is blocked.
+    pub blocked: Signal<In, Bit>,
+    /// Stage X: PC at which its interrupted program goes on, bits 31:2.
+    pub interrupted_pc: Signal<In, Bits<30>>,
+    /// Stage X: operand of SIGNAL.RANGE, the address of a page.
+    pub ask_page: Signal<Out, Bits<32>>,
+    /// Stage X: the descriptor page cannot be moved there.
+    pub page_refused: Signal<In, Bit>,
+
+    /// Stage W: hart of the instruction.
+    pub hart: Signal<Out, Bits<3>>,
+    /// Stage W: EMONITOR retires.
+    pub arm_valid: Signal<Out, Bit>,
+    /// Its channel.
+    pub arm_channel: Signal<Out, Bits<3>>,
+    /// Its scenario.
+    pub arm_scenario: Signal<Out, Bits<4>>,
+    /// Its handler, bits 31:2.
+    pub arm_handler: Signal<Out, Bits<30>>,
+    /// Its parameter.
+    pub arm_parameter: Signal<Out, Bits<32>>,
+    /// Stage W: ERETURN retires.
+    pub leave: Signal<Out, Bit>,
+    /// Stage W: a write of a CSR retires.
+    pub write_valid: Signal<Out, Bit>,
+    /// Its number, bits 5:0.
+    pub write_number: Signal<Out, Bits<6>>,
+    /// Bits to set.
+    pub write_set: Signal<Out, Bits<32>>,
+    /// Bits to clear; those to set win.
+    pub write_clear: Signal<Out, Bits<32>>,
+    /// Stage W: SIGNAL.RANGE retires and is not refused.
+    pub page_valid: Signal<Out, Bit>,
+    /// First line of its page; 0: no page.
+    pub page: Signal<Out, Bits<26>>,
+}
+
+/// The descriptor page, as the command processor moves it.
+#[derive(Ports)]
+pub struct PageMove {
+    /// Address of a page.
+    pub ask: Signal<In, Bits<32>>,
+    /// The descriptor page cannot be moved there; answers `ask` in the same cycle.
+    pub refused: Signal<Out, Bit>,
+    /// The page moves at this edge.
+    pub valid: Signal<In, Bit>,
+    /// Its first line; 0: there is none.
+    pub line: Signal<In, Bits<26>>,
+}
+
+/// A store of the command processor that memory accepts at this edge.
+#[derive(Ports)]
+pub struct StoreTap {
+    /// A store is accepted.
+    pub valid: Signal<In, Bit>,
+    /// Its line address.
+    pub line: Signal<In, Bits<26>>,
+    /// Its word, which stands in all words of the line.
+    pub word: Signal<In, Bits<32>>,
+    /// Bytes that it writes.
+    pub strobe: Signal<In, Bits<64>>,
+}

@@ -1,0 +1,154 @@
+//! Which stores of the command processor are words of descriptors (Pangaea design, D4: capture at the processor's write port).
+
+use crate::ports::{PageMove, StoreTap};
+use crate::prelude::*;
+
+/// Sees the stores of the command processor that memory accepts, and picks those to the descriptor page.
+///
+/// 1. A full-word store to words 0 to 7 of a descriptor is one of `word_valid`, in the cycle in which memory accepts it;
+///    a store of less than the word is one of `partial`, and changes no descriptor.
+/// 2. `page` moves the page, or takes it away with line 0.
+/// 3. Without a page nothing is picked. Bytes 32 to 63 of a descriptor are never picked.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(slots: usize)]
+pub struct SpawnCapture {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: there is no page.
+    pub reset: Signal<In, Bit>,
+    /// A store that memory accepts.
+    pub store: StoreTap,
+    /// SIGNAL.RANGE: the page moves, from the next cycle on. Refused is a page that is not aligned to its size, or while
+    /// a slot is busy.
+    pub page: PageMove,
+    /// Slots that are busy.
+    pub busy: Signal<In, Bits<16>>,
+    /// First line of the page; 0: there is none.
+    pub base: Signal<Out, Bits<26>>,
+    /// A word of a descriptor is stored.
+    pub word_valid: Signal<Out, Bit>,
+    /// The slot of the descriptor.
+    pub slot: Signal<Out, Bits<5>>,
+    /// The word.
+    pub word: Signal<Out, Bits<3>>,
+    /// Its value.
+    pub value: Signal<Out, Bits<32>>,
+    /// A part of such a word is stored.
+    pub partial: Signal<Out, Bit>,
+    base_q: Register<Bits<26>>,
+    /// Bits of the line address that are the slot.
+    #[init(Constant::new((slots as u64 - 1).into()))]
+    within: Constant<Bits<26>>,
+}
+
+impl SpawnCapture {
+    /// For a page of `slots` descriptors.
+    ///
+    /// # Panics
+    /// If `slots` is not 8 or 16.
+    pub fn new(slots: usize) -> Self {
+        assert!(matches!(slots, 8 | 16), "SpawnCapture: {slots} slots, expected 8 or 16");
+        Self::wired(slots)
+    }
+}
+
+impl Logic for SpawnCapture {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.page.refused.next = self.busy.val().any()
+            | self.page.ask.val().get_bits::<6>(0).any()
+            | (self.page.ask.val().get_bits::<26>(6) & self.within.val()).any()
+            | self.page.ask.val().get_bits::<12>(20).all();
+        if self.page.valid.val() {
+            self.base_q.d.next = self.page.line.val();
+        }
+        self.base.next = self.base_q.q.val();
+        let inside = self.base_q.q.val().any()
+            & !((self.store.line.val() ^ self.base_q.q.val()) & !self.within.val()).any();
+        let low = self.store.strobe.val().get_bits::<32>(0);
+        let mut full = false;
+        let mut number = bits::<3>(0);
+        for w in 0..8 {
+            if low.get_bits::<4>(w * 4).all() {
+                full = true;
+            }
+        }
+        // One of the words, if any
+        if low.get_bits::<16>(16).any() {
+            number = bits::<3>(4);
+        }
+        if low.get_bits::<8>(8).any() | low.get_bits::<8>(24).any() {
+            number = number | bits::<3>(2);
+        }
+        if low.get_bits::<4>(4).any()
+            | low.get_bits::<4>(12).any()
+            | low.get_bits::<4>(20).any()
+            | low.get_bits::<4>(28).any()
+        {
+            number = number | bits::<3>(1);
+        }
+        self.word_valid.next = self.store.valid.val() & inside & full;
+        self.partial.next = self.store.valid.val() & inside & low.any() & !full;
+        self.slot.next = bit_cast::<5, 4>((self.store.line.val() & self.within.val()).get_bits::<4>(0));
+        self.word.next = number;
+        self.value.next = self.store.word.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+
+    #[test]
+    fn full_words_of_the_page_are_picked() {
+        let mut random = random();
+        for slots in [8u64, 16] {
+            let mut unit = SpawnCapture::new(slots as usize);
+            start!(unit);
+            let mut base = 0u64;
+            let (mut picked, mut partial) = (0, 0);
+            for cycle in 0..6_000 {
+                let line = random.gen_range(0..4 * slots);
+                let byte = random.gen_range(0..64u64);
+                let strobe: u64 = match cycle % 4 {
+                    0 => 1 << byte,
+                    1 => 3 << (byte & !1),
+                    _ => 15 << (byte & !3),
+                };
+                let data: u32 = random.gen();
+                unit.store.valid.next = random.gen_bool(0.9);
+                unit.store.line.next = line.into();
+                unit.store.word.next = u64::from(data).into();
+                unit.store.strobe.next = strobe.into();
+                unit.page.valid.next = random.gen_bool(0.05);
+                unit.page.line.next = (random.gen_range(0..4) * slots).into();
+                let (ask, busy) =
+                    (random.gen::<u32>() & [!0, !63, !1023][cycle % 3], random.gen_range(0..2u64) << 9);
+                unit.page.ask.next = u64::from(ask).into();
+                unit.busy.next = busy.into();
+                settle!(unit);
+                let aligned = u64::from(ask) % (64 * slots) == 0 && ask < 0xfff0_0000;
+                assert_eq!(unit.page.refused.val(), !aligned || busy != 0, "cycle {cycle}: {ask:#x}");
+                assert_eq!(unit.base.val().to_u64(), base);
+                let inside = unit.store.valid.val() && base != 0 && line & !(slots - 1) == base && byte < 32;
+                let full = inside && cycle % 4 > 1;
+                assert_eq!(unit.word_valid.val(), full, "cycle {cycle}");
+                assert_eq!(unit.partial.val(), inside && !full, "cycle {cycle}");
+                if full {
+                    let found =
+                        [unit.slot.val().to_u64(), unit.word.val().to_u64(), unit.value.val().to_u64()];
+                    assert_eq!(found, [line - base, byte / 4, u64::from(data)], "cycle {cycle}");
+                }
+                picked += usize::from(full);
+                partial += usize::from(inside && !full);
+                if unit.page.valid.val() {
+                    base = unit.page.line.val().to_u64();
+                }
+                tick!(unit);
+            }
+            assert!(picked > 100 && partial > 100, "{picked} {partial}");
+        }
+    }
+}
