@@ -35,8 +35,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_scheduler", &core::WarpScheduler::new(false)),
         unit("front_end", &core::FrontEnd::<2>::new(false, 0)),
         unit("atomic_turns", &core::AtomicTurns::default()),
-        // Two harts: 16 places.
-        unit("store_buffer", &command::StoreBuffer::new(2)),
+        unit("store_buffer", &command::StoreBuffer::new(1)),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
         unit("task_push", &host::TaskPush::default()),
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
