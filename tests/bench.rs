@@ -44,6 +44,17 @@ fn emit() {
 }
 
 #[test]
+fn spawn() {
+    let figures = bench("spawn --jobs 20 --apps dec-ttl");
+    let names_of_app = ["dec-ttl_jobs", "dec-ttl_trigger_to_fetch_p50", "dec-ttl_trigger_to_fetch_p99"];
+    assert_eq!(names(&figures), [&names_of_app[..], &["idle_trigger_to_fetch"]].concat());
+    assert_eq!(figures["dec-ttl_jobs"], 20.0);
+    assert!(figures["idle_trigger_to_fetch"] <= figures["dec-ttl_trigger_to_fetch_p50"], "{figures:?}");
+    let folder = Folder::new();
+    folder.fail("bench spawn --apps dec-tll", &["--app dec-tll: not known; expected one of dec-ttl"]);
+}
+
+#[test]
 fn core() {
     let figures = bench("core --lanes 2 --turns 40");
     assert_eq!(

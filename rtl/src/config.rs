@@ -255,7 +255,7 @@ mod tests {
         let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
         assert_eq!(
             error,
-            "cores: 31 is not possible; expected 1 to 30 with packet ports and command processor"
+            "cores: 31 is not possible; expected 1 to 30 with packet ports and command processor or thread spawner"
         );
         config.validate().unwrap();
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };

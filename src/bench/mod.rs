@@ -8,6 +8,7 @@ mod figure;
 mod memory;
 mod packet_run;
 mod sim;
+mod spawn;
 mod workload;
 
 use std::io::Write as _;
@@ -42,6 +43,8 @@ enum Command {
     Memory(memory::Args),
     /// Throughput of every app with 64-byte and IMIX packets, and what a packet costs
     Apps(apps::Args),
+    /// How quickly a job of the thread spawner starts, alone and beside packets
+    Spawn(spawn::Args),
 }
 
 impl Args {
@@ -60,6 +63,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Core(args) => core::measure(args, quiet)?,
         Command::Memory(args) => memory::measure(args, quiet)?,
         Command::Apps(args) => apps::measure(args, quiet)?,
+        Command::Spawn(args) => spawn::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
         serde_json::to_writer_pretty(&mut *json, &figures)?;

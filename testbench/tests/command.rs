@@ -1,6 +1,8 @@
 //! Programs on the command processor of a Verilated array: self-checking ones in assembly, one in C, and random ones, all in
 //! lock-step with the reference simulator. `HERMES_SEED` repeats a run.
 
+// Of the grid only how an array is built.
+#[allow(dead_code)]
 mod grid;
 
 use std::path::{Path, PathBuf};

@@ -248,7 +248,7 @@ mod tests {
         assert!(registers.iter().all(|r| r.part == Part::Always));
         let more = |config| registers_of(config).len() - registers.len();
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
-        assert_eq!(more(&with_spawner), 10, "those of the thread spawner");
+        assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
         assert_eq!(more(&with_command), 4, "those of the command processor");
     }
 
