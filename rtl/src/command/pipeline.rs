@@ -246,7 +246,7 @@ impl Logic for CommandPipeline {
             if self.take_hart.val() == self.number[h].val() {
                 between_pc = self.state[h].boundary_pc.val();
             }
-            after_take = after_take | (in_write & self.state[h].taken.val());
+            after_take = after_take || (in_write & self.state[h].taken.val());
         }
         self.boundary.next = between;
         self.boundary_pc.next = between_pc;

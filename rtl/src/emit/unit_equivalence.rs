@@ -183,7 +183,7 @@ units! {
         // Mostly good descriptors of few warps.
         if random() % 8 != 0 {
             unit.entry.next = (random() & 0xffff_fffc).into();
-            unit.shape.next = (random() % 40 | (cycle / 100 % 2) << 25 | (random() & 1) << 26).into();
+            unit.shape.next = ((random() % 40) | ((cycle / 100 % 2) << 25) | ((random() & 1) << 26)).into();
             unit.reserved.next = 0.into();
             unit.token.next = (random() & 0x3fff_ffff).into();
             unit.cores.next = (random() % 8).into();

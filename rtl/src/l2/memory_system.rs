@@ -285,7 +285,7 @@ impl Logic for MemorySystem {
             let mut written = false;
             for b in 0..self._monitors {
                 connect!(self.watched[c], self.monitor[b].watched[c]);
-                written = written | self.monitor[b].hit[c].val();
+                written = written || self.monitor[b].hit[c].val();
             }
             self.hit[c].next = written;
         }

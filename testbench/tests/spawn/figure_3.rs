@@ -189,8 +189,8 @@ fn signal_and_interrupt_are_quick() {
     // The first finds the handler not in the instruction cache.
     for (complete, handler) in completes.iter().zip(&handlers).skip(1) {
         let (accepted, in_x) = (complete - 2, handler - 1);
-        let exits = run.on_cores.iter().filter(|(cycle, pc)| cycle < handler && *pc == EXIT_ADDRESS);
-        let exit = exits.last().expect("a thread ended").0;
+        let mut exits = run.on_cores.iter().filter(|(cycle, pc)| cycle < handler && *pc == EXIT_ADDRESS);
+        let exit = exits.next_back().expect("a thread ended").0;
         println!(
             "last EXIT {exit}, completion accepted {accepted}, handler in X {in_x}: {}, {}",
             in_x - exit,
