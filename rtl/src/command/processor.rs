@@ -235,7 +235,7 @@ impl Logic for CommandProcessor {
             if self.take_hart.val() == self.number[h].val() {
                 between_pc = self.state[h].boundary_pc.val();
             }
-            uli = uli | (in_write & self.state[h].taken.val());
+            uli |= in_write & self.state[h].taken.val();
         }
         self.boundary.next = between;
         self.boundary_pc.next = between_pc;
