@@ -118,6 +118,17 @@ fn packet_ports_are_clean() {
     elaborate(folder.path());
 }
 
+/// Command processor, user-level interrupts and thread spawner, alone and together.
+#[test]
+fn command_processor_and_thread_spawner_are_clean() {
+    for (command_threads, uli_channels, spawn_slots) in [(1, 0, 0), (0, 0, 8), (1, 2, 16)] {
+        let small = Config { lanes: 2, atomics: spawn_slots == 16, ..Config::preset("default").unwrap() };
+        let folder = emit_config(&Config { command_threads, uli_channels, spawn_slots, ..small });
+        lint_and_parse(folder.path());
+        elaborate(folder.path());
+    }
+}
+
 /// With a `line directive before each module, lint tools take each for a file of its own.
 #[test]
 fn line_directives_are_clean() {
@@ -179,7 +190,14 @@ fn assigned(module: &str) -> Vec<BTreeSet<&str>> {
 #[test]
 fn no_variable_is_driven_by_two_blocks() {
     for preset in ["paper", "default", "fpga"] {
-        let config = Config { packet_ports: true, atomics: true, ..Config::preset(preset).unwrap() };
+        let config = Config {
+            packet_ports: true,
+            atomics: true,
+            command_threads: 1,
+            uli_channels: 2,
+            spawn_slots: 16,
+            ..Config::preset(preset).unwrap()
+        };
         let design = emit_top(&config).unwrap();
         let mut blocks = 0;
         for module in &design.modules {
