@@ -234,7 +234,6 @@ impl Logic for CommandExecute {
         self.result_w.d.next.store = instruction.store;
         self.result_w.d.next.release = instruction.release;
         self.result_w.d.next.refetch = instruction.refetch;
-        self.result_w.d.next.csr = instruction.csr;
         self.result_w.d.next.csr_write = instruction.csr_write;
         self.result_w.d.next.monitor = instruction.monitor;
         self.result_w.d.next.leave = instruction.leave;

@@ -34,8 +34,8 @@ pub struct CommandInstruction {
     pub store: Bit,
     /// Count of bits.
     pub count: Bit,
-    /// `fence` with stores before it, or `fence.i`: it waits until the stores of the hart are
-    /// acknowledged.
+    /// It waits until the stores of the hart are acknowledged: `fence` with stores before it,
+    /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Bit,
     /// `fence.i`: the instructions behind it are fetched again.
     pub refetch: Bit,
@@ -89,8 +89,6 @@ pub struct CommandResult {
     pub release: Bit,
     /// See [`CommandInstruction::refetch`].
     pub refetch: Bit,
-    /// Reads a CSR.
-    pub csr: Bit,
     /// Writes a CSR.
     pub csr_write: Bit,
     /// EMONITOR.

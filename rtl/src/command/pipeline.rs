@@ -112,7 +112,7 @@ impl CommandPipeline {
     /// and CSRs of user-level interrupts.
     ///
     /// # Panics
-    /// If `harts` is not 1, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
+    /// If `harts` is not 1 or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
     pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
         assert!(harts == 1, "CommandPipeline: {harts} harts, expected 1");
         let traces = usize::from(trace);
@@ -313,15 +313,16 @@ impl Logic for CommandPipeline {
             self.uli[k].leave.next = self.write.retire.val() & result.leave;
             self.uli[k].write_valid.next = self.write.retire.val() & result.csr_write;
             self.uli[k].write_number.next = result.word.get_bits::<6>(20);
-            // funct3 bits 1:0: 1 writes, 2 sets, 3 clears.
+            // funct3 bits 1:0: 1 writes, 2 sets, 3 clears. Nothing is cleared that was not read: an event between stages X and W
+            // stays.
             self.uli[k].write_set.next = result.address;
             self.uli[k].write_clear.next = bits::<32>(0);
             if result.word.get_bits::<2>(12) == bits::<2>(1) {
-                self.uli[k].write_clear.next = !result.address;
+                self.uli[k].write_clear.next = !result.address & result.value;
             }
             if result.word.get_bits::<2>(12) == bits::<2>(3) {
                 self.uli[k].write_set.next = bits::<32>(0);
-                self.uli[k].write_clear.next = result.address;
+                self.uli[k].write_clear.next = result.address & result.value;
             }
             self.uli[k].page_valid.next = self.write.retire.val() & result.page & !result.value.get_bit(0);
             self.uli[k].page.next = result.address.get_bits::<26>(6);

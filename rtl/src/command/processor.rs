@@ -66,7 +66,7 @@ pub struct CommandProcessor {
     #[init(channels.min(1))]
     _ulis: usize,
     #[init(harts * channels.min(1))]
-    _harts: usize,
+    _channel_sets: usize,
     #[init(channels)]
     _channels: usize,
     #[init(traces)]
@@ -113,7 +113,7 @@ impl Logic for CommandProcessor {
         let mut take = false;
         let mut take_hart = bits::<3>(0);
         let mut take_pc = bits::<30>(0);
-        for h in 0..self._harts {
+        for h in 0..self._channel_sets {
             if self.channels[h].deliver.val() & !take {
                 take = true;
                 take_hart = self.number[h].val();
@@ -136,7 +136,7 @@ impl Logic for CommandProcessor {
             let mut status = bits::<32>(0);
             let mut is_blocked = false;
             let mut interrupted = bits::<30>(0);
-            for h in 0..self._harts {
+            for h in 0..self._channel_sets {
                 if self.pipeline.uli[k].ask_hart.val() == self.number[h].val() {
                     value = self.channels[h].read_value.val();
                     status = self.channels[h].ask_status.val();
@@ -155,7 +155,7 @@ impl Logic for CommandProcessor {
             self.pipeline.uli[k].page_refused.next = self.page[k].refused.val();
             self.page[k].valid.next = self.pipeline.uli[k].page_valid.val();
             self.page[k].line.next = self.pipeline.uli[k].page.val();
-            for h in 0..self._harts {
+            for h in 0..self._channel_sets {
                 let of_hart = self.pipeline.uli[k].hart.val() == self.number[h].val();
                 self.channels[h].hold.next = !self.registers.run.val().get_bit(h);
                 self.channels[h].ask_channel.next = self.pipeline.uli[k].ask_channel.val();

@@ -178,4 +178,77 @@ mod tests {
             assert_eq!(decode(word), expected, "{word:#010x}");
         }
     }
+
+    /// What the unit makes of a word with two channels: the outputs that are high, or the cause of an exception.
+    fn with_channels(word: u32) -> (Vec<&'static str>, Option<u32>) {
+        let mut unit = SystemDecoder::default();
+        unit.instruction.next = u64::from(word).into();
+        unit.channels.next = 2.into();
+        settle(&mut unit);
+        assert!(unit.known.val(), "{word:#010x}");
+        let high = [
+            ("release", unit.release.val()),
+            ("csr", unit.csr.val()),
+            ("csr_write", unit.csr_write.val()),
+            ("monitor", unit.monitor.val()),
+            ("leave", unit.leave.val()),
+            ("signal", unit.signal.val()),
+            ("page", unit.page.val()),
+        ];
+        let names = high.into_iter().filter(|(_, high)| *high).map(|(name, _)| name).collect();
+        (names, unit.fault.val().then(|| unit.cause.val().to_u32()))
+    }
+
+    #[test]
+    fn instructions_of_user_level_interrupts() {
+        for (word, names) in [
+            (0x12c5_850b, &["monitor"][..]), // emonitor a0, a1, a2, scenario 1, channel 1
+            (0x0200_000b, &["monitor"]),     // disarm channel 1
+            (0x0000_100b, &["leave"]),       // ereturn
+            (0x00c5_a00b, &["release", "signal"]), // signal a2, 0(a1)
+            (0x04c5_a00b, &["release", "signal"]), // signal a2, 64(a1)
+            (0x0005_b50b, &["release", "page"]), // signal.range a0, a1
+            (0x8000_2573, &["csr"]),         // csrr a0, uliepc
+            (0x8020_1073, &["csr", "csr_write"]), // csrw ulipend, zero
+            (0x8015_f073, &["csr", "csr_write"]), // csrci ulictl, 11
+            (0x8030_2573, &["csr"]),         // csrr a0, uliarm
+            (0x8050_2573, &["release", "csr"]), // csrr a0, spawnbusy
+        ] {
+            assert_eq!(with_channels(word), (names.to_vec(), None), "{word:#010x}");
+        }
+        for word in [
+            0x22c5_850b, // scenario 2
+            0x14c5_850b, // channel 2
+            0x0000_108b, // ereturn with rd
+            0x0200_100b, // ereturn with funct7
+            0x1005_b50b, // signal.range with bits above
+            0x0000_400b, // funct3 4
+            0x0000_700b, // funct3 7
+            0x8030_1073, // csrw uliarm
+            0x8050_1073, // csrw spawnbusy
+            0x8060_2573, // csrr a0, 0x806
+            0x8100_2573, // csrr a0, 0x810
+            0x3400_2573, // csrr a0, mscratch
+            0x3020_0073, // mret
+        ] {
+            assert_eq!(with_channels(word).1, Some(2), "{word:#010x}");
+        }
+    }
+
+    #[test]
+    fn the_plain_word_has_the_same_registers() {
+        for (word, plain) in [
+            (0x12c5_850b_u32, 0x00c5_8533u32), // add a0, a1, a2
+            (0x04c5_a00b, 0x04c5_a023),        // sw a2, 64(a1)
+            (0x0005_b50b, 0x0005_8513),        // addi a0, a1, 0
+            (0x8025_9573, 0x0005_8513),        // csrrw a0, ulipend, a1
+            (0x8025_d573, 0x00b0_0513),        // csrrwi a0, ulipend, 11: addi a0, x0, 11
+        ] {
+            let mut unit = SystemDecoder::default();
+            unit.instruction.next = u64::from(word).into();
+            unit.channels.next = 2.into();
+            settle(&mut unit);
+            assert_eq!(unit.plain.val().to_u32(), plain, "{word:#010x}");
+        }
+    }
 }

@@ -270,7 +270,7 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             self.spawned_finish[k].job.next = bit_cast::<4, A>(done_index);
             self.spawned_finish[k].faulted.next = self.finish.event_faulted[k].val();
             self.trace_issue_spawned[k].next = self.issue.start_spawned[k].val();
-            self.trace_finish_spawned[k].next = was_spawned;
+            self.trace_finish_spawned[k].next = self.finish.event_valid.val() & was_spawned;
             let mut issued_packets = self.issued.q.val();
             if self.issue.start_any.val() & !self.issue.start_spawned[k].val() {
                 issued_packets = self.issued.q.val() + 1;

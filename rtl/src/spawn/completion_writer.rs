@@ -9,8 +9,8 @@ use crate::prelude::*;
 /// 1. In a cycle without a job under way one of the `ended` slots is taken, round-robin. In the next
 ///    cycle its word is offered to the L2, and stays until it is accepted.
 /// 2. `freed_valid` is high in the cycle in which the L2 acknowledges the write: from then on every
-///    read of any requester sees it. Without a completion word (`completion` is 0, or no multiple of
-///    4) it is high in the cycle after the job was taken.
+///    read of any requester sees it. Without a completion word (`completion` is 0, no multiple of 4,
+///    or 0xfff0_0000 or above) it is high in the cycle after the job was taken.
 /// 3. The word is TOKEN; with bit 31 set if one of the threads ended with a fault; 0xc000_0000 +
 ///    `code` if the descriptor was rejected.
 /// 4. Every write has the tag [`COMPLETION_TAG`](super::COMPLETION_TAG); acknowledgements of other
@@ -41,7 +41,7 @@ pub struct CompletionWriter {
     pub freed_valid: Signal<Out, Bit>,
     /// The slot.
     pub freed_slot: Signal<Out, Bits<4>>,
-    /// The job that is taken has a completion address that is no multiple of 4.
+    /// The job that is taken has a completion address that is no multiple of 4, or where there is no memory.
     pub misaligned: Signal<Out, Bit>,
     arbiter: RoundRobin,
     under_way: Register<Bit>,
@@ -61,7 +61,8 @@ impl Logic for CompletionWriter {
         self.arbiter.advance.next = take;
         self.end_taken.next = take;
         self.end_slot.next = self.arbiter.index.val().get_bits::<4>(0);
-        let bad_address = self.completion.val().get_bits::<2>(0).any();
+        let bad_address =
+            self.completion.val().get_bits::<2>(0).any() | self.completion.val().get_bits::<12>(20).all();
         self.misaligned.next = take & bad_address;
         if take {
             self.slot.d.next = self.arbiter.index.val().get_bits::<4>(0);
@@ -129,14 +130,15 @@ mod tests {
         settle!(*unit);
         assert!(unit.end_taken.val());
         assert_eq!(unit.end_slot.val().to_u64(), slot);
-        assert_eq!(unit.misaligned.val(), completion % 4 != 0);
+        let misplaced = completion % 4 != 0 || completion >= 0xfff0_0000;
+        assert_eq!(unit.misaligned.val(), misplaced);
         tick!(*unit);
         // Another job waits, and its words show.
         unit.ended.next = (1 << (15 - slot)).into();
         unit.completion.next = u64::from(random.gen::<u32>()).into();
         unit.token.next = u64::from(random.gen::<u32>()).into();
         settle!(*unit);
-        let silent = completion == 0 || completion % 4 != 0;
+        let silent = completion == 0 || misplaced;
         let mut write = None;
         for cycle in 0.. {
             unit.write.ready.next = random.gen_bool(0.4);
@@ -180,6 +182,7 @@ mod tests {
             let completion = match round % 8 {
                 0 => 0,
                 1 => random.gen::<u32>() | 1,
+                3 => random.gen::<u32>() & !3 | 0xfff0_0000,
                 2 => random.gen::<u32>() & !3 | 2,
                 _ => random.gen::<u32>() & !3 | 4,
             };
@@ -191,7 +194,8 @@ mod tests {
                 (0, true) => 0x8000_0000 | token,
                 _ => 0xc000_0000 | code,
             };
-            let expected = (completion != 0 && completion % 4 == 0).then_some((completion, value));
+            let is_memory = completion != 0 && completion % 4 == 0 && completion < 0xfff0_0000;
+            let expected = is_memory.then_some((completion, value));
             assert_eq!(write, expected, "round {round}");
         }
     }

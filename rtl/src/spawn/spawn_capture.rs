@@ -7,7 +7,7 @@ use crate::prelude::*;
 ///
 /// 1. A full-word store to words 0 to 7 of a descriptor is one of `word_valid`, in the cycle in which memory accepts it;
 ///    a store of less than the word is one of `partial`, and changes no descriptor.
-/// 2. `page` moves the page, or takes it away with line 0.
+/// 2. `page` moves the page, or takes it away with line 0; so does `hold`.
 /// 3. Without a page nothing is picked. Bytes 32 to 63 of a descriptor are never picked.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(slots: usize)]
@@ -21,6 +21,8 @@ pub struct SpawnCapture {
     /// SIGNAL.RANGE: the page moves, from the next cycle on. Refused is a page that is not aligned to its size, or while
     /// a slot is busy.
     pub page: PageMove,
+    /// The command processor is held: there is no page from the next cycle on.
+    pub hold: Signal<In, Bit>,
     /// Slots that are busy.
     pub busy: Signal<In, Bits<16>>,
     /// First line of the page; 0: there is none.
@@ -61,6 +63,9 @@ impl Logic for SpawnCapture {
             | self.page.ask.val().get_bits::<12>(20).all();
         if self.page.valid.val() {
             self.base_q.d.next = self.page.line.val();
+        }
+        if self.hold.val() {
+            self.base_q.d.next = bits::<26>(0);
         }
         self.base.next = self.base_q.q.val();
         let inside = self.base_q.q.val().any()
@@ -128,6 +133,7 @@ mod tests {
                     (random.gen::<u32>() & [!0, !63, !1023][cycle % 3], random.gen_range(0..2u64) << 9);
                 unit.page.ask.next = u64::from(ask).into();
                 unit.busy.next = busy.into();
+                unit.hold.next = random.gen_bool(0.01);
                 settle!(unit);
                 let aligned = u64::from(ask) % (64 * slots) == 0 && ask < 0xfff0_0000;
                 assert_eq!(unit.page.refused.val(), !aligned || busy != 0, "cycle {cycle}: {ask:#x}");
@@ -145,6 +151,9 @@ mod tests {
                 partial += usize::from(inside && !full);
                 if unit.page.valid.val() {
                     base = unit.page.line.val().to_u64();
+                }
+                if unit.hold.val() {
+                    base = 0;
                 }
                 tick!(unit);
             }

@@ -9,14 +9,14 @@ use crate::prelude::*;
 ///    are read, in cycle 3 they are checked, from cycle 4 on its first warp is offered.
 /// 2. Warps have `lanes` threads, the last one what is left; thread numbers ascend from 0. A warp is
 ///    offered until it is taken, the next one two cycles later.
-/// 3. `warp_taken` and `rejected_valid` are high for one cycle: when a warp is taken, and in cycle 3
-///    of a job whose descriptor is bad, of which no warp starts. `acquire` is high in that cycle for
+/// 3. `warp_taken` and `checked_valid` are high for one cycle: when a warp is taken, and in cycle 3
+///    of a job, with `checked_code` 0 or the reason why no warp of it starts. `acquire` is high in that cycle for
 ///    the cores whose L1 a good job drops.
 /// 4. `start_entry` and the arguments are those of the warp that was taken in the cycle before.
 ///
 /// | code | the descriptor is rejected because |
 /// | --- | --- |
-/// | 1 | ENTRY is 0 or not a multiple of 4 |
+/// | 1 | ENTRY is 0, not a multiple of 4, or 0xfff0_0000 or above |
 /// | 2 | it has no threads |
 /// | 3 | bits that must be zero are not (word 4; bits 24, 27 and 31:28 of SHAPE; bits 31:30 of TOKEN), or CLASS is not KERNEL_CLASS |
 /// | 5 | CORES names a core that is not there |
@@ -147,7 +147,10 @@ impl Logic for SpawnIssue {
         if !self.left.q.val().any() {
             code = bits::<3>(2);
         }
-        if !self.entry_q.q.val().any() | self.entry_q.q.val().get_bits::<2>(0).any() {
+        if !self.entry_q.q.val().any()
+            | self.entry_q.q.val().get_bits::<2>(0).any()
+            | self.entry_q.q.val().get_bits::<12>(20).all()
+        {
             code = bits::<3>(1);
         }
         let good = self.check_valid.q.val() & !code.any();
@@ -164,8 +167,10 @@ impl Logic for SpawnIssue {
 
         // Offer its warps.
         let last = self.left.q.val() <= self.lanes.val();
-        let taken = self.offered.q.val() & self.warp.ready.val();
-        self.warp.valid.next = self.offered.q.val();
+        // A change of the register class holds the job up: its warps would not fit.
+        let fits = self.class_q.q.val() == self.kernel_class.val();
+        let taken = self.offered.q.val() & fits & self.warp.ready.val();
+        self.warp.valid.next = self.offered.q.val() & fits;
         self.warp.cores.next = self.cores_q.q.val();
         self.warp.job.next = self.slot.q.val();
         self.warp.thread.next = bit_cast::<32, 24>(self.thread.q.val());
@@ -296,6 +301,7 @@ mod tests {
             (with(0, 0), 1),
             (with(0, 0x1001), 1),
             (with(0, 0x1002), 1),
+            (with(0, 0xffff_ff00), 1),
             (with(3, 0), 2),
             (with(3, 9 | 1 << 25), 3),
             (with(4, 1), 3),

@@ -27,7 +27,7 @@ pub struct SpawnPage {
     pub argument_0: Signal<Out, Bits<32>>,
     /// Word 2, ARG1.
     pub argument_1: Signal<Out, Bits<32>>,
-    /// Word 3, SHAPE: number of threads, class, acquire, domain.
+    /// Word 3, SHAPE: number of threads, class, acquire.
     pub shape: Signal<Out, Bits<32>>,
     /// Word 4: must be zero.
     pub reserved: Signal<Out, Bits<32>>,

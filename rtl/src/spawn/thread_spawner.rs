@@ -49,6 +49,9 @@ pub struct ThreadSpawner {
     /// From the command processor: SIGNAL.RANGE.
     #[count(captures)]
     pub page_move: Vec<PageMove>,
+    /// The command processor is held: there is no page from the next cycle on.
+    #[count(captures)]
+    pub hold: Vec<Signal<In, Bit>>,
     /// Slots that are busy.
     pub busy: Signal<Out, Bits<16>>,
     /// A job is triggered.
@@ -105,6 +108,7 @@ impl Logic for ThreadSpawner {
             connect!(self.store[k], self.capture[k].store);
             connect!(self.page_move[k], self.capture[k].page);
             self.capture[k].busy.next = self.jobs.busy.val();
+            self.capture[k].hold.next = self.hold[k].val();
             self.control.base.next = self.capture[k].base.val();
             if self.capture[k].word_valid.val() & self.control.enable.val() {
                 self.control.waits.next = true;
@@ -120,7 +124,7 @@ impl Logic for ThreadSpawner {
         let writable = there & !self.jobs.busy.val().get_bit(slot.index());
         let writes = written & writable;
         let trigger = writes & !word.any() & self.control.enable.val();
-        let overrun = (written & !writable) | partial;
+        let overrun = written & !writable;
         self.busy.next = self.jobs.busy.val();
         self.page.write_valid.next = writes;
         self.page.write_slot.next = slot;
@@ -180,8 +184,11 @@ impl Logic for ThreadSpawner {
         if self.completion.freed_valid.val() {
             self.completed.d.next = self.completed.q.val() + 1;
         }
-        if overrun {
+        if overrun | partial {
             self.overruns.d.next = self.overruns.q.val() + 1;
+        }
+        if overrun & partial {
+            self.overruns.d.next = self.overruns.q.val() + 2;
         }
         if is_rejected | self.completion.misaligned.val() {
             self.rejected.d.next = self.rejected.q.val() + 1;
@@ -225,7 +232,7 @@ mod tests {
         /// Why its descriptor is bad.
         fn code(&self, class: bool) -> u32 {
             let [entry, _, _, shape, reserved, cores, _, token] = self.words;
-            if entry == 0 || entry % 4 != 0 {
+            if entry == 0 || entry % 4 != 0 || entry >= 0xfff0_0000 {
                 1
             } else if shape & 0xff_ffff == 0 {
                 2
@@ -380,11 +387,12 @@ mod tests {
                     (0, true) => 0x8000_0000 | job.words[7],
                     _ => 0xc000_0000 | code,
                 };
-                let written = job.words[6] != 0 && job.words[6] % 4 == 0;
+                let misplaced = job.words[6] % 4 != 0 || job.words[6] >= 0xfff0_0000;
+                let written = job.words[6] != 0 && !misplaced;
                 let expected = written.then_some((job.words[6] as usize, u64::from(value)));
                 assert_eq!(writing.take(), expected, "cycle {cycle}: {job:x?}");
                 completed += 1;
-                rejected += u32::from(code != 0) + u32::from(job.words[6] % 4 != 0);
+                rejected += u32::from(code != 0) + u32::from(misplaced);
             }
             // The page.
             if let Some((slot, word, value)) = write {
