@@ -99,3 +99,6 @@ endmodule
 `ANY(ram_async_32_4, 32, 4)
 `ANY(ram_async_26_4, 26, 4)
 `ANY(ram_async_1_5, 1, 5)
+// The thread spawner.
+`TRACKED(ram_async_3_4, 3, 4)
+`TRACKED(ram_async_11_4, 11, 4)

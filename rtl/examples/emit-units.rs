@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_rtl::emit::{emit, EmitError};
 use hermes_rtl::prelude::*;
-use hermes_rtl::{command, control, core, host, l2, stream};
+use hermes_rtl::{command, control, core, host, l2, spawn, stream};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -22,6 +22,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_former", &control::WarpFormer::new(4)),
         unit("core_slots", &control::CoreSlots::new(0)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
+        unit("core_slots_spawns", &control::CoreSlots::new(1)),
+        unit("warp_issue_spawns", &control::WarpIssue::new(3, 17, 1)),
         unit("round_robin", &control::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),
@@ -36,6 +38,10 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("front_end", &core::FrontEnd::<2>::new(false, 0)),
         unit("atomic_turns", &core::AtomicTurns::default()),
         unit("store_buffer", &command::StoreBuffer::new(1)),
+        unit("spawn_order", &spawn::SpawnOrder::default()),
+        unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),
+        unit("spawn_jobs", &spawn::SpawnJobs::default()),
+        unit("completion_writer", &spawn::CompletionWriter::default()),
         unit("axi_lite_slave", &host::AxiLiteSlave::default()),
         unit("task_push", &host::TaskPush::default()),
         unit("memory_channel", &l2::MemoryChannel::new(2, 3)),
