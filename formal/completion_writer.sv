@@ -107,8 +107,8 @@ module completion_writer_formal (
         // What the induction needs to know of the state.
         state_phase: assert (to_write + on_its_way + silent <= 1 && \dut.under_way == !idle && \dut.offered == to_write
             && (idle || \dut.silent == silent));
-        if (!idle) state_job: assert (\dut.slot == slot && \dut.address == address[31:2] && \dut.value == value);
-        if (to_write) state_address: assert (address[1:0] == 0);
+        if (!idle) state_job: assert (\dut.slot == slot && \dut.address == address[31:2] && \dut.value == value
+            && (!to_write || address[1:0] == 0));
         state_above: assert ((~\dut.arbiter.above & (~\dut.arbiter.above + 1)) == 0);
         state_others: assert ((others & before) == 0);
 
