@@ -52,6 +52,8 @@ pub struct CoreSlots {
     spawned: Vec<Register<Bits<32>>>,
     #[count(spawns)]
     spawned_warps: Vec<Register<Bits<6>>>,
+    #[init(1 - spawns)]
+    _packets_alone: usize,
     #[init(spawns)]
     _spawns: usize,
 }
@@ -83,11 +85,14 @@ impl Logic for CoreSlots {
             freed = bits::<32>(1) << self.free_slot.val();
         }
         self.busy.d.next = (self.busy.q.val() & !freed) | taken;
-        if self.take.val() & !self.free.val() {
-            self.warps.d.next = self.warps.q.val() + 1;
-        }
-        if self.free.val() & !self.take.val() {
-            self.warps.d.next = self.warps.q.val() - 1;
+        // Each register is assigned in one place: synthesis tools differ on a condition before a plain assignment.
+        for _i in 0..self._packets_alone {
+            if self.take.val() & !self.free.val() {
+                self.warps.d.next = self.warps.q.val() + 1;
+            }
+            if self.free.val() & !self.take.val() {
+                self.warps.d.next = self.warps.q.val() - 1;
+            }
         }
 
         for k in 0..self._spawns {
@@ -99,14 +104,12 @@ impl Logic for CoreSlots {
             let spawned_out = self.free.val() & freed_spawned;
             self.available.next = (self.warps.q.val() < self.limit.val()) & idle;
             self.spawn_available[k].next = (self.spawned_warps[k].q.val() < self.spawn_limit[k].val()) & idle;
-            let mut packet_warps = self.warps.q.val();
             if packet_in & !packet_out {
-                packet_warps = self.warps.q.val() + 1;
+                self.warps.d.next = self.warps.q.val() + 1;
             }
             if packet_out & !packet_in {
-                packet_warps = self.warps.q.val() - 1;
+                self.warps.d.next = self.warps.q.val() - 1;
             }
-            self.warps.d.next = packet_warps;
             if spawned_in & !spawned_out {
                 self.spawned_warps[k].d.next = self.spawned_warps[k].q.val() + 1;
             }

@@ -145,6 +145,8 @@ pub struct Dispatch<const A: usize, const L: usize> {
     index: Vec<Constant<Bits<5>>>,
     #[init(cores)]
     _cores: usize,
+    #[init(1 - spawns)]
+    _packets_alone: usize,
     #[init(spawns)]
     _spawns: usize,
 }
@@ -234,8 +236,10 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
         self.trace_commit_slot.next = self.commit.commit_slot.val();
         self.trace_commit_packet.next = self.commit.commit_packet.val();
         self.trace_commit_count.next = self.commit.commit_count.val();
-        if self.issue.start_any.val() {
-            self.issued.d.next = self.issued.q.val() + 1;
+        for _i in 0..self._packets_alone {
+            if self.issue.start_any.val() {
+                self.issued.d.next = self.issued.q.val() + 1;
+            }
         }
         if self.commit.commit_valid.val() {
             self.committed.d.next = self.committed.q.val() + 1;
@@ -271,11 +275,9 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             self.spawned_finish[k].faulted.next = self.finish.event_faulted[k].val();
             self.trace_issue_spawned[k].next = self.issue.start_spawned[k].val();
             self.trace_finish_spawned[k].next = self.finish.event_valid.val() & was_spawned;
-            let mut issued_packets = self.issued.q.val();
             if self.issue.start_any.val() & !self.issue.start_spawned[k].val() {
-                issued_packets = self.issued.q.val() + 1;
+                self.issued.d.next = self.issued.q.val() + 1;
             }
-            self.issued.d.next = issued_packets;
         }
     }
 }
