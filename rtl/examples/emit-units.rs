@@ -22,8 +22,6 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_former", &control::WarpFormer::new(4)),
         unit("core_slots", &control::CoreSlots::new(0)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
-        unit("core_slots_spawns", &control::CoreSlots::new(1)),
-        unit("warp_issue_spawns", &control::WarpIssue::new(3, 17, 1)),
         unit("round_robin", &control::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),
