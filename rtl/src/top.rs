@@ -337,7 +337,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.spawner[k].write.ready.next = self.write_merge[k].completions.ready.val();
             self.spawner[k].write.written_valid.next = self.write_merge[k].completions.written_valid.val();
             self.spawner[k].write.written_tag.next = self.write_merge[k].completions.written_tag.val();
-            self.trace_issue_spawned[k].next = self.dispatch.trace_issue_spawned[k].val();
+            self.trace_issue_spawned[k].next = self.dispatch.start_spawned[k].val();
             self.trace_issue_job[k].next = self.dispatch.start_job[k].val();
             self.trace_finish_spawned[k].next = self.dispatch.trace_finish_spawned[k].val();
             self.trace_spawn_trigger_valid[k].next = self.spawner[k].trace_trigger_valid.val();

@@ -17,7 +17,7 @@ use crate::prelude::*;
 ///    cycles or more.
 /// 3. The counters change in the cycle after the event they count.
 /// 4. With a thread spawner warps of spawned threads pass by the delay commit queue: they start as
-///    packet warps do, with `trace_issue_spawned`; when one finishes, `spawned_finish` reports it
+///    packet warps do, with `start_spawned`; when one finishes, `spawned_finish` reports it
 ///    in the cycle of `trace_finish_valid`. No counter here counts them.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(cores: usize, lanes: usize, warps: usize, spawns: usize)]
@@ -122,9 +122,6 @@ pub struct Dispatch<const A: usize, const L: usize> {
     /// From each core: one of the threads of the warp that finished ended with a fault.
     #[count(cores * spawns)]
     pub finish_faulted: Vec<Signal<In, Bit>>,
-    /// The warp that starts is one of spawned threads.
-    #[count(spawns)]
-    pub trace_issue_spawned: Vec<Signal<Out, Bit>>,
     /// The warp that finished is one of spawned threads.
     #[count(spawns)]
     pub trace_finish_spawned: Vec<Signal<Out, Bit>>,
@@ -273,7 +270,6 @@ impl<const A: usize, const L: usize> Logic for Dispatch<A, L> {
             self.spawned_finish[k].valid.next = self.finish.event_valid.val() & was_spawned;
             self.spawned_finish[k].job.next = bit_cast::<4, A>(done_index);
             self.spawned_finish[k].faulted.next = self.finish.event_faulted[k].val();
-            self.trace_issue_spawned[k].next = self.issue.start_spawned[k].val();
             self.trace_finish_spawned[k].next = self.finish.event_valid.val() & was_spawned;
             if self.issue.start_any.val() & !self.issue.start_spawned[k].val() {
                 self.issued.d.next = self.issued.q.val() + 1;

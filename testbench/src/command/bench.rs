@@ -14,8 +14,6 @@ use crate::kernel::Executable;
 const MEMORY_BYTES: u64 = 1 << 24;
 /// Cycles between two looks at the state of the hart.
 const PAUSE: u64 = 200;
-/// Cycles in which a hart that is held must become quiet, and the L2 clean.
-const PATIENCE: u64 = 100_000;
 
 /// Why a program did not end as it should.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +24,6 @@ pub enum CommandError {
     /// The hart still runs.
     #[error("the hart did not stop within {0} cycles")]
     Limit(u64),
-    /// Something stays outstanding.
-    #[error("{0} does not become 0 within {PATIENCE} cycles")]
-    Busy(&'static str),
     /// Memory is not what the reference left.
     #[error("memory at {address:#010x}: expected {expected:#010x}, found {found:#010x}")]
     Memory {
@@ -130,9 +125,8 @@ impl CommandBench {
     ) -> Result<Ended, CommandError> {
         // Hold, nothing outstanding, L2 empty: then memory is the host's.
         host.write("CP_CONTROL", 0)?;
-        wait(host, "CP_QUIET", |value| value & 1 == 1)?;
-        host.write("L2_MAINTENANCE", 3)?;
-        wait(host, "L2_MAINTENANCE", |value| value & 1 == 0)?;
+        host.wait_until("CP_QUIET", |value| value & 1 == 1)?;
+        host.clean_caches()?;
         for segment in &program.segments {
             host.device_mut().write_memory(segment.address, &segment.bytes)?;
         }
@@ -155,9 +149,8 @@ impl CommandBench {
         }
         let cycles = host.device_mut().cycle() - start;
         host.write("CP_CONTROL", 0)?;
-        wait(host, "CP_QUIET", |value| value & 1 == 1)?;
-        host.write("L2_MAINTENANCE", 1)?;
-        wait(host, "L2_MAINTENANCE", |value| value & 1 == 0)?;
+        host.wait_until("CP_QUIET", |value| value & 1 == 1)?;
+        host.clean_caches()?;
         let memory = host.device_mut().image().clone();
         let checker = checker.borrow();
         if let Some(address) = checker.memory().first_difference(&memory, 0) {
@@ -167,20 +160,4 @@ impl CommandBench {
         }
         Ok(Ended { cycles, instructions: checker.compared(), fault: checker.ended(), memory })
     }
-}
-
-/// Reads the register until `done` of its value.
-fn wait(
-    host: &mut Host<Simulation>,
-    register: &'static str,
-    done: impl Fn(u32) -> bool,
-) -> Result<(), CommandError> {
-    let start = host.device_mut().cycle();
-    while !done(host.read(register)?) {
-        if host.device_mut().cycle() - start > PATIENCE {
-            return Err(CommandError::Busy(register));
-        }
-        host.device_mut().run(PAUSE)?;
-    }
-    Ok(())
 }

@@ -142,6 +142,14 @@ pub enum CosimError {
         /// Registers and counts that tell what is pending.
         state: String,
     },
+    /// A register does not show that something has ended.
+    #[error("{register} does not show an end within {cycles} cycles")]
+    StillBusy {
+        /// Name of the register.
+        register: &'static str,
+        /// Cycles waited.
+        cycles: u64,
+    },
     /// Jobs of the thread spawner did not end for long.
     #[error(
         "the jobs of the slots in {slots:#06x} are not complete after {cycles} cycles without one that ended"

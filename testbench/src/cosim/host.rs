@@ -141,6 +141,9 @@ pub struct FaultRecord {
 /// Tries of a push while the task FIFO is full, and cycles between two of them.
 const PUSH_TRIES: u32 = 5_000;
 const PUSH_PAUSE: u64 = 16;
+/// Cycles that [`Host::wait_until`] waits at most, and those between two reads.
+const WAIT_CYCLES: u64 = 100_000;
+const WAIT_PAUSE: u64 = 32;
 /// INVALIDATE: drop the instruction caches' lines.
 const INVALIDATE_INSTRUCTIONS: u32 = 1;
 /// INVALIDATE: drop the L1 data caches' lines.
@@ -412,6 +415,29 @@ impl<D: Device> Host<D> {
             self.write("FAULT_POP", 1)?;
             faults.push(FaultRecord::from_words(words));
         }
+    }
+
+    /// Writes all that was stored back to memory, where the host reads it, and drops the L2's lines.
+    ///
+    /// # Errors
+    /// [`CosimError::StillBusy`] after 100,000 cycles, or a register does not answer.
+    pub fn clean_caches(&mut self) -> Result<(), CosimError> {
+        self.write("L2_MAINTENANCE", L2_CLEAN_INVALIDATE)?;
+        self.wait_until("L2_MAINTENANCE", |value| value & L2_BUSY == 0)
+    }
+
+    /// Reads the register called `name` until `done` holds for its value.
+    ///
+    /// # Errors
+    /// [`CosimError::StillBusy`] after 100,000 cycles, or the register does not answer.
+    pub fn wait_until(&mut self, name: &'static str, done: impl Fn(u32) -> bool) -> Result<(), CosimError> {
+        for _ in 0..WAIT_CYCLES / WAIT_PAUSE {
+            if done(self.read(name)?) {
+                return Ok(());
+            }
+            self.device.run(WAIT_PAUSE)?;
+        }
+        Err(CosimError::StillBusy { register: name, cycles: WAIT_CYCLES })
     }
 
     /// Reads the register called `name` in the register map.

@@ -2,7 +2,7 @@
 
 use super::device::Device;
 use super::error::CosimError;
-use super::host::{Host, L2_BUSY, L2_CLEAN_INVALIDATE};
+use super::host::Host;
 
 /// A descriptor of the thread spawner, without words that must be zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,18 +141,6 @@ impl<D: Device> Host<D> {
             if busy != 0 {
                 self.device_mut().run(WAIT_PAUSE)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Writes all that kernels and threads stored back to memory, where the host reads it, and drops the L2's lines.
-    ///
-    /// # Errors
-    /// A register does not answer.
-    pub fn clean_caches(&mut self) -> Result<(), CosimError> {
-        self.write("L2_MAINTENANCE", L2_CLEAN_INVALIDATE)?;
-        while self.read("L2_MAINTENANCE")? & L2_BUSY != 0 {
-            self.device_mut().run(WAIT_PAUSE)?;
         }
         Ok(())
     }

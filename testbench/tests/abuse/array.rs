@@ -137,6 +137,5 @@ pub fn await_commits(host: &mut Host<Simulation>, committed: &mut u32, count: u3
 /// Writes all that the caches hold to memory and drops it.
 pub fn clean_caches(host: &mut Host<Simulation>) {
     host.write("INVALIDATE", 3).unwrap();
-    host.write("L2_MAINTENANCE", 2).unwrap();
-    while host.read("L2_MAINTENANCE").unwrap() != 0 {}
+    host.clean_caches().unwrap();
 }
