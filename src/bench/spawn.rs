@@ -1,9 +1,8 @@
 //! `hermes bench spawn`: how quickly a job of the thread spawner starts, alone and beside packets.
 //!
 //! Paper: Pangaea, Table 5: 26 cycles from the write of the CPU to the first instruction fetch. Here the time begins when the write of ENTRY
-//! reaches the spawner, a cycle after the command processor's store is in stage W, and ends at the lookup of the entry in the instruction
-//! cache of a core. The retire trace shows the instruction in stage W, five cycles later if the stages do not stall: under load the figures
-//! are upper bounds.
+//! reaches the spawner, a cycle after the command processor's store is in stage W, and ends at the first lookup of the entry in the
+//! instruction cache of a core, which the trace shows.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,7 +16,7 @@ use hermes_testbench::cosim::{
     Simulation, SpawnEvent, WarpSlot,
 };
 use hermes_testbench::golden::Golden;
-use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
+use hermes_testbench::lockstep::RetirePorts;
 use hermes_testbench::slot::{SlotPacket, FRAME_OFFSET};
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use hermes_testbench::verdict::Verdict;
@@ -31,8 +30,6 @@ const MEMORY_BYTES: u64 = 64 << 20;
 /// Bytes of a packet, and of its slot as a power of two.
 const PACKET_BYTES: usize = 64;
 const SLOT_BYTES_LOG2: u32 = 7;
-/// Cycles from the lookup in the instruction cache to stage W, without stalls.
-const FETCH_TO_WRITE: u64 = 5;
 /// What a spawned thread does: `sw a0, 0(a1)`, `ret`.
 const THREAD: [u32; 2] = [0x00a5_a023, 0x0000_8067];
 
@@ -108,13 +105,13 @@ impl Times {
 #[derive(Default)]
 struct Watch {
     triggered: Option<u64>,
-    /// Warps of spawned threads that have not retired an instruction of the entry, and the triggers of their jobs.
+    /// Warps of spawned threads that have not looked up their entry, and the triggers of their jobs.
     starting: HashMap<WarpSlot, u64>,
     times: Vec<u64>,
 }
 
 impl Watch {
-    fn cycle(&mut self, cycle: u64, trace: &TraceCycle, events: &[(u64, Event)], entry: u32) {
+    fn cycle(&mut self, cycle: u64, fetches: &[(WarpSlot, u32)], events: &[(u64, Event)], entry: u32) {
         for (_, event) in events {
             match event {
                 Event::Spawn(SpawnEvent::Trigger(_)) => self.triggered = Some(cycle),
@@ -124,10 +121,9 @@ impl Watch {
                 _ => {}
             }
         }
-        for retired in trace.retired.iter().filter(|retired| retired.pc == entry) {
-            let slot = WarpSlot { core: retired.core, slot: retired.slot };
-            let trigger = self.starting.remove(&slot);
-            self.times.extend(trigger.map(|trigger| cycle - FETCH_TO_WRITE - trigger));
+        for (slot, _) in fetches.iter().filter(|(_, pc)| *pc == entry) {
+            let trigger = self.starting.remove(slot);
+            self.times.extend(trigger.map(|trigger| cycle - trigger));
         }
     }
 }
@@ -186,9 +182,7 @@ impl Bench {
         let ports = RetirePorts::bind(host.device_mut().model_mut(), config.cores, config.lanes)?;
         let seen = Rc::clone(&watch);
         host.device_mut().set_observer(Box::new(move |cycle, model, events, _| {
-            let mut trace = TraceCycle::default();
-            ports.sample(model, &mut trace);
-            seen.borrow_mut().cycle(cycle, &trace, events, code);
+            seen.borrow_mut().cycle(cycle, &ports.fetches(model), events, code);
             Ok(())
         }));
         host.enable_spawner(2, 0)?;

@@ -144,7 +144,7 @@ pub struct FrontEnd<const LANES: usize> {
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
     #[count(spawns)]
     pub start_entry: Vec<Signal<In, Bits<30>>>,
-    #[init(WarpScheduler::new(oldest_first))]
+    #[init(WarpScheduler::new(oldest_first, spawns))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     start: RamSync<Bits<38>, 5>,
@@ -337,6 +337,7 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
             self.entry[k].write_enable.next = self.start_valid.val();
             self.entry[k].write_address.next = self.start_slot.val();
             self.entry[k].write_data.next = bit_cast::<31, 30>(self.start_entry[k].val());
+            self.scheduler.start_spawned[k].next = self.start_spawned[k].val();
             if self.start_spawned[k].val() {
                 self.entry[k].write_data.next =
                     bits::<31>(0x4000_0000) | bit_cast::<31, 30>(self.start_entry[k].val());

@@ -16,10 +16,14 @@ const FOURS: usize = 4;
 ///    request is chosen after at most one use by each other slot. Without a request the next round
 ///    starts at slot 0.
 ///
-/// The function is that of [`RoundRobin`](crate::control::RoundRobin). The index of the choice is
+/// 4. Option: `begin_valid` in cycle t makes the choice of t + 1 begin at `begin_slot`. In the first cycle without it the turns go
+///    on where they were.
+///
+/// Without the option the function is that of [`RoundRobin`](crate::control::RoundRobin). The index of the choice is
 /// found in groups of four, without a one-hot vector and a carry chain in front of it, which takes
 /// fewer levels of logic and more statements of a simulation.
 #[derive(LogicBlock)]
+#[new(firsts: usize)]
 pub struct IssueTurns {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -31,6 +35,12 @@ pub struct IssueTurns {
     pub mark: Signal<In, Bits<32>>,
     /// The present choice is used.
     pub advance: Signal<In, Bit>,
+    /// In the next cycle a slot goes first (one element with the option, as the next).
+    #[count(firsts)]
+    pub begin_valid: Vec<Signal<In, Bit>>,
+    /// The slot.
+    #[count(firsts)]
+    pub begin_slot: Vec<Signal<In, Bits<5>>>,
     /// The choice.
     pub slot: Signal<Out, Bits<5>>,
     /// The mark of the choice.
@@ -38,6 +48,11 @@ pub struct IssueTurns {
     /// The choice, one-hot.
     pub choice: Signal<Out, Bits<32>>,
     above: Register<Bits<32>>,
+    /// In this cycle a slot goes first, and what `above` is after that.
+    #[count(firsts)]
+    goes_first: Vec<Register<Bit>>,
+    #[count(firsts)]
+    kept: Vec<Register<Bits<32>>>,
     /// Of each group: whether something is requested, the first that is, and its mark.
     #[count(GROUPS)]
     group_any: Vec<Signal<Local, Bit>>,
@@ -52,6 +67,15 @@ pub struct IssueTurns {
     four_first: Vec<Signal<Local, Bits<6>>>,
     #[count(FOURS)]
     four_mark: Vec<Signal<Local, Bit>>,
+    #[init(firsts)]
+    _firsts: usize,
+}
+
+impl IssueTurns {
+    /// Turns, with or without slots that go first.
+    pub fn new(first: bool) -> Self {
+        Self::wired(usize::from(first))
+    }
 }
 
 impl Logic for IssueTurns {
@@ -132,6 +156,23 @@ impl Logic for IssueTurns {
                 self.above.d.next = bits::<32>(0xffff_fffe_u64) << first_slot;
             }
         }
+        for k in 0..self._firsts {
+            self.goes_first[k].d.next = self.begin_valid[k].val();
+            if !self.goes_first[k].q.val() {
+                self.kept[k].d.next = self.above.q.val();
+                if self.advance.val() {
+                    self.kept[k].d.next = bits::<32>(0);
+                    if any {
+                        self.kept[k].d.next = bits::<32>(0xffff_fffe_u64) << first_slot;
+                    }
+                }
+            } else {
+                self.above.d.next = self.kept[k].q.val();
+            }
+            if self.begin_valid[k].val() {
+                self.above.d.next = bits::<32>(0xffff_ffff_u64) << self.begin_slot[k].val();
+            }
+        }
     }
 }
 
@@ -144,7 +185,7 @@ mod tests {
     #[test]
     fn takes_turns() {
         let mut random = random();
-        let mut unit = IssueTurns::default();
+        let mut unit = IssueTurns::new(false);
         start!(unit);
         let mut last = 31;
         for cycle in 0..3_000 {
@@ -167,8 +208,35 @@ mod tests {
     }
 
     #[test]
+    fn turns_go_on_behind_a_slot_that_went_first() {
+        let mut random = random();
+        let mut unit = IssueTurns::new(true);
+        start!(unit);
+        let (mut last, mut first) = (31, None);
+        for cycle in 0..5_000 {
+            let request = (0..[1, 2, 4, 8][cycle % 4]).fold(u32::MAX, |set, _| set & random.gen::<u32>());
+            let next = random.gen_bool(0.4).then(|| random.gen_range(0..32usize));
+            unit.request.next = u64::from(request).into();
+            unit.advance.next = random.gen();
+            unit.begin_valid[0].next = next.is_some();
+            unit.begin_slot[0].next = (next.unwrap_or(7) as u64).into();
+            settle!(unit);
+            // The slot below the first is that behind which the choice begins.
+            let behind = first.map_or(last, |slot: usize| (slot + 31) % 32);
+            let expected = in_turn(request, behind);
+            assert_eq!(unit.choice.val().to_u64(), expected.map_or(0, |i| 1 << i), "cycle {cycle}");
+            assert_eq!(unit.slot.val().index(), expected.unwrap_or(0), "cycle {cycle}");
+            if unit.advance.val() && first.is_none() {
+                last = expected.unwrap_or(31);
+            }
+            first = next;
+            tick!(unit);
+        }
+    }
+
+    #[test]
     fn everyone_gets_one_turn_in_a_round() {
-        let mut unit = IssueTurns::default();
+        let mut unit = IssueTurns::new(false);
         assert_eq!(two_rounds!(unit, slot), [0, 1, 14, 31, 0, 1, 14, 31]);
     }
 }

@@ -24,6 +24,7 @@ mod atomic_stage;
 mod atomic_turns;
 mod bit_count;
 mod boot;
+mod boot_first;
 mod counters;
 mod data_memory;
 #[cfg(test)]
@@ -81,6 +82,7 @@ pub use atomic_stage::AtomicStage;
 pub use atomic_turns::AtomicTurns;
 pub use bit_count::BitCount;
 pub use boot::{BootRom, BOOT_ADDRESS};
+pub use boot_first::{BootFirst, FIRST_ISSUES};
 pub use counters::EventCounters;
 pub use data_memory::DataMemory;
 pub use decode_stage::DecodeStage;

@@ -12,8 +12,14 @@ pub struct RetireTrace<const LANES: usize> {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stages D to W move on at this edge.
+    /// Stages S to W move on at this edge.
     pub advance: Signal<In, Bit>,
+    /// Stage C: an instruction is looked up, if the stages move on.
+    pub lookup_enable: Signal<In, Bit>,
+    /// Its warp slot.
+    pub lookup_slot: Signal<In, Bits<5>>,
+    /// Its PC, bits 31:2.
+    pub lookup_word: Signal<In, Bits<30>>,
     /// Stage D: instruction word.
     pub decode_instruction: Signal<In, Bits<32>>,
     /// An instruction retires.
@@ -61,6 +67,9 @@ impl<const LANES: usize> Logic for RetireTrace<LANES> {
             self.instruction_x.d.next = self.instruction_r.q.val();
             self.instruction_w.d.next = self.instruction_x.q.val();
         }
+        self.trace.fetch.valid.next = self.lookup_enable.val() & self.advance.val();
+        self.trace.fetch.slot.next = self.lookup_slot.val();
+        self.trace.fetch.pc.next = bit_cast::<32, 30>(self.lookup_word.val()) << bits::<6>(2);
         self.trace.retire.valid.next = self.fire.val();
         self.trace.retire.slot.next = self.slot.val();
         self.trace.retire.pc.next = self.pc.val();

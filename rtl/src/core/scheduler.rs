@@ -1,6 +1,6 @@
 //! Which warp issues next, and what every warp of a core waits for.
 
-use super::{IssueTurns, LostCycle, OldestFirst};
+use super::{BootFirst, IssueTurns, LostCycle, OldestFirst};
 use crate::control::{BinaryEncoder, PriorityEncoder};
 use crate::prelude::*;
 
@@ -15,11 +15,12 @@ use crate::prelude::*;
 /// - *ended*: the warp has retired: all its threads ended.
 ///
 /// Among the slots that can, the choice is round-robin: the next one above the last chosen; or, as
-/// an option, it is the warp that started first. A warp may issue in every cycle. `issue_*` answers
+/// an option, it is the warp that started first. With spawned threads the choice in turns begins with a warp of them that has just
+/// started ([`BootFirst`]). A warp may issue in every cycle. `issue_*` answers
 /// the state combinationally and is taken at the edge at which `advance` is high. An ended slot
 /// without outstanding stores is offered as `finish_*` and leaves the core when that is accepted.
 #[derive(LogicBlock)]
-#[new(ages: usize)]
+#[new(ages: usize, spawns: usize, firsts: usize)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -29,6 +30,9 @@ pub struct WarpScheduler {
     pub start_valid: Signal<In, Bit>,
     /// From warp issue: its slot.
     pub start_slot: Signal<In, Bits<5>>,
+    /// From warp issue: it is one of spawned threads (one element with a thread spawner).
+    #[count(spawns)]
+    pub start_spawned: Vec<Signal<In, Bit>>,
     /// From stage W: the pipeline takes `issue_*` at this edge.
     pub advance: Signal<In, Bit>,
     /// To stage C: a warp issues.
@@ -97,8 +101,10 @@ pub struct WarpScheduler {
     ended: Register<Bits<32>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
-    #[count(1 - ages)]
+    #[init((0..1 - ages).map(|_| IssueTurns::new(firsts > 0)).collect())]
     turns: Vec<IssueTurns>,
+    #[count(firsts)]
+    boot: Vec<BootFirst>,
     #[count(ages)]
     age: Vec<OldestFirst>,
     #[count(ages)]
@@ -108,13 +114,16 @@ pub struct WarpScheduler {
     _ages: usize,
     #[init(1 - ages)]
     _turns: usize,
+    #[init({ let _ = spawns; firsts })]
+    _firsts: usize,
 }
 
 impl WarpScheduler {
-    /// A round-robin scheduler, or one that chooses the warp that started first.
-    pub fn new(oldest_first: bool) -> Self {
-        let ages = usize::from(oldest_first);
-        Self::wired(ages)
+    /// A round-robin scheduler, or one that chooses the warp that started first, for packets alone (`spawns` 0) or packets and
+    /// spawned threads (1).
+    pub fn new(oldest_first: bool, spawns: usize) -> Self {
+        let firsts = if oldest_first { 0 } else { spawns };
+        Self::wired(usize::from(oldest_first), spawns, firsts)
     }
 }
 
@@ -133,6 +142,13 @@ impl Logic for WarpScheduler {
             choice = self.turns[i].choice.val();
             self.issue_slot.next = self.turns[i].slot.val();
             self.issue_fresh.next = self.turns[i].marked.val();
+        }
+        for k in 0..self._firsts {
+            self.boot[k].start_valid.next = self.start_valid.val() & self.start_spawned[k].val();
+            self.boot[k].start_slot.next = self.start_slot.val();
+            self.boot[k].advance.next = self.advance.val();
+            self.turns[k].begin_valid[0].next = self.boot[k].first_valid.val();
+            self.turns[k].begin_slot[0].next = self.boot[k].first_slot.val();
         }
         for i in 0..self._ages {
             self.age[i].start_valid.next = self.start_valid.val();
@@ -263,7 +279,7 @@ mod tests {
     #[test]
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
         let mut rng = crate::testing::random();
-        let mut unit = WarpScheduler::new(false);
+        let mut unit = WarpScheduler::new(false, 0);
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;
         let mut passed_over = [0; 32];

@@ -758,6 +758,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         }
         for i in 0..self._traces {
             self.retire_trace[i].advance.next = self.write.advance.val();
+            self.retire_trace[i].lookup_enable.next = self.front_end.lookup_enable.val();
+            self.retire_trace[i].lookup_slot.next = self.front_end.lookup_slot.val();
+            self.retire_trace[i].lookup_word.next = self.front_end.lookup_word.val();
             self.retire_trace[i].decode_instruction.next = self.decode.word.val();
             self.retire_trace[i].fire.next = self.write.fire.val();
             self.retire_trace[i].slot.next = self.write.slot.val();

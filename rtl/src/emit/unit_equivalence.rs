@@ -123,9 +123,12 @@ units! {
         unit.busy.next = !quiet && random() % 2 == 0;
     };
     oldest_first: core::OldestFirst::default();
-    issue_turns: core::IssueTurns::default();
-    warp_scheduler: core::WarpScheduler::new(false);
-    warp_scheduler_oldest_first: core::WarpScheduler::new(true);
+    issue_turns: core::IssueTurns::new(false);
+    issue_turns_with_first: core::IssueTurns::new(true);
+    boot_first: core::BootFirst::default();
+    warp_scheduler: core::WarpScheduler::new(false, 0);
+    warp_scheduler_oldest_first: core::WarpScheduler::new(true, 0);
+    warp_scheduler_of_spawned_threads: core::WarpScheduler::new(false, 1);
     // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
     memory_stage: core::MemoryStage::<4>::new(true);

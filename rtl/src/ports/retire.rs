@@ -5,10 +5,23 @@ use crate::prelude::*;
 /// What a core did in a cycle, in the spirit of the RISC-V Formal Interface.
 #[derive(Ports)]
 pub struct Trace {
+    /// An instruction that is fetched.
+    pub fetch: Fetch,
     /// A warp-instruction that retires.
     pub retire: Retire,
     /// Values that are written to registers after their instruction retired.
     pub late: LateWrite,
+}
+
+/// An instruction that is looked up in the instruction cache in this cycle (stage C). It may miss, or be flushed later.
+#[derive(Ports)]
+pub struct Fetch {
+    /// An instruction is looked up.
+    pub valid: Signal<Out, Bit>,
+    /// Its warp slot.
+    pub slot: Signal<Out, Bits<5>>,
+    /// Its PC.
+    pub pc: Signal<Out, Bits<32>>,
 }
 
 /// A warp-instruction that retires in this cycle. The values of the lanes stand side by side, lane 0 in the lowest 32 bits;

@@ -6,7 +6,7 @@
 use verilator_sys::{Model, Output, Port};
 
 use super::trace::{LateWrite, Retired, TraceCycle};
-use crate::cosim::PortError;
+use crate::cosim::{PortError, WarpSlot};
 
 /// The port that tells whether there are trace ports.
 const PRESENT: &str = "trace_retire_valid";
@@ -39,6 +39,9 @@ impl Packed {
 pub struct RetirePorts {
     cores: usize,
     lanes: usize,
+    fetch_valid: Packed,
+    fetch_slot: Packed,
+    fetch_pc: Packed,
     retire_valid: Packed,
     retire_slot: Packed,
     retire_pc: Packed,
@@ -79,6 +82,9 @@ impl RetirePorts {
         let (valid, slot, word) = (cores, 5 * cores, 32 * cores);
         let (set, values) = (MOST_LANES * cores, 32 * MOST_LANES * cores);
         let ports = [
+            find("fetch_valid", valid),
+            find("fetch_slot", slot),
+            find("fetch_pc", word),
             find("retire_valid", valid),
             find("retire_slot", slot),
             find("retire_pc", word),
@@ -96,13 +102,16 @@ impl RetirePorts {
             find("late_lanes", set),
             find("late_value", values),
         ];
-        let error = PortError { prefix: "trace_retire, trace_late".to_string(), problems };
+        let error = PortError { prefix: "trace_fetch, trace_retire, trace_late".to_string(), problems };
         let ports: Option<Vec<Packed>> = ports.into_iter().collect();
         let mut ports = ports.ok_or(error)?.into_iter();
         let mut next = || ports.next().expect("as many ports as fields");
         Ok(Self {
             cores,
             lanes,
+            fetch_valid: next(),
+            fetch_slot: next(),
+            fetch_pc: next(),
             retire_valid: next(),
             retire_slot: next(),
             retire_pc: next(),
@@ -120,6 +129,16 @@ impl RetirePorts {
             late_lanes: next(),
             late_value: next(),
         })
+    }
+
+    /// The warp slots that look an instruction up in the instruction cache of their core in this cycle, and its PC.
+    pub fn fetches(&self, model: &Model) -> Vec<(WarpSlot, u32)> {
+        let valid = model.get_u64(self.fetch_valid.port);
+        let of_core = |core: usize| {
+            let slot = self.fetch_slot.field(model, 5 * core, 5) as u8;
+            (WarpSlot { core: core as u8, slot }, self.fetch_pc.field(model, 32 * core, 32))
+        };
+        (0..self.cores).filter(|core| valid >> core & 1 != 0).map(of_core).collect()
     }
 
     /// Adds what the ports tell in this cycle to `trace`.
@@ -168,7 +187,8 @@ mod tests {
     use verilator_sys::ModelOptions;
 
     /// Two cores of two lanes tell constants that depend on core and lane.
-    const DESIGN: &str = "module trace(input wire clk,
+    const DESIGN: &str = "module trace(input wire clk, output wire [1:0] trace_fetch_valid,
+            output wire [9:0] trace_fetch_slot, output wire [63:0] trace_fetch_pc,
             output wire [1:0] trace_retire_valid, output wire [9:0] trace_retire_slot,
             output wire [63:0] trace_retire_pc, output wire [63:0] trace_retire_instruction,
             output wire [63:0] trace_retire_active, output wire [63:0] trace_retire_faulting,
@@ -176,6 +196,8 @@ mod tests {
             output wire [2047:0] trace_retire_value, output wire [2047:0] trace_retire_store_data,
             output wire [1:0] trace_late_valid, output wire [9:0] trace_late_slot, output wire [9:0] trace_late_rd,
             output wire [63:0] trace_late_lanes, output wire [2047:0] trace_late_value);
+        assign trace_fetch_valid = clk ? 2'b00 : 2'b10; assign trace_fetch_slot = {5'd3, 5'd2};
+        assign trace_fetch_pc = {32'h4000, 32'h3000};
         assign trace_retire_valid = clk ? 2'b10 : 2'b11; assign trace_retire_slot = {5'd31, 5'd2};
         assign trace_retire_pc = {32'h2000, 32'h1000}; assign trace_retire_instruction = {32'd7, 32'd6};
         assign trace_retire_active = {32'd3, 32'd1}; assign trace_retire_faulting = {32'd1, 32'd0};
@@ -206,12 +228,14 @@ mod tests {
         assert_eq!(b.store_data, [22, 23]);
         let late = LateWrite { core: 1, slot: 9, rd: 8, lanes: 2, values: vec![32, 33] };
         assert_eq!(trace.late_writes, [late]);
+        assert_eq!(ports.fetches(&model), [(WarpSlot { core: 1, slot: 3 }, 0x4000)]);
         trace.clear();
         model.rise(clock).unwrap();
         ports.sample(&model, &mut trace);
         assert_eq!((trace.retired.len(), trace.late_writes.len()), (1, 0));
+        assert!(ports.fetches(&model).is_empty());
 
         let error = RetirePorts::bind(&model, 3, 2).unwrap_err();
-        assert_eq!(error.problems.len(), 16, "{error}");
+        assert_eq!(error.problems.len(), 19, "{error}");
     }
 }
