@@ -1,6 +1,6 @@
-// Rules U1 to U3, U6 to U8, U10, U14, U16, U18, U23, U25: when a channel is armed, what makes it pending, and what is delivered.
+// Rules U1 to U3, U6 to U8, U10, U12, U14, U16, U18, U23, U25: when a channel is armed, what makes it pending, and what is delivered.
 //
-// Two channels of a hart against the rules, with events, EMONITOR, CSR writes and delivery in any cycle. The range that the
+// Two channels of a hart against the rules, with events, EMONITOR, CSR writes, traps and delivery in any cycle. The range that the
 // monitors compare with is checked for one word, whichever.
 module uli_channels_formal (
     input wire        clk,
@@ -16,6 +16,8 @@ module uli_channels_formal (
     input wire        take,
     input wire [29:0] pc,
     input wire        leave,
+    input wire        trap,
+    input wire        trap_return,
     input wire [5:0]  read_number,
     input wire        write_valid,
     input wire [5:0]  write_number,
@@ -26,14 +28,14 @@ module uli_channels_formal (
     wire [1:0]  watched_valid;
     wire [51:0] watched_line, watched_lines;
     wire [31:0] watched_words;
-    wire        deliver, blocked;
+    wire        deliver, blocked, wake;
     wire [29:0] handler, interrupted_pc;
     uli_channels dut (
         .clk(clk), .rst(rst), .hold(hold), .ask_channel(ask_channel), .ask_status(ask_status), .arm_valid(arm_valid),
         .arm_channel(arm_channel), .arm_scenario(arm_scenario), .arm_handler(arm_handler), .arm_parameter(arm_parameter),
         .watched_valid(watched_valid), .watched_line(watched_line), .watched_lines(watched_lines),
         .watched_words(watched_words), .event_(event_in), .deliver(deliver), .handler(handler), .take(take), .pc(pc),
-        .leave(leave), .read_number(read_number), .read_value(read_value), .blocked(blocked),
+        .leave(leave), .trap(trap), .trap_return(trap_return), .wake(wake), .read_number(read_number), .read_value(read_value), .blocked(blocked),
         .interrupted_pc(interrupted_pc), .write_valid(write_valid), .write_number(write_number), .write_set(write_set),
         .write_clear(write_clear)
     );
@@ -55,16 +57,17 @@ module uli_channels_formal (
     (* hierconn *) wire \dut.pending_0 ;
     (* hierconn *) wire \dut.pending_1 ;
     (* hierconn *) wire \dut.block ;
+    (* hierconn *) wire \dut.block_before ;
     (* hierconn *) wire [29:0] \dut.resume_pc ;
     (* hierconn *) wire [11:0] \dut.cause ;
 
     `include "start.vh"
 
     // The contract: delivered is what is to be delivered; a scenario that is known; a parameter of a known form; no write of a
-    // CSR, EMONITOR or ERETURN in the cycle of a delivery, and one of them at a time.
+    // CSR, EMONITOR, ERETURN or mret in the cycle of a delivery or of a trap, and one of all of them at a time.
     always @* begin
-        assume (!take || (deliver && !arm_valid && !leave && !write_valid));
-        assume (arm_valid + leave + write_valid <= 1);
+        assume (!take || deliver);
+        assume (arm_valid + leave + write_valid + trap + trap_return + take <= 1);
         assume (arm_scenario <= 1);
         assume (arm_channel < 2 && ask_channel < 2);
         assume (arm_parameter[0] == arm_parameter[1]);
@@ -78,7 +81,7 @@ module uli_channels_formal (
     reg  [31:0] range [0:1];
     reg  [1:0]  since [0:1];
     reg  [1:0]  pending;
-    reg         block;
+    reg         block, before;
     reg  [7:0]  current;
     reg  [29:0] resume;
     reg  [11:0] cause;
@@ -109,10 +112,16 @@ module uli_channels_formal (
         if (write_valid && write_number == 0) resume <= (resume & ~write_clear[31:2]) | write_set[31:2];
         if (write_valid && write_number == 1) begin
             block <= (block & ~write_clear[0]) | write_set[0];
+            before <= (before & ~write_clear[1]) | write_set[1];
             current <= (current & ~write_clear[15:8]) | write_set[15:8];
         end
         if (write_valid && write_number == 4) cause <= ((cause & ~write_clear[11:0]) | write_set[11:0]) & 12'hf1f;
         if (leave) block <= 0;
+        if (trap_return) block <= before;
+        if (trap) begin
+            before <= block;
+            block <= 1;
+        end
         if (take) begin
             block <= 1;
             resume <= pc;
@@ -121,6 +130,7 @@ module uli_channels_formal (
         if (hold) begin
             pending <= 0;
             block <= 0;
+            before <= 0;
             current <= 0;
             scenario[0] <= 0;
             scenario[1] <= 0;
@@ -128,6 +138,7 @@ module uli_channels_formal (
         if (rst) begin
             pending <= 0;
             block <= 0;
+            before <= 0;
             current <= 0;
             resume <= 0;
             cause <= 0;
@@ -178,16 +189,18 @@ module uli_channels_formal (
         // U8, U23: the lowest that is armed, pending and of the present context, unless delivery is blocked.
         delivers: assert (deliver == (due != 0 && !block));
         if (deliver) lowest_first: assert (handler == starts[first]);
-        // U10: the PC at which the program goes on; one delivery blocks the next.
+        // U10, U12: the PC at which the program goes on; a delivery and a trap block the next one, mret takes that back.
         if (read_number == 0) pc_is_kept: assert (read_value == {resume, 2'd0} && interrupted_pc == resume);
-        if (read_number == 1) control: assert (read_value == {16'd0, current, 7'd0, block} && blocked == block);
+        if (read_number == 1) control: assert (read_value == {16'd0, current, 6'd0, before, block} && blocked == block);
+        // U27, as far as it is about channels.
+        wakes: assert (wake == ((armed & pending) != 0));
         if (read_number == 4) cause_is_kept: assert (read_value == cause);
 
         // What the induction needs to know of the state.
         state_scenario: assert (\dut.scenario_0 == scenario[0] && \dut.scenario_1 == scenario[1] && scenario[0] <= 1 && scenario[1] <= 1);
         state_owner: assert (\dut.owner_0 == owner[0] && \dut.owner_1 == owner[1] && \dut.context_ == current);
         state_pending: assert (\dut.pending_0 == pending[0] && \dut.pending_1 == pending[1]);
-        state_block: assert (\dut.block == block && \dut.resume_pc == resume && \dut.cause == cause);
+        state_block: assert (\dut.block == block && \dut.block_before == before && \dut.resume_pc == resume && \dut.cause == cause);
         state_handler: assert (\dut.handlers_0 == starts[0] && \dut.handlers_1 == starts[1]);
         state_range: assert (\dut.address_0 == range[0][31:2] && \dut.address_1 == range[1][31:2]
             && \dut.open_0 == (range[0][0] ? size_0 >> 2 : 0) && \dut.open_1 == (range[1][0] ? size_1 >> 2 : 0));
