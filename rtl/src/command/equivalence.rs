@@ -135,6 +135,11 @@ fn hart_csrs() {
 }
 
 #[test]
+fn hart_scheduler() {
+    check_with(HartScheduler::default(), 10_000, |_, _, _| {});
+}
+
+#[test]
 fn trap_unit() {
     check_with(TrapUnit::default(), 20_000, |unit, random, _| {
         unit.hold.next = random() % 16 == 0;
