@@ -350,6 +350,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
             self.command[k].invalidate.next = self.registers.memory.instructions.val();
+            self.command[k].cycle.next = self.registers.time.cycle.val();
+            self.command[k].external.next = bits::<8>(0);
+            self.command[k].doorbell.next = bits::<8>(0);
             self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
             self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
             self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();

@@ -4,7 +4,7 @@ use super::{CommandInstruction, SystemDecoder};
 use crate::core::{AluDecoder, BSource, Decoder};
 use crate::prelude::*;
 
-/// Decodes RV32I_Zbb_Zifencei for the command processor, and finds the target of `jal` and of
+/// Decodes RV32I_Zbb_Zicsr_Zifencei with machine mode for the command processor, and finds the target of `jal` and of
 /// branches.
 ///
 /// Combinational. An instruction that is not one of these, M among them, raises exception 2. A
@@ -101,6 +101,8 @@ impl Logic for CommandDecode {
         self.decoded.next.monitor = !fault & self.system.monitor.val();
         self.decoded.next.leave = !fault & self.system.leave.val();
         self.decoded.next.page = !fault & self.system.page.val();
+        self.decoded.next.trap_return = !fault & self.system.trap_return.val();
+        self.decoded.next.sleep = !fault & self.system.sleep.val();
         self.decoded.next.fault = fault;
         self.decoded.next.cause = cause;
     }
@@ -131,7 +133,8 @@ mod tests {
             (0x1005_252f, Some(2)), // lr.w
             (0x22b5_0533, Some(2)), // aes32esi
             (0x0000_100b, Some(2)), // custom-0
-            (0x3400_2573, Some(2)), // csrr a0, mscratch
+            (0x3400_2573, None),    // csrr a0, mscratch
+            (0x3060_2573, Some(2)), // csrr a0, mcounteren
             (0x0000_0073, Some(11)),
             (0x0010_0073, Some(3)),
             (0x6005_1513, None), // clz a0, a0

@@ -59,6 +59,8 @@ fn some_instruction(random: &mut dyn FnMut() -> u64) -> CommandInstruction {
         monitor: bit(12),
         leave: bit(13),
         page: bit(14),
+        trap_return: bit(15),
+        sleep: bit(16),
         fault: bit(9),
         cause: (random() & 31).into(),
     }
@@ -77,6 +79,14 @@ fn some_result(random: &mut dyn FnMut() -> u64) -> CommandResult {
         store: bit(3),
         release: bit(4),
         refetch: bit(5),
+        csr_write: bit(9),
+        monitor: bit(10),
+        leave: bit(11),
+        trap_return: bit(12),
+        sleep: bit(13),
+        word: (random() & 0xffff_ffff).into(),
+        address: (random() & 0xffff_ffff).into(),
+        pc: (random() & 0x3fff_ffff).into(),
         fault: bit(6),
         cause: (random() & 31).into(),
         ..CommandResult::default()
@@ -92,6 +102,54 @@ fn system_decoder() {
             unit.instruction.next =
                 ([0x73, 0x10_0073, 0x100f, 0xff0_000f][random() as usize % 4] as u64).into();
         }
+    });
+}
+
+#[test]
+fn csr_map() {
+    check_with(CsrMap::default(), 20_000, |unit, random, _| {
+        let groups = [0x300, 0x320, 0x340, 0xb00, 0xb80, 0xc00, 0xc80, 0xf00, 0x800u64];
+        if random() % 8 != 0 {
+            unit.number.next = (groups[random() as usize % groups.len()] + random() % 32).into();
+        }
+    });
+}
+
+/// Numbers that are there, most of the time.
+fn some_csr(random: &mut dyn FnMut() -> u64) -> rust_hdl::prelude::Bits<12> {
+    let numbers = [
+        0x300, 0x301, 0x304, 0x305, 0x340, 0x341, 0x342, 0x343, 0x344, 0xb00, 0xb02, 0xb80, 0xb82, 0xc01,
+        0xc81, 0xf14, 0x320u64,
+    ];
+    numbers[random() as usize % numbers.len()].into()
+}
+
+#[test]
+fn hart_csrs() {
+    check_with(HartCsrs::default(), 20_000, |unit, random, _| {
+        unit.read_number.next = some_csr(random);
+        unit.write_number.next = some_csr(random);
+        unit.hold.next = random() % 16 == 0;
+        unit.trap_valid.next = random() % 8 == 0;
+    });
+}
+
+#[test]
+fn trap_unit() {
+    check_with(TrapUnit::default(), 20_000, |unit, random, _| {
+        unit.hold.next = random() % 16 == 0;
+        unit.wake.next = random() % 4 == 0;
+    });
+}
+
+#[test]
+fn clint() {
+    check_with(Clint::new(3), 20_000, |unit, random, _| {
+        let bases = [0, 0x4000, 0xbff8u64];
+        unit.address.next = (bases[random() as usize % 3] + (random() & 0x1c)).into();
+        unit.doorbell.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
+        unit.cycle.next = (random() & 0xffff).into();
+        unit.data.next = (random() & 0x1_ffff).into();
     });
 }
 

@@ -59,6 +59,8 @@ pub struct CommandExecute {
     pub blocked: Signal<In, Bit>,
     /// Stage X: PC at which its interrupted program goes on, bits 31:2.
     pub interrupted_pc: Signal<In, Bits<30>>,
+    /// Stage X: PC to which `mret` of the hart goes, bits 31:2.
+    pub return_pc: Signal<In, Bits<30>>,
     /// Stage W holds an instruction.
     pub write_valid: Signal<Out, Bit>,
     /// The instruction.
@@ -151,6 +153,9 @@ impl Logic for CommandExecute {
         if instruction.leave {
             next = self.interrupted_pc.val();
         }
+        if instruction.trap_return {
+            next = self.return_pc.val();
+        }
         self.execute_hart.next = instruction.hart;
         self.execute_word.next = instruction.word;
         self.execute_monitor.next = instruction.monitor;
@@ -158,6 +163,7 @@ impl Logic for CommandExecute {
         self.execute_operand.next = self.registers.operand_1.val();
         self.redirect_valid.next = self.valid_x.q.val()
             & (instruction.jump_register
+                | instruction.trap_return
                 | (instruction.leave & self.blocked.val())
                 | (instruction.branch & (self.alu.taken.val() != instruction.predicted)));
         self.redirect_pc.next = next;
@@ -220,6 +226,9 @@ impl Logic for CommandExecute {
         self.result_w.d.next.rd = instruction.rd;
         self.result_w.d.next.value = value;
         self.result_w.d.next.address = self.alu.address.val();
+        if astray {
+            self.result_w.d.next.address = bit_cast::<32, 31>(target) << bits::<6>(1);
+        }
         if instruction.monitor {
             self.result_w.d.next.address = self.registers.operand_1.val();
         }
@@ -238,6 +247,8 @@ impl Logic for CommandExecute {
         self.result_w.d.next.monitor = instruction.monitor;
         self.result_w.d.next.leave = instruction.leave;
         self.result_w.d.next.page = instruction.page;
+        self.result_w.d.next.trap_return = instruction.trap_return;
+        self.result_w.d.next.sleep = instruction.sleep;
         self.result_w.d.next.fault = instruction.fault | illegal | astray | (moves & (misaligned | outside));
         self.result_w.d.next.cause = cause;
 

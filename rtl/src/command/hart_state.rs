@@ -13,7 +13,7 @@ use crate::prelude::*;
 ///    outstanding.
 /// 2. A replayed instruction is fetched again when its cause is gone: no store outstanding
 ///    (`wait_stores`), a place for a store (`wait_place`), no load outstanding (`loading`).
-/// 3. An exception stops the hart with `pc` at its instruction, until it is held.
+/// 3. `stop` stops the hart with `pc` at its instruction, until it is held.
 /// 4. `take_valid` is legal while `boundary` is high: between two instructions. `boundary_pc` is the
 ///    PC of the one that has not been executed.
 #[derive(LogicBlock, Default)]
@@ -56,8 +56,13 @@ pub struct HartState {
     pub wait_place: Signal<In, Bit>,
     /// Stage W: it is replayed when the load that it starts in this cycle is answered.
     pub load: Signal<In, Bit>,
-    /// Stage W: it raises an exception.
+    /// Stage W: it raises an exception that stops the hart.
     pub stop: Signal<In, Bit>,
+    /// Nothing is taken at the boundary of this cycle: the instruction in stage W changes when the
+    /// hart is interrupted.
+    pub changes: Signal<In, Bit>,
+    /// The hart may not fetch: it sleeps.
+    pub asleep: Signal<In, Bit>,
     /// No store of the hart is outstanding.
     pub stores_none: Signal<In, Bit>,
     /// The hart has as many stores outstanding as it may.
@@ -70,6 +75,8 @@ pub struct HartState {
     pub take_valid: Signal<In, Bit>,
     /// Where it goes on, bits 31:2.
     pub take_pc: Signal<In, Bits<30>>,
+    /// It goes on there by a trap; legal at an exception in stage W as well.
+    pub trapped: Signal<In, Bit>,
     /// The hart may fetch in this cycle.
     pub ready: Signal<Out, Bit>,
     /// PC to fetch, bits 31:2.
@@ -78,9 +85,9 @@ pub struct HartState {
     pub boundary: Signal<Out, Bit>,
     /// Architectural PC at the end of this cycle, if no exception, bits 31:2.
     pub boundary_pc: Signal<Out, Bits<30>>,
-    /// An exception stopped the hart.
+    /// The hart is stopped.
     pub stopped: Signal<Out, Bit>,
-    /// No instruction retired since `take_valid`.
+    /// No instruction retired since `take_valid` without `trapped`.
     pub taken: Signal<Out, Bit>,
     started_q: Register<Bit>,
     stopped_q: Register<Bit>,
@@ -100,14 +107,16 @@ impl Logic for HartState {
             & !self.waits_line.q.val()
             & !(self.waits_stores.q.val() & !self.stores_none.val())
             & !(self.waits_place.q.val() & self.stores_full.val())
-            & !self.loading.val();
+            & !self.loading.val()
+            & !self.asleep.val();
         self.fetch_pc.next = self.fetch_pc_q.q.val();
         self.stopped.next = self.stopped_q.q.val();
         self.taken.next = self.taken_q.q.val();
 
         let mut between = !self.loading.val() & !self.answer_waits.val();
         if self.write_valid.val() {
-            between = self.retire.val() | self.wait_stores.val() | self.wait_place.val();
+            between =
+                (self.retire.val() & !self.changes.val()) | self.wait_stores.val() | self.wait_place.val();
         }
         self.boundary.next = runs & between;
         let mut next = self.pc_q.q.val();
@@ -156,7 +165,7 @@ impl Logic for HartState {
             self.stopped_q.d.next = true;
         }
         if self.take_valid.val() {
-            self.taken_q.d.next = true;
+            self.taken_q.d.next = !self.trapped.val();
             self.fetch_pc_q.d.next = self.take_pc.val();
             self.pc_q.d.next = self.take_pc.val();
             self.waits_line.d.next = false;

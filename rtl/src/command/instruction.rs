@@ -49,6 +49,10 @@ pub struct CommandInstruction {
     pub leave: Bit,
     /// SIGNAL.RANGE.
     pub page: Bit,
+    /// `mret`.
+    pub trap_return: Bit,
+    /// `wfi`.
+    pub sleep: Bit,
     /// It raises an exception.
     pub fault: Bit,
     /// Cause of the exception, as in `mcause`.
@@ -71,7 +75,7 @@ pub struct CommandResult {
     /// Value for it.
     pub value: Bits<32>,
     /// Address of a load or store; operand of CSR instructions; handler of EMONITOR, page of
-    /// SIGNAL.RANGE.
+    /// SIGNAL.RANGE; target of a jump that is not aligned.
     pub address: Bits<32>,
     /// Bytes of the word that a store writes.
     pub strobe: Bits<4>,
@@ -97,8 +101,47 @@ pub struct CommandResult {
     pub leave: Bit,
     /// SIGNAL.RANGE.
     pub page: Bit,
+    /// `mret`.
+    pub trap_return: Bit,
+    /// `wfi`.
+    pub sleep: Bit,
     /// It raises an exception.
     pub fault: Bit,
     /// Cause of the exception, as in `mcause`.
     pub cause: Bits<5>,
+}
+
+/// What becomes of the instruction in stage W in this cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct CommandOutcome {
+    /// There is an instruction, and its hart runs.
+    pub live: Bit,
+    /// It retires.
+    pub retire: Bit,
+    /// Its value is written to its register.
+    pub write: Bit,
+    /// Its store goes to the store buffer.
+    pub store: Bit,
+    /// It retires and empties the instruction cache.
+    pub refetch: Bit,
+    /// It retires, and what comes after it is fetched again: `fence.i`, a write of a CSR, EMONITOR,
+    /// `wfi`.
+    pub restart: Bit,
+    /// It retires and changes when the hart is interrupted: a write of a CSR, EMONITOR, ERETURN,
+    /// `mret`. Nothing is taken at this boundary.
+    pub changes: Bit,
+    /// It is replayed when no store of its hart is outstanding.
+    pub wait_stores: Bit,
+    /// It is replayed when there is a place for its store.
+    pub wait_place: Bit,
+    /// Its load starts; it is replayed when the answer is here.
+    pub load: Bit,
+    /// It raises an exception.
+    pub exception: Bit,
+    /// The exception is `ebreak`.
+    pub breakpoint: Bit,
+    /// Cause of the exception.
+    pub cause: Bits<5>,
+    /// Its value, for `mtval`.
+    pub value: Bits<32>,
 }

@@ -4,12 +4,16 @@
 //! W writes. No stage stalls: what cannot complete in W leaves without effect and is replayed. See
 //! `docs/command-processor.md`.
 
+mod clint;
+mod csr_map;
 mod data;
 mod decode;
 #[cfg(test)]
 mod equivalence;
 mod execute;
 mod fetch;
+mod hart;
+mod hart_csrs;
 mod hart_registers;
 mod hart_state;
 mod instruction;
@@ -24,20 +28,26 @@ mod testing;
 #[cfg(test)]
 mod timing_tests;
 mod trace;
+mod trap_unit;
 mod uli_channels;
 mod write;
 
+pub use clint::Clint;
+pub use csr_map::CsrMap;
 pub use data::CommandData;
 pub use decode::CommandDecode;
 pub use execute::CommandExecute;
 pub use fetch::CommandFetch;
+pub use hart::CommandHart;
+pub use hart_csrs::HartCsrs;
 pub use hart_registers::HartRegisters;
 pub use hart_state::HartState;
-pub use instruction::{CommandInstruction, CommandResult};
+pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
 pub use pipeline::CommandPipeline;
 pub use processor::CommandProcessor;
 pub use store_buffer::{StoreBuffer, STORES};
 pub use system_decoder::SystemDecoder;
 pub use trace::CommandTrace;
+pub use trap_unit::TrapUnit;
 pub use uli_channels::UliChannels;
 pub use write::CommandWrite;

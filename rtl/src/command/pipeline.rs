@@ -1,7 +1,7 @@
 //! The pipeline of the command processor: the stages, the harts, and the way to memory.
 
 use super::{
-    CommandData, CommandDecode, CommandExecute, CommandFetch, CommandTrace, CommandWrite, HartState,
+    Clint, CommandData, CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace, CommandWrite,
     StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
@@ -9,11 +9,11 @@ use crate::memory::ReadMerge;
 use crate::ports::UliAccess;
 use crate::prelude::*;
 
-/// A pipeline for RV32I_Zbb_Zifencei that runs one hart, in six stages that never stall.
+/// A pipeline for RV32I_Zbb_Zicsr_Zifencei with machine mode that runs one hart, in six stages that never stall.
 ///
 /// What cannot complete in stage W is replayed: it leaves without effect, the younger instructions
-/// of its hart leave too, and it is fetched again when the cause is gone. An exception stops its
-/// hart with the PC at the instruction.
+/// of its hart leave too, and it is fetched again when the cause is gone. Exceptions and machine
+/// interrupts enter a trap precisely, as [`TrapUnit`](super::TrapUnit) says.
 ///
 /// 1. To memory it is what a core is: reads and writes of lines by tags. Read tag 0x40 is a fetch,
 ///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`]. Answers are always taken.
@@ -21,7 +21,7 @@ use crate::prelude::*;
 ///    bit of the hart; the instruction in stage W still does what it does, younger ones leave, and
 ///    `boundary_pc`, combinational from `take_hart`, is the PC of the first that has not been
 ///    executed.
-/// 3. The run bits hold and start harts as [`HartState`] says.
+/// 3. The run bits hold and start harts as [`HartState`](super::HartState) says.
 #[derive(LogicBlock)]
 #[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize)]
 pub struct CommandPipeline {
@@ -33,6 +33,12 @@ pub struct CommandPipeline {
     pub registers: CommandControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
+    /// Cycles since reset of the array.
+    pub cycle: Signal<In, Bits<64>>,
+    /// Harts that have an external interrupt pending.
+    pub external: Signal<In, Bits<8>>,
+    /// Harts whose software interrupt is set at this edge.
+    pub doorbell: Signal<In, Bits<8>>,
     /// A hart goes on elsewhere at this edge.
     pub take_valid: Signal<In, Bit>,
     /// The hart.
@@ -82,7 +88,9 @@ pub struct CommandPipeline {
     #[count(traces)]
     pub trace: Vec<CommandTrace>,
     #[count(harts)]
-    state: Vec<HartState>,
+    hart: Vec<CommandHart>,
+    #[init(Clint::new(harts))]
+    clint: Clint,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
     decode: CommandDecode,
@@ -125,12 +133,13 @@ impl Logic for CommandPipeline {
     #[hdl_gen]
     fn update(&mut self) {
         let result = self.execute.result.val();
+        let outcome = self.write.outcome.val();
         let hold = !self.registers.run.val();
 
         // Which instructions leave: those younger than what redirects their hart
         let mut taken = bits::<8>(0);
-        if self.take_valid.val() {
-            taken = bits::<8>(1) << self.take_hart.val();
+        for h in 0..self._harts {
+            taken = taken.replace_bit(h, self.hart[h].goes.val());
         }
         let drop_executed = self.write.drop.val() | taken | hold;
         let mut drop_read = drop_executed;
@@ -148,10 +157,10 @@ impl Logic for CommandPipeline {
         let mut issue_hart = bits::<3>(0);
         let mut issue_pc = bits::<30>(0);
         for h in 0..self._harts {
-            if self.state[h].ready.val() {
+            if self.hart[h].ready.val() {
                 issue = true;
                 issue_hart = self.number[h].val();
-                issue_pc = self.state[h].fetch_pc.val();
+                issue_pc = self.hart[h].fetch_pc.val();
             }
         }
         self.fetch.issue_valid.next = issue;
@@ -159,7 +168,7 @@ impl Logic for CommandPipeline {
         self.fetch.issue_pc.next = issue_pc;
         self.fetch.drop_fetched.next = drop_fetched;
         self.fetch.drop_decoded.next = drop_read;
-        self.fetch.flush.next = self.invalidate.val() | self.write.refetch.val();
+        self.fetch.flush.next = self.invalidate.val() | outcome.refetch;
 
         // D
         self.decode.word.next = self.fetch.decode_word.val();
@@ -191,15 +200,15 @@ impl Logic for CommandPipeline {
         self.write.stores_none.next = self.stores.none.val();
         self.write.stores_full.next = self.stores.full.val();
         self.write.answered.next = self.data.answered.val();
-        self.execute.write_enable.next = self.write.write.val();
-        self.data.load_valid.next = self.write.load.val();
+        self.execute.write_enable.next = outcome.write;
+        self.data.load_valid.next = outcome.load;
         self.data.load_hart.next = result.hart;
         self.data.load_address.next = result.address;
         self.data.load_word.next = result.word;
-        self.data.used.next = self.write.live.val();
+        self.data.used.next = outcome.live;
         self.data.used_hart.next = result.hart;
         self.data.hold.next = hold;
-        self.stores.push_valid.next = self.write.store.val();
+        self.stores.push_valid.next = outcome.store;
         self.stores.push_hart.next = result.hart;
         self.stores.push_place.next = result.address.get_bits::<30>(2);
         self.stores.push_data.next = result.data;
@@ -210,49 +219,82 @@ impl Logic for CommandPipeline {
         let mut between = bits::<8>(0);
         let mut between_pc = bits::<30>(0);
         let mut stopped = bits::<8>(0);
+        let mut waiting = bits::<8>(0);
+        let mut locked = bits::<8>(0);
         let mut quiet = bits::<8>(0);
+        let mut trapped = bits::<8>(0);
+        let mut csr_value = bits::<32>(0);
+        let mut return_pc = bits::<30>(0);
         let mut after_take = false;
+        let mut after_trap = false;
+        let mut following_pc = result.next_pc;
         for h in 0..self._harts {
-            let in_decode = self.fetch.decode_hart.val() == self.number[h].val();
-            let in_execute = self.execute.execute_hart.val() == self.number[h].val();
             let in_write = result.hart == self.number[h].val();
-            self.state[h].run.next = self.registers.run.val().get_bit(h);
-            self.state[h].entry.next = self.registers.entry.val();
-            self.state[h].quiet.next = !outstanding.get_bit(h);
-            self.state[h].issue.next = issue & (issue_hart == self.number[h].val());
-            self.state[h].decode_redirect.next = in_decode & redirects;
-            self.state[h].miss.next = in_decode & self.fetch.miss_valid.val();
-            self.state[h].decode_pc.next = decode_pc;
-            self.state[h].filled.next = self.fetch.filled.val();
-            self.state[h].execute_redirect.next = in_execute & self.execute.redirect_valid.val();
-            self.state[h].execute_pc.next = self.execute.redirect_pc.val();
-            self.state[h].write_valid.next = in_write & self.write.live.val();
-            self.state[h].retire.next = in_write & self.write.retire.val();
-            self.state[h].next_pc.next = result.next_pc;
-            self.state[h].refetch.next = in_write & (self.write.refetch.val() | self.write.restart.val());
-            self.state[h].wait_stores.next = in_write & self.write.wait_stores.val();
-            self.state[h].wait_place.next = in_write & self.write.wait_place.val();
-            self.state[h].load.next = in_write & self.write.load.val();
-            self.state[h].stop.next = in_write & self.write.stop.val();
-            self.state[h].stores_none.next = self.stores.none.val().get_bit(h);
-            self.state[h].stores_full.next = self.stores.full.val().get_bit(h);
-            self.state[h].loading.next = self.data.loading.val().get_bit(h);
-            self.state[h].answer_waits.next = self.data.answered.val().get_bit(h);
-            self.state[h].take_valid.next = taken.get_bit(h);
-            self.state[h].take_pc.next = self.take_pc.val();
-            between = between.replace_bit(h, self.state[h].boundary.val());
-            stopped = stopped.replace_bit(h, self.state[h].stopped.val());
-            quiet = quiet.replace_bit(h, !outstanding.get_bit(h));
-            if self.take_hart.val() == self.number[h].val() {
-                between_pc = self.state[h].boundary_pc.val();
+            self.hart[h].number.next = self.number[h].val();
+            self.hart[h].run.next = self.registers.run.val().get_bit(h);
+            self.hart[h].breakpoint_stops.next = self.registers.breakpoint_stops.val();
+            self.hart[h].entry.next = self.registers.entry.val();
+            self.hart[h].quiet.next = !outstanding.get_bit(h);
+            self.hart[h].issue.next = issue & (issue_hart == self.number[h].val());
+            self.hart[h].decode_hart.next = self.fetch.decode_hart.val();
+            self.hart[h].decode_redirect.next = redirects;
+            self.hart[h].miss.next = self.fetch.miss_valid.val();
+            self.hart[h].decode_pc.next = decode_pc;
+            self.hart[h].filled.next = self.fetch.filled.val();
+            self.hart[h].execute_hart.next = self.execute.execute_hart.val();
+            self.hart[h].execute_redirect.next = self.execute.redirect_valid.val();
+            self.hart[h].execute_pc.next = self.execute.redirect_pc.val();
+            self.hart[h].result.next = result;
+            self.hart[h].outcome.next = outcome;
+            self.hart[h].stores_none.next = self.stores.none.val().get_bit(h);
+            self.hart[h].stores_full.next = self.stores.full.val().get_bit(h);
+            self.hart[h].loading.next = self.data.loading.val().get_bit(h);
+            self.hart[h].answer_waits.next = self.data.answered.val().get_bit(h);
+            self.hart[h].take_valid.next =
+                self.take_valid.val() & (self.take_hart.val() == self.number[h].val());
+            self.hart[h].take_pc.next = self.take_pc.val();
+            self.hart[h].read_number.next = self.execute.execute_word.val().get_bits::<12>(20);
+            self.hart[h].external.next = self.external.val().get_bit(h);
+            self.hart[h].software.next = self.clint.software.val().get_bit(h);
+            self.hart[h].timer.next = self.clint.timer.val().get_bit(h);
+            self.hart[h].cycle.next = self.cycle.val();
+            self.hart[h].channel_wake.next = false;
+            for k in 0..self._ulis {
+                self.hart[h].channel_wake.next = self.uli[k].wake.val().get_bit(h);
             }
-            after_take = after_take || (in_write & self.state[h].taken.val());
+            between = between.replace_bit(h, self.hart[h].boundary.val());
+            stopped = stopped.replace_bit(h, self.hart[h].stopped.val());
+            waiting = waiting.replace_bit(h, self.hart[h].waiting.val());
+            locked = locked.replace_bit(h, self.hart[h].locked.val());
+            quiet = quiet.replace_bit(h, !outstanding.get_bit(h));
+            trapped = trapped.replace_bit(h, self.hart[h].trap.val());
+            if self.take_hart.val() == self.number[h].val() {
+                between_pc = self.hart[h].boundary_pc.val();
+            }
+            if self.execute.execute_hart.val() == self.number[h].val() {
+                csr_value = self.hart[h].read_value.val();
+                return_pc = self.hart[h].return_pc.val();
+            }
+            after_take = after_take || (in_write & self.hart[h].taken.val());
+            after_trap = after_trap || (in_write & self.hart[h].entered.val());
+            if in_write & outcome.exception & self.hart[h].trap.val() {
+                following_pc = self.hart[h].trap_target.val();
+            }
         }
         self.boundary.next = between;
         self.boundary_pc.next = between_pc;
         self.registers.stopped.next = stopped;
+        self.registers.waiting.next = waiting;
+        self.registers.locked.next = locked;
         self.registers.harts.next = self.there.val();
         self.registers.quiet.next = quiet;
+        self.execute.return_pc.next = return_pc;
+        self.clint.cycle.next = self.cycle.val();
+        self.clint.doorbell.next = self.doorbell.val();
+        self.clint.write.next = false;
+        self.clint.writes.next = false;
+        self.clint.address.next = bits::<16>(0);
+        self.clint.data.next = bits::<32>(0);
 
         // Memory
         let fetched = self.response_tag.val().get_bit(6);
@@ -284,7 +326,7 @@ impl Logic for CommandPipeline {
         connect!(self.written_tag, self.stores.written_tag);
 
         // User-level interrupts
-        self.execute.asked.next = bits::<32>(0);
+        self.execute.asked.next = csr_value;
         self.execute.blocked.next = false;
         self.execute.interrupted_pc.next = bits::<30>(0);
         for k in 0..self._ulis {
@@ -292,7 +334,9 @@ impl Logic for CommandPipeline {
             self.uli[k].ask_channel.next = self.execute.execute_word.val().get_bits::<3>(25);
             self.uli[k].read_number.next = self.execute.execute_word.val().get_bits::<6>(20);
             self.uli[k].ask_page.next = self.execute.execute_operand.val();
-            self.execute.asked.next = self.uli[k].read_value.val();
+            if self.execute.execute_word.val().get_bits::<6>(26) == bits::<6>(0x20) {
+                self.execute.asked.next = self.uli[k].read_value.val();
+            }
             if self.execute.execute_monitor.val() {
                 self.execute.asked.next = self.uli[k].ask_status.val();
             }
@@ -305,13 +349,16 @@ impl Logic for CommandPipeline {
             self.execute.blocked.next = self.uli[k].blocked.val();
             self.execute.interrupted_pc.next = self.uli[k].interrupted_pc.val();
             self.uli[k].hart.next = result.hart;
-            self.uli[k].arm_valid.next = self.write.retire.val() & result.monitor;
+            self.uli[k].arm_valid.next = outcome.retire & result.monitor;
             self.uli[k].arm_channel.next = result.word.get_bits::<3>(25);
             self.uli[k].arm_scenario.next = result.word.get_bits::<4>(28);
             self.uli[k].arm_handler.next = result.address.get_bits::<30>(2);
             self.uli[k].arm_parameter.next = result.data;
-            self.uli[k].leave.next = self.write.retire.val() & result.leave;
-            self.uli[k].write_valid.next = self.write.retire.val() & result.csr_write;
+            self.uli[k].leave.next = outcome.retire & result.leave;
+            self.uli[k].trap.next = trapped;
+            self.uli[k].trap_return.next = outcome.retire & result.trap_return;
+            self.uli[k].write_valid.next =
+                outcome.retire & result.csr_write & (result.word.get_bits::<6>(26) == bits::<6>(0x20));
             self.uli[k].write_number.next = result.word.get_bits::<6>(20);
             // funct3 bits 1:0: 1 writes, 2 sets, 3 clears. Nothing is cleared that was not read: an event between stages X and W
             // stays.
@@ -324,21 +371,21 @@ impl Logic for CommandPipeline {
                 self.uli[k].write_set.next = bits::<32>(0);
                 self.uli[k].write_clear.next = result.address & result.value;
             }
-            self.uli[k].page_valid.next = self.write.retire.val() & result.page & !result.value.get_bit(0);
+            self.uli[k].page_valid.next = outcome.retire & result.page & !result.value.get_bit(0);
             self.uli[k].page.next = result.address.get_bits::<26>(6);
         }
 
         for i in 0..self._traces {
-            self.trace[i].valid.next = self.write.retire.val() | self.write.stop.val();
+            self.trace[i].valid.next = outcome.retire | outcome.exception;
             self.trace[i].hart.next = result.hart;
             self.trace[i].pc_rdata.next = bit_cast::<32, 30>(result.pc) << 2;
-            self.trace[i].pc_wdata.next = bit_cast::<32, 30>(result.next_pc) << 2;
+            self.trace[i].pc_wdata.next = bit_cast::<32, 30>(following_pc) << 2;
             self.trace[i].insn.next = result.word;
             self.trace[i].rd.next = result.rd;
             self.trace[i].rd_wdata.next = result.value;
             self.trace[i].mem_addr.next = result.address;
-            self.trace[i].trap.next = self.write.stop.val();
-            self.trace[i].intr.next = false;
+            self.trace[i].trap.next = outcome.exception;
+            self.trace[i].intr.next = after_trap;
             self.trace[i].uli.next = after_take;
         }
     }

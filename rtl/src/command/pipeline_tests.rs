@@ -1,6 +1,6 @@
 //! The command processor with a memory that answers in any order: what programs do, exceptions, hold, and going on elsewhere.
 
-use super::testing::{load, AnyOrder, Bench, Retired, DATA, EBREAK, ENTRY};
+use super::testing::{load, telling_handler, AnyOrder, Bench, Retired, DATA, EBREAK, ENTRY};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
 use rand::Rng;
 
@@ -50,111 +50,47 @@ fn a_program_ends_at_its_breakpoint() {
 }
 
 #[test]
-fn an_exception_stops_the_hart_at_its_instruction() {
-    type Body = fn(&mut Program);
-    let cases: [(Body, &str); 14] = [
-        (
-            |p| {
-                p.word(0);
-            },
-            "an illegal word",
-        ),
-        (
-            |p| {
-                p.word(0x02b5_0533);
-            },
-            "mul",
-        ),
-        (
-            |p| {
-                p.csrr(A0, 0x340);
-            },
-            "a CSR",
-        ),
-        (
-            |p| {
-                p.word(0x0000_0073);
-            },
-            "ecall",
-        ),
-        (
-            |p| {
-                p.word(EBREAK);
-            },
-            "ebreak",
-        ),
-        (
-            |p| {
-                p.load(2, A0, A1, 2);
-            },
-            "a misaligned load",
-        ),
-        (
-            |p| {
-                p.load(1, A0, A1, 1);
-            },
-            "a misaligned load of a half word",
-        ),
-        (
-            |p| {
-                p.store(2, A0, A1, 1);
-            },
-            "a misaligned store",
-        ),
-        (
-            |p| {
-                p.store(1, A0, A1, 3);
-            },
-            "a misaligned store of a half word",
-        ),
-        (
-            |p| {
-                p.load(2, A0, A2, 0);
-            },
-            "a load where there is no memory",
-        ),
-        (
-            |p| {
-                p.store(0, A0, A2, 0);
-            },
-            "a store where there is no memory",
-        ),
-        (
-            |p| {
-                p.load(2, A0, A3, 0);
-            },
-            "a bus error",
-        ),
-        (
-            |p| {
-                p.jalr(A0, A1, 2);
-            },
-            "jalr to half a word",
-        ),
-        (
-            |p| {
-                p.word(0x0020_006f);
-            },
-            "j to half a word",
-        ),
+fn an_exception_enters_a_trap_at_its_instruction() {
+    type Body = fn(&mut Program) -> &mut Program;
+    let at = ENTRY + 16;
+    let cases: [(Body, u32, u32, &str); 15] = [
+        (|p| p.word(0), 2, 0, "an illegal word"),
+        (|p| p.word(0x1005_252f), 2, 0x1005_252f, "lr.w"),
+        (|p| p.csrr(A0, 0x3a0), 2, 0x3a00_2573, "a CSR"),
+        (|p| p.word(0xf140_1573), 2, 0xf140_1573, "a write of mhartid"),
+        (|p| p.word(0x0000_0073), 11, 0, "ecall"),
+        (|p| p.load(2, A0, A1, 2), 4, DATA + 2, "a misaligned load"),
+        (|p| p.load(1, A0, A1, 1), 4, DATA + 1, "a misaligned load of a half word"),
+        (|p| p.store(2, A0, A1, 1), 6, DATA + 1, "a misaligned store"),
+        (|p| p.store(1, A0, A1, 3), 6, DATA + 3, "a misaligned store of a half word"),
+        (|p| p.load(2, A0, A2, 0), 5, 0xfff8_0000, "a load where there is no memory"),
+        (|p| p.store(0, A0, A2, 0), 7, 0xfff8_0000, "a store where there is no memory"),
+        (|p| p.load(2, A0, A3, 8), 5, DATA + 0x1008, "a bus error"),
+        (|p| p.jalr(A0, A1, 2), 0, DATA + 2, "jalr to half a word"),
+        (|p| p.jalr(A0, A1, 3), 0, DATA + 2, "jalr to half a word, with bit 0"),
+        (|p| p.word(0x0020_006f), 0, at + 2, "j to half a word"),
     ];
-    for (body, what) in cases {
+    for (body, cause, value, what) in cases {
         let mut program = Program::default();
-        program.lui(A1, DATA >> 12).lui(A2, 0xfff00).lui(A3, (DATA >> 12) + 1).addi(A0, ZERO, 77);
+        program.lui(A1, DATA >> 12).lui(A2, 0xfff80).lui(A3, (DATA >> 12) + 1).addi(A0, ZERO, 77);
         body(&mut program);
         program.addi(A4, ZERO, 1).store(2, A4, A1, 0);
         let mut bench = bench((1, 20));
         load(&mut bench.memory.contents, ENTRY, &program);
+        // mtvec is 0 after the hart's reset.
+        load(&mut bench.memory.contents, 0, &telling_handler());
         bench.memory.failing.insert((DATA + 0x1000) >> 6);
         bench.run_to_stop();
         for _ in 0..60 {
             bench.cycle();
         }
-        let last = bench.retired.last().unwrap();
-        assert!(last.trap && last.pc == ENTRY + 16, "{what}: {last:x?}");
-        assert_eq!(bench.retired.len(), 5, "{what}");
-        assert!(bench.memory.written.is_empty() && bench.stopped(), "{what}");
-        assert_eq!(bench.value_of(A0), 77, "{what}");
+        let trap = bench.retired[4];
+        assert!(trap.trap && trap.pc == at && trap.next_pc == 0, "{what}: {trap:x?}");
+        assert!(bench.retired[5].intr && bench.retired.iter().filter(|r| r.intr).count() == 1, "{what}");
+        assert_eq!(bench.retired.len(), 9, "{what}");
+        assert!(bench.memory.written.is_empty() && bench.stopped() && !bench.locked(), "{what}");
+        let found = [A0, A1, A2].map(|rd| bench.value_of(rd));
+        assert_eq!(found, [at, cause, value], "{what}");
     }
 }
 
@@ -166,10 +102,11 @@ fn fetches_that_fail_are_exceptions() {
         program.lui(A0, target).jalr(ZERO, A0, 0);
         let mut bench = bench((1, 20));
         load(&mut bench.memory.contents, ENTRY, &program);
+        load(&mut bench.memory.contents, 0, &telling_handler());
         bench.memory.failing.insert(target << 6);
         bench.run_to_stop();
-        let last = bench.retired.last().unwrap();
-        assert!(last.trap && last.pc == target << 12, "{last:x?}");
+        assert!(bench.retired[2].trap && bench.retired[2].pc == target << 12);
+        assert_eq!([A0, A1, A2].map(|rd| bench.value_of(rd)), [target << 12, 1, target << 12]);
         assert_eq!(bench.memory.fetched.contains(&(target << 6)), fetched);
     }
 }

@@ -11,7 +11,7 @@ use crate::prelude::*;
 /// 1. To memory it is what a core is; see [`CommandPipeline`].
 /// 2. A channel whose event came is delivered at the next boundary between two instructions of its
 ///    hart: the hart goes on at the handler in the next cycle. In a cycle in which the hart changes
-///    its channels or their CSRs nothing is delivered.
+///    its channels or a CSR nothing is delivered; machine interrupts go first.
 /// 3. `hit` of a channel is the event of the writes that it watches.
 #[derive(LogicBlock)]
 #[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize)]
@@ -24,6 +24,12 @@ pub struct CommandProcessor {
     pub registers: CommandControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
+    /// Cycles since reset of the array.
+    pub cycle: Signal<In, Bits<64>>,
+    /// Harts that have an external interrupt pending.
+    pub external: Signal<In, Bits<8>>,
+    /// Harts whose software interrupt is set at this edge.
+    pub doorbell: Signal<In, Bits<8>>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -89,6 +95,9 @@ impl Logic for CommandProcessor {
     fn update(&mut self) {
         connect!(self.registers, self.pipeline.registers);
         connect!(self.invalidate, self.pipeline.invalidate);
+        connect!(self.cycle, self.pipeline.cycle);
+        connect!(self.external, self.pipeline.external);
+        connect!(self.doorbell, self.pipeline.doorbell);
         connect!(self.read_valid, self.pipeline.read_valid);
         connect!(self.read_ready, self.pipeline.read_ready);
         connect!(self.read_line, self.pipeline.read_line);
@@ -120,13 +129,7 @@ impl Logic for CommandProcessor {
                 take_pc = self.channels[h].handler.val();
             }
         }
-        let mut changes = false;
-        for k in 0..self._ulis {
-            changes = self.pipeline.uli[k].arm_valid.val()
-                | self.pipeline.uli[k].leave.val()
-                | self.pipeline.uli[k].write_valid.val();
-        }
-        let taken = take & self.pipeline.boundary.val().get_bit(take_hart.index()) & !changes;
+        let taken = take & self.pipeline.boundary.val().get_bit(take_hart.index());
         self.pipeline.take_valid.next = taken;
         self.pipeline.take_hart.next = take_hart;
         self.pipeline.take_pc.next = take_pc;
@@ -155,7 +158,10 @@ impl Logic for CommandProcessor {
             self.pipeline.uli[k].page_refused.next = self.page[k].refused.val();
             self.page[k].valid.next = self.pipeline.uli[k].page_valid.val();
             self.page[k].line.next = self.pipeline.uli[k].page.val();
+            let mut wakes = bits::<8>(0);
             for h in 0..self._channel_sets {
+                wakes = wakes.replace_bit(h, self.channels[h].wake.val());
+                self.channels[h].trap.next = self.pipeline.uli[k].trap.val().get_bit(h);
                 let of_hart = self.pipeline.uli[k].hart.val() == self.number[h].val();
                 self.channels[h].hold.next = !self.registers.run.val().get_bit(h);
                 self.channels[h].ask_channel.next = self.pipeline.uli[k].ask_channel.val();
@@ -166,6 +172,7 @@ impl Logic for CommandProcessor {
                 self.channels[h].arm_handler.next = self.pipeline.uli[k].arm_handler.val();
                 self.channels[h].arm_parameter.next = self.pipeline.uli[k].arm_parameter.val();
                 self.channels[h].leave.next = of_hart & self.pipeline.uli[k].leave.val();
+                self.channels[h].trap_return.next = of_hart & self.pipeline.uli[k].trap_return.val();
                 self.channels[h].write_valid.next = of_hart & self.pipeline.uli[k].write_valid.val();
                 self.channels[h].write_number.next = self.pipeline.uli[k].write_number.val();
                 self.channels[h].write_set.next = self.pipeline.uli[k].write_set.val();
@@ -177,6 +184,7 @@ impl Logic for CommandProcessor {
                     self.channels[h].event[c].next = self.hit[h * self._channels + c].val();
                 }
             }
+            self.pipeline.uli[k].wake.next = wakes;
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Decoder of the instructions that only the command processor has.
 
+use super::CsrMap;
 use crate::prelude::*;
 
 /// Decides on the instructions that the command processor executes otherwise than the cores: those
-/// of opcodes 0x73 (`ecall`, `ebreak`, CSRs), 0x0f (`fence`, `fence.i`) and custom-0 (EMONITOR,
+/// of opcodes 0x73 (`ecall`, `ebreak`, `mret`, `wfi`, CSRs), 0x0f (`fence`, `fence.i`) and custom-0 (EMONITOR,
 /// ERETURN, SIGNAL, SIGNAL.RANGE).
 ///
 /// Combinational. `known` says whether the word is one of these; if not, the other outputs are low
 /// and [`Decoder`](crate::core::Decoder) decides. `plain` is then the word, else an instruction with
-/// the same registers and immediate. The CSRs are those of user-level interrupts, 0x800 to 0x805;
-/// without channels (`channels` is 0) these and custom-0 are illegal. `mret` and `wfi` are illegal.
+/// the same registers and immediate. [`CsrMap`] says which CSRs there are; without channels
+/// (`channels` is 0) custom-0 is illegal.
 ///
 /// | funct3 of custom-0 | | |
 /// | --- | --- | --- |
@@ -44,10 +45,15 @@ pub struct SystemDecoder {
     pub signal: Signal<Out, Bit>,
     /// SIGNAL.RANGE.
     pub page: Signal<Out, Bit>,
+    /// `mret`.
+    pub trap_return: Signal<Out, Bit>,
+    /// `wfi`.
+    pub sleep: Signal<Out, Bit>,
     /// It raises an exception.
     pub fault: Signal<Out, Bit>,
     /// Cause of the exception: 2 illegal instruction, 3 breakpoint, 11 environment call.
     pub cause: Signal<Out, Bits<5>>,
+    map: CsrMap,
 }
 
 impl Logic for SystemDecoder {
@@ -66,21 +72,29 @@ impl Logic for SystemDecoder {
         self.leave.next = false;
         self.signal.next = false;
         self.page.next = false;
+        self.trap_return.next = false;
+        self.sleep.next = false;
         self.fault.next = false;
         self.cause.next = bits::<5>(2);
         let with_channels = self.channels.val().any();
-        // CSR 0x800 to 0x805; the last and 0x803 are read-only.
+        self.map.number.next = self.instruction.val().get_bits::<12>(20);
+        self.map.channels.next = self.channels.val();
         let number = self.instruction.val().get_bits::<6>(20);
-        let there = (self.instruction.val().get_bits::<6>(26) == bits::<6>(0x20))
-            & (number < bits::<6>(6))
-            & with_channels;
         let writes =
             (funct3.get_bits::<2>(0) == bits::<2>(1)) | self.instruction.val().get_bits::<5>(15).any();
-        let read_only = (number == bits::<6>(3)) | (number == bits::<6>(5));
         if opcode == bits::<7>(0x73) {
             self.known.next = true;
             if !funct3.get_bits::<2>(0).any() {
                 self.fault.next = true;
+                self.plain.next = bits::<32>(0x13);
+                if self.instruction.val() == bits::<32>(0x3020_0073) {
+                    self.trap_return.next = true;
+                    self.fault.next = false;
+                }
+                if self.instruction.val() == bits::<32>(0x1050_0073) {
+                    self.sleep.next = true;
+                    self.fault.next = false;
+                }
                 if self.instruction.val() == bits::<32>(0x0000_0073) {
                     self.cause.next = bits::<5>(11);
                 }
@@ -90,8 +104,8 @@ impl Logic for SystemDecoder {
             } else {
                 self.csr.next = true;
                 self.csr_write.next = writes;
-                self.fault.next = !there | (writes & read_only);
-                self.release.next = number == bits::<6>(5);
+                self.fault.next = !self.map.there.val() | (writes & self.map.read_only.val());
+                self.release.next = self.map.user_level.val() & (number == bits::<6>(5));
                 // addi rd, rs1, 0 or addi rd, x0, number
                 self.plain.next = (self.instruction.val() & bits::<32>(0xf_8f80)) | bits::<32>(0x13);
                 if funct3.get_bit(2) {
@@ -159,10 +173,16 @@ mod tests {
         for (word, expected) in [
             (0x0000_0073, (true, false, false, Some(11))), // ecall
             (0x0010_0073, (true, false, false, Some(3))),  // ebreak
-            (0x3020_0073, (true, false, false, Some(2))),  // mret
-            (0x1050_0073, (true, false, false, Some(2))),  // wfi
-            (0x3400_2573, (true, false, false, Some(2))),  // csrr a0, mscratch
-            (0xc000_2573, (true, false, false, Some(2))),  // csrr a0, cycle
+            (0x3020_0073, (true, false, false, None)),     // mret
+            (0x1050_0073, (true, false, false, None)),     // wfi
+            (0x1020_0073, (true, false, false, Some(2))),  // sret
+            (0x3020_00f3, (true, false, false, Some(2))),  // mret with rd
+            (0x3400_2573, (true, false, false, None)),     // csrr a0, mscratch
+            (0x3050_1073, (true, false, false, None)),     // csrw mtvec, zero
+            (0xc000_2573, (true, false, false, None)),     // csrr a0, cycle
+            (0xc000_1573, (true, false, false, Some(2))),  // csrrw a0, cycle, zero
+            (0x3060_2573, (true, false, false, Some(2))),  // csrr a0, mcounteren
+            (0x8000_2573, (true, false, false, Some(2))),  // csrr a0, uliepc
             (0x0ff0_000f, (true, true, false, None)),      // fence
             (0x0220_000f, (true, false, false, None)),     // fence r, r
             (0x0230_000f, (true, false, false, None)),     // fence r, rw
@@ -194,6 +214,8 @@ mod tests {
             ("leave", unit.leave.val()),
             ("signal", unit.signal.val()),
             ("page", unit.page.val()),
+            ("trap_return", unit.trap_return.val()),
+            ("sleep", unit.sleep.val()),
         ];
         let names = high.into_iter().filter(|(_, high)| *high).map(|(name, _)| name).collect();
         (names, unit.fault.val().then(|| unit.cause.val().to_u32()))
@@ -213,6 +235,9 @@ mod tests {
             (0x8015_f073, &["csr", "csr_write"]), // csrci ulictl, 11
             (0x8030_2573, &["csr"]),         // csrr a0, uliarm
             (0x8050_2573, &["release", "csr"]), // csrr a0, spawnbusy
+            (0x3050_2573, &["csr"]),         // csrr a0, mtvec
+            (0x3020_0073, &["trap_return"]), // mret
+            (0x1050_0073, &["sleep"]),       // wfi
         ] {
             assert_eq!(with_channels(word), (names.to_vec(), None), "{word:#010x}");
         }
@@ -228,8 +253,8 @@ mod tests {
             0x8050_1073, // csrw spawnbusy
             0x8060_2573, // csrr a0, 0x806
             0x8100_2573, // csrr a0, 0x810
-            0x3400_2573, // csrr a0, mscratch
-            0x3020_0073, // mret
+            0x3a00_2573, // csrr a0, pmpcfg0
+            0x1020_0073, // sret
         ] {
             assert_eq!(with_channels(word).1, Some(2), "{word:#010x}");
         }

@@ -1,7 +1,7 @@
 //! Test support: the command processor with memory around it, in rust-hdl's simulator.
 
 use super::CommandPipeline;
-use crate::core::testing::Program;
+use crate::core::testing::{Program, A0, A1, A2};
 use crate::l2::{MemorySizes, MemorySystem};
 use crate::memory::testing::settle;
 use rand::Rng;
@@ -26,6 +26,8 @@ pub struct Retired {
     pub value: u32,
     pub address: u32,
     pub trap: bool,
+    /// The first of a trap handler.
+    pub intr: bool,
     pub uli: bool,
 }
 
@@ -277,6 +279,7 @@ impl<M: Memory> Bench<M> {
     pub fn new(memory: M) -> Self {
         let mut cp = CommandPipeline::new(1, 0, 16, 1, true);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
+        cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;
         let mut bench = Self { cp, memory, cycle: 0, retired: vec![] };
         bench.cycle();
@@ -302,6 +305,7 @@ impl<M: Memory> Bench<M> {
                 value: trace.rd_wdata.val().to_u32(),
                 address: trace.mem_addr.val().to_u32(),
                 trap: trace.trap.val(),
+                intr: trace.intr.val(),
                 uli: trace.uli.val(),
             });
         }
@@ -319,6 +323,14 @@ impl<M: Memory> Bench<M> {
 
     pub fn stopped(&self) -> bool {
         self.cp.registers.stopped.val().get_bit(0)
+    }
+
+    pub fn waiting(&self) -> bool {
+        self.cp.registers.waiting.val().get_bit(0)
+    }
+
+    pub fn locked(&self) -> bool {
+        self.cp.registers.locked.val().get_bit(0)
     }
 
     pub fn quiet(&self) -> bool {
@@ -354,6 +366,18 @@ impl<M: Memory> Bench<M> {
         let last = self.retired.iter().rev().find(|r| r.rd == rd && !r.trap);
         last.unwrap_or_else(|| panic!("x{rd} was not written")).value
     }
+}
+
+/// `csrrw` 1, `csrrs` 2, `csrrc` 3; the forms with an immediate 5 to 7, with it in the place of `rs1`.
+pub fn csr(funct3: u32, rd: u32, number: u32, rs1: u32) -> u32 {
+    number << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x73
+}
+
+/// A trap handler that stops, with `mepc` in a0, `mcause` in a1, `mtval` in a2.
+pub fn telling_handler() -> Program {
+    let mut p = Program::default();
+    p.csrr(A0, 0x341).csrr(A1, 0x342).csrr(A2, 0x343).word(EBREAK);
+    p
 }
 
 /// Puts a program into memory.

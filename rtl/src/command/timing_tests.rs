@@ -1,7 +1,7 @@
 //! How many cycles later the next instruction of a hart retires: the table of docs/command-processor.md, with the array's
 //! memory system.
 
-use super::testing::{load, Bench, System, DATA, EBREAK, ENTRY};
+use super::testing::{csr, load, Bench, System, DATA, EBREAK, ENTRY};
 use crate::core::testing::{Program, A0, A1, A2, T0, ZERO};
 
 /// Cycles by which the instruction after the one labelled with the last run of word `marked` is late, in a program that runs
@@ -99,6 +99,27 @@ fn jumps_and_branches() {
         p.word(0x0000_0297).jalr(ZERO, T0, 12).add(A0, A0, A0).add(A0, A0, A0); // auipc t0, 0
     };
     assert_eq!(later(marked, indirect), [4]);
+}
+
+#[test]
+fn traps_and_csrs() {
+    // A write of a CSR.
+    let marked = csr(1, ZERO, 0x340, A1);
+    let body = |p: &mut Program| {
+        p.word(csr(1, ZERO, 0x340, A1)).csrr(A0, 0x340).add(A0, A0, A0);
+    };
+    assert_eq!(later(marked, body), [5]);
+    assert_eq!(later(csr(2, A0, 0x340, ZERO), body), [0]);
+
+    // `ecall` goes to the handler, `mret` back.
+    let handled = |p: &mut Program| {
+        // auipc t0, 0; addi t0, t0, 28; csrw mtvec, t0; ecall; mret goes on behind the handler.
+        p.word(0x0000_0297).addi(T0, T0, 28).word(csr(1, ZERO, 0x305, T0)).word(0x0000_0073);
+        p.add(A0, A0, A0).jal(ZERO, "on").add(A0, A0, A0);
+        p.csrr(T0, 0x341).addi(T0, T0, 4).word(csr(1, ZERO, 0x341, T0)).word(0x3020_0073).label("on");
+    };
+    assert_eq!(later(0x0000_0073, handled), [5]);
+    assert_eq!(later(0x3020_0073, handled), [4]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub struct CommandTrace {
     pub hart: Signal<Out, Bits<3>>,
     /// Its PC.
     pub pc_rdata: Signal<Out, Bits<32>>,
-    /// PC of the instruction after it.
+    /// PC of the instruction after it; of one that raises an exception the trap handler's.
     pub pc_wdata: Signal<Out, Bits<32>>,
     /// Its word.
     pub insn: Signal<Out, Bits<32>>,
@@ -24,7 +24,7 @@ pub struct CommandTrace {
     pub mem_addr: Signal<Out, Bits<32>>,
     /// It raises an exception.
     pub trap: Signal<Out, Bit>,
-    /// It is the first of a trap handler; low as long as an exception stops the hart.
+    /// It is the first of a trap handler, of an exception or an interrupt.
     pub intr: Signal<Out, Bit>,
     /// It is the first after the hart was made to go on elsewhere between two instructions.
     pub uli: Signal<Out, Bit>,

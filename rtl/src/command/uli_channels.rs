@@ -15,7 +15,9 @@ use crate::prelude::*;
 ///    is not blocked; `handler` is that of the lowest. `take`, legal while `deliver` is high,
 ///    delivers it at this edge: it is pending no longer, but for an event of this cycle, `pc` is
 ///    kept, and further delivery is blocked.
-/// 4. `leave` (ERETURN, in stage W) unblocks.
+/// 4. `leave` (ERETURN, in stage W) unblocks. `trap` (a trap is entered at this edge) keeps in
+///    pblock whether delivery was blocked, and blocks; `trap_return` (`mret`, in stage W) takes it
+///    back.
 /// 5. CSRs are read in stage X: `read_value` answers `read_number` in the same cycle. They are
 ///    written in stage W. What stage W changes shows in the next cycle.
 /// 6. `hold` disarms all channels, unblocks, and sets the context to 0.
@@ -23,7 +25,7 @@ use crate::prelude::*;
 /// | CSR | name | |
 /// | --- | --- | --- |
 /// | 0x800 | uliepc | PC at which the interrupted program goes on |
-/// | 0x801 | ulictl | bit 0: delivery is blocked; bits 15:8: context |
+/// | 0x801 | ulictl | bit 0: delivery is blocked; bit 1, pblock: it was before the trap; bits 15:8: context |
 /// | 0x802 | ulipend | pending channels; a write sets or clears them |
 /// | 0x803 | uliarm | armed channels; read-only |
 /// | 0x804 | ulicause | channel in bits 4:0 and scenario in bits 11:8 of what was delivered last |
@@ -72,6 +74,12 @@ pub struct UliChannels {
     pub pc: Signal<In, Bits<30>>,
     /// Stage W: ERETURN retires.
     pub leave: Signal<In, Bit>,
+    /// A trap is entered at this edge.
+    pub trap: Signal<In, Bit>,
+    /// Stage W: `mret` retires.
+    pub trap_return: Signal<In, Bit>,
+    /// A channel is armed and pending, whether or not it would be delivered.
+    pub wake: Signal<Out, Bit>,
 
     /// Stage X: number of a CSR, bits 5:0.
     pub read_number: Signal<In, Bits<6>>,
@@ -91,6 +99,7 @@ pub struct UliChannels {
     pub write_clear: Signal<In, Bits<32>>,
 
     block: Register<Bit>,
+    block_before: Register<Bit>,
     context: Register<Bits<8>>,
     resume_pc: Register<Bits<30>>,
     cause: Register<Bits<12>>,
@@ -155,6 +164,7 @@ impl Logic for UliChannels {
             );
         }
         self.lowest.request.next = wants;
+        self.wake.next = (armed & pends).any();
         self.deliver.next = wants.any() & !self.block.q.val();
         let mut chosen_handler = bits::<30>(0);
         let mut chosen_scenario = bits::<4>(0);
@@ -175,9 +185,8 @@ impl Logic for UliChannels {
         }
         if self.read_number.val() == bits::<6>(1) {
             value = bit_cast::<32, 8>(self.context.q.val()) << bits::<6>(8);
-            if self.block.q.val() {
-                value = bits::<32>(1) | (bit_cast::<32, 8>(self.context.q.val()) << bits::<6>(8));
-            }
+            value = value.replace_bit(0, self.block.q.val());
+            value = value.replace_bit(1, self.block_before.q.val());
         }
         if self.read_number.val() == bits::<6>(2) {
             value = pends;
@@ -267,6 +276,8 @@ impl Logic for UliChannels {
         if self.write_valid.val() & (self.write_number.val() == bits::<6>(1)) {
             self.block.d.next =
                 (self.block.q.val() & !self.write_clear.val().get_bit(0)) | self.write_set.val().get_bit(0);
+            self.block_before.d.next = (self.block_before.q.val() & !self.write_clear.val().get_bit(1))
+                | self.write_set.val().get_bit(1);
             self.context.d.next = (self.context.q.val() & !self.write_clear.val().get_bits::<8>(8))
                 | self.write_set.val().get_bits::<8>(8);
         }
@@ -284,8 +295,16 @@ impl Logic for UliChannels {
             self.cause.d.next = (bit_cast::<12, 4>(chosen_scenario) << bits::<4>(8))
                 | bit_cast::<12, 5>(self.lowest.index.val());
         }
+        if self.trap_return.val() {
+            self.block.d.next = self.block_before.q.val();
+        }
+        if self.trap.val() {
+            self.block_before.d.next = self.block.q.val();
+            self.block.d.next = true;
+        }
         if self.hold.val() {
             self.block.d.next = false;
+            self.block_before.d.next = false;
             self.context.d.next = bits::<8>(0);
         }
     }
@@ -317,7 +336,7 @@ mod tests {
         let mut unit = UliChannels::new(CHANNELS);
         start!(unit);
         let mut channels = [Channel::default(); CHANNELS];
-        let (mut block, mut context, mut pc, mut cause) = (false, 0u64, None, None);
+        let (mut block, mut before, mut context, mut pc, mut cause) = (false, false, 0u64, None, None);
         let (mut deliveries, mut refusals, mut dropped, mut kept) = (0, 0, 0, 0);
         for cycle in 0..40_000u64 {
             let hold = random.gen_bool(0.001);
@@ -342,8 +361,10 @@ mod tests {
             let number = random.gen_range(0..5u64);
             let (set, clear) = (random.gen::<u32>(), random.gen::<u32>());
             // Contexts 0 and 1.
-            let (set, clear) = if number == 1 { (set & 0x101, clear | 0xfe00) } else { (set, clear) };
+            let (set, clear) = if number == 1 { (set & 0x103, clear | 0xfe00) } else { (set, clear) };
+            let trap_return = !arm && !leave && !write && random.gen_bool(0.05);
             unit.leave.next = leave;
+            unit.trap_return.next = trap_return;
             unit.write_valid.next = write;
             unit.write_number.next = number.into();
             unit.write_set.next = u64::from(set).into();
@@ -362,12 +383,17 @@ mod tests {
             if let (Some(lowest), true) = (lowest, unit.deliver.val()) {
                 assert_eq!(unit.handler.val().to_u64(), channels[lowest].handler, "cycle {cycle}");
             }
+            assert_eq!(
+                unit.wake.val(),
+                channels.iter().any(|c| c.scenario != 0 && c.pending),
+                "cycle {cycle}"
+            );
             let mask = |f: fn(&Channel) -> bool| {
                 channels.iter().enumerate().fold(0, |mask, (i, c)| mask | u64::from(f(c)) << i)
             };
             let shown = match read {
                 0 => pc.map(|pc: u64| pc << 2),
-                1 => Some(u64::from(block) | context << 8),
+                1 => Some(u64::from(block) | u64::from(before) << 1 | context << 8),
                 2 => Some(mask(|c| c.pending)),
                 3 => Some(mask(|c| c.scenario != 0)),
                 4 => cause,
@@ -386,8 +412,11 @@ mod tests {
             assert_eq!(unit.ask_status.val().to_u64(), status, "cycle {cycle}");
 
             // What changes
-            let take = unit.deliver.val() && !arm && !leave && !write && random.gen_bool(0.5);
+            let changes = arm || leave || write || trap_return;
+            let take = unit.deliver.val() && !changes && random.gen_bool(0.5);
             unit.take.next = take;
+            let trap = !changes && !take && random.gen_bool(0.03);
+            unit.trap.next = trap;
             settle!(unit);
             for (i, c) in channels.iter_mut().enumerate() {
                 let fires = events[i] && c.scenario != 0;
@@ -417,6 +446,7 @@ mod tests {
                     0 => pc = pc.map(|pc| (pc & !u64::from(clear >> 2)) | u64::from(set >> 2)),
                     1 => {
                         block = block && clear & 1 == 0 || set & 1 == 1;
+                        before = before && clear & 2 == 0 || set & 2 == 2;
                         context = (context & !u64::from(clear >> 8 & 0xff)) | u64::from(set >> 8 & 0xff);
                     }
                     4 => cause = cause.map(|old| ((old & !u64::from(clear)) | u64::from(set)) & 0xf1f),
@@ -426,6 +456,12 @@ mod tests {
             if leave {
                 block = false;
             }
+            if trap_return {
+                block = before;
+            }
+            if trap {
+                (before, block) = (block, true);
+            }
             if take {
                 deliveries += 1;
                 block = true;
@@ -433,7 +469,7 @@ mod tests {
                 cause = lowest.map(|i| i as u64 | channels[i].scenario << 8);
             }
             if hold {
-                (block, context) = (false, 0);
+                (block, before, context) = (false, false, 0);
                 for c in &mut channels {
                     (c.scenario, c.pending) = (0, false);
                 }

@@ -24,6 +24,11 @@ pub struct UliAccess {
     /// Stage X: the descriptor page cannot be moved there.
     pub page_refused: Signal<In, Bit>,
 
+    /// Harts that have a channel armed and pending.
+    pub wake: Signal<In, Bits<8>>,
+    /// Harts for which a trap is entered at this edge.
+    pub trap: Signal<Out, Bits<8>>,
+
     /// Stage W: hart of the instruction.
     pub hart: Signal<Out, Bits<3>>,
     /// Stage W: EMONITOR retires.
@@ -38,6 +43,8 @@ pub struct UliAccess {
     pub arm_parameter: Signal<Out, Bits<32>>,
     /// Stage W: ERETURN retires.
     pub leave: Signal<Out, Bit>,
+    /// Stage W: `mret` retires.
+    pub trap_return: Signal<Out, Bit>,
     /// Stage W: a write of a CSR retires.
     pub write_valid: Signal<Out, Bit>,
     /// Its number, bits 5:0.

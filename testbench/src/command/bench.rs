@@ -103,7 +103,7 @@ impl CommandBench {
         Self { library, memory }
     }
 
-    /// Runs `program` on hart 0 until an exception stops it, at most `limit` cycles, in lock-step with the reference.
+    /// Runs `program` on hart 0 until `ebreak` or another exception without a handler stops it, at most `limit` cycles, in lock-step with the reference.
     ///
     /// # Errors
     /// [`CommandError`].
@@ -139,7 +139,8 @@ impl CommandBench {
         }));
         host.write("INVALIDATE", 3)?;
         host.write("CP_ENTRY", program.entry)?;
-        host.write("CP_CONTROL", 1)?;
+        // Hart 0 runs, and `ebreak` stops it.
+        host.write("CP_CONTROL", 0x101)?;
         let start = host.device_mut().cycle();
         while host.read("CP_STATUS")? & 1 == 0 {
             if host.device_mut().cycle() - start > limit {

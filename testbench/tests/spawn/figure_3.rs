@@ -110,7 +110,7 @@ impl Run {
         }));
         let entry = self.label("firmware");
         self.host.write("CP_ENTRY", entry).unwrap();
-        self.host.write("CP_CONTROL", 1).unwrap();
+        self.host.write("CP_CONTROL", 0x101).unwrap();
         for _ in 0..2_000 {
             if self.host.read("CP_STATUS").unwrap() & 1 == 1 {
                 break;

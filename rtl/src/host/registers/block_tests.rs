@@ -74,7 +74,8 @@ fn windows_keep_what_was_written() {
 #[test]
 fn the_command_processor_keeps_what_was_written() {
     let check = |unit: &CommandRegisters, of: &dyn Fn(&str) -> u64| {
-        assert_eq!(unit.hardware.run.val().to_u64(), of("CP_CONTROL"));
+        assert_eq!(unit.hardware.run.val().to_u64(), of("CP_CONTROL") & 255);
+        assert_eq!(u64::from(unit.hardware.breakpoint_stops.val()), of("CP_CONTROL") >> 8);
         assert_eq!(unit.hardware.entry.val().to_u64(), of("CP_ENTRY") >> 2);
     };
     keeps_what_was_written!(CommandRegisters, CommandControl, check);
@@ -85,9 +86,11 @@ fn the_command_processor_shows_its_harts() {
     let mut unit = CommandRegisters::default();
     start!(unit);
     unit.hardware.stopped.next = 0x5a.into();
+    unit.hardware.waiting.next = 0x21.into();
+    unit.hardware.locked.next = 0x42.into();
     unit.hardware.harts.next = 3.into();
     unit.hardware.quiet.next = 0xa5.into();
-    for (name, value) in [("CP_STATUS", 0x300_005a), ("CP_QUIET", 0xa5), ("CP_ENTRY", 0x1_0000)] {
+    for (name, value) in [("CP_STATUS", 0x342_215a), ("CP_QUIET", 0xa5), ("CP_ENTRY", 0x1_0000)] {
         unit.request.address.next = u64::from(offset(name)).into();
         settle!(unit);
         assert_eq!(unit.answer.value.val().to_u64(), value, "{name}");

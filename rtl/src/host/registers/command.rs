@@ -7,13 +7,16 @@ use crate::prelude::*;
 pub struct CommandControl {
     /// Bit n: hart n runs; else it is held. A hart that is held does nothing more, but for stores that
     /// retired before. When nothing of it is outstanding (CP_QUIET) a hart whose bit is set starts, always
-    /// at CP_ENTRY, even if the bit was clear for one write only.
+    /// at CP_ENTRY, even if the bit was clear for one write only. Bit 8: `ebreak` stops its hart, else it is
+    /// a trap like other exceptions.
     #[register("CP_CONTROL", 0x300)]
-    pub run: ReadWrite<8>,
-    /// Bits 7:0: hart n is stopped by an exception, `ebreak` among them, with its PC at the instruction,
-    /// until it is held. Bits 27:24: harts that are there.
+    #[fields(run[7:0], breakpoint_stops[8])]
+    pub control: ReadWrite<9>,
+    /// Bits 7:0: hart n is stopped, with its PC at the instruction, until it is held. Bits 15:8: it sleeps in
+    /// `wfi`. Bits 23:16: it is stopped since its trap handler cannot run: an exception came before an
+    /// instruction of the handler retired. Bits 27:24: harts that are there.
     #[register("CP_STATUS", 0x304)]
-    #[fields(stopped[7:0], harts[27:24])]
+    #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24])]
     pub status: ReadOnly<28>,
     /// Address of the first instruction of a hart.
     #[register("CP_ENTRY", 0x308, reset = 0x1_0000)]

@@ -1,0 +1,109 @@
+//! Which CSRs the command processor has.
+
+use crate::prelude::*;
+
+/// Says of the number of a CSR whether the command processor has it, and whether it is read-only.
+///
+/// Combinational. There are those of machine mode (privileged specification 1.12) that docs/command-processor.md lists,
+/// `cycle`, `time` and `instret` with their high halves, and with channels those of user-level
+/// interrupts, 0x800 to 0x805.
+#[derive(LogicBlock, Default)]
+pub struct CsrMap {
+    /// Number of the CSR.
+    pub number: Signal<In, Bits<12>>,
+    /// Channels of a hart; 0: the CSRs of user-level interrupts are not there; constant.
+    pub channels: Signal<In, Bits<4>>,
+    /// There is such a CSR.
+    pub there: Signal<Out, Bit>,
+    /// It cannot be written.
+    pub read_only: Signal<Out, Bit>,
+    /// It is one of user-level interrupts.
+    pub user_level: Signal<Out, Bit>,
+}
+
+impl Logic for CsrMap {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let group = self.number.val().get_bits::<7>(5);
+        let place = self.number.val().get_bits::<5>(0);
+        let mut found = false;
+        // mstatus, misa, mie, mtvec, mstatush
+        if group == bits::<7>(0x18) {
+            found = (place == bits::<5>(0))
+                | (place == bits::<5>(1))
+                | (place == bits::<5>(4))
+                | (place == bits::<5>(5))
+                | (place == bits::<5>(16));
+        }
+        // mcountinhibit, mhpmevent3 to 31
+        if group == bits::<7>(0x19) {
+            found = !place.any() | (place > bits::<5>(2));
+        }
+        // mscratch, mepc, mcause, mtval, mip
+        if group == bits::<7>(0x1a) {
+            found = place < bits::<5>(5);
+        }
+        // mcycle, minstret, mhpmcounter3 to 31, and their high halves
+        if (group == bits::<7>(0x58)) | (group == bits::<7>(0x5c)) {
+            found = place != bits::<5>(1);
+        }
+        // cycle, time, instret, and their high halves
+        if (group == bits::<7>(0x60)) | (group == bits::<7>(0x64)) {
+            found = place < bits::<5>(3);
+        }
+        // mvendorid, marchid, mimpid, mhartid, mconfigptr
+        if group == bits::<7>(0x78) {
+            found = (place > bits::<5>(0x10)) & (place < bits::<5>(0x16));
+        }
+        let user = self.number.val().get_bits::<6>(6) == bits::<6>(0x20);
+        if user {
+            found = (self.number.val().get_bits::<6>(0) < bits::<6>(6)) & self.channels.val().any();
+        }
+        self.there.next = found;
+        self.read_only.next = self.number.val().get_bits::<2>(10).all()
+            | (user & ((place == bits::<5>(3)) | (place == bits::<5>(5))));
+        self.user_level.next = user;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::settle;
+
+    /// All numbers, against lists of ranges.
+    #[test]
+    fn all_numbers() {
+        let machine = [
+            0x300..=0x301u64,
+            0x304..=0x305,
+            0x310..=0x310,
+            0x320..=0x320,
+            0x323..=0x33f,
+            0x340..=0x344,
+            0xb00..=0xb00,
+            0xb02..=0xb1f,
+            0xb80..=0xb80,
+            0xb82..=0xb9f,
+            0xc00..=0xc02,
+            0xc80..=0xc82,
+            0xf11..=0xf15,
+        ];
+        let mut unit = CsrMap::default();
+        for channels in [0u64, 2] {
+            unit.channels.next = channels.into();
+            for number in 0..0x1000u64 {
+                unit.number.next = number.into();
+                settle!(unit);
+                let user = (0x800..0x806).contains(&number) && channels > 0;
+                let there = user || machine.iter().any(|range| range.contains(&number));
+                assert_eq!(unit.there.val(), there, "{number:#x}");
+                if there {
+                    let read_only = number >= 0xc00 || [0x803, 0x805].contains(&number);
+                    assert_eq!(unit.read_only.val(), read_only, "{number:#x}");
+                    assert_eq!(unit.user_level.val(), user, "{number:#x}");
+                }
+            }
+        }
+    }
+}
