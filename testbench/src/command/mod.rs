@@ -17,5 +17,5 @@ pub mod machine;
 
 pub use bench::{CommandBench, CommandError, Ended};
 pub use build::build_program;
-pub use checker::{CommandChecker, CommandRetired};
+pub use checker::{CommandChecker, CommandRetired, Seen};
 pub use generate::{random_program, DATA_BASES};

@@ -92,6 +92,16 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
     // CSRs that reset leaves undefined get a value: by a trap, and mscratch.
     program.words.push(0x0000_0073);
     program.words.push(csr_word(1, 0, 0x340, 8));
+    if style.devices {
+        // minstret
+        program.words.push(csr_word(1, 0, 0xb82, 0));
+        program.words.push(csr_word(1, 0, 0xb02, 0));
+    }
+    if style.channels > 0 {
+        // uliepc, ulicause
+        program.words.push(csr_word(1, 0, 0x800, 8));
+        program.words.push(csr_word(1, 0, 0x804, 0));
+    }
     for number in 0..style.channels {
         program.constant(CHANNEL_SCRATCH, address(channel));
         program.words.push(1 << 28 | number << 25 | 2 << 20 | u32::from(CHANNEL_SCRATCH) << 15 | 0x0b);

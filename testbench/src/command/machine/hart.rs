@@ -196,34 +196,26 @@ impl MachineHart {
         self.csrs.interrupt(pending).map(Taken::Interrupt).or_else(channel)
     }
 
-    /// The hart takes `event`, then executes one instruction. Gives the instruction, which may have raised an exception.
+    /// The hart takes `event`: it goes on at the first instruction of a handler.
     ///
     /// # Errors
-    /// [`Difference`]: the event was not allowed, or the hart executes nothing; it is as before then.
-    pub fn step<R: Registers>(
-        &mut self,
-        shared: &mut Shared<R>,
-        event: Option<Taken>,
-    ) -> Result<Retired, Difference> {
-        let pending = shared.pending(self.csrs.hart);
+    /// [`Difference`]: the event was not allowed; the hart is as before then.
+    pub fn take<R: Registers>(&mut self, shared: &mut Shared<R>, event: Taken) -> Result<(), Difference> {
         if matches!(self.state, State::Stopped | State::LockedUp) {
             return Err(Difference::Ended(self.state));
         }
-        if self.state == State::Waiting && !self.wakes(pending) {
-            return Err(Difference::Asleep);
-        }
+        let pending = shared.pending(self.csrs.hart);
         match event {
-            None => {}
-            Some(Taken::Interrupt(number)) => {
+            Taken::Interrupt(number) => {
                 if self.csrs.interrupt(pending) != Some(number) {
                     let MachineCsrs { enable, enabled, .. } = self.csrs;
                     return Err(Difference::Interrupt { taken: number, pending, enable, enabled });
                 }
                 self.trap(1 << 31 | number, 0);
             }
-            Some(Taken::Channel(number)) => {
+            Taken::Channel(number) => {
                 let (deliverable, block) = (self.channels.deliverable(), self.channels.block);
-                if deliverable != Some(number) || block || self.csrs.interrupt(pending).is_some() {
+                if deliverable != Some(number) || block {
                     return Err(Difference::Channel { taken: number, deliverable, block });
                 }
                 let channel = &mut self.channels.channel[number];
@@ -235,6 +227,28 @@ impl MachineHart {
             }
         }
         self.state = State::Running;
+        Ok(())
+    }
+
+    /// The hart takes `event`, then executes one instruction. Gives the instruction, which may have raised an exception.
+    ///
+    /// # Errors
+    /// [`Difference`]: the event was not allowed, or the hart executes nothing; it is as before then.
+    pub fn step<R: Registers>(
+        &mut self,
+        shared: &mut Shared<R>,
+        event: Option<Taken>,
+    ) -> Result<Retired, Difference> {
+        match event {
+            Some(event) => self.take(shared, event)?,
+            None => match self.state {
+                State::Stopped | State::LockedUp => return Err(Difference::Ended(self.state)),
+                State::Waiting if !self.wakes(shared.pending(self.csrs.hart)) => {
+                    return Err(Difference::Asleep);
+                }
+                State::Waiting | State::Running => self.state = State::Running,
+            },
+        }
         Ok(self.execute(shared, event))
     }
 

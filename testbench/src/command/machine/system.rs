@@ -42,6 +42,8 @@ pub struct Array {
     mailbox_in: [u32; 4],
     mailbox_out: [u32; 4],
     pending: u32,
+    /// Messages sent before the firmware said that it ends.
+    sent_before_end: usize,
     others: BTreeMap<u32, u32>,
 }
 
@@ -62,6 +64,12 @@ impl Array {
         self.mailbox_in = words;
         self.pending |= MAILBOX_FILLED;
         true
+    }
+
+    /// The message with which the firmware ended.
+    fn last_words(&self) -> Option<[u32; 4]> {
+        let ended = self.host_pending & ENDED != 0;
+        self.sent.get(self.sent_before_end).copied().filter(|_| ended)
     }
 
     /// Sets the register at `offset`, as the hardware does.
@@ -110,7 +118,10 @@ impl Registers for Array {
                 }
             }
             CONSOLE => self.output.push(value as u8),
-            HOST_IRQ_RAISE => self.host_pending |= value & (ENDED | 1),
+            HOST_IRQ_RAISE => {
+                self.host_pending |= value & (ENDED | 1);
+                self.sent_before_end = self.sent.len();
+            }
             CP_IRQ_ENABLE..=0x33c => self.set(offset, value),
             _ if is_register(offset) => self.set(offset, value),
             _ => return false,
@@ -142,7 +153,7 @@ fn is_register(offset: u32) -> bool {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemEnd {
-    /// The firmware raised bit 6 of `HOST_IRQ_PENDING`; the words of `MAILBOX_OUT` then.
+    /// The firmware raised bit 6 of `HOST_IRQ_PENDING`; the words that it then sent by `MAILBOX_OUT`.
     Ended([u32; 4]),
     /// This hart is locked up.
     LockedUp(u32),
@@ -205,8 +216,7 @@ impl MachineSystem {
             }
             self.shared.registers.now += 1;
             self.shared.timer.time += 1;
-            if self.shared.registers.host_pending & ENDED != 0 {
-                let words = self.shared.registers.sent.last().copied().unwrap_or_default();
+            if let Some(words) = self.shared.registers.last_words() {
                 return SystemEnd::Ended(words);
             }
             if idle && !self.skip_to_timer() {
