@@ -120,9 +120,7 @@ impl CommandChecker {
     pub fn ended(&self) -> Option<Fault> {
         let csrs = &self.hart.csrs;
         match self.hart.state {
-            State::Stopped => {
-                Some(Fault { cause: crate::iss::Cause::Breakpoint, value: self.hart.hart.pc })
-            }
+            State::Stopped => Some(Fault { cause: crate::iss::Cause::Breakpoint, value: self.hart.hart.pc }),
             State::LockedUp => {
                 let cause = crate::iss::Cause::ALL.into_iter().find(|cause| *cause as u32 == csrs.cause);
                 cause.map(|cause| Fault { cause, value: csrs.value })
