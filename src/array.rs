@@ -72,6 +72,16 @@ impl ArrayArgs {
         self.channels
     }
 
+    /// The harts of the command processor, if the user gave a number.
+    pub fn command_threads(&self) -> Option<usize> {
+        self.command_threads
+    }
+
+    /// Channels of user-level interrupts and slots of the thread spawner, if the user gave numbers.
+    pub fn uli_channels_and_spawn_slots(&self) -> (Option<usize>, Option<usize>) {
+        (self.uli_channels, self.spawn_slots)
+    }
+
     /// The configuration; checked.
     pub fn config(&self) -> anyhow::Result<Config> {
         self.config_or("default")

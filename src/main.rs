@@ -5,6 +5,7 @@ mod array;
 mod bench;
 mod emit;
 mod files;
+mod firmware;
 mod fuzz;
 mod gen_routes;
 mod gen_rules;
@@ -45,6 +46,9 @@ enum Command {
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
+    /// Build firmware for the command processor and show what is in it
+    #[command(subcommand)]
+    Firmware(firmware::Command),
     /// Run a program alone on the reference simulator of the instruction set
     Iss(iss::Args),
     /// Run random programs on the array and compare it with the reference simulator
@@ -67,6 +71,7 @@ impl Command {
         match self {
             Self::Run(args) => args.files(),
             Self::Kernel(command) => command.files(),
+            Self::Firmware(command) => command.files(),
             Self::Iss(args) => args.files(),
             Self::Fuzz(args) => args.files(),
             Self::GenRoutes(args) => args.files(),
@@ -84,6 +89,7 @@ impl Command {
             Self::Emit(args) => emit::execute(&args),
             Self::Run(args) => run::execute(&args, quiet),
             Self::Kernel(command) => kernel::execute(command),
+            Self::Firmware(command) => firmware::execute(command),
             Self::Iss(args) => iss::execute(&args),
             Self::Fuzz(args) => fuzz::execute(&args, quiet),
             Self::Apps => apps::execute(),
@@ -127,6 +133,9 @@ fn main() -> ExitCode {
     match cli.command.execute(cli.quiet) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if print::is_unread(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<print::Exit>() => {
+            ExitCode::from(error.downcast_ref::<print::Exit>().map_or(1, |exit| exit.0))
+        }
         Err(error) => {
             print::error(format_args!("{error:#}"));
             ExitCode::FAILURE

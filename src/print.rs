@@ -24,6 +24,25 @@ pub fn line(text: impl fmt::Display) -> anyhow::Result<()> {
     Ok(written.map_err(OutputError)?)
 }
 
+/// Writes bytes as they are.
+pub fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut output = io::stdout().lock();
+    let written = output.write_all(bytes).and_then(|()| output.flush());
+    Ok(written.map_err(OutputError)?)
+}
+
+/// The command did what it should, and ends with this exit code.
+#[derive(Debug)]
+pub struct Exit(pub u8);
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit code {}", self.0)
+    }
+}
+
+impl std::error::Error for Exit {}
+
 /// Whether `error` says that nobody reads standard output any more.
 pub fn is_unread(error: &anyhow::Error) -> bool {
     let output = error.downcast_ref::<OutputError>();

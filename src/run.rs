@@ -10,6 +10,7 @@ use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency,
     MemoryOptions, Packet, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
+use hermes_testbench::firmware::Firmware;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{self, FaultCause, PacketRecord, Report, RunFacts};
 use hermes_testbench::output::OutputFile;
@@ -18,6 +19,7 @@ use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
 
+mod firmware;
 mod outcome;
 
 use crate::array::{self, ArrayArgs};
@@ -36,8 +38,10 @@ pub struct Args {
     #[command(flatten)]
     inputs: InputArgs,
     /// Capture to process: pcap or pcapng, Ethernet
-    #[arg(long, value_name = "IN")]
-    pcap: PathBuf,
+    #[arg(long, value_name = "IN", required_unless_present = "firmware")]
+    pcap: Option<PathBuf>,
+    #[command(flatten)]
+    firmware_args: firmware::FirmwareArgs,
     /// Capture to write: the forwarded packets as the kernel left them, in commit order
     #[arg(long, value_name = "OUT.pcap")]
     out: Option<PathBuf>,
@@ -128,6 +132,11 @@ struct What {
     /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and its golden model
     #[arg(long, value_name = "FILE.elf")]
     kernel: Option<PathBuf>,
+    /// Firmware for the command processor, alone or beside packets: `hermes firmware build` makes it. Its console output is printed, and
+    /// the value of its `main` is the exit code. If the array has no command processor, it gets one with the harts that the firmware
+    /// needs, two channels a hart and 16 spawner slots, unless other numbers are given
+    #[arg(long, value_name = "FILE.elf")]
+    firmware: Option<PathBuf>,
 }
 
 /// Inputs of the apps.
@@ -170,8 +179,10 @@ impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
         Files::default()
-            .input("--pcap", Some(&self.pcap))
+            .input("--pcap", self.pcap.as_deref())
             .input("--kernel", self.what.kernel.as_deref())
+            .input("--firmware", self.what.firmware.as_deref())
+            .and(self.firmware_args.files())
             .input("--rules", self.inputs.rules.as_deref())
             .input("--routes", self.inputs.routes.as_deref())
             .input("--keys", self.inputs.keys.as_deref())
@@ -205,13 +216,18 @@ impl Args {
                 LineRate::Max => Arrivals::Taken,
                 LineRate::Gbps(_) | LineRate::Trace => Arrivals::Scheduled,
             },
+            // Firmware works while no packet comes.
+            skip_idle: self.what.firmware.is_none(),
             ..usual
         }
     }
 
     /// The array, with what the other options ask of it.
-    fn config(&self) -> anyhow::Result<Config> {
+    fn config(&self, firmware: Option<&Firmware>) -> anyhow::Result<Config> {
         let mut config = self.array.config()?;
+        if let Some(firmware) = firmware {
+            firmware::give_processor(&self.array, firmware, &mut config)?;
+        }
         config.trace |= self.timeline.is_wanted();
         config.packet_ports |= self.through == Through::Ports;
         Ok(config)
@@ -240,7 +256,7 @@ impl Args {
         let (kernel, name) = match (entry, own) {
             (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
             (Some(entry), None) => (entry.kernel(aes)?, entry.name.to_string()),
-            (None, None) => bail!("expected --app or --kernel"),
+            (None, None) => bail!("--pcap: expected --app or --kernel with it"),
         };
         Ok(Program { kernel, name, app })
     }
@@ -300,12 +316,21 @@ impl Outputs {
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
-    let config = args.config()?;
+    let firmware = args.what.firmware.as_deref().map(Firmware::read).transpose()?;
+    let config = args.config(firmware.as_ref())?;
     let latency = args.latency()?;
+    let pcap = match (&args.pcap, &firmware) {
+        (Some(pcap), _) => pcap,
+        (None, Some(firmware)) => return firmware::run_alone(args, firmware, &config, latency, quiet),
+        (None, None) => bail!("expected --pcap"),
+    };
     let program = args.program(config.aes)?;
     args.check_through(&program)?;
+    if let Some(firmware) = &firmware {
+        firmware::check(firmware, &config, Some(&program))?;
+    }
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
-    let capture = traffic::read(&args.pcap, args.max_packets)?;
+    let capture = traffic::read(pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
     let timeline = args.timeline.create(&config, &program.kernel)?;
 
@@ -326,7 +351,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Through::Host => in_the_ring(&packets, arrivals),
         Through::Ports => on_the_wire(&capture.frames, arrivals),
     };
-    let outcome = simulate(args, &config, &program, setup, arriving, timeline, quiet)?;
+    let outcome = simulate(args, &config, &program, firmware.as_ref(), setup, arriving, timeline, quiet)?;
+    let (outcome, ended) = outcome;
 
     let result = match (outcome, &program.app) {
         (Outcome::Host(result), None) => result,
@@ -345,7 +371,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let facts = RunFacts {
         kernel: program.name,
         inputs: program.app.as_ref().map(|app| app.notes()).unwrap_or_default(),
-        capture: args.pcap.display().to_string(),
+        capture: pcap.display().to_string(),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,
@@ -374,7 +400,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
     tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
-    printed
+    printed?;
+    firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, &ended))
 }
 
 /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
@@ -435,16 +462,18 @@ impl Outcome {
     }
 }
 
-/// Builds the model, loads the kernel and runs the packets.
+/// Builds the model, loads kernel and firmware and runs the packets.
+#[allow(clippy::too_many_arguments)]
 fn simulate(
     args: &Args,
     config: &Config,
     program: &Program,
+    firmware: Option<&Firmware>,
     mut setup: ArraySetup,
     packets: Vec<Packet>,
     timeline: Option<Timeline>,
     quiet: bool,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<(Outcome, Option<firmware::Ended>)> {
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -453,11 +482,17 @@ fn simulate(
     let memory = MemoryOptions { latency: args.latency()?, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
     host.load_kernel(&KernelImage::from(&program.kernel))?;
+    if let Some(firmware) = firmware {
+        host.reserve_firmware(firmware)?;
+    }
     if let Some(app) = &program.app {
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
+    if let Some(firmware) = firmware {
+        host.start_firmware(firmware)?;
+    }
     let options = args.options();
     let bar = print::progress(packets.len() as u64, quiet);
     let mut progress = |progress: cosim::Progress| bar.set_position(progress.committed);
@@ -472,18 +507,23 @@ fn simulate(
         }
     };
     bar.finish_and_clear();
+    let ended = match (&result, firmware) {
+        (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, packets.len())),
+        _ => None,
+    };
     let cycle = host.device_mut().cycle();
     drop(host);
     // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
-    let ended = timeline.map(|timeline| timeline.commit(cycle)).transpose();
+    let written = timeline.map(|timeline| timeline.commit(cycle)).transpose();
     let outcome = result.map_err(|error| match error {
         CosimError::NoCommit { .. } => anyhow!(
             "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --commit-limit CYCLES waits for longer"
         ),
         error => error.into(),
     })?;
-    ended?;
+    written?;
+    let ended = ended.transpose()?;
     let result = outcome.run();
     log::info!(
         "{} cycles simulated in {:.2} s: {:.1} kHz",
@@ -494,7 +534,7 @@ fn simulate(
     if result.bus_errors > 0 {
         log::warn!("{} memory responses were errors", result.bus_errors);
     }
-    Ok(outcome)
+    Ok((outcome, ended))
 }
 
 /// A waveform file, which gets its name when the simulation has ended.

@@ -29,6 +29,10 @@ pub struct HermesTop<const LANES: usize> {
     /// The registers.
     pub s_axil: AxiLite,
 
+    /// To the host: interrupt (HOST_IRQ_PENDING). Only with a command processor.
+    #[count(commands)]
+    pub irq: Vec<Signal<Out, Bit>>,
+
     /// AXI4 masters: the channels to memory.
     #[count(config.channels)]
     pub m_axi: Vec<Axi4Master>,
@@ -349,10 +353,44 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         // Command processor
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
+            connect!(self.registers.access[k], self.command[k].access);
+            self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();
+            self.registers.host_link[k].stopped.next = self.command[k].registers.stopped.val();
+            self.registers.host_link[k].locked_up.next = self.command[k].registers.locked.val();
+            self.command[k].external.next = self.registers.host_link[k].external.val();
+            self.command[k].doorbell.next = self.registers.host_link[k].doorbell.val();
+            self.irq[k].next = self.registers.host_link[k].irq.val();
+            // Packets that wait and that are committed
+            self.registers.host_link[k].push_count.next = self.registers.tasks.count.val();
+            self.registers.host_link[k].push.next =
+                self.registers.tasks.valid.val() & self.dispatch.task_ready.val();
+            for p in 0..self._ports {
+                self.registers.host_link[k].push_count.next = self.ports[p].task_count.val();
+                self.registers.host_link[k].push.next =
+                    self.ports[p].task_valid.val() & self.dispatch.task_ready.val();
+            }
+            self.registers.host_link[k].issue.next = self.dispatch.trace_issue_valid.val();
+            self.registers.host_link[k].issue_count.next = self.dispatch.trace_issue_count.val();
+            self.registers.host_link[k].committed.next = self.dispatch.committed_packets.val();
+            // Events of the thread spawner and of the cores
+            self.registers.host_link[k].slot_freed.next = false;
+            self.registers.host_link[k].spawn_errors.next = bits::<4>(0);
+            for j in 0..self._spawns {
+                self.registers.host_link[k].issue.next =
+                    self.dispatch.trace_issue_valid.val() & !self.dispatch.start_spawned[j].val();
+                self.registers.host_link[k].slot_freed.next = self.spawner[j].trace_complete_valid.val();
+                self.registers.host_link[k].spawn_errors.next =
+                    bit_cast::<4, 2>(self.spawner[j].control.overruns.val().get_bits::<2>(0))
+                        | (bit_cast::<4, 2>(self.spawner[j].control.rejected.val().get_bits::<2>(0))
+                            << bits::<3>(2));
+            }
+            let mut faulted = false;
+            for i in 0..self._cores {
+                faulted = faulted || self.core[i].fault_valid.val();
+            }
+            self.registers.host_link[k].fault.next = faulted;
             self.command[k].invalidate.next = self.registers.memory.instructions.val();
             self.command[k].cycle.next = self.registers.time.cycle.val();
-            self.command[k].external.next = bits::<8>(0);
-            self.command[k].doorbell.next = bits::<8>(0);
             self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
             self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
             self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();
@@ -398,6 +436,11 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Faults and bus errors
         self.faults.pop.next = self.registers.faults.pop.val();
+        for k in 0..self._commands {
+            // Only its owner removes a record.
+            self.faults.pop.next = self.registers.faults.pop.val()
+                & (self.registers.was_by_command[k].val() == self.registers.command[k].firmware_faults.val());
+        }
         self.registers.faults.faults.next = self.faults.faults.val();
         self.registers.faults.level.next = self.faults.level.val();
         self.registers.faults.dropped.next = self.faults.dropped.val();

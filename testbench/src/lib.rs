@@ -7,6 +7,7 @@
 //! | `apps` | the apps: kernel, inputs, golden model |
 //! | `tables` | routing tables, rules and patterns: their files, and what kernels read in shared memory |
 //! | `command` | programs on the command processor |
+//! | `firmware` | firmware of the command processor: builds, loads, runs, explains it |
 //! | `kernel` | builds packet kernels and loads them from ELF files |
 //! | `iss` | the reference simulator of the instruction set |
 //! | `litmus` | tests of the memory model |
@@ -22,6 +23,7 @@
 pub mod apps;
 pub mod command;
 pub mod cosim;
+pub mod firmware;
 pub mod fuzz;
 pub mod golden;
 pub mod iss;

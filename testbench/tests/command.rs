@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 
 use grid::{build, seed};
 use hermes_rtl::config::Config;
-use hermes_testbench::command::{build_program, random_program, CommandBench};
+use hermes_testbench::command::machine::{machine_program, Abilities, Style};
+use hermes_testbench::command::{build_program, random_program, CommandBench, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::iss::Cause;
 use rand::SeedableRng;
@@ -20,23 +21,27 @@ use verilator_sys::ModelLibrary;
 /// Cycles that a program may take.
 const LIMIT: u64 = 3_000_000;
 
+/// What the harts of these arrays can do.
+const PRESENT: Abilities = Abilities { channels: 0, m: false, devices: false, ..Abilities::PRESENT };
+
 /// A small array with a command processor: the smallest L2, so that lines leave it.
 fn array() -> &'static ModelLibrary {
     static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
-    ARRAY.get_or_init(|| {
-        let config = Config {
-            cores: 1,
-            lanes: 1,
-            warps: 2,
-            command_threads: 1,
-            instruction_cache_lines: 32,
-            l2_banks: 2,
-            l2_bank_lines: 32,
-            trace: true,
-            ..Config::preset("fpga").unwrap()
-        };
-        build(&config)
-    })
+    ARRAY.get_or_init(|| build(&config()))
+}
+
+fn config() -> Config {
+    Config {
+        cores: 1,
+        lanes: 1,
+        warps: 2,
+        command_threads: 1,
+        instruction_cache_lines: 32,
+        l2_banks: 2,
+        l2_bank_lines: 32,
+        trace: true,
+        ..Config::preset("fpga").unwrap()
+    }
 }
 
 fn memory(latency: Latency, stall_percent: u8, seed: u64) -> MemoryOptions {
@@ -62,14 +67,14 @@ fn exit_value(bench: &CommandBench, path: &Path) -> (u32, hermes_testbench::comm
 
 #[test]
 fn self_checking_programs() {
-    let bench = CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, seed()));
+    let bench = CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, seed()), PRESENT);
     let mut count = 0;
     for entry in std::fs::read_dir(tests_folder()).unwrap() {
         let path = entry.unwrap().path();
         let (value, ended) = exit_value(&bench, &path);
-        println!("{}: {} instructions, {} cycles", path.display(), ended.instructions, ended.cycles);
+        println!("{}: {} instructions, {} cycles", path.display(), ended.seen.instructions, ended.cycles);
         assert_eq!(value, 0, "{}: the check with this number fails", path.display());
-        assert!(ended.instructions > 100, "{}", path.display());
+        assert!(ended.seen.instructions > 100, "{}", path.display());
         count += 1;
     }
     assert_eq!(count, 8);
@@ -79,7 +84,7 @@ fn self_checking_programs() {
 #[test]
 fn a_program_in_c() {
     for latency in [Latency::Fixed(1), Latency::Fixed(100)] {
-        let bench = CommandBench::new(array().clone(), memory(latency, 0, seed()));
+        let bench = CommandBench::new(array().clone(), memory(latency, 0, seed()), PRESENT);
         let path = tests_folder().join("sort.c");
         let program = build_program(&path).unwrap();
         let (value, ended) = exit_value(&bench, &path);
@@ -87,7 +92,7 @@ fn a_program_in_c() {
         let result = program.symbols.iter().find(|(name, _)| name == "result").unwrap().1;
         let words: Vec<u32> = (0..4).map(|i| ended.memory.read_u32(result + 4 * i).unwrap()).collect();
         assert_eq!(words, SORT_RESULT);
-        println!("{} instructions, {} cycles", ended.instructions, ended.cycles);
+        println!("{} instructions, {} cycles", ended.seen.instructions, ended.cycles);
     }
 }
 
@@ -104,7 +109,7 @@ fn random_programs() {
     let (mut instructions, mut cycles, mut causes) = (0, 0, std::collections::BTreeSet::new());
     for memory in &memories {
         // One program after the other on the same array: nothing of one is left in the next.
-        let bench = CommandBench::new(array().clone(), memory.clone());
+        let bench = CommandBench::new(array().clone(), memory.clone(), PRESENT);
         let model = array().instantiate().unwrap();
         let mut host = Host::new(Simulation::new(model, 1 << 24, memory.clone()).unwrap()).unwrap();
         for number in 0..8 {
@@ -112,7 +117,7 @@ fn random_programs() {
             let program = random_program(&mut random, 120);
             let ended = bench.run_on(&mut host, &program, LIMIT);
             let ended = ended.unwrap_or_else(|e| panic!("{memory:?}: program {number}: {e}"));
-            instructions += ended.instructions;
+            instructions += ended.seen.instructions;
             cycles += ended.cycles;
             causes.insert(ended.fault.unwrap().cause);
         }
@@ -120,4 +125,33 @@ fn random_programs() {
     println!("{instructions} instructions, {cycles} cycles, ended by {causes:?}");
     assert!(instructions > 100_000, "{instructions}");
     assert!(causes.len() > 3, "{causes:?}");
+}
+
+/// Random programs in machine mode, which end by a lock-up: exceptions, CSRs, `mret`, user-level interrupts.
+#[test]
+fn random_programs_in_machine_mode() {
+    let seed = seed();
+    let abilities = Abilities { channels: 2, ..PRESENT };
+    let library = build(&Config { uli_channels: 2, ..config() });
+    let style = Style { devices: abilities.devices, ..Style::array(abilities.m, 2) };
+    let mut total = Seen::default();
+    for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
+        let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
+        let model = library.instantiate().unwrap();
+        let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
+        for number in 0..8 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
+            let program = machine_program(&mut random, 120, style);
+            let ended = bench.run_on(&mut host, &program.executable, LIMIT);
+            let ended = ended.unwrap_or_else(|e| panic!("program {number}: {e}"));
+            assert_eq!(ended.fault.unwrap().cause, Cause::EnvironmentCall, "program {number}");
+            total.instructions += ended.seen.instructions;
+            total.exceptions += ended.seen.exceptions;
+            total.interrupts += ended.seen.interrupts;
+            total.user_interrupts += ended.seen.user_interrupts;
+        }
+    }
+    println!("{total:?}");
+    assert!(total.instructions > 50_000 && total.exceptions > 1_000, "{total:?}");
+    assert!(total.user_interrupts > 100, "{total:?}");
 }

@@ -141,7 +141,7 @@ units! {
     queue_pointers: memory::QueuePointers::<3>::default();
     queue_ram: memory::QueueRam::<8, 3>::default();
     store_path: memory::StorePath::<4>::default();
-    axi_lite_slave: host::AxiLiteSlave::default();
+    axi_lite_slave: host::AxiLiteSlave::new(0);
     configuration_registers: registers::configuration::ConfigurationRegisters::default();
     counter_registers: registers::core_counters::CoreCounterRegisters::new(3);
     window_registers: registers::windows::WindowRegisters::default();

@@ -14,7 +14,9 @@ use crate::prelude::*;
 ///    reads wait too.
 /// 5. An access that is not `known` gets SLVERR, any other OKAY. The response stands two cycles
 ///    after the transfer of the (last) request, if nothing is in the way.
-#[derive(Clone, Debug, Default, LogicBlock)]
+/// 6. While `hold` is high, if it is there, there is no access; the bus goes on.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(holds: usize)]
 pub struct AxiLiteSlave {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -27,6 +29,9 @@ pub struct AxiLiteSlave {
     pub request: Flipped<RegisterRequest>,
     /// From the registers.
     pub answer: Flipped<RegisterAnswer>,
+    /// No access in this cycle; only if somebody else uses the registers too.
+    #[count(holds)]
+    pub hold: Vec<Signal<In, Bit>>,
 
     aw_held: Register<Bit>,
     aw_address: Register<Bits<12>>,
@@ -41,6 +46,19 @@ pub struct AxiLiteSlave {
     r_data: Register<Bits<32>>,
     r_response: Register<Bits<2>>,
     read_first: Register<Bit>,
+    #[init(holds)]
+    _holds: usize,
+}
+
+impl AxiLiteSlave {
+    /// A slave that has the registers for itself (`holds` 0), or shares them (1).
+    ///
+    /// # Panics
+    /// If `holds` is more than 1.
+    pub fn new(holds: usize) -> Self {
+        assert!(holds <= 1, "AxiLiteSlave: {holds} signals `hold`, expected 0 or 1");
+        Self::wired(holds)
+    }
 }
 
 impl Logic for AxiLiteSlave {
@@ -118,6 +136,20 @@ impl Logic for AxiLiteSlave {
             self.r_data.d.next = self.answer.value.val();
             self.r_response.d.next = response;
         }
+        // Without an access the channels only take and give. What stands in data and response of an answer that is not
+        // valid does not count.
+        for k in 0..self._holds {
+            if self.hold[k].val() {
+                self.request.write.next = false;
+                self.request.read.next = false;
+                self.aw_held.d.next = self.aw_held.q.val() | self.axil.awvalid.val();
+                self.w_held.d.next = self.w_held.q.val() | self.axil.wvalid.val();
+                self.ar_held.d.next = self.ar_held.q.val() | self.axil.arvalid.val();
+                self.b_valid.d.next = self.b_valid.q.val() & !self.axil.bready.val();
+                self.r_valid.d.next = self.r_valid.q.val() & !self.axil.rready.val();
+                self.read_first.d.next = self.read_first.q.val();
+            }
+        }
         self.axil.bvalid.next = self.b_valid.q.val();
         self.axil.bresp.next = self.b_response.q.val();
         self.axil.rvalid.next = self.r_valid.q.val();
@@ -137,8 +169,18 @@ mod tests {
     /// upper half is not known.
     #[test]
     fn random_traffic_reads_what_was_written() {
+        traffic(0);
+    }
+
+    /// The same, and the registers are in use by somebody else in every third cycle.
+    #[test]
+    fn no_access_while_held() {
+        traffic(1);
+    }
+
+    fn traffic(holds: usize) {
         let mut random = random();
-        let mut unit = AxiLiteSlave::default();
+        let mut unit = AxiLiteSlave::new(holds);
         start!(unit);
         let mut memory = [0u32; 64];
         let mut writes: VecDeque<(usize, u32, u32)> = VecDeque::new();
@@ -165,7 +207,12 @@ mod tests {
             unit.axil.bready.next = random.gen_bool(0.5);
             unit.axil.rready.next = random.gen_bool(0.5);
             unit.answer.delay.next = random.gen_bool(0.5);
+            let held = holds == 1 && random.gen_bool(0.33);
+            if holds == 1 {
+                unit.hold[0].next = held;
+            }
             settle!(unit);
+            assert!(!held || !(unit.request.read.val() || unit.request.write.val()), "cycle {cycle}");
             let word = unit.request.address.val().index() / 4;
             unit.answer.known.next = word < 32;
             unit.answer.value.next = u64::from(if word < 32 { memory[word] } else { 0 }).into();
@@ -205,7 +252,10 @@ mod tests {
                 r_expected.push_back(if word < 32 { (0, memory[word]) } else { (2, 0) });
                 waiting_read = 0;
             }
-            waiting_read = if reads.is_empty() || unit.axil.rvalid.val() { 0 } else { waiting_read + 1 };
+            waiting_read = match () {
+                () if reads.is_empty() || unit.axil.rvalid.val() => 0,
+                () => waiting_read + usize::from(!held),
+            };
             assert!(waiting_read <= 2, "cycle {cycle}: a read starves");
             let (aw, w, ar) = (
                 unit.axil.awvalid.val() && unit.axil.awready.val(),

@@ -3,9 +3,11 @@
 mod axi_lite_slave;
 #[cfg(test)]
 mod equivalence;
+mod register_port;
 pub mod registers;
 mod task_push;
 
 pub use axi_lite_slave::AxiLiteSlave;
+pub use register_port::RegisterPort;
 pub use registers::RegisterFile;
 pub use task_push::TaskPush;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use verilator_sys::{Model, ModelLibrary, Output};
 
-use super::checker::{CommandChecker, CommandRetired};
+use super::checker::{CommandChecker, CommandRetired, Seen};
+use super::machine::Abilities;
 use crate::cosim::{CosimError, Device, Host, MemoryImage, MemoryOptions, Simulation};
 use crate::iss::Fault;
 use crate::kernel::Executable;
@@ -40,8 +41,8 @@ pub enum CommandError {
 pub struct Ended {
     /// Cycles from the start of the hart to the look at which it was stopped.
     pub cycles: u64,
-    /// Instructions that were compared with the reference, with the one that stopped the hart.
-    pub instructions: u64,
+    /// What was compared with the reference, with the instruction that stopped the hart.
+    pub seen: Seen,
     /// What stopped it, as the reference has it.
     pub fault: Option<Fault>,
     /// The shared memory afterwards, with what was in the L2.
@@ -58,6 +59,8 @@ struct CommandPorts {
     value: Output,
     address: Output,
     trap: Output,
+    intr: Output,
+    uli: Output,
 }
 
 impl CommandPorts {
@@ -72,6 +75,8 @@ impl CommandPorts {
             value: port("rd_wdata", 32)?,
             address: port("mem_addr", 32)?,
             trap: port("trap", 1)?,
+            intr: port("intr", 1)?,
+            uli: port("uli", 1)?,
         })
     }
 
@@ -86,6 +91,8 @@ impl CommandPorts {
             value: word(self.value),
             address: word(self.address),
             trap: model.get_bool(self.trap),
+            intr: model.get_bool(self.intr),
+            uli: model.get_bool(self.uli),
         })
     }
 }
@@ -94,16 +101,25 @@ impl CommandPorts {
 pub struct CommandBench {
     library: ModelLibrary,
     memory: MemoryOptions,
+    abilities: Abilities,
+    stops_on_break: bool,
 }
 
 impl CommandBench {
-    /// Runs programs on models of `library`.
+    /// Runs programs on models of `library`, whose hart can do what `abilities` say. `ebreak` stops the hart.
     #[must_use]
-    pub fn new(library: ModelLibrary, memory: MemoryOptions) -> Self {
-        Self { library, memory }
+    pub fn new(library: ModelLibrary, memory: MemoryOptions, abilities: Abilities) -> Self {
+        Self { library, memory, abilities, stops_on_break: true }
     }
 
-    /// Runs `program` on hart 0 until `ebreak` or another exception without a handler stops it, at most `limit` cycles, in lock-step with the reference.
+    /// `ebreak` raises an exception: only a lock-up ends a program.
+    #[must_use]
+    pub fn going_on_at_break(mut self) -> Self {
+        self.stops_on_break = false;
+        self
+    }
+
+    /// Runs `program` on hart 0 until `ebreak` or a lock-up stops it, at most `limit` cycles, in lock-step with the reference.
     ///
     /// # Errors
     /// [`CommandError`].
@@ -132,17 +148,20 @@ impl CommandBench {
         }
         let ports = CommandPorts::bind(host.device_mut().model_mut()).map_err(CosimError::from)?;
         let image = host.device_mut().image().clone();
-        let checker = Rc::new(RefCell::new(CommandChecker::new(program.entry, image)));
+        let registers = host.registers().map(|register| register.offset).collect();
+        let checker = CommandChecker::new(program.entry, image, self.abilities, registers);
+        let checker = if self.stops_on_break { checker.stopping_on_break() } else { checker };
+        let checker = Rc::new(RefCell::new(checker));
         let observer = Rc::clone(&checker);
-        host.device_mut().set_observer(Box::new(move |_, model, _, _| {
-            ports.sample(model).map_or(Ok(()), |retired| observer.borrow_mut().retire(&retired))
+        host.device_mut().set_observer(Box::new(move |cycle, model, _, _| {
+            ports.sample(model).map_or(Ok(()), |retired| observer.borrow_mut().retire(cycle, &retired))
         }));
         host.write("INVALIDATE", 3)?;
         host.write("CP_ENTRY", program.entry)?;
-        // Hart 0 runs, and `ebreak` stops it.
-        host.write("CP_CONTROL", 0x101)?;
+        // Hart 0 runs; bit 8: `ebreak` stops it.
+        host.write("CP_CONTROL", 1 | u32::from(self.stops_on_break) << 8)?;
         let start = host.device_mut().cycle();
-        while host.read("CP_STATUS")? & 1 == 0 {
+        while host.read("CP_STATUS")? & (1 << 16 | 1) == 0 {
             if host.device_mut().cycle() - start > limit {
                 return Err(CommandError::Limit(limit));
             }
@@ -159,6 +178,6 @@ impl CommandBench {
             let (expected, found) = (checker.memory().read_u32(address)?, memory.read_u32(address)?);
             return Err(CommandError::Memory { address, expected, found });
         }
-        Ok(Ended { cycles, instructions: checker.compared(), fault: checker.ended(), memory })
+        Ok(Ended { cycles, seen: checker.seen(), fault: checker.ended(), memory })
     }
 }

@@ -10,7 +10,7 @@ const START: &str = include_str!("../../../kernels-asm/firmware/start.S");
 /// Checks of self-checking programs.
 const EXPECT: &str = include_str!("../../../kernels-asm/firmware/expect.inc");
 /// Where a program lies in memory.
-const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware.ld");
+const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/program.ld");
 
 /// What a hart executes.
 const FLAGS: [&str; 2] = ["-march=rv32i_zifencei_zbb", "-mabi=ilp32"];

@@ -1,12 +1,10 @@
 //! The reference of one hart, in lock-step with what the array retires.
 
+use super::machine::{
+    Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS,
+};
 use crate::cosim::MemoryImage;
-use crate::iss::{disassemble, Cause, Fault, Hart, Isa, Memory, NoCsrs};
-
-/// From here on there is no memory for the command processor.
-const OUTSIDE: u32 = 0xfff0_0000;
-/// `fence.i`, which the cores do not have, and the reference simulator neither.
-const FENCE_I: u32 = 0x0000_100f;
+use crate::iss::{disassemble, Fault, Isa};
 
 /// An instruction in the trace of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,128 +23,185 @@ pub struct CommandRetired {
     pub address: u32,
     /// It raised an exception.
     pub trap: bool,
+    /// It is the first of a trap handler.
+    pub intr: bool,
+    /// It is the first of a handler of user-level interrupts.
+    pub uli: bool,
 }
 
-/// The shared memory as the command processor sees it.
-struct View<'a>(&'a mut MemoryImage);
+/// What the array says to the reference: time and registers are its own.
+#[derive(Debug, Default)]
+struct FromArray {
+    /// The cycle.
+    cycle: u64,
+    /// Offsets of the registers that are there.
+    registers: Vec<u32>,
+}
 
-impl Memory for View<'_> {
-    fn fetch(&mut self, address: u32) -> Result<u32, Cause> {
-        if address >= OUTSIDE {
-            return Err(Cause::InstructionAccess);
-        }
-        self.0.read_u32(address).map_err(|_| Cause::InstructionAccess)
+impl Registers for FromArray {
+    fn read(&mut self, _: u32, offset: u32) -> Option<u32> {
+        self.registers.contains(&offset).then_some(0)
     }
 
-    fn load(&mut self, address: u32, bytes: u32) -> Result<u32, Cause> {
-        let mut value = [0; 4];
-        if address >= OUTSIDE {
-            return Err(Cause::LoadAccess);
-        }
-        self.0.read(address, &mut value[..bytes as usize]).map_err(|_| Cause::LoadAccess)?;
-        Ok(u32::from_le_bytes(value))
+    fn write(&mut self, _: u32, offset: u32, _: u32) -> bool {
+        self.registers.contains(&offset)
     }
 
-    fn store(&mut self, address: u32, bytes: u32, value: u32) -> Result<(), Cause> {
-        if address >= OUTSIDE {
-            return Err(Cause::StoreAccess);
-        }
-        self.0.write(address, &value.to_le_bytes()[..bytes as usize]).map_err(|_| Cause::StoreAccess)
+    fn time(&mut self, _: &Timer) -> u64 {
+        self.cycle
     }
 
-    fn load_reserved(&mut self, _: u32) -> Result<u32, Cause> {
-        Err(Cause::LoadAccess)
+    fn cycle(&mut self, _: u32) -> u64 {
+        self.cycle
     }
 
-    fn exchange(&mut self, _: u32, _: impl FnOnce(u32) -> Option<u32>) -> Result<u32, Cause> {
-        Err(Cause::StoreAccess)
+    // Programs in lock-step do not enable it.
+    fn external(&mut self, _: u32) -> bool {
+        false
+    }
+
+    fn spawn_busy(&mut self, _: u32) -> u32 {
+        0
+    }
+
+    fn move_page(&mut self, _: u32, _: u32) -> bool {
+        true
     }
 }
 
-/// Compares one hart with the reference simulator: RV32I_Zbb_Zifencei, without CSRs and without a trap handler.
+/// Counts of what a checker has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Instructions, those that raised an exception too.
+    pub instructions: u64,
+    /// Exceptions.
+    pub exceptions: u64,
+    /// Interrupts of machine mode.
+    pub interrupts: u64,
+    /// User-level interrupts.
+    pub user_interrupts: u64,
+}
+
+/// Compares one hart with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
+/// all that follows, the checker.
 pub struct CommandChecker {
-    hart: Hart,
-    memory: MemoryImage,
-    compared: u64,
-    ended: Option<Fault>,
-    locked: bool,
+    hart: MachineHart,
+    shared: Shared<FromArray>,
+    seen: Seen,
+    /// The last instruction raised an exception.
+    trapped: bool,
 }
 
 impl CommandChecker {
-    /// A hart that starts at `entry` with this memory. Its registers are 0, which those of the array need not be: a program
-    /// must write a register before it reads it.
+    /// Hart 0, which starts at `entry` with this memory and can do what `abilities` say; `registers` are the offsets of those that the
+    /// array has. Its registers are 0, which those of the array need not be: a program must write a register before it reads it.
     #[must_use]
-    pub fn new(entry: u32, memory: MemoryImage) -> Self {
-        Self { hart: Hart::new(entry), memory, compared: 0, ended: None, locked: false }
+    pub fn new(entry: u32, memory: MemoryImage, abilities: Abilities, registers: Vec<u32>) -> Self {
+        let hart = MachineHart::new(0, entry, abilities);
+        let shared = Shared::new(memory, 1, FromArray { registers, cycle: 0 });
+        Self { hart, shared, seen: Seen::default(), trapped: false }
     }
 
-    /// Instructions that were compared.
+    /// `ebreak` stops the hart, instead of raising an exception.
     #[must_use]
-    pub fn compared(&self) -> u64 {
-        self.compared
+    pub fn stopping_on_break(mut self) -> Self {
+        self.hart.stops_on_break = true;
+        self
     }
 
-    /// The exception that ended the program.
+    /// What was compared.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// The exception that ended the program: `ebreak` that stopped the hart, or the one whose handler could not begin.
     #[must_use]
     pub fn ended(&self) -> Option<Fault> {
-        self.ended
+        let csrs = &self.hart.csrs;
+        match self.hart.state {
+            State::Stopped => Some(Fault { cause: crate::iss::Cause::Breakpoint, value: self.hart.hart.pc }),
+            State::LockedUp => {
+                let cause = crate::iss::Cause::ALL.into_iter().find(|cause| *cause as u32 == csrs.cause);
+                cause.map(|cause| Fault { cause, value: csrs.value })
+            }
+            State::Running | State::Waiting => None,
+        }
     }
 
     /// What memory must hold.
     #[must_use]
     pub fn memory(&self) -> &MemoryImage {
-        &self.memory
+        &self.shared.memory
     }
 
-    /// The array retired an instruction.
+    /// The channel whose handler this instruction begins, or the one that an interrupt of machine mode put off.
+    fn channel(&self, seen: &CommandRetired) -> Option<Taken> {
+        seen.uli.then(|| Taken::Channel(self.hart.channels.deliverable().unwrap_or(usize::MAX)))
+    }
+
+    /// The interrupt of machine mode whose handler this instruction begins.
+    fn interrupt(&mut self, seen: &CommandRetired) -> Option<Taken> {
+        // The first instruction of an exception's handler is no news.
+        if !seen.intr || self.trapped {
+            return None;
+        }
+        let vector = self.hart.csrs.vector;
+        let pending = self.shared.pending(0);
+        let by_address =
+            INTERRUPTS.into_iter().find(|number| seen.pc == (vector & !3).wrapping_add(4 * number));
+        let number = if vector & 1 != 0 { by_address } else { self.hart.csrs.interrupt(pending) };
+        Some(Taken::Interrupt(number.unwrap_or(u32::MAX)))
+    }
+
+    /// The array retired an instruction in `cycle`.
     ///
     /// # Errors
     /// Says how it differs from the reference.
-    pub fn retire(&mut self, seen: &CommandRetired) -> Result<(), String> {
-        let isa = Isa { m: false, ..Isa::RV32IM_ZBB };
-        let pc = self.hart.pc;
-        if let Some(fault) = self.ended {
-            // An exception goes to mtvec, 0 after the reset of the hart, where no program has a handler: lock-up.
-            if fault.cause != Cause::Breakpoint && seen.pc == 0 && seen.trap && !self.locked {
-                self.locked = true;
-                return Ok(());
-            }
-            return Err(format!("an instruction at {:#010x} after the program ended", seen.pc));
+    pub fn retire(&mut self, cycle: u64, seen: &CommandRetired) -> Result<(), String> {
+        self.shared.registers.cycle = cycle;
+        let number = self.seen.instructions + 1;
+        let text = |difference: &dyn std::fmt::Display| {
+            let isa = Isa { m: true, atomics: true, ..Isa::RV32IM_ZBB };
+            format!("instruction {number} ({}): {difference}", disassemble(seen.pc, seen.word, &isa))
+        };
+        let channel = self.channel(seen);
+        if let Some(channel) = channel {
+            self.hart.take(&mut self.shared, channel).map_err(|difference| text(&difference))?;
         }
-        let mut view = View(&mut self.memory);
-        let word = view.fetch(pc).unwrap_or(seen.word);
-        // What an instruction does not have says nothing.
-        let mut expected = CommandRetired { pc, word, rd: 0, ..*seen };
-        if word == FENCE_I {
-            self.hart.pc = pc.wrapping_add(4);
-            expected.next_pc = self.hart.pc;
-            expected.trap = false;
-        } else {
-            match self.hart.step(&isa, &mut view, &NoCsrs) {
-                Ok((instruction, outcome)) => {
-                    expected.next_pc = self.hart.pc;
-                    expected.trap = false;
-                    expected.address = outcome.address.unwrap_or(seen.address);
-                    if let (Some(rd), Some(value)) = (instruction.writes(), outcome.result) {
-                        expected.rd = rd.into();
-                        expected.value = value;
-                    }
-                }
-                Err(fault) => {
-                    expected.trap = true;
-                    expected.rd = seen.rd;
-                    self.ended = Some(fault);
-                }
-            }
+        let interrupt = self.interrupt(seen);
+        let retired = self.hart.step(&mut self.shared, interrupt);
+        let retired = retired.map_err(|difference: Difference| text(&difference))?;
+        self.seen.instructions = number;
+        self.seen.exceptions += u64::from(retired.trap.is_some());
+        self.seen.interrupts += u64::from(interrupt.is_some());
+        self.seen.user_interrupts += u64::from(channel.is_some());
+        // What an instruction does not have says nothing; where one that raises an exception goes is seen at the next.
+        let trap = retired.trap.is_some();
+        let (rd, mut value) = match retired.result {
+            Some((rd, value)) => (rd.into(), value),
+            None => (if trap { seen.rd } else { 0 }, seen.value),
+        };
+        if retired.volatile && rd != 0 {
+            value = seen.value;
+            self.hart.hart.x[rd as usize] = value;
         }
-        self.compared += 1;
-        if *seen == expected {
+        let expected = CommandRetired {
+            pc: retired.pc,
+            next_pc: if trap { seen.next_pc } else { retired.next_pc },
+            word: if retired.word == 0 && trap { seen.word } else { retired.word },
+            rd,
+            value,
+            address: retired.address.unwrap_or(seen.address),
+            trap,
+            ..*seen
+        };
+        // The first of a handler must be told as that.
+        let marked = seen.intr || !self.trapped || self.hart.state == State::Stopped;
+        self.trapped = trap && self.hart.state != State::Stopped;
+        if *seen == expected && (marked || self.hart.state == State::LockedUp) {
             return Ok(());
         }
-        Err(format!(
-            "instruction {} ({}): expected {expected:x?}, found {seen:x?}",
-            self.compared,
-            disassemble(pc, word, &isa)
-        ))
+        Err(text(&format_args!("expected {expected:x?}, found {seen:x?}")))
     }
 }

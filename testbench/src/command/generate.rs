@@ -4,6 +4,7 @@ use rand::seq::SliceRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
+use super::machine::Style;
 use crate::iss::{Class, Extension, Format, Instruction, Op, ENCODINGS};
 use crate::kernel::{Executable, RegisterClass, Segment};
 
@@ -18,7 +19,7 @@ const RESERVED: u8 = 5;
 
 /// A program of about `blocks` blocks, which ends with an exception. Every register is written first.
 pub fn random_program(random: &mut ChaCha8Rng, blocks: usize) -> Executable {
-    let mut program = Generator { random, words: vec![] };
+    let mut program = Generator { random, words: vec![], machine: None };
     for (register, base) in [(2, DATA_BASES[0]), (3, DATA_BASES[1])] {
         program.constant(register, base);
     }
@@ -39,32 +40,36 @@ pub fn random_program(random: &mut ChaCha8Rng, blocks: usize) -> Executable {
     Executable { entry: CODE, segments, registers: RegisterClass::Rv32i, symbols: vec![] }
 }
 
-struct Generator<'a> {
-    random: &'a mut ChaCha8Rng,
-    words: Vec<u32>,
+/// Makes a program, word by word.
+pub(super) struct Generator<'a> {
+    pub(super) random: &'a mut ChaCha8Rng,
+    pub(super) words: Vec<u32>,
+    /// What the program has of machine mode.
+    pub(super) machine: Option<Style>,
 }
 
 impl Generator<'_> {
-    fn push(&mut self, op: Op, rd: u8, rs1: u8, rs2: u8, immediate: i32) {
+    pub(super) fn push(&mut self, op: Op, rd: u8, rs1: u8, rs2: u8, immediate: i32) {
         self.words.push(Instruction { op, rd, rs1, rs2, immediate }.encode());
     }
 
-    fn constant(&mut self, rd: u8, value: u32) {
+    pub(super) fn constant(&mut self, rd: u8, value: u32) {
         let upper = value.wrapping_add(0x800) & 0xffff_f000;
         self.push(Op::Lui, rd, 0, 0, upper as i32);
         self.push(Op::Addi, rd, rd, 0, value.wrapping_sub(upper) as i32);
     }
 
     /// A register that may be written; a few of them more often, so that results are used at once.
-    fn target(&mut self) -> u8 {
+    pub(super) fn target(&mut self) -> u8 {
         if self.random.gen_bool(0.6) {
             self.random.gen_range(8..12)
         } else {
-            self.random.gen_range(RESERVED..32)
+            // Handlers use the last three.
+            self.random.gen_range(RESERVED..if self.machine.is_some() { 29 } else { 32 })
         }
     }
 
-    fn source(&mut self) -> u8 {
+    pub(super) fn source(&mut self) -> u8 {
         if self.random.gen_bool(0.6) {
             self.random.gen_range(8..12)
         } else {
@@ -78,7 +83,8 @@ impl Generator<'_> {
             .filter(|row| {
                 let counts = row.extension == Extension::Zbb && row.op.class() == Class::Div;
                 let there = matches!(row.extension, Extension::Base | Extension::Zbb);
-                there && (row.op.class() == Class::Alu || counts)
+                let multiplies = row.extension == Extension::M && self.machine.is_some_and(|style| style.m);
+                (there && (row.op.class() == Class::Alu || counts)) || multiplies
             })
             .collect();
         let row = *rows.choose(self.random).expect("there are instructions");
@@ -127,6 +133,9 @@ impl Generator<'_> {
 
     /// One instruction that goes on to the next.
     fn plain(&mut self) {
+        if let Some(style) = self.machine.filter(|_| self.random.gen_bool(0.15)) {
+            return self.system(style);
+        }
         match self.random.gen_range(0..100) {
             0..=78 => self.compute(),
             79..=97 => self.access(),
@@ -166,7 +175,7 @@ impl Generator<'_> {
         }
     }
 
-    fn block(&mut self) {
+    pub(super) fn block(&mut self) {
         match self.random.gen_range(0..10) {
             0..=3 => {
                 // A loop, with its condition at its end.
@@ -197,10 +206,13 @@ impl Generator<'_> {
                 let (rd, through) = (self.target(), self.random.gen_range(12..16));
                 let over = self.random.gen_range(0..3);
                 self.push(Op::Auipc, through, 0, 0, 0);
-                self.push(Op::Jalr, rd, through, 0, 8 + 4 * over);
+                let jump = self.words.len();
+                self.words.push(0);
                 for _ in 0..over {
                     self.plain();
                 }
+                let immediate = 4 * (self.words.len() - jump + 1) as i32;
+                self.words[jump] = Instruction { op: Op::Jalr, rd, rs1: through, rs2: 0, immediate }.encode();
             }
             _ => self.body(),
         }

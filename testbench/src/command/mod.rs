@@ -6,14 +6,16 @@
 //! | `build` | programs in C and assembly, with the stock GNU tools |
 //! | `generate` | random programs |
 //! | `checker` | the reference, in lock-step with the retire trace |
+//! | `machine` | the reference simulator of a hart in machine mode |
 //! | `bench` | loads a program, runs a hart to its end, and compares what it left |
 
 mod bench;
 mod build;
 mod checker;
 mod generate;
+pub mod machine;
 
 pub use bench::{CommandBench, CommandError, Ended};
 pub use build::build_program;
-pub use checker::{CommandChecker, CommandRetired};
+pub use checker::{CommandChecker, CommandRetired, Seen};
 pub use generate::{random_program, DATA_BASES};

@@ -11,6 +11,7 @@ use super::error::CosimError;
 use super::image::LINE;
 use super::session::frame_capacity;
 use crate::apps::{App, Placement};
+use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use crate::kernel::Kernel;
 
 /// A kernel as it goes into the shared memory.
@@ -172,6 +173,10 @@ pub struct Host<D> {
     /// The CONFIG register.
     config: u32,
     kernel_registers: u32,
+    /// First addresses of the segments of the firmware.
+    firmware_segments: Vec<u32>,
+    /// What goes between the host and the firmware that runs.
+    firmware: Option<FirmwareLink>,
 }
 
 impl<D: Device> Host<D> {
@@ -188,7 +193,15 @@ impl<D: Device> Host<D> {
         let config = device.read_register(offset("CONFIG"))?;
         let info = ArrayInfo { lanes: config & 0xff, cores: config >> 8 & 0xff, warps: config >> 16 & 0xff };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
-        Ok(Self { device, allocator, info, config, kernel_registers: 32 })
+        Ok(Self {
+            device,
+            allocator,
+            info,
+            config,
+            kernel_registers: 32,
+            firmware_segments: vec![],
+            firmware: None,
+        })
     }
 
     /// Sizes of the array.
@@ -239,6 +252,58 @@ impl<D: Device> Host<D> {
         self.write("KERNEL_ENTRY", kernel.entry)?;
         self.write("KERNEL_CLASS", u32::from(kernel.registers == 16))?;
         self.write("INVALIDATE", INVALIDATE_INSTRUCTIONS | INVALIDATE_DATA)
+    }
+
+    /// Takes the addresses of `firmware`, and gives up those of the firmware that was there before, which must not run any more
+    /// ([`Host::stop_firmware`]). Do so before the rest is allocated, since its addresses are fixed.
+    ///
+    /// # Errors
+    /// A segment is outside the memory or lies on something else.
+    pub fn reserve_firmware(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
+        for address in self.firmware_segments.drain(..) {
+            self.allocator.free(address)?;
+        }
+        for segment in firmware.executable.segments.iter().filter(|segment| !segment.bytes.is_empty()) {
+            let bytes = segment.bytes.len() as u64;
+            self.allocator.reserve("the firmware's segment", segment.address.into(), bytes)?;
+            self.firmware_segments.push(segment.address);
+        }
+        Ok(())
+    }
+
+    /// Loads `firmware`, whose addresses are reserved, and starts all harts with it. While packets run, the host attends to it.
+    ///
+    /// # Errors
+    /// As [`FirmwareLink::load`].
+    pub fn start_firmware(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
+        let link = FirmwareLink::load(self, firmware)?;
+        self.firmware = Some(link);
+        Ok(())
+    }
+
+    /// Takes console output and messages of the firmware, if there is one; gives how it ended, if it has.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn attend_firmware(&mut self) -> Result<Option<FirmwareEnd>, CosimError> {
+        let Some(mut link) = self.firmware.take() else { return Ok(None) };
+        let end = link.attend(self);
+        self.firmware = Some(link);
+        end
+    }
+
+    /// What goes between the host and the firmware that runs.
+    pub fn firmware_mut(&mut self) -> Option<&mut FirmwareLink> {
+        self.firmware.as_mut()
+    }
+
+    /// Holds all harts.
+    ///
+    /// # Errors
+    /// A hart does not become quiet, or a register does not answer.
+    pub fn stop_firmware(&mut self) -> Result<(), CosimError> {
+        self.firmware = None;
+        FirmwareLink::stop(self)
     }
 
     /// Writes the tables of `app` to the shared memory and allocates its egress lists; puts the kernel's argument block and the lists

@@ -295,6 +295,9 @@ impl Run<'_> {
             }
             if now >= next_report {
                 next_report = now + PROGRESS_CYCLES;
+                if matches!(self.task, Task::None) {
+                    self.host.attend_firmware()?;
+                }
                 progress(Progress { committed: self.tracker.committed(), total, cycles: now });
             }
         }

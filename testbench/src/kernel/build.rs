@@ -229,6 +229,29 @@ pub(crate) fn run_tool(
     Ok(())
 }
 
+/// The words of a program in assembly that begins at `base`, for all extensions of the command processor, and its labels.
+///
+/// # Panics
+/// If it cannot be built.
+#[cfg(test)]
+pub(crate) fn build_words(text: &str, base: u32) -> (Vec<u32>, std::collections::BTreeMap<String, u32>) {
+    let work = Work::new().unwrap();
+    let (source, object, linked) = (work.path("words.S"), work.path("words.o"), work.path("words.elf"));
+    write_file(&source, &format!(".globl _start\n_start:\n{text}\n")).unwrap();
+    let mut command = Command::new(ASSEMBLER);
+    command.args(["-march=rv32ima_zicsr_zifencei_zbb", "-mabi=ilp32", "-mno-relax", "-o"]);
+    command.arg(&object).arg(&source);
+    run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", &source).unwrap();
+    let mut command = Command::new(LINKER);
+    command.args(["-m", "elf32lriscv", "--no-relax", "-N"]).arg(format!("-Ttext={base:#x}"));
+    command.arg("-o").arg(&linked).arg(&object);
+    run_tool(command, LINKER, "binutils-riscv64-unknown-elf", &source).unwrap();
+    let program = super::elf::Executable::read(&linked).unwrap();
+    let words = program.segments[0].bytes.chunks_exact(4);
+    let words = words.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();
+    (words, program.symbols.into_iter().collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

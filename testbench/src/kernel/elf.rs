@@ -98,7 +98,8 @@ impl Kernel {
 
     /// The kernel in the bytes of an ELF file.
     fn parse(data: &[u8]) -> Result<Self, String> {
-        let Executable { segments, registers, symbols, .. } = Executable::parse(data)?;
+        let parsed = Executable::parse(data, "hermes kernel build")?;
+        let Executable { segments, registers, symbols, .. } = parsed;
         let entry = symbols.iter().find(|(name, _)| name == ENTRY_SYMBOL).map(|(_, address)| *address);
         let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
         if entry % 4 != 0 {
@@ -130,15 +131,14 @@ impl Executable {
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data =
             std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
-        Self::parse(&data).map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
+        let parsed = Self::parse(&data, "hermes kernel build");
+        parsed.map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }
 
-    /// The program in the bytes of an ELF file.
-    fn parse(data: &[u8]) -> Result<Self, String> {
+    /// The program in the bytes of an ELF file. Errors name the command that builds one.
+    pub(crate) fn parse(data: &[u8], builder: &str) -> Result<Self, String> {
         if !data.starts_with(b"\x7fELF") {
-            return Err(
-                "not an ELF file; expected one for 32-bit RISC-V, as `hermes kernel build` makes it".into()
-            );
+            return Err(format!("not an ELF file; expected one for 32-bit RISC-V, as `{builder}` makes it"));
         }
         match (data.get(4), data.get(5)) {
             (Some(1), Some(1)) => {}
@@ -155,11 +155,11 @@ impl Executable {
             ));
         }
         if header.e_type(endian) != ET_EXEC {
-            return Err("not linked: expected an executable; `hermes kernel build` links it".into());
+            return Err(format!("not linked: expected an executable; `{builder}` links it"));
         }
         let flags = header.e_flags(endian);
         if flags & EF_RISCV_RVC != 0 {
-            return Err("has compressed instructions; build it with -march=rv32im_zicsr_zbb or -march=rv32em_zicsr_zbb".into());
+            return Err("has compressed instructions; build it with -march=rv32im_zicsr_zbb or -march=rv32em_zicsr_zbb".to_string());
         }
         let registers = if flags & EF_RISCV_RVE != 0 { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
 

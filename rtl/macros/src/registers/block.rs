@@ -132,8 +132,7 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
     let docs = input.attrs.iter().filter(|a| a.path().is_ident("doc"));
     let ports = entries.iter().flat_map(ports);
     let specs = entries.iter().map(|e| {
-        let Entry { name, offset, bits, reset, description, .. } = e;
-        let access = e.kind.access();
+        let Entry { name, offset, bits, reset, reserved, access, description, .. } = e;
         quote! {
             crate::host::registers::RegisterSpec {
                 name: #name,
@@ -141,6 +140,7 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
                 access: crate::host::registers::Access::#access,
                 bits: #bits,
                 reset: #reset,
+                reserved: #reserved,
                 part: crate::host::registers::Part::#part,
                 description: #description,
             }

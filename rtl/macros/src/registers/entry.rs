@@ -21,7 +21,8 @@ pub enum Kind {
     Fixed,
     /// A write is an event, in the cycle after the access.
     WriteOnly,
-    /// A write is an event, in the cycle of the access, which the hardware may delay or refuse.
+    /// A write is an event, in the cycle of the access, which the hardware may delay or refuse; reads show its
+    /// state, if it has one.
     Strobe,
     /// A write is an event, in the cycle after the access; reads show a value of the hardware.
     Command,
@@ -92,19 +93,22 @@ impl Parse for Bits {
     }
 }
 
-/// `#[register("NAME", 0x00c, reset = 4, value = expression)]`.
+/// `#[register("NAME", 0x00c, reset = 4, value = expression, reserved = 0x80, access = ReadWrite)]`.
 struct Place {
     name: LitStr,
     offset: LitInt,
     reset: Option<LitInt>,
     value: Option<Expr>,
+    reserved: Option<LitInt>,
+    access: Option<Ident>,
 }
 
 impl Parse for Place {
     fn parse(input: ParseStream) -> Result<Self> {
         let name = input.parse()?;
         input.parse::<Token![,]>()?;
-        let mut place = Self { name, offset: input.parse()?, reset: None, value: None };
+        let offset = input.parse()?;
+        let mut place = Self { name, offset, reset: None, value: None, reserved: None, access: None };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             let key: Ident = input.parse()?;
@@ -112,7 +116,11 @@ impl Parse for Place {
             match key.to_string().as_str() {
                 "reset" => place.reset = Some(input.parse()?),
                 "value" => place.value = Some(input.parse()?),
-                _ => return Err(Error::new_spanned(key, "expected `reset` or `value`")),
+                "reserved" => place.reserved = Some(input.parse()?),
+                "access" => place.access = Some(input.parse()?),
+                _ => {
+                    return Err(Error::new_spanned(key, "expected `reset`, `value`, `reserved` or `access`"))
+                }
             }
         }
         Ok(place)
@@ -133,6 +141,10 @@ pub struct Entry {
     /// Implemented bits, from bit 0.
     pub bits: usize,
     pub reset: u32,
+    /// Bits of a `ReadWrite` register that are not kept.
+    pub reserved: u32,
+    /// The state of `Access` that says to users how it is used.
+    pub access: Ident,
     /// What a `Fixed` register shows; `config` is the configuration of the array.
     pub value: Option<Expr>,
     pub description: String,
@@ -209,12 +221,22 @@ impl Entry {
         };
         let ports = list(field, "fields")?.unwrap_or_else(whole);
         let state = list(field, "state")?.unwrap_or_default();
-        if !state.is_empty() && kind != Kind::Command {
+        if !state.is_empty() && !matches!(kind, Kind::Command | Kind::Strobe) {
             return Err(Error::new_spanned(
                 &ident,
-                "`#[state(..)]` is for a Command: other registers show their fields",
+                "`#[state(..)]` is for a Command or Strobe: other registers show their fields",
             ));
         }
+        if place.reserved.is_some() && kind != Kind::ReadWrite {
+            return Err(Error::new_spanned(&ident, "`reserved` is for a ReadWrite register"));
+        }
+        if place.access.is_some() && kind != Kind::Strobe {
+            return Err(Error::new_spanned(&ident, "`access` is for a Strobe register"));
+        }
+        let access = place.access.unwrap_or_else(|| match kind {
+            Kind::Strobe if !state.is_empty() => Kind::Command.access(),
+            _ => kind.access(),
+        });
         if field.attrs.iter().any(|a| a.path().is_ident("fields"))
             && matches!(kind, Kind::Fixed | Kind::Strobe)
         {
@@ -253,6 +275,8 @@ impl Entry {
             kind,
             bits,
             reset: place.reset.map(|reset| reset.base10_parse()).transpose()?.unwrap_or(0),
+            reserved: place.reserved.map(|bits| bits.base10_parse()).transpose()?.unwrap_or(0),
+            access,
             value: place.value,
             description: description.strip_suffix('.').unwrap_or(&description).to_string(),
             ports,
@@ -279,7 +303,9 @@ impl Entry {
             Kind::WriteOnly | Kind::Command if self.state.iter().all(|s| s.port != bits.port) => {
                 format!("A write to {name}{place}, for one cycle.\n\n{description}.")
             }
-            Kind::Strobe => format!("The host writes {name} in this cycle.\n\n{description}."),
+            Kind::Strobe if self.state.iter().all(|s| s.port != bits.port) => {
+                format!("The host writes {name} in this cycle.\n\n{description}.")
+            }
             _ if place.is_empty() && name.len() + self.first_sentence().len() <= PORT_COMMENT => {
                 format!("{name}: {description}.")
             }

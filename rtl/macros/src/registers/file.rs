@@ -7,10 +7,12 @@ use syn::{Data, DataStruct, DeriveInput, Error, Field, Fields, Result, Token, Ty
 
 use crate::types::arguments;
 
-/// `#[register_file(core_select = block.port)]`.
+/// `#[register_file(core_select = block.port, second_master = Part)]`.
 pub struct Arguments {
     block: Ident,
     port: Ident,
+    /// The part of the array that accesses the registers too.
+    second_master: Option<Ident>,
 }
 
 impl Parse for Arguments {
@@ -22,7 +24,17 @@ impl Parse for Arguments {
         input.parse::<Token![=]>()?;
         let block = input.parse()?;
         input.parse::<Token![.]>()?;
-        Ok(Self { block, port: input.parse()? })
+        let mut arguments = Self { block, port: input.parse()?, second_master: None };
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            let key: Ident = input.parse()?;
+            if key != "second_master" {
+                return Err(Error::new_spanned(key, "expected `second_master = Part`"));
+            }
+            input.parse::<Token![=]>()?;
+            arguments.second_master = Some(input.parse()?);
+        }
+        Ok(arguments)
     }
 }
 
@@ -114,6 +126,67 @@ fn connections(listed: &Listed, select: &TokenStream) -> TokenStream {
     }
 }
 
+/// What a second master adds.
+#[derive(Default)]
+struct Second {
+    ports: TokenStream,
+    units: TokenStream,
+    /// How many there are, 0 or 1.
+    count: TokenStream,
+    kernel: TokenStream,
+}
+
+/// The second master, if the array has `part`.
+fn second(part: &Ident, blocks: &[Listed]) -> Second {
+    let count = quote!(usize::from(Part::#part.is_in(config)));
+    let ports = quote! {
+        /// Accesses of the command processor.
+        #[count(#count)]
+        pub access: Vec<crate::ports::RegisterAccess>,
+        /// The access of this cycle is one of the command processor.
+        #[count(#count)]
+        pub by_command: Vec<Signal<Out, Bit>>,
+        /// The access of the cycle before was, which made the events of this cycle.
+        #[count(#count)]
+        pub was_by_command: Vec<Signal<Out, Bit>>,
+    };
+    let units = quote! {
+        #[init(vec![crate::host::RegisterPort::default(); #count])]
+        port: Vec<crate::host::RegisterPort>,
+        #[init(#count)]
+        _masters: usize,
+    };
+    let requests = blocks.iter().map(|Listed { unit, count, number, .. }| match count {
+        Count::Optional => quote! {
+            for i in 0..self.#number {
+                connect!(self.port[k].request, self.#unit[i].request);
+                own_delay = own_delay || (self.#unit[i].answer.known.val() && self.#unit[i].answer.delay.val());
+            }
+        },
+        _ => quote! {
+            connect!(self.port[k].request, self.#unit.request);
+            own_delay = own_delay || (self.#unit.answer.known.val() && self.#unit.answer.delay.val());
+        },
+    });
+    // A block may delay in a cycle in which the access is none of its own.
+    let kernel = quote! {
+        for k in 0..self._masters {
+            connect!(self.bus.request, self.port[k].host);
+            connect!(self.access[k], self.port[k].access);
+            let mut own_delay = false;
+            #(#requests)*
+            self.port[k].answer.known.next = known;
+            self.port[k].answer.value.next = value;
+            self.port[k].answer.delay.next = own_delay;
+            connect!(self.port[k].host_answer, self.bus.answer);
+            self.bus.hold[k].next = self.port[k].hold.val();
+            self.by_command[k].next = self.port[k].by_command.val();
+            self.was_by_command[k].next = self.port[k].was_by_command.val();
+        }
+    };
+    Second { ports, units, count, kernel }
+}
+
 pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream> {
     let Data::Struct(DataStruct { fields: Fields::Named(named), .. }) = &input.data else {
         return Err(Error::new_spanned(input, "a register file is a struct with named fields"));
@@ -145,6 +218,9 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
             const _: () = assert!(matches!(<#group as RegisterBlock>::PART, Part::Always), #message);
         )
     });
+    let none = || Second { count: quote!(0), ..Second::default() };
+    let Second { ports: second_ports, units: second_units, count: masters, kernel: second_kernel } =
+        arguments.second_master.as_ref().map_or_else(none, |part| second(part, &blocks));
     let (name, visibility, attributes) = (&input.ident, &input.vis, &input.attrs);
     Ok(quote! {
         #(#attributes)*
@@ -158,8 +234,11 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
             /// From the host.
             pub axil: crate::ports::AxiLite,
             #(#ports)*
+            #second_ports
+            #[init(crate::host::AxiLiteSlave::new(#masters))]
             bus: crate::host::AxiLiteSlave,
             #(#units)*
+            #second_units
         }
 
         impl #name {
@@ -182,6 +261,7 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
                 self.bus.answer.known.next = known;
                 self.bus.answer.value.next = value;
                 self.bus.answer.delay.next = delay;
+                #second_kernel
             }
         }
     })

@@ -69,8 +69,14 @@ fn storage(entry: &Entry, parts: &mut Parts) {
     });
     let (read, written) = if entry.bits == 32 {
         (quote!(self.#kept.q.val()), quote!(written))
-    } else {
+    } else if entry.reserved == 0 {
         (quote!(bit_cast::<32, #bits>(self.#kept.q.val())), quote!(bit_cast::<#bits, 32>(written)))
+    } else {
+        let kept_bits = u64::from(!entry.reserved);
+        (
+            quote!(bit_cast::<32, #bits>(self.#kept.q.val())),
+            quote!(bit_cast::<#bits, 32>(written & bits::<32>(#kept_bits))),
+        )
     };
     parts.read.extend(quote!(value = #read;));
     parts.after.extend(quote! {
@@ -133,6 +139,7 @@ fn parts(entry: &Entry, selected: bool) -> Parts {
         Kind::WriteOnly => events(entry, &mut parts),
         Kind::Strobe => {
             let port = &entry.field;
+            parts.read.extend(read_ports(&entry.state));
             parts.after.extend(quote! {
                 self.hardware.#port.next =
                     self.request.write.val() && (self.request.address.val() == self.#at.val());

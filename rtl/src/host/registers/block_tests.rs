@@ -36,7 +36,9 @@ macro_rules! keeps_what_was_written {
             assert_eq!(unit.answer.value.val().to_u64(), expected, "cycle {cycle}: {}", register.name);
             assert!(!unit.answer.delay.val());
             if kept && unit.request.write.val() {
-                model[chosen] = (model[chosen] & !mask | data & mask) & ((1 << register.bits) - 1);
+                model[chosen] = (model[chosen] & !mask | data & mask)
+                    & ((1 << register.bits) - 1)
+                    & !u64::from(register.reserved);
             }
             tick!(unit);
             let of = |name: &str| model[REGISTERS.iter().position(|r| r.name == name).unwrap()];
@@ -74,8 +76,9 @@ fn windows_keep_what_was_written() {
 #[test]
 fn the_command_processor_keeps_what_was_written() {
     let check = |unit: &CommandRegisters, of: &dyn Fn(&str) -> u64| {
-        assert_eq!(unit.hardware.run.val().to_u64(), of("CP_CONTROL") & 255);
-        assert_eq!(u64::from(unit.hardware.breakpoint_stops.val()), of("CP_CONTROL") >> 8);
+        assert_eq!(unit.hardware.run.val().to_u64(), of("CP_CONTROL") & 0xff);
+        assert_eq!(u64::from(unit.hardware.breakpoint_stops.val()), of("CP_CONTROL") >> 8 & 1);
+        assert_eq!(u64::from(unit.hardware.firmware_faults.val()), of("CP_CONTROL") >> 10);
         assert_eq!(unit.hardware.entry.val().to_u64(), of("CP_ENTRY") >> 2);
     };
     keeps_what_was_written!(CommandRegisters, CommandControl, check);

@@ -8,16 +8,18 @@ pub struct CommandControl {
     /// Bit n: hart n runs; else it is held. A hart that is held does nothing more, but for stores that
     /// retired before. When nothing of it is outstanding (CP_QUIET) a hart whose bit is set starts, always
     /// at CP_ENTRY, even if the bit was clear for one write only. Bit 8: `ebreak` stops its hart, else it is
-    /// a trap like other exceptions.
-    #[register("CP_CONTROL", 0x300)]
-    #[fields(run[7:0], breakpoint_stops[8])]
-    pub control: ReadWrite<9>,
+    /// a trap like other exceptions. Bit 10: FAULT_POP is the command processor's; else it is the host's. The
+    /// pop of the other one has no effect.
+    #[register("CP_CONTROL", 0x300, reserved = 0x200)]
+    #[fields(run[7:0], breakpoint_stops[8], firmware_faults[10])]
+    pub control: ReadWrite<11>,
     /// Bits 7:0: hart n is stopped, with its PC at the instruction, until it is held. Bits 15:8: it sleeps in
     /// `wfi`. Bits 23:16: it is stopped since its trap handler cannot run: an exception came before an
-    /// instruction of the handler retired. Bits 27:24: harts that are there.
+    /// instruction of the handler retired. Bits 27:24: harts that are there. Bits 28 and 29: MAILBOX_IN, MAILBOX_OUT is full.
+    // Bits 28 and 29 come from the block of the mailboxes.
     #[register("CP_STATUS", 0x304)]
     #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24])]
-    pub status: ReadOnly<28>,
+    pub status: ReadOnly<30>,
     /// Address of the first instruction of a hart.
     #[register("CP_ENTRY", 0x308, reset = 0x1_0000)]
     #[fields(entry[31:2])]

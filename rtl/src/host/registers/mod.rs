@@ -8,12 +8,18 @@
 //! its ports. A new counter is an entry of a block. See docs/writing-units.md.
 
 pub mod command;
+mod command_interrupts;
 pub mod configuration;
+mod console;
 pub mod core_counters;
 pub mod faults;
+mod host_interrupts;
+pub mod host_link;
 pub mod identity;
+mod mailbox;
 pub mod memory;
 pub mod packet_ports;
+mod packet_watch;
 pub mod progress;
 pub mod spawn;
 mod table;
@@ -23,7 +29,12 @@ pub mod windows;
 
 use crate::prelude::*;
 
+pub use command_interrupts::CommandInterrupts;
+pub use console::Console;
+pub use host_interrupts::HostInterrupts;
 pub use identity::{sizes, ID, VERSION};
+pub use mailbox::Mailbox;
+pub use packet_watch::PacketWatch;
 use table::fit;
 pub use table::{
     markdown, offset, registers_of, spec, Access, Part, RegisterBlock, RegisterSpec, ADDRESS_BITS, REGISTERS,
@@ -36,7 +47,8 @@ pub use table::{
 /// 2. Writes to read-only registers have no effect; registers that are written only read as zero.
 /// 3. Events are high for one cycle, the one in which the write's response first stands.
 /// 4. An output that shows a register has its new value from that same cycle on.
-#[register_file(core_select = configuration.core_select)]
+/// 5. With a command processor the registers have a second master, as in [`RegisterPort`](super::RegisterPort).
+#[register_file(core_select = configuration.core_select, second_master = CommandProcessor)]
 pub struct RegisterFile {
     /// Nothing: the registers are constants.
     pub identity: identity::Identity,
@@ -68,6 +80,8 @@ pub struct RegisterFile {
     pub spawn: Optional<spawn::SpawnControl>,
     /// To and from the command processor.
     pub command: Optional<command::CommandControl>,
+    /// Between host and command processor, and events of the array for both.
+    pub host_link: Optional<host_link::HostLink>,
 }
 
 impl RegisterFile {

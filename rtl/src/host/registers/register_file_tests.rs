@@ -26,6 +26,12 @@ fn unit_of(config: &Config) -> RegisterFile {
     unit
 }
 
+/// Whether a register is one whose value depends on who accesses it and on what came before: `host_link_tests` has these.
+fn is_shared(name: &str) -> bool {
+    let prefixes = ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING"];
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Starts a write; both requests are taken in this cycle.
 fn begin_write(unit: &mut RegisterFile, address: u32, data: u32, strobe: u64) {
     unit.axil.awaddr.next = u64::from(address).into();
@@ -109,7 +115,12 @@ fn follows_the_table(config: &Config) {
             continue;
         };
         let mask = (1u64 << register.bits) as u32;
-        let mask = mask.wrapping_sub(1);
+        let mask = mask.wrapping_sub(1) & !register.reserved;
+        if is_shared(register.name) {
+            assert_eq!(read(&mut unit, address).0, 0, "{}", register.name);
+            assert_eq!(write(&mut unit, address, random.gen(), 15), 0, "{}", register.name);
+            continue;
+        }
         match register.access {
             Access::ReadWrite => {
                 assert_eq!(read(&mut unit, address), (0, register.reset), "{}", register.name);
@@ -403,7 +414,7 @@ fn a_full_fifo_does_not_block_the_bus() {
             assert_eq!(timed_write(&mut unit, "TASK_PUSH", 1), (2, 2));
             assert_eq!(timed_write(&mut unit, register.name, 1), (2, refused), "{}", register.name);
             assert_eq!(read(&mut unit, register.offset).0, 0, "{}", register.name);
-            if register.access == Access::ReadWrite {
+            if register.access == Access::ReadWrite && !is_shared(register.name) {
                 assert_eq!(get(&mut unit, register.name), 1, "{}", register.name);
             }
         }

@@ -165,6 +165,9 @@ impl Run<'_> {
             }
             if now >= next_report {
                 next_report = now + PROGRESS_CYCLES;
+                if self.reading == 0 {
+                    self.host.attend_firmware()?;
+                }
                 progress(Progress { committed: self.tracker.committed(), total, cycles: now });
             }
         }

@@ -1,0 +1,185 @@
+//! Firmware of the command processor in `hermes run`.
+
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail, ensure, Context};
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
+use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
+
+use super::{Args, Program, Wave, MEMORY_BYTES};
+use crate::array::{self, ArrayArgs};
+use crate::files::Files;
+use crate::print;
+
+/// Cycles between two looks at firmware that runs alone.
+const PAUSE: u64 = 200;
+/// What an array gets beside a command processor if the user says nothing else.
+const CHANNELS: usize = 2;
+const SPAWN_SLOTS: usize = 16;
+
+/// Options of firmware.
+#[derive(clap::Args)]
+pub struct FirmwareArgs {
+    /// Cycles that firmware may run, beside packets after the last one, before the command ends with an error; 0: any number
+    #[arg(long, value_name = "CYCLES", default_value_t = 20_000_000, requires = "firmware")]
+    firmware_timeout: u64,
+    /// What the firmware reads from its console
+    #[arg(long, value_name = "FILE", requires = "firmware")]
+    firmware_input: Option<PathBuf>,
+}
+
+impl FirmwareArgs {
+    /// What is read.
+    pub fn files(&self) -> Files {
+        Files::default().input("--firmware-input", self.firmware_input.as_deref())
+    }
+}
+
+/// How firmware ended.
+pub struct Ended {
+    /// `None`: it did not.
+    end: Option<FirmwareEnd>,
+    /// PC of each hart that has one, if it did not end.
+    at: Vec<(u32, u32)>,
+    cycles: u64,
+}
+
+/// Gives an array a command processor for `firmware`, unless the user gave it one.
+pub fn give_processor(array: &ArrayArgs, firmware: &Firmware, config: &mut Config) -> anyhow::Result<()> {
+    if array.command_threads().is_some() || config.command_threads > 0 {
+        return Ok(());
+    }
+    let (channels, slots) = array.uli_channels_and_spawn_slots();
+    config.command_threads = (firmware.harts as usize).next_power_of_two();
+    config.uli_channels = channels.unwrap_or(CHANNELS);
+    config.spawn_slots = slots.unwrap_or(SPAWN_SLOTS);
+    config.validate().with_context(|| format!("{}: needs {} harts", firmware.path.display(), firmware.harts))
+}
+
+/// Makes sure that array and memory have what the firmware needs.
+pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) -> anyhow::Result<()> {
+    let kernels = program.iter().flat_map(|program| {
+        let name = format!("the kernel {}", program.name);
+        program.kernel.segments.iter().map(move |part| (name.clone(), part.address, part.bytes.len()))
+    });
+    let kernels: Vec<_> = kernels.collect();
+    firmware.check(config.command_threads as u32, MEMORY_BYTES, &kernels).map_err(|error| anyhow!(error))
+}
+
+/// Gives the console what it is to read.
+fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
+    let Some(path) = &args.firmware_args.firmware_input else { return Ok(()) };
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    host.firmware_mut().map(|link| link.type_in(&bytes));
+    Ok(())
+}
+
+/// Prints what came from the console.
+fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
+    let output = host.firmware_mut().map(FirmwareLink::take_output).unwrap_or_default();
+    if output.is_empty() {
+        return Ok(());
+    }
+    print::bytes(&output)
+}
+
+/// Waits until the firmware ends; prints its console output.
+fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
+    let start = host.device_mut().cycle();
+    let limit = match args.firmware_args.firmware_timeout {
+        0 => u64::MAX,
+        limit => limit,
+    };
+    loop {
+        let end = host.attend_firmware()?;
+        print_output(host)?;
+        let cycles = host.device_mut().cycle() - start;
+        if end.is_some() {
+            return Ok(Ended { end, at: vec![], cycles });
+        }
+        if cycles >= limit {
+            return Ok(Ended { end, at: hart_pcs(host)?, cycles });
+        }
+        host.device_mut().run(PAUSE)?;
+    }
+}
+
+/// Where each hart is, if the array tells it.
+fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
+    let harts = host.read("CP_STATUS")? >> 24 & 15;
+    let mut at = Vec::new();
+    for hart in 0..harts {
+        at.extend(FirmwareLink::default().pc(host, hart)?.map(|pc| (hart, pc)));
+    }
+    Ok(at)
+}
+
+/// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their number, and waits for its end.
+pub fn finish(args: &Args, host: &mut Host<Simulation>, packets: usize) -> anyhow::Result<Ended> {
+    type_in(args, host)?;
+    if let Some(link) = host.firmware_mut() {
+        link.send([0, packets as u32, 0, 0]);
+    }
+    wait(args, host)
+}
+
+/// Runs firmware without packets.
+pub fn run_alone(
+    args: &Args,
+    firmware: &Firmware,
+    config: &Config,
+    latency: Latency,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    ensure!(args.what.app.is_none(), "--app: expected --pcap with it");
+    ensure!(args.what.kernel.is_none(), "--kernel: expected --pcap with it");
+    let files = [("--out", &args.out), ("--json", &args.json), ("--verdicts", &args.verdicts)];
+    if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
+        bail!("{option}: expected --pcap with it");
+    }
+    ensure!(!args.timeline.is_wanted(), "--trace, --perfetto: expected --pcap with it");
+    check(firmware, config, None)?;
+    let mut model = array::model(config, args.wave.is_some(), quiet)?;
+    let wave = args.wave.as_deref().map(Wave::create).transpose()?;
+    if let Some(wave) = &wave {
+        model.trace(&wave.staged)?;
+    }
+    let memory = MemoryOptions { latency, ..MemoryOptions::default() };
+    let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    host.reserve_firmware(firmware)?;
+    host.start_firmware(firmware)?;
+    type_in(args, &mut host)?;
+    let ended = wait(args, &mut host);
+    drop(host);
+    // Waveforms are wanted most when a run fails.
+    wave.map(Wave::commit).transpose()?;
+    tell(firmware, &ended?)
+}
+
+/// Says how the firmware ended; an error if not by its `main`, which gives the exit code.
+pub fn tell(firmware: &Firmware, ended: &Ended) -> anyhow::Result<()> {
+    match ended.end {
+        Some(FirmwareEnd::Value(value)) => {
+            log::info!("firmware: main returned {value} after {} cycles", ended.cycles);
+            match value {
+                0 => Ok(()),
+                value => Err(print::Exit(u8::try_from(value).unwrap_or(u8::MAX)).into()),
+            }
+        }
+        Some(end) => bail!("{}: {}", firmware.path.display(), end.explain(firmware)),
+        None => {
+            let places: Vec<String> = ended
+                .at
+                .iter()
+                .map(|(hart, pc)| format!("; hart {hart} at {}", firmware.place(*pc)))
+                .collect();
+            bail!(
+                "{}: not at its end after {} cycles (--firmware-timeout){}",
+                firmware.path.display(),
+                ended.cycles,
+                places.concat()
+            )
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Random programs in machine mode.
+
+use rand::seq::SliceRandom;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::super::generate::Generator;
+use crate::iss::Op;
+use crate::kernel::{Executable, RegisterClass, Segment};
+
+/// Registers that the trap handler changes.
+const SCRATCH: [u8; 2] = [30, 31];
+/// The register that the handler of user-level interrupts changes.
+const CHANNEL_SCRATCH: u8 = 29;
+/// Where there is no memory, neither of the array nor of the machine `virt` of QEMU.
+const NOWHERE: u32 = 0xfff8_0000;
+/// Register of QEMU's machine `virt` that ends it.
+const FINISHER: u32 = 0x10_0000;
+const FINISHED: u32 = 0x5555;
+
+/// What random programs have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Address of the first instruction, a multiple of 4096; data lies from 1 MiB behind it on.
+    pub code: u32,
+    /// Multiplication and division.
+    pub m: bool,
+    /// Channels of user-level interrupts that the program uses.
+    pub channels: u32,
+    /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
+    pub devices: bool,
+    /// Ends as QEMU's machine `virt` does; else by a lock-up.
+    pub ends_machine: bool,
+}
+
+impl Style {
+    /// Programs for a hart of the array.
+    #[must_use]
+    pub fn array(m: bool, channels: u32) -> Self {
+        Self { code: 0x1_0000, m, channels, devices: true, ends_machine: false }
+    }
+
+    /// Programs for the machine `virt` of QEMU.
+    pub const VIRT: Self =
+        Self { code: 0x8000_0000, m: true, channels: 0, devices: false, ends_machine: true };
+}
+
+/// A random program.
+#[derive(Clone, Debug)]
+pub struct MachineProgram {
+    /// Its instructions and data.
+    pub executable: Executable,
+    /// Address of its last instruction.
+    pub last: u32,
+}
+
+/// A program of about `blocks` blocks in machine mode for hart 0. Exceptions are skipped by its handler, interrupts are cleared by it.
+pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> MachineProgram {
+    let data = [style.code + 0x10_0800, style.code + 0x10_4820];
+    let vectored = random.gen();
+    let mut program = Generator { random, words: vec![], machine: Some(style) };
+    let start = program.words.len();
+    program.words.push(0);
+    // The handlers, behind a table of jumps that is a multiple of 64.
+    program.words.resize(16, 0);
+    let table = program.words.len();
+    program.words.resize(table + 16, 0);
+    let exception = program.words.len();
+    program.exception_handler();
+    let interrupt = program.words.len();
+    program.interrupt_handler();
+    let channel = program.words.len();
+    program.csr(Op::Csrrs, CHANNEL_SCRATCH, 0x804, 0);
+    program.words.push(0x0000_100b);
+    for entry in 0..12 {
+        let target = if entry == 0 { exception } else { interrupt };
+        program.words[table + entry] = jump(table + entry, target);
+    }
+    program.words[start] = jump(start, program.words.len());
+
+    let address = |index: usize| style.code + 4 * index as u32;
+    let vector = if vectored { address(table) | 1 } else { address(exception) };
+    program.constant(SCRATCH[0], vector);
+    program.words.push(csr_word(1, 0, 0x305, SCRATCH[0].into()));
+    for (register, base) in [(2, data[0]), (3, data[1])] {
+        program.constant(register, base);
+    }
+    for register in (1..32).filter(|register| !matches!(register, 2 | 3)) {
+        let value = program.random.gen();
+        program.constant(register, value);
+    }
+    // CSRs that reset leaves undefined get a value: by a trap, and mscratch.
+    program.words.push(0x0000_0073);
+    program.words.push(csr_word(1, 0, 0x340, 8));
+    if style.devices {
+        // minstret
+        program.words.push(csr_word(1, 0, 0xb82, 0));
+        program.words.push(csr_word(1, 0, 0xb02, 0));
+    }
+    if style.channels > 0 {
+        // uliepc, ulicause
+        program.words.push(csr_word(1, 0, 0x800, 8));
+        program.words.push(csr_word(1, 0, 0x804, 0));
+    }
+    for number in 0..style.channels {
+        program.constant(CHANNEL_SCRATCH, address(channel));
+        program.words.push(1 << 28 | number << 25 | 2 << 20 | u32::from(CHANNEL_SCRATCH) << 15 | 0x0b);
+    }
+    for _ in 0..blocks {
+        program.block();
+    }
+    let last = program.last();
+    let last = address(last);
+    let bytes = program.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut segments = vec![Segment { address: style.code, bytes }];
+    for base in data {
+        let bytes = (0..4096).map(|_| random.gen()).collect();
+        segments.push(Segment { address: base - 2048, bytes });
+    }
+    let executable =
+        Executable { entry: style.code, segments, registers: RegisterClass::Rv32i, symbols: vec![] };
+    MachineProgram { executable, last }
+}
+
+/// `jal x0` from word `from` to word `to`.
+fn jump(from: usize, to: usize) -> u32 {
+    let immediate = 4 * (to as i32 - from as i32);
+    crate::iss::Instruction { op: Op::Jal, rd: 0, rs1: 0, rs2: 0, immediate }.encode()
+}
+
+/// The word of a CSR instruction; `funct3` 1 to 3 with a register, 5 to 7 with a number.
+fn csr_word(funct3: u32, rd: u8, number: u32, rs1: u32) -> u32 {
+    number << 20 | rs1 << 15 | funct3 << 12 | u32::from(rd) << 7 | 0x73
+}
+
+impl Generator<'_> {
+    /// A CSR instruction that reads.
+    fn csr(&mut self, op: Op, rd: u8, number: i32, rs1: u8) {
+        self.push(op, rd, rs1, 0, number);
+    }
+
+    /// Skips the instruction that raised the exception, unless an interrupt was taken.
+    fn exception_handler(&mut self) {
+        let [a, b] = SCRATCH;
+        self.csr(Op::Csrrs, a, 0x342, 0);
+        self.csr(Op::Csrrs, b, 0x343, 0);
+        let over = self.words.len();
+        self.words.push(0);
+        self.csr(Op::Csrrs, a, 0x341, 0);
+        self.push(Op::Addi, a, a, 0, 4);
+        self.words.push(csr_word(1, 0, 0x341, a.into()));
+        self.csr(Op::Csrrs, b, 0x300, 0);
+        self.words.push(0x3020_0073);
+        let offset = 4 * (self.words.len() - over) as i32;
+        self.words[over] =
+            crate::iss::Instruction { op: Op::Blt, rd: 0, rs1: a, rs2: 0, immediate: offset }.encode();
+    }
+
+    /// Clears the interrupts of software and timer.
+    fn interrupt_handler(&mut self) {
+        let [a, b] = SCRATCH;
+        self.push(Op::Lui, a, 0, 0, 0xfff0_0000_u32 as i32);
+        self.push(Op::Sw, 0, a, 0, 0);
+        self.push(Op::Addi, b, 0, 0, -1);
+        self.push(Op::Lui, a, 0, 0, 0xfff0_4000_u32 as i32);
+        self.push(Op::Sw, 0, a, b, 4);
+        self.csr(Op::Csrrs, b, 0x342, 0);
+        self.words.push(0x3020_0073);
+    }
+
+    /// One instruction of machine mode, or a few that go together; after them comes the next instruction.
+    pub(in super::super) fn system(&mut self, style: Style) {
+        let kinds = if style.channels > 0 { 16 } else { 13 };
+        match self.random.gen_range(0..kinds) {
+            0..=2 => self.read_csr(style),
+            3 | 4 => self.write_csr(style),
+            5 => self.words.push(0x0000_0073),
+            6 => {
+                let word =
+                    *[0x0010_0073, 0, 0xffff_ffff, 0x0000_200f].choose(self.random).expect("not empty");
+                self.words.push(word);
+            }
+            7 => self.words.push(csr_word(2, 8, 0x5c0, 0)),
+            8 => self.access_nowhere(style),
+            9 => {
+                // A jump to an address that is no multiple of 4.
+                let through = self.random.gen_range(12..16);
+                self.push(Op::Auipc, through, 0, 0, 0);
+                self.push(Op::Jalr, 0, through, 0, 6);
+            }
+            10 => self.return_here(style),
+            11 if style.devices => self.software_interrupt(),
+            12 if style.devices => self.wait(),
+            13 => {
+                // Pending or not, blocked or not.
+                let number = *[0x802, 0x802, 0x801].choose(self.random).expect("not empty");
+                let (funct3, bits) = (self.random.gen_range(5..8), self.random.gen_range(0..4));
+                let rd = self.target();
+                self.words.push(csr_word(funct3, rd, number, bits));
+                // It does not stay blocked.
+                self.words.push(csr_word(7, 0, 0x801, 1));
+            }
+            14 => {
+                // ERETURN outside a handler is illegal.
+                self.words.push(csr_word(7, 0, 0x801, 1));
+                self.words.push(0x0000_100b);
+            }
+            15 => {
+                // SIGNAL to a word of the data.
+                let offset = 4 * self.random.gen_range(0..12u32);
+                let rs2 = u32::from(self.source());
+                let base = self.random.gen_range(2..4u32);
+                self.words
+                    .push((offset >> 5) << 25 | rs2 << 20 | base << 15 | 2 << 12 | (offset & 31) << 7 | 0x0b);
+            }
+            _ => self.read_csr(style),
+        }
+    }
+
+    fn read_csr(&mut self, style: Style) {
+        let common = [0x340, 0x341, 0x342, 0x343, 0x304, 0x305, 0xf14];
+        // mstatus: QEMU writes MPP at mret.
+        let array = [
+            0x300, 0x301, 0xb02, 0xb82, 0xc02, 0x310, 0x320, 0xb03, 0x323, 0xf11, 0xf15, 0xc00, 0xc01, 0xc81,
+        ];
+        let channels = [0x800, 0x801, 0x802, 0x803, 0x804];
+        let mut numbers = common.to_vec();
+        if style.devices {
+            numbers.extend(array);
+        }
+        if style.channels > 0 {
+            numbers.extend(channels);
+        }
+        let number = *numbers.choose(self.random).expect("not empty");
+        let rd = self.target();
+        let funct3 = *[2, 3, 6, 7].choose(self.random).expect("not empty");
+        self.words.push(csr_word(funct3, rd, number, 0));
+    }
+
+    fn write_csr(&mut self, style: Style) {
+        let rd = if self.random.gen() { 0 } else { self.target() };
+        match self.random.gen_range(0..6) {
+            0 => {
+                // Interrupts on or off
+                let funct3 = self.random.gen_range(6..8);
+                let rd = if style.devices { rd } else { 0 };
+                self.words.push(csr_word(funct3, rd, 0x300, 8));
+            }
+            1 if style.devices => {
+                let funct3 = self.random.gen_range(1..4);
+                let rs1 = u32::from(self.source());
+                self.words.push(csr_word(funct3, rd, 0x304, rs1));
+            }
+            2 if style.devices => {
+                // minstret, or one that ignores it, or a read-only one
+                let number = *[0xb02, 0xb82, 0x310, 0x323, 0xb03, 0xc02, 0xf14]
+                    .choose(self.random)
+                    .expect("not empty");
+                let rs1 = u32::from(self.source());
+                self.words.push(csr_word(1, rd, number, rs1));
+            }
+            _ => {
+                // QEMU lets mepc have bit 1.
+                let pc = if style.devices { 0x341 } else { 0x340 };
+                let number = *[0x340, pc, 0x343].choose(self.random).expect("not empty");
+                let funct3 = *[1, 2, 3, 5, 6, 7].choose(self.random).expect("not empty");
+                let rs1 = u32::from(self.source());
+                self.words.push(csr_word(funct3, rd, number, rs1));
+            }
+        }
+    }
+
+    /// A load or store where there is no memory, or, on the array, of an address that is not aligned.
+    fn access_nowhere(&mut self, style: Style) {
+        let through = self.random.gen_range(12..16);
+        let (op, offset) = if style.devices && self.random.gen() {
+            *[(Op::Lw, 2), (Op::Lh, -1), (Op::Sw, 1), (Op::Sh, 3), (Op::Lhu, 5)]
+                .choose(self.random)
+                .expect("not empty")
+        } else {
+            self.push(Op::Lui, through, 0, 0, NOWHERE as i32);
+            let op = *[Op::Lw, Op::Lb, Op::Sw, Op::Sb].choose(self.random).expect("not empty");
+            let (rd, rs2) = (self.target(), self.source());
+            self.access_with(op, rd, through, rs2, 4);
+            return;
+        };
+        let (rd, rs2) = (self.target(), self.source());
+        self.access_with(op, rd, 2, rs2, offset);
+    }
+
+    fn access_with(&mut self, op: Op, rd: u8, base: u8, rs2: u8, offset: i32) {
+        if matches!(op, Op::Sw | Op::Sh | Op::Sb) {
+            self.push(op, 0, base, rs2, offset);
+        } else {
+            self.push(op, rd, base, 0, offset);
+        }
+    }
+
+    /// `mret` to the instruction behind it.
+    fn return_here(&mut self, style: Style) {
+        let a = SCRATCH[0];
+        if style.devices {
+            // No interrupt changes mepc meanwhile.
+            self.words.push(csr_word(7, 0, 0x300, 8));
+        } else {
+            // QEMU has cleared MPP at the last `mret`.
+            self.constant(a, 0x1800);
+            self.words.push(csr_word(2, 0, 0x300, a.into()));
+        }
+        self.push(Op::Auipc, a, 0, 0, 0);
+        self.push(Op::Addi, a, a, 0, 16);
+        self.words.push(csr_word(1, 0, 0x341, a.into()));
+        self.words.push(0x3020_0073);
+    }
+
+    /// Makes an interrupt of software or timer pending: taken now, or later.
+    fn software_interrupt(&mut self) {
+        let through = self.random.gen_range(12..16);
+        let timer = self.random.gen_bool(0.4);
+        self.words.push(csr_word(6, 0, 0x304, 8));
+        if timer {
+            self.push(Op::Lui, through, 0, 0, 0xfff0_4000_u32 as i32);
+            self.push(Op::Sw, 0, through, 0, 0);
+            self.push(Op::Sw, 0, through, 0, 4);
+        } else {
+            self.push(Op::Lui, through, 0, 0, 0xfff0_0000_u32 as i32);
+            self.push(Op::Addi, 10, 0, 0, 1);
+            self.push(Op::Sw, 0, through, 10, 0);
+        }
+    }
+
+    /// `wfi`, with a software interrupt that is not taken.
+    fn wait(&mut self) {
+        let through = self.random.gen_range(12..16);
+        self.words.push(csr_word(7, 0, 0x300, 8));
+        self.push(Op::Lui, through, 0, 0, 0xfff0_0000_u32 as i32);
+        self.push(Op::Addi, 10, 0, 0, 1);
+        self.push(Op::Sw, 0, through, 10, 0);
+        self.words.push(csr_word(6, 0, 0x304, 8));
+        self.words.push(0x1050_0073);
+        if self.random.gen() {
+            self.push(Op::Sw, 0, through, 0, 0);
+        }
+        self.words.push(csr_word(6, 0, 0x300, 8));
+    }
+
+    /// The end; gives the number of the last word.
+    fn last(&mut self) -> usize {
+        let [a, b] = SCRATCH;
+        let ends_machine = self.machine.is_some_and(|style| style.ends_machine);
+        if ends_machine {
+            self.constant(a, FINISHER);
+            self.constant(b, FINISHED);
+            self.push(Op::Sw, 0, a, b, 0);
+            return self.words.len() - 1;
+        }
+        // No interrupt comes any more; a trap whose handler cannot be fetched locks the hart up.
+        self.words.push(csr_word(7, 0, 0x300, 8));
+        self.constant(a, NOWHERE);
+        self.words.push(csr_word(1, 0, 0x305, a.into()));
+        self.words.push(0x0000_0073);
+        self.words.len() - 1
+    }
+}

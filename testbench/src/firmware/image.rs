@@ -1,0 +1,180 @@
+//! Firmware in an ELF file.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use gimli::{EndianRcSlice, RunTimeEndian};
+use object::{Object as _, ObjectSection as _};
+
+use crate::kernel::{Executable, KernelError, RegisterClass, Segment};
+
+/// From here on there is no shared memory.
+const OUTSIDE: u64 = 0xfff0_0000;
+/// The word in which firmware says how many harts it needs; without one it needs one.
+const HARTS: &str = "firmware_harts";
+
+type Lines = addr2line::Context<EndianRcSlice<RunTimeEndian>>;
+
+/// Firmware, ready to be loaded.
+pub struct Firmware {
+    /// The file.
+    pub path: PathBuf,
+    /// Its program.
+    pub executable: Executable,
+    /// Harts that it needs.
+    pub harts: u32,
+    lines: Option<Lines>,
+}
+
+/// Where an address lies in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The address.
+    pub address: u32,
+    /// Function or label, and bytes behind it.
+    pub symbol: Option<(String, u32)>,
+    /// Source file and line.
+    pub line: Option<(String, u32)>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", self.address)?;
+        match &self.symbol {
+            Some((name, 0)) => write!(f, " {name}")?,
+            Some((name, offset)) => write!(f, " {name}+{offset:#x}")?,
+            None => {}
+        }
+        if let Some((file, line)) = &self.line {
+            write!(f, " ({file}:{line})")?;
+        }
+        Ok(())
+    }
+}
+
+impl Firmware {
+    /// Reads the firmware in the ELF file `path`.
+    ///
+    /// # Errors
+    /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V with 32 registers, has compressed
+    /// instructions, or does not lie in the shared memory.
+    pub fn read(path: &Path) -> Result<Self, KernelError> {
+        let data =
+            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let format = |problem| KernelError::Format { path: path.to_path_buf(), problem };
+        let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
+        let harts = check(&executable).map_err(format)?;
+        Ok(Self { path: path.to_path_buf(), executable, harts, lines: lines(&data) })
+    }
+
+    /// Bytes in memory, over all segments.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.executable.segments.iter().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// Where `address` lies in the source.
+    #[must_use]
+    pub fn place(&self, address: u32) -> Place {
+        let inside = |segment: &Segment| {
+            address.checked_sub(segment.address).is_some_and(|offset| (offset as usize) < segment.bytes.len())
+        };
+        let known = self.executable.segments.iter().any(inside);
+        let symbols = self.executable.symbols.iter().filter(|_| known);
+        let symbol = symbols.filter(|(name, at)| *at <= address && !name.starts_with(".L")).next_back();
+        let location = |lines: &Lines| {
+            let found = lines.find_location(address.into()).ok()??;
+            let file = found.file?;
+            let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
+            Some((name?, found.line?))
+        };
+        Place {
+            address,
+            symbol: symbol.map(|(name, at)| (name.clone(), address - at)),
+            line: self.lines.as_ref().filter(|_| known).and_then(location),
+        }
+    }
+
+    /// Makes sure that the array has the harts and that the memory has room beside `others`: their name, first address and bytes.
+    ///
+    /// # Errors
+    /// The file, the field, and what was expected.
+    pub fn check(&self, harts: u32, memory: u64, others: &[(String, u32, usize)]) -> Result<(), String> {
+        let file = self.path.display();
+        if harts == 0 {
+            return Err(format!(
+                "{file}: the array has no command processor; expected --command-threads 1 or more"
+            ));
+        }
+        if self.harts > harts {
+            return Err(format!(
+                "{file}: {HARTS} is {}, and the array has {harts}; expected --command-threads {} or more",
+                self.harts,
+                self.harts.next_power_of_two()
+            ));
+        }
+        for Segment { address, bytes } in &self.executable.segments {
+            let (first, end) = (u64::from(*address), u64::from(*address) + bytes.len() as u64);
+            if end > memory {
+                return Err(format!(
+                    "{file}: segment {first:#010x} to {:#010x} ends outside the shared memory; expected at most {:#010x}",
+                    end - 1,
+                    memory - 1
+                ));
+            }
+            for (name, other, length) in others {
+                let (other, other_end) = (u64::from(*other), u64::from(*other) + *length as u64);
+                if first < other_end && other < end {
+                    return Err(format!(
+                        "{file}: segment {first:#010x} to {:#010x} overlaps {name} at {other:#010x} to {:#010x}; expected addresses of its own",
+                        end - 1,
+                        other_end - 1
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks what an executable must be to be firmware; gives the harts that it needs.
+fn check(executable: &Executable) -> Result<u32, String> {
+    if executable.registers == RegisterClass::Rv32e {
+        return Err("is for 16 registers (RV32E in e_flags); expected RV32I, -mabi=ilp32".into());
+    }
+    for Segment { address, bytes } in &executable.segments {
+        if u64::from(*address) + bytes.len() as u64 > OUTSIDE {
+            return Err(format!("segment at {address:#010x} (p_paddr) is outside the shared memory; expected an end below {OUTSIDE:#010x}"));
+        }
+    }
+    let word = |address: u32| {
+        executable.segments.iter().find_map(|segment| {
+            let offset = address.checked_sub(segment.address)? as usize;
+            let bytes = segment.bytes.get(offset..offset + 4)?;
+            Some(u32::from_le_bytes(bytes.try_into().ok()?))
+        })
+    };
+    let entry = executable.entry;
+    if entry % 4 != 0 || word(entry).is_none() {
+        return Err(format!(
+            "e_entry is {entry:#010x}; expected the address of an instruction in a loaded segment"
+        ));
+    }
+    let symbol = executable.symbols.iter().find(|(name, _)| name == HARTS);
+    let harts = symbol.map_or(Some(1), |(_, address)| word(*address));
+    match harts {
+        Some(harts @ 1..=8) => Ok(harts),
+        Some(harts) => Err(format!("{HARTS} is {harts}; expected 1 to 8")),
+        None => Err(format!("{HARTS} is no word of a loaded segment; expected 1 to 8 there")),
+    }
+}
+
+/// The lines of the source, if the file has them.
+fn lines(data: &[u8]) -> Option<Lines> {
+    let file = object::File::parse(data).ok()?;
+    let section = |id: gimli::SectionId| -> Result<_, gimli::Error> {
+        let bytes = file.section_by_name(id.name()).and_then(|section| section.data().ok());
+        Ok(EndianRcSlice::new(bytes.unwrap_or_default().into(), RunTimeEndian::Little))
+    };
+    addr2line::Context::from_dwarf(gimli::Dwarf::load(section).ok()?).ok()
+}

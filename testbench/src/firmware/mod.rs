@@ -1,0 +1,17 @@
+//! Firmware of the command processor: building from source, loading from ELF, running beside packets, and what to tell when it fails.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `build` | C and assembly with the library of `kernels-asm/firmware` |
+//! | `image` | [`Firmware`]: an ELF file, checked, with functions and lines |
+//! | `session` | the host's side while firmware runs: console, mailbox, how it ended |
+
+mod build;
+mod image;
+mod session;
+#[cfg(test)]
+mod tests;
+
+pub use build::{build_firmware, firmware_registers, HERMES_CP_H};
+pub use image::{Firmware, Place};
+pub use session::{FirmwareEnd, FirmwareLink};

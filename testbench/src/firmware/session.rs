@@ -1,0 +1,284 @@
+//! The host's side while firmware runs.
+
+use std::collections::VecDeque;
+
+use super::image::Firmware;
+use crate::cosim::{CosimError, Device, Host};
+
+/// Bits of HOST_IRQ_PENDING.
+const LOCKED_UP: u32 = 1 << 2;
+const MAILBOX_OUT: u32 = 1 << 3;
+const ENDED: u32 = 1 << 6;
+const STOPPED: u32 = 1 << 8;
+const CONSOLE: u32 = 1 << 9;
+/// Bit of CP_STATUS: the mailbox to the processor is full.
+const MAILBOX_IN_FULL: u32 = 1 << 28;
+/// Bit of CONSOLE: no byte.
+const NO_BYTE: u32 = 1 << 31;
+/// Word 0 of MAILBOX_OUT: the firmware ended otherwise than by its `main`.
+const FAILED: u32 = 1 << 31;
+/// Bit of a cause: an interrupt.
+const INTERRUPT: u32 = 1 << 30;
+/// The code of a stack overflow.
+const STACK_OVERFLOW: u32 = 0x8000_00ff;
+/// INVALIDATE: instruction caches and data caches.
+const INVALIDATE: u32 = 3;
+
+/// How firmware ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirmwareEnd {
+    /// `main` returned, or `firmware_end` was called.
+    Value(u32),
+    /// An exception or interrupt without a handler.
+    Trap {
+        /// `mcause`; of an interrupt bit 30 is set.
+        cause: u32,
+        /// `mepc`.
+        pc: u32,
+        /// `mtval`.
+        value: u32,
+        /// The hart.
+        hart: u32,
+    },
+    /// The guard word below a stack was changed, or a trap found no room.
+    StackOverflow {
+        /// Where that was noticed.
+        pc: u32,
+        /// The stack pointer then.
+        stack: u32,
+        /// The hart.
+        hart: u32,
+    },
+    /// The trap handler could not execute its first instruction.
+    LockedUp {
+        /// The hart.
+        hart: u32,
+        /// Its PC, if the array tells it.
+        pc: Option<u32>,
+    },
+    /// `ebreak` stopped a hart.
+    Stopped {
+        /// The hart.
+        hart: u32,
+        /// Its PC, if the array tells it.
+        pc: Option<u32>,
+    },
+}
+
+impl FirmwareEnd {
+    /// What the four words of MAILBOX_OUT say.
+    #[must_use]
+    pub fn of_words([code, pc, value, hart]: [u32; 4]) -> Self {
+        match code {
+            STACK_OVERFLOW => Self::StackOverflow { pc, stack: value, hart },
+            _ if code & FAILED == 0 => Self::Value(code),
+            _ => Self::Trap { cause: code & !FAILED, pc, value, hart },
+        }
+    }
+
+    /// What happened, with functions and lines of `firmware`.
+    #[must_use]
+    pub fn explain(&self, firmware: &Firmware) -> String {
+        let at = |pc: Option<u32>| {
+            pc.map_or("at an address that the array does not tell".to_string(), |pc| {
+                format!("at {}", firmware.place(pc))
+            })
+        };
+        match *self {
+            Self::Value(value) => format!("main returned {value}"),
+            Self::Trap { cause, pc, value, hart } => format!(
+                "hart {hart}: {} at {}; cause {}, value {value:#010x}",
+                cause_name(cause),
+                firmware.place(pc),
+                cause & 0xff
+            ),
+            Self::StackOverflow { pc, stack, hart } => format!(
+                "hart {hart}: stack overflow, noticed at {}; stack pointer {stack:#010x}: a hart has 2048 bytes, 1024 if there are more than four",
+                firmware.place(pc)
+            ),
+            Self::LockedUp { hart, pc } => format!(
+                "hart {hart} is locked up {}: an exception came before the trap handler had executed an instruction",
+                at(pc)
+            ),
+            Self::Stopped { hart, pc } => format!("hart {hart} stopped {}: ebreak", at(pc)),
+        }
+    }
+}
+
+/// The name of a cause of `mcause`.
+fn cause_name(cause: u32) -> &'static str {
+    match cause {
+        0 => "jump to an address that is no multiple of 4",
+        1 => "no instruction can be fetched",
+        2 => "illegal instruction",
+        3 => "ebreak",
+        4 => "load from an address that is not aligned",
+        5 => "load where there is no memory or register",
+        6 => "store to an address that is not aligned",
+        7 => "store where there is no memory or register",
+        11 => "ecall",
+        _ if cause & INTERRUPT != 0 => "interrupt without a handler",
+        _ => "trap",
+    }
+}
+
+/// What goes between the host and running firmware.
+#[derive(Debug, Default)]
+pub struct FirmwareLink {
+    /// Console output that nobody has taken yet.
+    output: Vec<u8>,
+    input: VecDeque<u8>,
+    received: VecDeque<[u32; 4]>,
+    to_send: VecDeque<[u32; 4]>,
+    end: Option<FirmwareEnd>,
+}
+
+impl FirmwareLink {
+    /// Loads `firmware` and starts `harts` harts. Firmware that ran before is ended. Addresses must be free: [`Firmware::check`].
+    ///
+    /// # Errors
+    /// A hart does not become quiet (memory does not answer), or a register does not answer.
+    pub fn load<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
+        host.write("CP_CONTROL", 0)?;
+        let harts = host.read("CP_STATUS")? >> 24 & 15;
+        let all = (1 << harts) - 1;
+        host.wait_until("CP_QUIET", |quiet| quiet & all == all)?;
+        host.clean_caches()?;
+        for segment in &firmware.executable.segments {
+            host.device_mut().write_memory(segment.address, &segment.bytes)?;
+        }
+        host.write("INVALIDATE", INVALIDATE)?;
+        // What is left of other firmware: its events, messages, bytes.
+        while host.read("CONSOLE")? & NO_BYTE == 0 {}
+        host.write("HOST_IRQ_PENDING", u32::MAX)?;
+        host.write("CP_IRQ_PENDING", u32::MAX)?;
+        host.write("CP_ENTRY", firmware.executable.entry)?;
+        host.write("CP_CONTROL", all)?;
+        Ok(Self::default())
+    }
+
+    /// Holds all harts.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn stop<D: Device>(host: &mut Host<D>) -> Result<(), CosimError> {
+        host.write("CP_CONTROL", 0)?;
+        let harts = host.read("CP_STATUS")? >> 24 & 15;
+        let all = (1 << harts) - 1;
+        host.wait_until("CP_QUIET", |quiet| quiet & all == all)
+    }
+
+    /// Bytes for the console of the firmware.
+    pub fn type_in(&mut self, bytes: &[u8]) {
+        self.input.extend(bytes);
+    }
+
+    /// A message for the firmware, which gets it when it has taken those before.
+    pub fn send(&mut self, words: [u32; 4]) {
+        self.to_send.push_back(words);
+    }
+
+    /// The oldest message of the firmware.
+    pub fn receive(&mut self) -> Option<[u32; 4]> {
+        self.received.pop_front()
+    }
+
+    /// Console output since the last call.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
+    /// How the firmware ended, if it has.
+    #[must_use]
+    pub fn end(&self) -> Option<FirmwareEnd> {
+        self.end
+    }
+
+    /// Does what the firmware waits for: takes its console output and messages, gives it input. Gives how it ended, if it has.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn attend<D: Device>(&mut self, host: &mut Host<D>) -> Result<Option<FirmwareEnd>, CosimError> {
+        if self.end.is_some() {
+            return Ok(self.end);
+        }
+        let pending = host.read("HOST_IRQ_PENDING")?;
+        if pending & CONSOLE != 0 {
+            // Cleared first: a byte that comes afterwards sets it again.
+            host.write("HOST_IRQ_PENDING", CONSOLE)?;
+            self.drain(host)?;
+        }
+        if pending & MAILBOX_OUT != 0 {
+            let names = ["MAILBOX_OUT_0", "MAILBOX_OUT_1", "MAILBOX_OUT_2", "MAILBOX_OUT_3"];
+            let mut words = [0; 4];
+            for (word, name) in words.iter_mut().zip(names) {
+                *word = host.read(name)?;
+            }
+            host.write("HOST_IRQ_PENDING", MAILBOX_OUT)?;
+            // The firmware says that it ends before it fills the mailbox, and then only when it is empty.
+            if pending & ENDED != 0 {
+                self.end = Some(FirmwareEnd::of_words(words));
+                self.drain(host)?;
+                return Ok(self.end);
+            }
+            self.received.push_back(words);
+        }
+        if pending & (LOCKED_UP | STOPPED) != 0 {
+            let status = host.read("CP_STATUS")?;
+            let first = |bits: u32| (bits & 0xff != 0).then(|| (bits & 0xff).trailing_zeros());
+            let locked = first(status >> 16);
+            if let Some(hart) = locked.or_else(|| first(status)) {
+                let pc = self.pc(host, hart)?;
+                self.end = Some(match locked {
+                    Some(_) => FirmwareEnd::LockedUp { hart, pc },
+                    None => FirmwareEnd::Stopped { hart, pc },
+                });
+                self.drain(host)?;
+            }
+        }
+        self.give(host)?;
+        Ok(self.end)
+    }
+
+    /// The PC of a hart, if the array tells it.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn pc<D: Device>(&self, host: &mut Host<D>, hart: u32) -> Result<Option<u32>, CosimError> {
+        if !host.registers().any(|register| register.name == "CP_PC") {
+            return Ok(None);
+        }
+        host.write("CP_SELECT", hart)?;
+        host.read("CP_PC").map(Some)
+    }
+
+    fn drain<D: Device>(&mut self, host: &mut Host<D>) -> Result<(), CosimError> {
+        loop {
+            let word = host.read("CONSOLE")?;
+            if word & NO_BYTE != 0 {
+                return Ok(());
+            }
+            self.output.push(word as u8);
+        }
+    }
+
+    fn give<D: Device>(&mut self, host: &mut Host<D>) -> Result<(), CosimError> {
+        if !self.input.is_empty() {
+            let room = host.read("CONSOLE_IN")? & 0x1f;
+            for byte in self.input.drain(..(room as usize).min(self.input.len())) {
+                host.write("CONSOLE_IN", byte.into())?;
+            }
+        }
+        if !self.to_send.is_empty() && host.read("CP_STATUS")? & MAILBOX_IN_FULL == 0 {
+            if let Some(words) = self.to_send.pop_front() {
+                for (name, word) in ["MAILBOX_IN_3", "MAILBOX_IN_2", "MAILBOX_IN_1", "MAILBOX_IN_0"]
+                    .iter()
+                    .zip(words.iter().rev())
+                {
+                    host.write(name, *word)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
