@@ -1,6 +1,6 @@
 // Rules U1 to U3, U6 to U8, U10, U12, U14, U16, U18, U23, U25: when a channel is armed, what makes it pending, and what is delivered.
 //
-// Two channels of a hart against the rules, with events, EMONITOR, CSR writes, traps and delivery in any cycle. The range that the
+// U21 as well: what can be read of a channel. Two channels of a hart against the rules, with events, EMONITOR, CSR writes, traps and delivery in any cycle. The range that the
 // monitors compare with is checked for one word, whichever.
 module uli_channels_formal (
     input wire        clk,
@@ -13,6 +13,8 @@ module uli_channels_formal (
     input wire [29:0] arm_handler,
     input wire [31:0] arm_parameter,
     input wire [1:0]  event_in,
+    input wire [15:0] freed,
+    input wire [31:0] raised,
     input wire        take,
     input wire [29:0] pc,
     input wire        leave,
@@ -34,7 +36,7 @@ module uli_channels_formal (
         .clk(clk), .rst(rst), .hold(hold), .ask_channel(ask_channel), .ask_status(ask_status), .arm_valid(arm_valid),
         .arm_channel(arm_channel), .arm_scenario(arm_scenario), .arm_handler(arm_handler), .arm_parameter(arm_parameter),
         .watched_valid(watched_valid), .watched_line(watched_line), .watched_lines(watched_lines),
-        .watched_words(watched_words), .event_(event_in), .deliver(deliver), .handler(handler), .take(take), .pc(pc),
+        .watched_words(watched_words), .event_(event_in), .freed(freed), .raised(raised), .deliver(deliver), .handler(handler), .take(take), .pc(pc),
         .leave(leave), .trap(trap), .trap_return(trap_return), .wake(wake), .read_number(read_number), .read_value(read_value), .blocked(blocked),
         .interrupted_pc(interrupted_pc), .write_valid(write_valid), .write_number(write_number), .write_set(write_set),
         .write_clear(write_clear)
@@ -47,6 +49,8 @@ module uli_channels_formal (
     (* hierconn *) wire [29:0] \dut.handlers_1 ;
     (* hierconn *) wire [29:0] \dut.address_0 ;
     (* hierconn *) wire [29:0] \dut.address_1 ;
+    (* hierconn *) wire [1:0] \dut.form_0 ;
+    (* hierconn *) wire [1:0] \dut.form_1 ;
     (* hierconn *) wire [29:0] \dut.open_0 ;
     (* hierconn *) wire [29:0] \dut.open_1 ;
     (* hierconn *) wire \dut.newest_0 ;
@@ -68,9 +72,9 @@ module uli_channels_formal (
     always @* begin
         assume (!take || deliver);
         assume (arm_valid + leave + write_valid + trap + trap_return + take <= 1);
-        assume (arm_scenario <= 1);
+        assume (arm_scenario <= 3);
         assume (arm_channel < 2 && ask_channel < 2);
-        assume (arm_parameter[0] == arm_parameter[1]);
+        assume (arm_scenario != 1 || arm_parameter[0] == arm_parameter[1]);
         assume (!leave || blocked);
     end
 
@@ -89,7 +93,12 @@ module uli_channels_formal (
     wire [1:0]  own = {owner[1] == current, owner[0] == current};
     wire [1:0]  refused = armed & ~own;
     wire [1:0]  arms = (arm_valid << arm_channel) & ~refused;
-    wire [1:0]  counts = event_in & armed & {since[1] == 3, since[0] == 3};
+    // An event of each channel: what it watches was written, a slot of its mask became free, a bit of its mask was set.
+    wire [1:0]  happens = {
+        scenario[1] == 1 ? event_in[1] : scenario[1] == 2 ? (freed & range[1][15:0]) != 0 : (raised & range[1]) != 0,
+        scenario[0] == 1 ? event_in[0] : scenario[0] == 2 ? (freed & range[0][15:0]) != 0 : (raised & range[0]) != 0
+    };
+    wire [1:0]  counts = happens & armed & {since[1] == 3, since[0] == 3};
     wire [1:0]  due = armed & pending & own;
     wire        first = !due[0];
     wire        writes_pending = write_valid && write_number == 2;
@@ -154,8 +163,7 @@ module uli_channels_formal (
 
     // The range, as the table of scenarios says it: a word, or as many bytes as the trailing ones say.
     (* anyconst *) reg [29:0] word;
-    wire [31:0] form_0 = {range[0][31:2], {2{range[0][0]}}}, form_1 = {range[1][31:2], {2{range[1][0]}}};
-    wire [31:0] bytes_0 = (form_0 ^ (form_0 + 1)) >> 1, bytes_1 = (form_1 ^ (form_1 + 1)) >> 1;
+    wire [31:0] bytes_0 = (range[0] ^ (range[0] + 1)) >> 1, bytes_1 = (range[1] ^ (range[1] + 1)) >> 1;
     wire [31:0] size_0 = range[0][0] ? {bytes_0[30:0], 1'b1} : 32'd3, size_1 = range[1][0] ? {bytes_1[30:0], 1'b1} : 32'd3;
     wire [1:0]  in_range = {({word, 2'd0} | size_1) == (range[1] | size_1), ({word, 2'd0} | size_0) == (range[0] | size_0)};
     wire [1:0]  watched = {
@@ -192,17 +200,22 @@ module uli_channels_formal (
         // U10, U12: the PC at which the program goes on; a delivery and a trap block the next one, mret takes that back.
         if (read_number == 0) pc_is_kept: assert (read_value == {resume, 2'd0} && interrupted_pc == resume);
         if (read_number == 1) control: assert (read_value == {16'd0, current, 6'd0, before, block} && blocked == block);
+        // U21: all fields can be read.
+        if (read_number == 6'h10 + asked) handler_shows: assert (read_value == {starts[asked], 2'd0});
+        if (read_number == 6'h20 + asked) parameter_shows: assert (read_value == range[asked]);
+        if (read_number == 6'h30 + asked) rest_shows: assert (read_value == (ask_status & 32'h7fffffff));
         // U27, as far as it is about channels.
         wakes: assert (wake == ((armed & pending) != 0));
         if (read_number == 4) cause_is_kept: assert (read_value == cause);
 
         // What the induction needs to know of the state.
-        state_scenario: assert (\dut.scenario_0 == scenario[0] && \dut.scenario_1 == scenario[1] && scenario[0] <= 1 && scenario[1] <= 1);
+        state_scenario: assert (\dut.scenario_0 == scenario[0] && \dut.scenario_1 == scenario[1] && scenario[0] <= 3 && scenario[1] <= 3);
         state_owner: assert (\dut.owner_0 == owner[0] && \dut.owner_1 == owner[1] && \dut.context_ == current);
         state_pending: assert (\dut.pending_0 == pending[0] && \dut.pending_1 == pending[1]);
         state_block: assert (\dut.block == block && \dut.block_before == before && \dut.resume_pc == resume && \dut.cause == cause);
         state_handler: assert (\dut.handlers_0 == starts[0] && \dut.handlers_1 == starts[1]);
         state_range: assert (\dut.address_0 == range[0][31:2] && \dut.address_1 == range[1][31:2]
+            && \dut.form_0 == range[0][1:0] && \dut.form_1 == range[1][1:0]
             && \dut.open_0 == (range[0][0] ? size_0 >> 2 : 0) && \dut.open_1 == (range[1][0] ? size_1 >> 2 : 0));
         state_since: assert (\dut.newest_0 == (since[0] == 1) && \dut.newest_1 == (since[1] == 1) && since[0] != 0 && since[1] != 0);
         if (since[0] != 1) state_before_0: assert (\dut.newer_0 == (since[0] == 2));

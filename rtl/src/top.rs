@@ -413,10 +413,16 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             }
             for u in 0..self._ulis {
                 self.command[k].busy_jobs[u].next = bits::<16>(0);
+                self.command[k].freed_jobs[u].next = bits::<16>(0);
+                self.command[k].raised[u].next = self.registers.host_link[k].events.val();
                 // Without a thread spawner there is no page.
                 self.command[k].page[u].refused.next = true;
                 for j in 0..self._captures {
                     self.command[k].busy_jobs[u].next = self.spawner[j].busy.val();
+                    if self.spawner[j].trace_complete_valid.val() {
+                        self.command[k].freed_jobs[u].next =
+                            bits::<16>(1) << self.spawner[j].trace_complete_slot.val();
+                    }
                     self.spawner[j].store[0].valid.next =
                         self.command[k].write.valid.val() & self.write_merge[k].stores.ready.val();
                     self.spawner[j].store[0].line.next = self.command[k].write.line.val();

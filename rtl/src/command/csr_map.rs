@@ -6,7 +6,7 @@ use crate::prelude::*;
 ///
 /// Combinational. There are those of machine mode (privileged specification 1.12) that docs/command-processor.md lists,
 /// `cycle`, `time` and `instret` with their high halves, and with channels those of user-level
-/// interrupts, 0x800 to 0x805.
+/// interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as there are channels.
 #[derive(LogicBlock, Default)]
 pub struct CsrMap {
     /// Number of the CSR.
@@ -58,10 +58,16 @@ impl Logic for CsrMap {
         let user = self.number.val().get_bits::<6>(6) == bits::<6>(0x20);
         if user {
             found = (self.number.val().get_bits::<6>(0) < bits::<6>(6)) & self.channels.val().any();
+            if self.number.val().get_bits::<2>(4).any() {
+                found = self.number.val().get_bits::<4>(0) < self.channels.val();
+            }
         }
         self.there.next = found;
         self.read_only.next = self.number.val().get_bits::<2>(10).all()
-            | (user & ((place == bits::<5>(3)) | (place == bits::<5>(5))));
+            | (user
+                & ((place == bits::<5>(3))
+                    | (place == bits::<5>(5))
+                    | self.number.val().get_bits::<2>(4).any()));
         self.user_level.next = user;
     }
 }
@@ -95,11 +101,16 @@ mod tests {
             for number in 0..0x1000u64 {
                 unit.number.next = number.into();
                 settle!(unit);
-                let user = (0x800..0x806).contains(&number) && channels > 0;
+                let of_channel = (0x810..0x840).contains(&number);
+                let user = if of_channel {
+                    number & 15 < channels
+                } else {
+                    (0x800..0x806).contains(&number) && channels > 0
+                };
                 let there = user || machine.iter().any(|range| range.contains(&number));
                 assert_eq!(unit.there.val(), there, "{number:#x}");
                 if there {
-                    let read_only = number >= 0xc00 || [0x803, 0x805].contains(&number);
+                    let read_only = number >= 0xc00 || [0x803, 0x805].contains(&number) || of_channel;
                     assert_eq!(unit.read_only.val(), read_only, "{number:#x}");
                     assert_eq!(unit.user_level.val(), user, "{number:#x}");
                 }

@@ -181,7 +181,8 @@ impl Logic for CommandExecute {
         let bad_range = (self.registers.operand_2.val().get_bit(0)
             != self.registers.operand_2.val().get_bit(1))
             | self.registers.operand_2.val().get_bits::<12>(20).all();
-        let illegal = (arms & (self.registers.operand_1.val().get_bits::<2>(0).any() | bad_range))
+        let range = instruction.word.get_bits::<4>(28) == bits::<4>(1);
+        let illegal = (arms & (self.registers.operand_1.val().get_bits::<2>(0).any() | (range & bad_range)))
             | (instruction.leave & !self.blocked.val());
         let mut cause = bits::<5>(0);
         if illegal {

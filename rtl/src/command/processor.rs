@@ -59,6 +59,12 @@ pub struct CommandProcessor {
     /// From the thread spawner: slots that are busy (one element with channels, as the next).
     #[count(channels.min(1))]
     pub busy_jobs: Vec<Signal<In, Bits<16>>>,
+    /// From the thread spawner: slots that become free, for one cycle (one element with channels, as the next).
+    #[count(channels.min(1))]
+    pub freed_jobs: Vec<Signal<In, Bits<16>>>,
+    /// From the registers: bits of CP_IRQ_PENDING that were set, for one cycle.
+    #[count(channels.min(1))]
+    pub raised: Vec<Signal<In, Bits<32>>>,
     /// To the thread spawner: SIGNAL.RANGE.
     #[count(channels.min(1))]
     pub page: Vec<Flipped<PageMove>>,
@@ -131,14 +137,13 @@ impl Logic for CommandProcessor {
         let mut take_hart = bits::<3>(0);
         let mut take_pc = bits::<30>(0);
         for h in 0..self._channel_sets {
-            if self.channels[h].deliver.val() & !take {
+            if self.channels[h].deliver.val() & self.pipeline.boundary.val().get_bit(h) & !take {
                 take = true;
                 take_hart = self.number[h].val();
                 take_pc = self.channels[h].handler.val();
             }
         }
-        let taken = take & self.pipeline.boundary.val().get_bit(take_hart.index());
-        self.pipeline.take_valid.next = taken;
+        self.pipeline.take_valid.next = take;
         self.pipeline.take_hart.next = take_hart;
         self.pipeline.take_pc.next = take_pc;
 
@@ -185,7 +190,9 @@ impl Logic for CommandProcessor {
                 self.channels[h].write_number.next = self.pipeline.uli[k].write_number.val();
                 self.channels[h].write_set.next = self.pipeline.uli[k].write_set.val();
                 self.channels[h].write_clear.next = self.pipeline.uli[k].write_clear.val();
-                self.channels[h].take.next = taken & (take_hart == self.number[h].val());
+                self.channels[h].take.next = take & (take_hart == self.number[h].val());
+                self.channels[h].freed.next = self.freed_jobs[k].val();
+                self.channels[h].raised.next = self.raised[k].val();
                 self.channels[h].pc.next = self.pipeline.boundary_pc.val();
                 for c in 0..self._channels {
                     connect!(self.watched[h * self._channels + c], self.channels[h].watched[c]);

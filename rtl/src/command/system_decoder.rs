@@ -131,7 +131,8 @@ impl Logic for SystemDecoder {
                 // add rd, rs1, rs2
                 self.monitor.next = true;
                 self.plain.next = (self.instruction.val() & bits::<32>(0x1ff_8f80)) | bits::<32>(0x33);
-                self.fault.next = self.instruction.val().get_bits::<3>(29).any()
+                // Scenarios 4 to 15 are reserved.
+                self.fault.next = self.instruction.val().get_bits::<2>(30).any()
                     | (bit_cast::<4, 3>(self.instruction.val().get_bits::<3>(25)) >= self.channels.val());
             } else if funct3 == bits::<3>(1) {
                 self.leave.next = true;
@@ -225,6 +226,8 @@ mod tests {
     fn instructions_of_user_level_interrupts() {
         for (word, names) in [
             (0x12c5_850b, &["monitor"][..]), // emonitor a0, a1, a2, scenario 1, channel 1
+            (0x22c5_850b, &["monitor"]),     // scenario 2
+            (0x32c5_850b, &["monitor"]),     // scenario 3
             (0x0200_000b, &["monitor"]),     // disarm channel 1
             (0x0000_100b, &["leave"]),       // ereturn
             (0x00c5_a00b, &["release", "signal"]), // signal a2, 0(a1)
@@ -234,6 +237,7 @@ mod tests {
             (0x8020_1073, &["csr", "csr_write"]), // csrw ulipend, zero
             (0x8015_f073, &["csr", "csr_write"]), // csrci ulictl, 11
             (0x8030_2573, &["csr"]),         // csrr a0, uliarm
+            (0x8310_2573, &["csr"]),         // csrr a0, 0x831
             (0x8050_2573, &["release", "csr"]), // csrr a0, spawnbusy
             (0x3050_2573, &["csr"]),         // csrr a0, mtvec
             (0x3020_0073, &["trap_return"]), // mret
@@ -242,7 +246,7 @@ mod tests {
             assert_eq!(with_channels(word), (names.to_vec(), None), "{word:#010x}");
         }
         for word in [
-            0x22c5_850b, // scenario 2
+            0x42c5_850b, // scenario 4
             0x14c5_850b, // channel 2
             0x0000_108b, // ereturn with rd
             0x0200_100b, // ereturn with funct7
@@ -252,7 +256,8 @@ mod tests {
             0x8030_1073, // csrw uliarm
             0x8050_1073, // csrw spawnbusy
             0x8060_2573, // csrr a0, 0x806
-            0x8100_2573, // csrr a0, 0x810
+            0x8120_2573, // csrr a0, 0x812
+            0x8101_1073, // csrw 0x810, sp
             0x3a00_2573, // csrr a0, pmpcfg0
             0x1020_0073, // sret
         ] {

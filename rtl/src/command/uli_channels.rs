@@ -4,7 +4,7 @@ use crate::control::PriorityEncoder;
 use crate::ports::WatchedRange;
 use crate::prelude::*;
 
-/// The user-level interrupts of one hart: its channels, and CSRs 0x800 to 0x804.
+/// The user-level interrupts of one hart: its channels, and CSRs 0x800 to 0x804 and 0x810 to 0x83f.
 ///
 /// 1. EMONITOR (`arm_valid`, in stage W) arms channel `arm_channel`, or disarms it with scenario 0.
 ///    Retired in cycle t, the channel is armed from t + 2 on and not pending; events of writes that
@@ -30,7 +30,16 @@ use crate::prelude::*;
 /// | 0x803 | uliarm | armed channels; read-only |
 /// | 0x804 | ulicause | channel in bits 4:0 and scenario in bits 11:8 of what was delivered last |
 ///
-/// Scenarios: 0 disarmed, 1 a byte of a range is written.
+/// | 0x810 + c | | read-only: handler of channel c |
+/// | 0x820 + c | | read-only: its parameter |
+/// | 0x830 + c | | read-only: what EMONITOR would return of it, but for bit 31 |
+///
+/// | scenario | | parameter |
+/// | --- | --- | --- |
+/// | 0 | disarmed | |
+/// | 1 | a byte of a range is written | the range |
+/// | 2 | a slot of the thread spawner becomes free, its completion is visible | mask of slots |
+/// | 3 | a bit of CP_IRQ_PENDING is set, also if it was set already | mask of bits |
 #[derive(Clone, Debug, LogicBlock)]
 #[new(channels: usize)]
 pub struct UliChannels {
@@ -54,15 +63,20 @@ pub struct UliChannels {
     pub arm_scenario: Signal<In, Bits<4>>,
     /// Its handler, bits 31:2.
     pub arm_handler: Signal<In, Bits<30>>,
-    /// Its parameter. Bits 1:0 are 0: that word; 3: 2^(k + 1) bytes, k the number of trailing ones.
+    /// Its parameter. In scenario 1, bits 1:0 are 0: that word; 3: 2^(k + 1) bytes, k the number of
+    /// trailing ones.
     pub arm_parameter: Signal<In, Bits<32>>,
 
     /// To the write monitors: what each channel watches.
     #[count(channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
-    /// An event of each channel.
+    /// What each channel watches was written.
     #[count(channels)]
     pub event: Vec<Signal<In, Bit>>,
+    /// Slots of the thread spawner that become free, for one cycle.
+    pub freed: Signal<In, Bits<16>>,
+    /// Bits of CP_IRQ_PENDING that were set, for one cycle.
+    pub raised: Signal<In, Bits<32>>,
 
     /// A channel is to be delivered.
     pub deliver: Signal<Out, Bit>,
@@ -111,6 +125,9 @@ pub struct UliChannels {
     handlers: Vec<Register<Bits<30>>>,
     #[count(channels)]
     address: Vec<Register<Bits<30>>>,
+    /// Bits 1:0 of the parameter.
+    #[count(channels)]
+    form: Vec<Register<Bits<2>>>,
     #[count(channels)]
     pending: Vec<Register<Bit>>,
     /// Bits of the address that do not count.
@@ -197,24 +214,35 @@ impl Logic for UliChannels {
         if self.read_number.val() == bits::<6>(4) {
             value = bit_cast::<32, 12>(self.cause.q.val());
         }
-        self.read_value.next = value;
         let mut status = bits::<32>(0);
+        let mut is_refused = false;
+        let place = self.read_number.val().get_bits::<4>(0);
+        let kind = self.read_number.val().get_bits::<2>(4);
         for c in 0..self._channels {
+            let of_channel = (bit_cast::<32, 8>(self.owner[c].q.val()) << bits::<6>(16))
+                | (bit_cast::<32, 4>(self.scenario[c].q.val()) << bits::<6>(8));
+            let state = of_channel
+                .replace_bit(29, self.pending[c].q.val())
+                .replace_bit(30, self.scenario[c].q.val().any());
             if self.ask_channel.val() == self.number[c].val() {
-                status = (bit_cast::<32, 8>(self.owner[c].q.val()) << bits::<6>(16))
-                    | (bit_cast::<32, 4>(self.scenario[c].q.val()) << bits::<6>(8));
-                if self.pending[c].q.val() {
-                    status = status | bits::<32>(0x2000_0000);
+                status = state;
+                is_refused = self.scenario[c].q.val().any() & (self.owner[c].q.val() != self.context.q.val());
+            }
+            if place == bit_cast::<4, 3>(self.number[c].val()) {
+                if kind == bits::<2>(1) {
+                    value = bit_cast::<32, 30>(self.handlers[c].q.val()) << bits::<6>(2);
                 }
-                if self.scenario[c].q.val().any() {
-                    status = status | bits::<32>(0x4000_0000);
-                    if self.owner[c].q.val() != self.context.q.val() {
-                        status = status | bits::<32>(0x8000_0000_u64);
-                    }
+                if kind == bits::<2>(2) {
+                    value = (bit_cast::<32, 30>(self.address[c].q.val()) << bits::<6>(2))
+                        | bit_cast::<32, 2>(self.form[c].q.val());
+                }
+                if kind == bits::<2>(3) {
+                    value = state;
                 }
             }
         }
-        self.ask_status.next = status;
+        self.read_value.next = value;
+        self.ask_status.next = status.replace_bit(31, is_refused);
 
         // Bits of the address that do not count: of a word none, else the trailing ones and the zero above.
         let trailing = self.arm_parameter.val() ^ (self.arm_parameter.val() + bits::<32>(1));
@@ -231,7 +259,13 @@ impl Logic for UliChannels {
             self.newest[c].d.next = arms;
             self.newer[c].d.next = self.newest[c].q.val();
             let of_before = self.newest[c].q.val() | self.newer[c].q.val();
-            let fires = self.event[c].val() & self.scenario[c].q.val().any() & !of_before;
+            let parameter = (bit_cast::<32, 30>(self.address[c].q.val()) << bits::<6>(2))
+                | bit_cast::<32, 2>(self.form[c].q.val());
+            let happens = ((self.scenario[c].q.val() == bits::<4>(1)) & self.event[c].val())
+                | ((self.scenario[c].q.val() == bits::<4>(2))
+                    & (self.freed.val() & parameter.get_bits::<16>(0)).any())
+                | ((self.scenario[c].q.val() == bits::<4>(3)) & (self.raised.val() & parameter).any());
+            let fires = happens & !of_before;
             if self.take.val() & self.lowest.one_hot.val().get_bit(c) {
                 self.pending[c].d.next = false;
             }
@@ -247,6 +281,7 @@ impl Logic for UliChannels {
                 self.owner[c].d.next = self.context.q.val();
                 self.handlers[c].d.next = self.arm_handler.val();
                 self.address[c].d.next = self.arm_parameter.val().get_bits::<30>(2);
+                self.form[c].d.next = self.arm_parameter.val().get_bits::<2>(0);
                 self.open[c].d.next = ignored;
             }
             let mut within = bits::<16>(0);
@@ -322,6 +357,7 @@ mod tests {
         scenario: u64,
         context: u64,
         handler: u64,
+        parameter: u64,
         pending: bool,
         /// The cycle from which on events count.
         from: u64,
@@ -342,8 +378,9 @@ mod tests {
             let hold = random.gen_bool(0.001);
             let arm = random.gen_bool(0.05);
             let channel = random.gen_range(0..CHANNELS);
-            let scenario = random.gen_range(0..2u64);
-            let (handler, parameter) = (random.gen_range(0..1u64 << 30), u64::from(random.gen::<u32>()) & !3);
+            let scenario = random.gen_range(0..4u64);
+            let (handler, parameter) = (random.gen_range(0..1u64 << 30), u64::from(random.gen::<u32>()));
+            let parameter = if scenario == 1 { parameter & !3 } else { parameter };
             unit.hold.next = hold;
             unit.arm_valid.next = arm;
             unit.arm_channel.next = (channel as u64).into();
@@ -355,6 +392,11 @@ mod tests {
             for (port, event) in unit.event.iter_mut().zip(&events) {
                 port.next = *event;
             }
+            let sparse =
+                |random: &mut rand_chacha::ChaCha8Rng| (0..5).fold(u32::MAX, |m, _| m & random.gen::<u32>());
+            let (freed, raised) = (u64::from(sparse(&mut random) & 0xffff), u64::from(sparse(&mut random)));
+            unit.freed.next = freed.into();
+            unit.raised.next = raised.into();
             // Stage W holds one instruction.
             let leave = !arm && random.gen_bool(0.05);
             let write = !arm && !leave && random.gen_bool(0.05);
@@ -369,7 +411,7 @@ mod tests {
             unit.write_number.next = number.into();
             unit.write_set.next = u64::from(set).into();
             unit.write_clear.next = u64::from(clear).into();
-            let read = random.gen_range(0..6u64);
+            let read = [random.gen_range(0..6u64), random.gen_range(0..64u64)][random.gen_range(0..2)];
             unit.read_number.next = read.into();
             let here = random.gen_range(0..1u64 << 30);
             unit.pc.next = here.into();
@@ -391,24 +433,31 @@ mod tests {
             let mask = |f: fn(&Channel) -> bool| {
                 channels.iter().enumerate().fold(0, |mask, (i, c)| mask | u64::from(f(c)) << i)
             };
+            let of_channel = |c: &Channel| {
+                u64::from(c.scenario != 0) << 30
+                    | u64::from(c.pending) << 29
+                    | c.context << 16
+                    | c.scenario << 8
+            };
+            let named = channels.get((read & 15) as usize).filter(|_| read >= 16);
             let shown = match read {
                 0 => pc.map(|pc: u64| pc << 2),
                 1 => Some(u64::from(block) | u64::from(before) << 1 | context << 8),
                 2 => Some(mask(|c| c.pending)),
                 3 => Some(mask(|c| c.scenario != 0)),
                 4 => cause,
-                _ => Some(0),
+                _ => Some(named.map_or(0, |c| match read >> 4 {
+                    1 => c.handler << 2,
+                    2 => c.parameter,
+                    _ => of_channel(c),
+                })),
             };
             if let Some(value) = shown {
-                assert_eq!(unit.read_value.val().to_u64(), value, "cycle {cycle}, CSR 0x80{read}");
+                assert_eq!(unit.read_value.val().to_u64(), value, "cycle {cycle}, CSR {:#x}", 0x800 + read);
             }
             let c = channels[channel];
             let refused = c.scenario != 0 && c.context != context;
-            let status = u64::from(refused) << 31
-                | u64::from(c.scenario != 0) << 30
-                | u64::from(c.pending) << 29
-                | c.context << 16
-                | c.scenario << 8;
+            let status = u64::from(refused) << 31 | of_channel(&c);
             assert_eq!(unit.ask_status.val().to_u64(), status, "cycle {cycle}");
 
             // What changes
@@ -419,7 +468,12 @@ mod tests {
             unit.trap.next = trap;
             settle!(unit);
             for (i, c) in channels.iter_mut().enumerate() {
-                let fires = events[i] && c.scenario != 0;
+                let fires = match c.scenario {
+                    1 => events[i],
+                    2 => freed & c.parameter & 0xffff != 0,
+                    3 => raised & c.parameter != 0,
+                    _ => false,
+                };
                 if fires && cycle < c.from {
                     dropped += 1;
                 }
@@ -438,7 +492,7 @@ mod tests {
                 refusals += usize::from(refused);
                 if !refused {
                     channels[channel] =
-                        Channel { scenario, context, handler, pending: false, from: cycle + 3 };
+                        Channel { scenario, context, handler, parameter, pending: false, from: cycle + 3 };
                 }
             }
             if write {

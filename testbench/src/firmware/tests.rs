@@ -99,7 +99,8 @@ fn traps_are_explained() {
     assert!(text.contains("hart 0: store where there is no memory or register"), "{text}");
     assert!(text.contains(" fails") && text.contains("(program.c:2)"), "{text}");
 
-    let (end, _) = run_text("int main(void) { csr_write(mie, 8); hart_interrupt(0); interrupts_on(); return 0; }");
+    let (end, _) =
+        run_text("int main(void) { csr_write(mie, 8); hart_interrupt(0); interrupts_on(); return 0; }");
     let FirmwareEnd::Trap { cause, .. } = end else { panic!("{end:?}") };
     assert_eq!(cause, 1 << 30 | 3, "an interrupt without a handler");
 }
@@ -279,7 +280,12 @@ fn what_cannot_be_loaded() {
     fails(0, 1 << 24, &[], "no command processor; expected --command-threads 1 or more");
     fails(1, 1 << 24, &[], "firmware_harts is 2, and the array has 1; expected --command-threads 2");
     fails(2, 0x1_0100, &[], "ends outside the shared memory");
-    fails(2, 1 << 24, &[("the kernel k.elf".into(), 0x1000, 0xf001)], "overlaps the kernel k.elf at 0x00001000");
+    fails(
+        2,
+        1 << 24,
+        &[("the kernel k.elf".into(), 0x1000, 0xf001)],
+        "overlaps the kernel k.elf at 0x00001000",
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.elf");
@@ -287,7 +293,11 @@ fn what_cannot_be_loaded() {
         let source = folder.path().join("bad.c");
         std::fs::write(&source, text).unwrap();
         let mut command = std::process::Command::new(crate::kernel::COMPILER);
-        command.args(flags).args(["-nostdlib", "-ffreestanding", "-Wl,--no-relax", "-o"]).arg(&path).arg(&source);
+        command
+            .args(flags)
+            .args(["-nostdlib", "-ffreestanding", "-Wl,--no-relax", "-o"])
+            .arg(&path)
+            .arg(&source);
         assert!(command.status().unwrap().success());
         Firmware::read(&path).err().unwrap().to_string()
     };
