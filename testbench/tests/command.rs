@@ -22,7 +22,7 @@ use verilator_sys::ModelLibrary;
 const LIMIT: u64 = 3_000_000;
 
 /// What the harts of these arrays can do.
-const PRESENT: Abilities = Abilities { channels: 0, m: false, devices: false, ..Abilities::PRESENT };
+const PRESENT: Abilities = Abilities { channels: 0, ..Abilities::PRESENT };
 
 /// A small array with a command processor: the smallest L2, so that lines leave it.
 fn array() -> &'static ModelLibrary {

@@ -28,7 +28,7 @@ fn program(text: &str) -> Firmware {
 }
 
 fn system(firmware: &Firmware, harts: u32) -> MachineSystem {
-    let mut system = MachineSystem::new(&firmware.executable, harts, Abilities::PRESENT).unwrap();
+    let mut system = MachineSystem::new(&firmware.executable, harts, Abilities::ALL).unwrap();
     // CP_STATUS says how many harts there are.
     system.shared.registers.set(0x304, harts << 24);
     system
@@ -99,17 +99,21 @@ fn traps_are_explained() {
     assert!(text.contains("hart 0: store where there is no memory or register"), "{text}");
     assert!(text.contains(" fails") && text.contains("(program.c:2)"), "{text}");
 
-    let (end, _) = run_text("int main(void) { csr_write(mie, 8); hart_interrupt(0); interrupts_on(); return 0; }");
+    let (end, _) =
+        run_text("int main(void) { csr_write(mie, 8); hart_interrupt(0); interrupts_on(); return 0; }");
     let FirmwareEnd::Trap { cause, .. } = end else { panic!("{end:?}") };
     assert_eq!(cause, 1 << 30 | 3, "an interrupt without a handler");
 }
 
 #[test]
 fn stack_overflow_is_noticed() {
-    // Deep, and so large that the guard word is changed before anything else.
-    let text = "static int deep(int n) { volatile int a[40]; a[n % 40] = n; return n ? deep(n - 1) + a[n % 40] : 0; }\n\
-                int main(void) { return deep(11); }";
-    let firmware = program(text);
+    let deep = |calls: u32| {
+        format!(
+            "static int deep(int n) {{ volatile int a[40]; for (int i = 0; i < 40; i++) a[i] = n; return n ? deep(n - 1) + a[n % 40] : 0; }}\n\
+             int main(void) {{ return deep({calls}); }}"
+        )
+    };
+    let firmware = program(&deep(16));
     let (end, _) = run(&mut system(&firmware, 1));
     assert!(matches!(end, FirmwareEnd::StackOverflow { hart: 0, .. }), "{end:?}");
     assert!(end.explain(&firmware).contains("stack overflow"), "{}", end.explain(&firmware));
@@ -117,10 +121,8 @@ fn stack_overflow_is_noticed() {
     let text = "int main(void) { __asm__ volatile(\"addi sp, tp, 16\\n.word 0\"); return 0; }";
     let (end, _) = run_text(text);
     assert!(matches!(end, FirmwareEnd::StackOverflow { .. }), "{end:?}");
-    // One frame less is enough.
-    let text = "static int deep(int n) { volatile int a[40]; a[n % 40] = n; return n ? deep(n - 1) + a[n % 40] : 0; }\n\
-                int main(void) { return deep(5); }";
-    assert_eq!(run_text(text).0, FirmwareEnd::Value(15));
+    // A few frames have room.
+    assert_eq!(run_text(&deep(5)).0, FirmwareEnd::Value(15));
 }
 
 #[test]
@@ -231,8 +233,11 @@ fn example_governor() {
     assert!((5..=6).contains(&now), "{now}");
     assert!(system.shared.registers.send([0, 1, 0, 0]));
     let (end, output) = run(&mut system);
-    assert_eq!(end, FirmwareEnd::Value(6 + now - 2), "{output}");
-    assert!(output.ends_with(&format!("MCW {now} at the end\n")), "{output}");
+    // It may have looked once more before it saw the message.
+    let last = system.shared.registers.get(offset("MCW"));
+    assert!(last == now || last == now + 1, "{last}");
+    assert_eq!(end, FirmwareEnd::Value(6 + last - 2), "{output}");
+    assert!(output.ends_with(&format!("MCW {last} at the end\n")), "{output}");
 }
 
 /// Every example builds without a warning, and says where its lines are.
@@ -279,7 +284,12 @@ fn what_cannot_be_loaded() {
     fails(0, 1 << 24, &[], "no command processor; expected --command-threads 1 or more");
     fails(1, 1 << 24, &[], "firmware_harts is 2, and the array has 1; expected --command-threads 2");
     fails(2, 0x1_0100, &[], "ends outside the shared memory");
-    fails(2, 1 << 24, &[("the kernel k.elf".into(), 0x1000, 0xf001)], "overlaps the kernel k.elf at 0x00001000");
+    fails(
+        2,
+        1 << 24,
+        &[("the kernel k.elf".into(), 0x1000, 0xf001)],
+        "overlaps the kernel k.elf at 0x00001000",
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.elf");
@@ -287,7 +297,11 @@ fn what_cannot_be_loaded() {
         let source = folder.path().join("bad.c");
         std::fs::write(&source, text).unwrap();
         let mut command = std::process::Command::new(crate::kernel::COMPILER);
-        command.args(flags).args(["-nostdlib", "-ffreestanding", "-Wl,--no-relax", "-o"]).arg(&path).arg(&source);
+        command
+            .args(flags)
+            .args(["-nostdlib", "-ffreestanding", "-Wl,--no-relax", "-o"])
+            .arg(&path)
+            .arg(&source);
         assert!(command.status().unwrap().success());
         Firmware::read(&path).err().unwrap().to_string()
     };

@@ -29,18 +29,18 @@ impl Abilities {
     pub const ALL: Self =
         Self { m: true, atomics: true, channels: 2, channel_csrs: true, devices: true, uncached: true };
 
-    /// What the array has now: no atomic operations, data cache or CSRs of single channels.
+    /// What the array has now: no multiplication, devices, atomic operations, data cache or CSRs of single channels.
     pub const PRESENT: Self =
-        Self { m: true, atomics: false, channels: 2, channel_csrs: false, devices: true, uncached: false };
+        Self { m: false, atomics: false, channels: 2, channel_csrs: false, devices: false, uncached: false };
 
     fn isa(&self) -> Isa {
         Isa { m: self.m, atomics: self.atomics, ..Isa::RV32IM_ZBB }
     }
 
-    /// `misa`: I, and M, A and X (user-level interrupts) where they are.
+    /// `misa`: I, M, instructions that are no standard ones, and A where it is.
     #[must_use]
     pub fn misa(&self) -> u32 {
-        0x4000_0100 | u32::from(self.m) << 12 | u32::from(self.atomics) | u32::from(self.channels > 0) << 23
+        0x4080_1100 | u32::from(self.atomics)
     }
 }
 
