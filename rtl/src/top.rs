@@ -353,6 +353,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.command[k].cycle.next = self.registers.time.cycle.val();
             self.command[k].external.next = bits::<8>(0);
             self.command[k].doorbell.next = bits::<8>(0);
+            // No register of the array is reached yet: access fault.
+            self.command[k].access.done.next = self.command[k].access.valid.val();
+            self.command[k].access.value.next = bits::<32>(0);
+            self.command[k].access.known.next = false;
             self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
             self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
             self.memory.read_tag[self._cores + k].next = self.command[k].read_tag.val();

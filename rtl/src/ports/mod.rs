@@ -5,6 +5,7 @@
 
 mod axi_lite;
 mod monitor;
+mod register_access;
 mod registers;
 mod retire;
 mod spawn;
@@ -13,6 +14,7 @@ mod uli;
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
 pub use monitor::WatchedRange;
+pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
 pub use spawn::{JobStart, LineWrite, SpawnedFinish, SpawnedWarp};

@@ -63,7 +63,7 @@ impl Memory for View<'_> {
     }
 }
 
-/// Compares one hart with the reference simulator: RV32I_Zbb_Zifencei, without CSRs and without a trap handler.
+/// Compares one hart with the reference simulator: RV32IM_Zbb_Zifencei in shared memory, without CSRs and without a trap handler.
 pub struct CommandChecker {
     hart: Hart,
     memory: MemoryImage,
@@ -103,7 +103,7 @@ impl CommandChecker {
     /// # Errors
     /// Says how it differs from the reference.
     pub fn retire(&mut self, seen: &CommandRetired) -> Result<(), String> {
-        let isa = Isa { m: false, ..Isa::RV32IM_ZBB };
+        let isa = Isa::RV32IM_ZBB;
         let pc = self.hart.pc;
         if let Some(fault) = self.ended {
             // An exception goes to mtvec, 0 after the reset of the hart, where no program has a handler: lock-up.
