@@ -43,7 +43,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let wanted = args.instructions.unwrap_or(INSTRUCTIONS);
     let abilities = Abilities { channels: config.uli_channels, ..Abilities::PRESENT };
     let channels = config.uli_channels.min(2) as u32;
-    let style = Style { devices: abilities.devices, ..Style::array(abilities.m, channels) };
+    let style = Style::array(channels);
     let library = array::library(&config, false, quiet, |_| {})?;
     let began = Instant::now();
     let bar = print::progress(wanted, quiet);

@@ -133,7 +133,7 @@ fn random_programs_in_machine_mode() {
     let seed = seed();
     let abilities = Abilities { channels: 2, ..PRESENT };
     let library = build(&Config { uli_channels: 2, ..config() });
-    let style = Style { devices: abilities.devices, ..Style::array(abilities.m, 2) };
+    let style = Style::array(2);
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();

@@ -9,6 +9,9 @@ mod csr_map;
 mod data;
 mod decode;
 #[cfg(test)]
+mod device_tests;
+mod devices;
+#[cfg(test)]
 mod equivalence;
 mod execute;
 mod fetch;
@@ -17,6 +20,8 @@ mod hart_csrs;
 mod hart_registers;
 mod hart_state;
 mod instruction;
+mod local_memory;
+mod long_operations;
 mod pipeline;
 #[cfg(test)]
 mod pipeline_tests;
@@ -28,14 +33,19 @@ mod testing;
 #[cfg(test)]
 mod timing_tests;
 mod trace;
+#[cfg(test)]
+mod trap_tests;
 mod trap_unit;
 mod uli_channels;
+#[cfg(test)]
+mod uli_tests;
 mod write;
 
 pub use clint::Clint;
 pub use csr_map::CsrMap;
 pub use data::CommandData;
 pub use decode::CommandDecode;
+pub use devices::CommandDevices;
 pub use execute::CommandExecute;
 pub use fetch::CommandFetch;
 pub use hart::CommandHart;
@@ -43,6 +53,8 @@ pub use hart_csrs::HartCsrs;
 pub use hart_registers::HartRegisters;
 pub use hart_state::HartState;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
+pub use local_memory::LocalMemory;
+pub use long_operations::LongOperations;
 pub use pipeline::CommandPipeline;
 pub use processor::CommandProcessor;
 pub use store_buffer::{StoreBuffer, STORES};

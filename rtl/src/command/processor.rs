@@ -30,6 +30,8 @@ pub struct CommandProcessor {
     pub external: Signal<In, Bits<8>>,
     /// Harts whose software interrupt is set at this edge.
     pub doorbell: Signal<In, Bits<8>>,
+    /// To the registers of the array.
+    pub access: Flipped<RegisterAccess>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -100,6 +102,7 @@ impl Logic for CommandProcessor {
         connect!(self.cycle, self.pipeline.cycle);
         connect!(self.external, self.pipeline.external);
         connect!(self.doorbell, self.pipeline.doorbell);
+        connect!(self.access, self.pipeline.access);
         connect!(self.read_valid, self.pipeline.read_valid);
         connect!(self.read_ready, self.pipeline.read_ready);
         connect!(self.read_line, self.pipeline.read_line);

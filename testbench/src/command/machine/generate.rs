@@ -23,8 +23,6 @@ const FINISHED: u32 = 0x5555;
 pub struct Style {
     /// Address of the first instruction, a multiple of 4096; data lies from 1 MiB behind it on.
     pub code: u32,
-    /// Multiplication and division.
-    pub m: bool,
     /// Channels of user-level interrupts that the program uses.
     pub channels: u32,
     /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
@@ -36,13 +34,12 @@ pub struct Style {
 impl Style {
     /// Programs for a hart of the array.
     #[must_use]
-    pub fn array(m: bool, channels: u32) -> Self {
-        Self { code: 0x1_0000, m, channels, devices: true, ends_machine: false }
+    pub fn array(channels: u32) -> Self {
+        Self { code: 0x1_0000, channels, devices: true, ends_machine: false }
     }
 
     /// Programs for the machine `virt` of QEMU.
-    pub const VIRT: Self =
-        Self { code: 0x8000_0000, m: true, channels: 0, devices: false, ends_machine: true };
+    pub const VIRT: Self = Self { code: 0x8000_0000, channels: 0, devices: false, ends_machine: true };
 }
 
 /// A random program.

@@ -29,9 +29,9 @@ impl Abilities {
     pub const ALL: Self =
         Self { m: true, atomics: true, channels: 2, channel_csrs: true, devices: true, uncached: true };
 
-    /// What the array has now: no multiplication, devices, atomic operations, data cache or CSRs of single channels.
+    /// What the array has now: no atomic operations, data cache or CSRs of single channels.
     pub const PRESENT: Self =
-        Self { m: false, atomics: false, channels: 2, channel_csrs: false, devices: false, uncached: false };
+        Self { m: true, atomics: false, channels: 2, channel_csrs: false, devices: true, uncached: false };
 
     fn isa(&self) -> Isa {
         Isa { m: self.m, atomics: self.atomics, ..Isa::RV32IM_ZBB }
