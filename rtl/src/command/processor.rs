@@ -50,8 +50,6 @@ pub struct CommandProcessor {
     pub response_error: Signal<In, Bit>,
     /// To memory: stores.
     pub write: LineWrite,
-    /// To the registers of the array: accesses of the harts.
-    pub access: Flipped<RegisterAccess>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
     #[count(harts * channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
@@ -122,12 +120,6 @@ impl Logic for CommandProcessor {
         for i in 0..self._traces {
             connect!(self.trace[i], self.pipeline.trace[i]);
         }
-
-        // There are no accesses yet.
-        self.access.valid.next = false;
-        self.access.write.next = false;
-        self.access.address.next = bits::<12>(0);
-        self.access.data.next = bits::<32>(0);
 
         // User-level interrupts: at most one hart goes on elsewhere at an edge.
         let mut take = false;
