@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
 use hermes_testbench::fuzz::{
@@ -12,10 +12,14 @@ use hermes_testbench::fuzz::{
 use hermes_testbench::iss::disassemble;
 use hermes_testbench::output::OutputFile;
 
+mod firmware;
+
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
 
+/// Instructions of a thread, unless given.
+const INSTRUCTIONS: u32 = 500;
 /// Runs that shrinking a failure may take.
 const SHRINK_RUNS: usize = 600;
 
@@ -36,9 +40,14 @@ pub struct Args {
     /// Chance in percent that the memory does not take a request in a cycle: 0 to 90
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90))]
     stalls: u8,
-    /// Instructions that a thread executes, about, at most
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(20..=20_000))]
-    instructions: u32,
+    /// Instructions that a thread executes, about, at most: 20 to 20000, by default 500; with --firmware, instructions of all programs,
+    /// at least, by default 100000
+    #[arg(long, value_name = "N")]
+    instructions: Option<u64>,
+    /// Programs in machine mode on the command processor, as many as --instructions asks for, instead of packet kernels. An array
+    /// without command processor gets one
+    #[arg(long, conflicts_with_all = ["seeds", "packets", "rv32e", "no_faults", "watchdog", "coverage"])]
+    firmware: bool,
     /// Packets of a program; by default twice as many as run at once, at most 512
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     packets: Option<u32>,
@@ -68,7 +77,18 @@ fn features(args: &Args, config: &Config) -> Features {
     Features { atomics: config.atomics, embedded: args.rv32e, faults: !args.no_faults, ..Features::ALL }
 }
 
+/// Instructions of a thread.
+fn instructions(args: &Args) -> anyhow::Result<u32> {
+    let wanted = args.instructions.unwrap_or(INSTRUCTIONS.into());
+    let possible = u32::try_from(wanted).ok().filter(|wanted| (20..=20_000).contains(wanted));
+    possible.ok_or_else(|| anyhow!("--instructions {wanted}: expected 20 to 20000"))
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    if args.firmware {
+        return firmware::execute(args, quiet);
+    }
+    let instructions = instructions(args)?;
     // Everything that programs may use, and the trace that the checker needs.
     let config = Config { aes: true, trace: true, ..args.array.config()? };
     ensure!(args.first_seed.checked_add(args.seeds).is_some(), "--first-seed {}: too large", args.first_seed);
@@ -87,7 +107,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut coverage = Coverage::default();
     let (mut retired, mut lanes, mut compared, mut cycles) = (0, 0, 0, 0);
     for seed in args.first_seed..args.first_seed + args.seeds {
-        let case = generate(seed, features, lanes_log2, packets, Bench::frame_bytes(), args.instructions);
+        let case = generate(seed, features, lanes_log2, packets, Bench::frame_bytes(), instructions);
         match bench.run(&case, seed) {
             Ok(outcome) => {
                 retired += outcome.warp_instructions;
@@ -179,7 +199,7 @@ fn command(args: &Args, config: &Config, case: &Case, seed: u64) -> String {
         config.l1_lines,
         args.latency,
         args.stalls,
-        args.instructions,
+        args.instructions.unwrap_or(INSTRUCTIONS.into()),
         case.program.packets,
         args.watchdog,
         if config.atomics { " --atomics" } else { "" },

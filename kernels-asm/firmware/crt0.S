@@ -44,6 +44,19 @@ _start:
 3:  sub     tp, sp, t2
     li      t3, GUARD
     sw      t3, 0(tp)
+    # What firmware before this one may have left: software interrupt, timer, events of this hart.
+    li      t0, TIMER
+    slli    t1, s0, 2
+    add     t0, t0, t1
+    sw      zero, 0(t0)
+    li      t0, TIMER + 0x4004
+    slli    t2, s0, 3
+    add     t0, t0, t2
+    li      t3, -1
+    sw      t3, 0(t0)
+    li      t0, REGISTERS + HERMES_CP_IRQ_ENABLE_0
+    add     t0, t0, t1
+    sw      zero, 0(t0)
     bnez    s0, sleep
     # Hart 0: .local from its load address, then .bss.
     la      t0, __local_load
@@ -87,7 +100,6 @@ sleep:
     li      s2, TIMER
     slli    t0, s0, 2
     add     s2, s2, t0
-    sw      zero, 0(s2)
     csrsi   mie, 8
 1:  wfi
     csrr    t0, mip

@@ -22,7 +22,7 @@ use verilator_sys::ModelLibrary;
 const LIMIT: u64 = 3_000_000;
 
 /// What the harts of these arrays can do.
-const PRESENT: Abilities = Abilities { channels: 0, m: false, devices: false, ..Abilities::PRESENT };
+const PRESENT: Abilities = Abilities { channels: 0, ..Abilities::PRESENT };
 
 /// A small array with a command processor: the smallest L2, so that lines leave it.
 fn array() -> &'static ModelLibrary {
@@ -133,7 +133,7 @@ fn random_programs_in_machine_mode() {
     let seed = seed();
     let abilities = Abilities { channels: 2, ..PRESENT };
     let library = build(&Config { uli_channels: 2, ..config() });
-    let style = Style { devices: abilities.devices, ..Style::array(abilities.m, 2) };
+    let style = Style::array(2);
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();

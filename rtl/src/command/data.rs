@@ -3,38 +3,55 @@
 use crate::memory::{LoadValue, QueuePointers, WordSelect};
 use crate::prelude::*;
 
-/// The loads of all harts: each reads its line from the L2. A hart has one load outstanding, and
-/// one register for its answer.
+/// The loads of all harts, each of which reads its line from the L2, and the answers of all long
+/// operations. A hart has one operation outstanding, and one register for its answer.
 ///
-/// 1. `load_valid` in stage W starts a load; the line is on offer from the next cycle on.
-///    `loading` of its hart is high from then until the answer is here, and then `answered`, until
-///    an instruction of the hart is in stage W (`used`) or the hart is held (`hold`).
+/// 1. `start_valid` in stage W starts a long operation; with `load_valid` it is a load, whose line is on
+///    offer from the next cycle on. `loading` of its hart is high from then until the answer is
+///    here, and then `answered`, until an instruction of the hart is in stage W (`used`) or the hart
+///    is held (`hold`).
 /// 2. `lookup_hart` in stage X gives the answer of that hart, and the word of the instruction that
 ///    asked for it: another one must not take it. The answer stands there from two cycles after
 ///    `answered` rose.
-/// 3. The answer of a hart that was held after the load started is dropped.
-/// 4. A load must not start while `loading` of its hart is high.
+/// 3. `late_valid` is the answer of an operation that is no load, taken at the edge with
+///    `late_ready`; `withdrawn` ends operations without an answer.
+/// 4. The answer of a hart that was held after the operation started is dropped.
+/// 5. An operation must not start while `loading` of its hart is high.
 #[derive(LogicBlock, Default)]
 pub struct CommandData {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stage W: a load starts.
-    pub load_valid: Signal<In, Bit>,
+    /// Stage W: a long operation starts.
+    pub start_valid: Signal<In, Bit>,
     /// Its hart.
-    pub load_hart: Signal<In, Bits<3>>,
-    /// Its address, a multiple of its size.
+    pub start_hart: Signal<In, Bits<3>>,
+    /// Its instruction word; that of a load says size and sign.
+    pub start_word: Signal<In, Bits<32>>,
+    /// It is a load.
+    pub load_valid: Signal<In, Bit>,
+    /// Address of the load, a multiple of its size.
     pub load_address: Signal<In, Bits<32>>,
-    /// Its instruction word, which says size and sign.
-    pub load_word: Signal<In, Bits<32>>,
+    /// The answer of another operation is here.
+    pub late_valid: Signal<In, Bit>,
+    /// Its hart.
+    pub late_hart: Signal<In, Bits<3>>,
+    /// The value for its register.
+    pub late_value: Signal<In, Bits<32>>,
+    /// The access failed.
+    pub late_error: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub late_ready: Signal<Out, Bit>,
+    /// Harts whose operation ends without an answer.
+    pub withdrawn: Signal<In, Bits<8>>,
     /// Stage W holds an instruction of `used_hart`.
     pub used: Signal<In, Bit>,
     /// Its hart.
     pub used_hart: Signal<In, Bits<3>>,
     /// Harts that are held.
     pub hold: Signal<In, Bits<8>>,
-    /// Harts that have a load outstanding.
+    /// Harts that have an operation outstanding.
     pub loading: Signal<Out, Bits<8>>,
     /// Harts whose answer waits.
     pub answered: Signal<Out, Bits<8>>,
@@ -42,7 +59,7 @@ pub struct CommandData {
     pub lookup_hart: Signal<In, Bits<3>>,
     /// The value for its register.
     pub answer: Signal<Out, Bits<32>>,
-    /// The line could not be read.
+    /// The access failed.
     pub answer_error: Signal<Out, Bit>,
     /// Word of the instruction that asked.
     pub answer_word: Signal<Out, Bits<32>>,
@@ -89,16 +106,16 @@ impl Logic for CommandData {
         self.queue.push.next = self.load_valid.val();
         self.requests.write_enable.next = self.load_valid.val();
         self.requests.write_address.next = self.queue.write_address.val();
-        self.requests.write_data.next = (bit_cast::<29, 3>(self.load_hart.val()) << bits::<5>(26))
+        self.requests.write_data.next = (bit_cast::<29, 3>(self.start_hart.val()) << bits::<5>(26))
             | bit_cast::<29, 26>(self.load_address.val().get_bits::<26>(6));
         self.places.write_enable.next = self.load_valid.val();
-        self.places.write_address.next = self.load_hart.val();
-        self.places.write_data.next = (bit_cast::<9, 3>(self.load_word.val().get_bits::<3>(12))
+        self.places.write_address.next = self.start_hart.val();
+        self.places.write_data.next = (bit_cast::<9, 3>(self.start_word.val().get_bits::<3>(12))
             << bits::<4>(6))
             | bit_cast::<9, 6>(self.load_address.val().get_bits::<6>(0));
-        self.words.write_enable.next = self.load_valid.val();
-        self.words.write_address.next = self.load_hart.val();
-        self.words.write_data.next = self.load_word.val();
+        self.words.write_enable.next = self.start_valid.val();
+        self.words.write_address.next = self.start_hart.val();
+        self.words.write_data.next = self.start_word.val();
         self.requests.read_address.next = self.queue.read_address.val();
         self.read_valid.next = !self.queue.empty.val();
         self.read_line.next = self.requests.read_data.val().get_bits::<26>(0);
@@ -120,28 +137,41 @@ impl Logic for CommandData {
         self.value.offset.next = self.came_place.q.val().get_bits::<2>(0);
         self.value.size.next = self.came_place.q.val().get_bits::<2>(6);
         self.value.sign_extend.next = !self.came_place.q.val().get_bit(8);
-        self.answers.write_enable.next = self.came.q.val();
-        self.answers.write_address.next = self.came_hart.q.val();
-        self.answers.write_data.next = (bit_cast::<33, 1>(self.came_error.q.val().into()) << bits::<6>(32))
-            | bit_cast::<33, 32>(self.value.data.val());
+        self.late_ready.next = !self.came.q.val();
+        self.answers.write_enable.next = self.came.q.val() | self.late_valid.val();
+        self.answers.write_address.next = self.late_hart.val();
+        self.answers.write_data.next = (bit_cast::<33, 1>(self.late_error.val().into()) << bits::<6>(32))
+            | bit_cast::<33, 32>(self.late_value.val());
+        if self.came.q.val() {
+            self.answers.write_address.next = self.came_hart.q.val();
+            self.answers.write_data.next = (bit_cast::<33, 1>(self.came_error.q.val().into())
+                << bits::<6>(32))
+                | bit_cast::<33, 32>(self.value.data.val());
+        }
 
         // Who waits for what
         let mut starts = bits::<8>(0);
-        if self.load_valid.val() {
-            starts = bits::<8>(1) << self.load_hart.val();
+        if self.start_valid.val() {
+            starts = bits::<8>(1) << self.start_hart.val();
         }
         let mut comes = bits::<8>(0);
         if self.response_valid.val() {
             comes = bits::<8>(1) << self.response_hart.val();
         }
+        let mut late_comes = bits::<8>(0);
+        if self.late_valid.val() & !self.came.q.val() {
+            late_comes = bits::<8>(1) << self.late_hart.val();
+        }
+        let ends = comes | late_comes | self.withdrawn.val();
         let mut uses = bits::<8>(0);
         if self.used.val() {
             uses = bits::<8>(1) << self.used_hart.val();
         }
-        self.loading_q.d.next = (self.loading_q.q.val() & !comes) | starts;
-        self.dropped.d.next = (self.dropped.q.val() | (self.hold.val() & self.loading_q.q.val())) & !comes;
-        self.answered_q.d.next =
-            (self.answered_q.q.val() | (comes & !self.dropped.q.val())) & !uses & !self.hold.val();
+        self.loading_q.d.next = (self.loading_q.q.val() & !ends) | starts;
+        self.dropped.d.next = (self.dropped.q.val() | (self.hold.val() & self.loading_q.q.val())) & !ends;
+        self.answered_q.d.next = (self.answered_q.q.val() | ((comes | late_comes) & !self.dropped.q.val()))
+            & !uses
+            & !self.hold.val();
         self.loading.next = self.loading_q.q.val();
         self.answered.next = self.answered_q.q.val();
 

@@ -4,10 +4,10 @@ use super::{CommandInstruction, SystemDecoder};
 use crate::core::{AluDecoder, BSource, Decoder};
 use crate::prelude::*;
 
-/// Decodes RV32I_Zbb_Zicsr_Zifencei with machine mode for the command processor, and finds the target of `jal` and of
+/// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode for the command processor, and finds the target of `jal` and of
 /// branches.
 ///
-/// Combinational. An instruction that is not one of these, M among them, raises exception 2. A
+/// Combinational. An instruction that is not one of these raises exception 2. A
 /// `jal` and a branch backward ask for the target to be fetched next (`redirects`, `target`): a
 /// branch backward is predicted as taken, one forward as not taken.
 #[derive(LogicBlock, Default)]
@@ -50,11 +50,10 @@ impl Logic for CommandDecode {
         self.system.channels.next = self.channels.val();
         self.alu.operation.next = self.decoder.operation.val();
 
-        // Of the divide unit's instructions the counts of bits alone are there.
+        // The divide unit of the cores also counts bits.
         let count = self.decoder.divide.val() & !self.decoder.funct3.val().get_bit(2);
-        let missing =
-            self.decoder.multiply.val() | (self.decoder.divide.val() & self.decoder.funct3.val().get_bit(2));
-        let mut fault = self.decoder.fault.val() | missing;
+        let divide = self.decoder.divide.val() & self.decoder.funct3.val().get_bit(2);
+        let mut fault = self.decoder.fault.val();
         let mut cause = bits::<5>(2);
         if self.system.known.val() {
             fault = self.system.fault.val();
@@ -94,6 +93,9 @@ impl Logic for CommandDecode {
         self.decoded.next.load = there & self.decoder.load.val();
         self.decoded.next.store = (there | (!fault & self.system.signal.val())) & self.decoder.store.val();
         self.decoded.next.count = there & count;
+        self.decoded.next.multiply = there & self.decoder.multiply.val();
+        self.decoded.next.divide = there & divide;
+        self.decoded.next.late = there & (self.decoder.multiply.val() | self.decoder.load.val());
         self.decoded.next.release = !fault & self.system.release.val();
         self.decoded.next.refetch = !fault & self.system.refetch.val();
         self.decoded.next.csr = !fault & self.system.csr.val();
@@ -126,10 +128,10 @@ mod tests {
     fn what_is_not_there_raises_an_exception() {
         for (word, cause) in [
             (0x0000_0000, Some(2)),
-            (0x02b5_0533, Some(2)), // mul a0, a0, a1
-            (0x02b5_1533, Some(2)), // mulh
-            (0x02b5_4533, Some(2)), // div
-            (0x02b5_7533, Some(2)), // remu
+            (0x02b5_0533, None),    // mul a0, a0, a1
+            (0x02b5_1533, None),    // mulh
+            (0x02b5_4533, None),    // div
+            (0x02b5_7533, None),    // remu
             (0x1005_252f, Some(2)), // lr.w
             (0x22b5_0533, Some(2)), // aes32esi
             (0x0000_100b, Some(2)), // custom-0
@@ -177,6 +179,11 @@ mod tests {
     fn counts_are_no_divisions() {
         let unit = decode(0x6015_1513, 0x1000, false); // ctz a0, a0
         assert!(unit.decoded.val().count && unit.decoded.val().rd.to_u32() == 10);
+        assert!(!unit.decoded.val().divide && !unit.decoded.val().late);
+        let unit = decode(0x02b5_4533, 0x1000, false); // div a0, a0, a1
+        assert!(unit.decoded.val().divide && !unit.decoded.val().count && !unit.decoded.val().late);
+        let unit = decode(0x02b5_1533, 0x1000, false); // mulh a0, a0, a1
+        assert!(unit.decoded.val().multiply && unit.decoded.val().late);
         let unit = decode(0x1234_5517, 0x1000, false); // auipc a0, 0x12345
         assert_eq!(unit.decoded.val().immediate.to_u32(), 0x1234_6000);
     }

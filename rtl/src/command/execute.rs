@@ -1,7 +1,7 @@
 //! Stages R and X: operands, arithmetic, branches, addresses.
 
-use super::{CommandInstruction, CommandResult, HartRegisters};
-use crate::core::{BitCount, LaneAlu, OperandSource};
+use super::{CommandInstruction, CommandResult, HartRegisters, LocalMemory};
+use crate::core::{BitCount, LaneAlu, Multiplier, OperandSource};
 use crate::memory::StoreAlign;
 use crate::prelude::*;
 
@@ -11,10 +11,15 @@ use crate::prelude::*;
 ///    one, and then on `result` in stage W, unless its hart is dropped meanwhile.
 /// 2. In stage X a `jalr`, and a branch that goes another way than stage D predicted, redirects its
 ///    hart.
-/// 3. A load takes its value from the answer of its hart (`answer`), if that belongs to the word of
-///    the instruction (`answered`); whether an answer is there is known in stage W.
-/// 4. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
-///    and loads and stores from 0xfff0_0000 on, where there is no memory.
+/// 3. A load from the L2 or a device, and a division, takes its value from the answer of its hart
+///    (`answer`), if that belongs to the word of the instruction (`answered`); whether an answer is
+///    there is known in stage W. So does a store to a device, which has no value.
+/// 4. Products and loads from the local memory have their `write_value` in stage W only: `late_use` is high
+///    while the instruction in stage D needs the result of a load or a product in stage R. It must
+///    not leave stage D then.
+/// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
+///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
+///    Devices take words only.
 #[derive(LogicBlock, Default)]
 pub struct CommandExecute {
     /// Rising-edge clock.
@@ -29,6 +34,8 @@ pub struct CommandExecute {
     pub decode_rs1: Signal<In, Bits<5>>,
     /// Its second source register, 0 for none.
     pub decode_rs2: Signal<In, Bits<5>>,
+    /// It needs a result that is not there in time.
+    pub late_use: Signal<Out, Bit>,
     /// Harts whose instruction in stage R is dropped.
     pub drop_read: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage X is dropped.
@@ -65,12 +72,18 @@ pub struct CommandExecute {
     pub write_valid: Signal<Out, Bit>,
     /// The instruction.
     pub result: Signal<Out, CommandResult>,
+    /// Stage W: its value for its register.
+    pub write_value: Signal<Out, Bits<32>>,
     /// Stage W: the value of the instruction is written to its register.
     pub write_enable: Signal<In, Bit>,
+    /// Stage W: it writes the local memory.
+    pub local_write: Signal<In, Bit>,
     registers: HartRegisters,
     alu: LaneAlu,
     counter: BitCount,
     align: StoreAlign,
+    multiplier: Multiplier,
+    local: LocalMemory,
     valid_r: Register<Bit>,
     read: Register<CommandInstruction>,
     rs1_source: Register<OperandSource>,
@@ -87,6 +100,10 @@ impl Logic for CommandExecute {
         // D: where the operands come from. What is dropped meanwhile takes its users with it.
         let hart = self.decoded.val().hart;
         let with_read = self.valid_r.q.val() & self.read.q.val().rd.any() & (self.read.q.val().hart == hart);
+        self.late_use.next = with_read
+            & self.read.q.val().late
+            & ((self.read.q.val().rd == self.decode_rs1.val())
+                | (self.read.q.val().rd == self.decode_rs2.val()));
         let with_execute =
             self.valid_x.q.val() & self.execute.q.val().rd.any() & (self.execute.q.val().hart == hart);
         let with_write =
@@ -173,7 +190,15 @@ impl Logic for CommandExecute {
         let moves = instruction.load | instruction.store;
         let misaligned = ((size == bits::<2>(1)) & self.alu.address.val().get_bit(0))
             | (size.get_bit(1) & self.alu.address.val().get_bits::<2>(0).any());
-        let outside = self.alu.address.val().get_bits::<12>(20).all();
+        let above = self.alu.address.val().get_bits::<12>(20).all();
+        let in_local = self.alu.address.val().get_bits::<6>(14) == bits::<6>(0x38);
+        let in_clint = !self.alu.address.val().get_bits::<4>(16).any();
+        let in_registers = self.alu.address.val().get_bits::<8>(12) == bits::<8>(0xfe);
+        // SIGNAL goes to shared memory only.
+        let plain = !(instruction.store & instruction.release);
+        let to_local = moves & above & in_local & plain;
+        let to_device = moves & above & (in_clint | in_registers) & size.get_bit(1) & plain;
+        let outside = above & !to_local & !to_device;
         let astray = jumps & target.get_bit(0);
         // EMONITOR: a handler that is not aligned, a parameter of another form, or an address where there is no
         // memory. ERETURN outside a handler.
@@ -211,7 +236,7 @@ impl Logic for CommandExecute {
         if instruction.count {
             value = bit_cast::<32, 6>(self.counter.count.val());
         }
-        if instruction.load {
+        if instruction.load | instruction.divide {
             value = self.answer.val();
         }
         if instruction.csr | instruction.monitor | instruction.page {
@@ -230,18 +255,25 @@ impl Logic for CommandExecute {
         if astray {
             self.result_w.d.next.address = bit_cast::<32, 31>(target) << bits::<6>(1);
         }
-        if instruction.monitor {
+        if instruction.monitor | instruction.divide {
             self.result_w.d.next.address = self.registers.operand_1.val();
         }
         self.result_w.d.next.strobe = self.align.strobe.val();
         self.result_w.d.next.data = self.align.word.val();
-        if instruction.monitor {
+        if instruction.monitor | instruction.divide {
             self.result_w.d.next.data = self.registers.operand_2.val();
         }
-        self.result_w.d.next.load = instruction.load;
-        self.result_w.d.next.answered = instruction.load & (self.answer_word.val() == instruction.word);
+        self.result_w.d.next.load = instruction.load & !above;
+        self.result_w.d.next.device = to_device;
+        self.result_w.d.next.device_write = to_device & instruction.store;
+        self.result_w.d.next.divide = instruction.divide;
+        self.result_w.d.next.answered = ((instruction.load & !above) | to_device | instruction.divide)
+            & (self.answer_word.val() == instruction.word);
         self.result_w.d.next.failed = self.answer_error.val();
-        self.result_w.d.next.store = instruction.store;
+        self.result_w.d.next.store = instruction.store & !above;
+        self.result_w.d.next.local_load = to_local & instruction.load;
+        self.result_w.d.next.local_store = to_local & instruction.store;
+        self.result_w.d.next.multiply = instruction.multiply;
         self.result_w.d.next.release = instruction.release;
         self.result_w.d.next.refetch = instruction.refetch;
         self.result_w.d.next.csr_write = instruction.csr_write;
@@ -253,12 +285,39 @@ impl Logic for CommandExecute {
         self.result_w.d.next.fault = instruction.fault | illegal | astray | (moves & (misaligned | outside));
         self.result_w.d.next.cause = cause;
 
+        self.multiplier.advance.next = self.valid_x.q.val() & instruction.multiply;
+        self.multiplier.a.next = self.registers.operand_1.val();
+        self.multiplier.b.next = self.registers.operand_2.val();
+        self.multiplier.funct3.next = funct3;
+        self.local.read_enable.next = self.valid_x.q.val() & instruction.load;
+        self.local.read_address.next = self.alu.address.val().get_bits::<12>(2);
+
         // W
+        let last = self.result_w.q.val();
+        self.multiplier.wanted.next = last.multiply;
+        self.local.wanted.next = last.local_load;
+        self.local.offset.next = last.address.get_bits::<2>(0);
+        self.local.size.next = last.word.get_bits::<2>(12);
+        self.local.sign_extend.next = !last.word.get_bit(14);
+        self.local.write_strobe.next = bits::<4>(0);
+        if self.local_write.val() {
+            self.local.write_strobe.next = last.strobe;
+        }
+        self.local.write_address.next = last.address.get_bits::<12>(2);
+        self.local.write_data.next = last.data;
+        let mut final_value = last.value;
+        if last.multiply {
+            final_value = self.multiplier.product.val();
+        }
+        if last.local_load {
+            final_value = self.local.value.val();
+        }
+        self.write_value.next = final_value;
         self.write_valid.next = self.valid_w.q.val();
         self.result.next = self.result_w.q.val();
         self.registers.write_enable.next = self.write_enable.val();
         self.registers.write_address.next = (bit_cast::<8, 3>(self.result_w.q.val().hart) << bits::<3>(5))
             | bit_cast::<8, 5>(self.result_w.q.val().rd);
-        self.registers.write_data.next = self.result_w.q.val().value;
+        self.registers.write_data.next = final_value;
     }
 }

@@ -11,6 +11,7 @@ use crate::prelude::*;
 ///    waits for `filled` and looks up again.
 /// 3. From 0xfff0_0000 on there is no memory: nothing is looked up, and the instruction comes with
 ///    `decode_error`.
+/// 4. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
 #[derive(LogicBlock)]
 #[new(lines: usize, ways: usize)]
 pub struct CommandFetch {
@@ -18,12 +19,14 @@ pub struct CommandFetch {
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Stage F: a hart fetches.
+    /// Stage F: a hart fetches; low while `stall` is high.
     pub issue_valid: Signal<In, Bit>,
     /// The hart.
     pub issue_hart: Signal<In, Bits<3>>,
     /// Its PC, bits 31:2.
     pub issue_pc: Signal<In, Bits<30>>,
+    /// The instructions in stages I and D stay there. Only while `decode_valid` is high.
+    pub stall: Signal<In, Bit>,
     /// Harts whose instructions in stages F and I are dropped.
     pub drop_fetched: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage D is dropped as well.
@@ -94,29 +97,34 @@ impl Logic for CommandFetch {
     fn update(&mut self) {
         // F
         let outside = self.issue_pc.val().get_bits::<12>(18).all();
-        self.cache.stall.next = false;
+        self.cache.stall.next = self.stall.val();
         self.cache.lookup_enable.next = self.issue_valid.val() & !outside;
         self.cache.lookup_slot.next = bit_cast::<5, 3>(self.issue_hart.val());
         self.cache.lookup_word.next = self.issue_pc.val();
         self.cache.flush.next = self.flush.val();
-        self.valid_i.d.next =
-            self.issue_valid.val() & !self.drop_fetched.val().get_bit(self.issue_hart.val().index());
-        self.hart_i.d.next = self.issue_hart.val();
-        self.pc_i.d.next = self.issue_pc.val();
-        self.outside_i.d.next = outside;
+        let live = self.valid_d.q.val() & !self.drop_decoded.val().get_bit(self.hart_d.q.val().index());
+        let fetched = self.valid_i.q.val() & !self.drop_fetched.val().get_bit(self.hart_i.q.val().index());
+        if self.stall.val() {
+            self.valid_i.d.next = fetched;
+            self.valid_d.d.next = live;
+        } else {
+            self.valid_i.d.next =
+                self.issue_valid.val() & !self.drop_fetched.val().get_bit(self.issue_hart.val().index());
+            self.hart_i.d.next = self.issue_hart.val();
+            self.pc_i.d.next = self.issue_pc.val();
+            self.outside_i.d.next = outside;
 
-        // I
-        self.valid_d.d.next =
-            self.valid_i.q.val() & !self.drop_fetched.val().get_bit(self.hart_i.q.val().index());
-        self.hart_d.d.next = self.hart_i.q.val();
-        self.pc_d.d.next = self.pc_i.q.val();
-        self.outside_d.d.next = self.outside_i.q.val();
-        self.hit_d.d.next = self.cache.hit.val();
-        self.error_d.d.next = self.cache.error.val();
-        self.word_d.d.next = self.cache.instruction.val();
+            // I
+            self.valid_d.d.next = fetched;
+            self.hart_d.d.next = self.hart_i.q.val();
+            self.pc_d.d.next = self.pc_i.q.val();
+            self.outside_d.d.next = self.outside_i.q.val();
+            self.hit_d.d.next = self.cache.hit.val();
+            self.error_d.d.next = self.cache.error.val();
+            self.word_d.d.next = self.cache.instruction.val();
+        }
 
         // D
-        let live = self.valid_d.q.val() & !self.drop_decoded.val().get_bit(self.hart_d.q.val().index());
         let misses = live & !self.outside_d.q.val() & !self.hit_d.q.val();
         self.cache.wanted.next = misses;
         self.miss_valid.next = misses;

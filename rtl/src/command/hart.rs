@@ -55,9 +55,13 @@ pub struct CommandHart {
     pub stores_none: Signal<In, Bit>,
     /// The hart has as many stores outstanding as it may.
     pub stores_full: Signal<In, Bit>,
-    /// A load of the hart is outstanding.
+    /// No access to a device is under way.
+    pub device_free: Signal<In, Bit>,
+    /// No division is under way.
+    pub divide_free: Signal<In, Bit>,
+    /// A load, access or division of the hart is outstanding.
     pub loading: Signal<In, Bit>,
-    /// The answer of a load waits for the instruction that is replayed.
+    /// An answer waits for the instruction that is replayed.
     pub answer_waits: Signal<In, Bit>,
     /// The hart goes on at `take_pc`.
     pub take_valid: Signal<In, Bit>,
@@ -129,6 +133,8 @@ impl Logic for CommandHart {
         connect!(self.execute_pc, self.state.execute_pc);
         connect!(self.stores_none, self.state.stores_none);
         connect!(self.stores_full, self.state.stores_full);
+        connect!(self.device_free, self.state.device_free);
+        connect!(self.divide_free, self.state.divide_free);
         connect!(self.loading, self.state.loading);
         connect!(self.answer_waits, self.state.answer_waits);
         connect!(self.ready, self.state.ready);
@@ -144,7 +150,9 @@ impl Logic for CommandHart {
         self.state.refetch.next = in_write & becomes.restart;
         self.state.wait_stores.next = in_write & becomes.wait_stores;
         self.state.wait_place.next = in_write & becomes.wait_place;
-        self.state.load.next = in_write & becomes.load;
+        self.state.wait_device.next = in_write & becomes.wait_device;
+        self.state.wait_divide.next = in_write & becomes.wait_divide;
+        self.state.load.next = in_write & becomes.starts;
         self.state.changes.next = in_write & becomes.changes;
         self.state.stop.next = self.traps.stop.val();
         self.state.asleep.next = self.traps.asleep.val();

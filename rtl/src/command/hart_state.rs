@@ -12,7 +12,8 @@ use crate::prelude::*;
 ///    It starts at `entry` in the first cycle with `run` high in which nothing of it is
 ///    outstanding.
 /// 2. A replayed instruction is fetched again when its cause is gone: no store outstanding
-///    (`wait_stores`), a place for a store (`wait_place`), no load outstanding (`loading`).
+///    (`wait_stores`), a place for a store (`wait_place`), no access to a device (`wait_device`) or
+///    division (`wait_divide`) of any hart under way, no operation of its own (`loading`).
 /// 3. `stop` stops the hart with `pc` at its instruction, until it is held.
 /// 4. `take_valid` is legal while `boundary` is high: between two instructions. `boundary_pc` is the
 ///    PC of the one that has not been executed.
@@ -54,7 +55,12 @@ pub struct HartState {
     pub wait_stores: Signal<In, Bit>,
     /// Stage W: it is replayed when there is a place for another store.
     pub wait_place: Signal<In, Bit>,
-    /// Stage W: it is replayed when the load that it starts in this cycle is answered.
+    /// Stage W: it is replayed when no access to a device is under way.
+    pub wait_device: Signal<In, Bit>,
+    /// Stage W: it is replayed when no division is under way.
+    pub wait_divide: Signal<In, Bit>,
+    /// Stage W: it is replayed when the load, access or division that it starts in this cycle is
+    /// answered.
     pub load: Signal<In, Bit>,
     /// Stage W: it raises an exception that stops the hart.
     pub stop: Signal<In, Bit>,
@@ -67,9 +73,13 @@ pub struct HartState {
     pub stores_none: Signal<In, Bit>,
     /// The hart has as many stores outstanding as it may.
     pub stores_full: Signal<In, Bit>,
-    /// A load of the hart is outstanding.
+    /// No access to a device is under way.
+    pub device_free: Signal<In, Bit>,
+    /// No division is under way.
+    pub divide_free: Signal<In, Bit>,
+    /// A load, access or division of the hart is outstanding.
     pub loading: Signal<In, Bit>,
-    /// The answer of a load waits for the instruction that is replayed.
+    /// An answer waits for the instruction that is replayed.
     pub answer_waits: Signal<In, Bit>,
     /// The hart goes on at `take_pc`; only while `boundary` is high.
     pub take_valid: Signal<In, Bit>,
@@ -97,6 +107,8 @@ pub struct HartState {
     waits_line: Register<Bit>,
     waits_stores: Register<Bit>,
     waits_place: Register<Bit>,
+    waits_device: Register<Bit>,
+    waits_divide: Register<Bit>,
 }
 
 impl Logic for HartState {
@@ -107,6 +119,8 @@ impl Logic for HartState {
             & !self.waits_line.q.val()
             & !(self.waits_stores.q.val() & !self.stores_none.val())
             & !(self.waits_place.q.val() & self.stores_full.val())
+            & !(self.waits_device.q.val() & !self.device_free.val())
+            & !(self.waits_divide.q.val() & !self.divide_free.val())
             & !self.loading.val()
             & !self.asleep.val();
         self.fetch_pc.next = self.fetch_pc_q.q.val();
@@ -115,8 +129,11 @@ impl Logic for HartState {
 
         let mut between = !self.loading.val() & !self.answer_waits.val();
         if self.write_valid.val() {
-            between =
-                (self.retire.val() & !self.changes.val()) | self.wait_stores.val() | self.wait_place.val();
+            between = (self.retire.val() & !self.changes.val())
+                | self.wait_stores.val()
+                | self.wait_place.val()
+                | self.wait_device.val()
+                | self.wait_divide.val();
         }
         self.boundary.next = runs & between;
         let mut next = self.pc_q.q.val();
@@ -137,6 +154,12 @@ impl Logic for HartState {
         if !self.stores_full.val() {
             self.waits_place.d.next = false;
         }
+        if self.device_free.val() {
+            self.waits_device.d.next = false;
+        }
+        if self.divide_free.val() {
+            self.waits_divide.d.next = false;
+        }
         if self.decode_redirect.val() | self.miss.val() {
             self.fetch_pc_q.d.next = self.decode_pc.val();
         }
@@ -151,7 +174,13 @@ impl Logic for HartState {
             self.taken_q.d.next = false;
         }
         self.pc_q.d.next = next;
-        if self.refetch.val() | self.wait_stores.val() | self.wait_place.val() | self.load.val() {
+        if self.refetch.val()
+            | self.wait_stores.val()
+            | self.wait_place.val()
+            | self.wait_device.val()
+            | self.wait_divide.val()
+            | self.load.val()
+        {
             self.fetch_pc_q.d.next = next;
             self.waits_line.d.next = false;
         }
@@ -160,6 +189,12 @@ impl Logic for HartState {
         }
         if self.wait_place.val() {
             self.waits_place.d.next = true;
+        }
+        if self.wait_device.val() {
+            self.waits_device.d.next = true;
+        }
+        if self.wait_divide.val() {
+            self.waits_divide.d.next = true;
         }
         if self.stop.val() {
             self.stopped_q.d.next = true;
@@ -171,6 +206,8 @@ impl Logic for HartState {
             self.waits_line.d.next = false;
             self.waits_stores.d.next = false;
             self.waits_place.d.next = false;
+            self.waits_device.d.next = false;
+            self.waits_divide.d.next = false;
         }
         if !self.started_q.q.val() {
             self.fetch_pc_q.d.next = self.entry.val();
@@ -184,6 +221,8 @@ impl Logic for HartState {
             self.waits_line.d.next = false;
             self.waits_stores.d.next = false;
             self.waits_place.d.next = false;
+            self.waits_device.d.next = false;
+            self.waits_divide.d.next = false;
         }
     }
 }

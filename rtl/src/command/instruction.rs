@@ -34,6 +34,12 @@ pub struct CommandInstruction {
     pub store: Bit,
     /// Count of bits.
     pub count: Bit,
+    /// Multiplication.
+    pub multiply: Bit,
+    /// Division or remainder.
+    pub divide: Bit,
+    /// Its result may be there in stage W only: a load, a product.
+    pub late: Bit,
     /// It waits until the stores of the hart are acknowledged: `fence` with stores before it,
     /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Bit,
@@ -72,23 +78,35 @@ pub struct CommandResult {
     pub word: Bits<32>,
     /// Destination register, 0 for none.
     pub rd: Bits<5>,
-    /// Value for it.
+    /// Value for it, but for products and loads from the local memory.
     pub value: Bits<32>,
-    /// Address of a load or store; operand of CSR instructions; handler of EMONITOR, page of
+    /// Address of a load or store; dividend; operand of CSR instructions; handler of EMONITOR, page of
     /// SIGNAL.RANGE; target of a jump that is not aligned.
     pub address: Bits<32>,
     /// Bytes of the word that a store writes.
     pub strobe: Bits<4>,
-    /// The word that it writes; parameter of EMONITOR.
+    /// The word that it writes; divisor; parameter of EMONITOR.
     pub data: Bits<32>,
-    /// Load.
+    /// Load from the L2.
     pub load: Bit,
-    /// The word is that of the load whose answer waits: `value` is that answer.
+    /// Load or store of a device.
+    pub device: Bit,
+    /// Store to a device.
+    pub device_write: Bit,
+    /// Division or remainder: `address` by `data`.
+    pub divide: Bit,
+    /// The word is that of the load, access or division whose answer waits: `value` is that answer.
     pub answered: Bit,
-    /// The line of that answer could not be read.
+    /// The access failed.
     pub failed: Bit,
-    /// Store.
+    /// Store to the L2.
     pub store: Bit,
+    /// Load from the local memory.
+    pub local_load: Bit,
+    /// Store to the local memory.
+    pub local_store: Bit,
+    /// Multiplication.
+    pub multiply: Bit,
     /// See [`CommandInstruction::release`].
     pub release: Bit,
     /// See [`CommandInstruction::refetch`].
@@ -134,8 +152,20 @@ pub struct CommandOutcome {
     pub wait_stores: Bit,
     /// It is replayed when there is a place for its store.
     pub wait_place: Bit,
-    /// Its load starts; it is replayed when the answer is here.
+    /// It is replayed when no access to a device is under way.
+    pub wait_device: Bit,
+    /// It is replayed when no division is under way.
+    pub wait_divide: Bit,
+    /// A load, an access or a division starts; it is replayed when the answer is here.
+    pub starts: Bit,
+    /// It is a load from the L2.
     pub load: Bit,
+    /// It is an access to a device.
+    pub device: Bit,
+    /// It is a division.
+    pub divide: Bit,
+    /// It writes the local memory.
+    pub local_store: Bit,
     /// It raises an exception.
     pub exception: Bit,
     /// The exception is `ebreak`.

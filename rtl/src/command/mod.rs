@@ -9,6 +9,9 @@ mod csr_map;
 mod data;
 mod decode;
 #[cfg(test)]
+mod device_tests;
+mod devices;
+#[cfg(test)]
 mod equivalence;
 mod execute;
 mod fetch;
@@ -18,6 +21,8 @@ mod hart_registers;
 mod hart_scheduler;
 mod hart_state;
 mod instruction;
+mod local_memory;
+mod long_operations;
 mod pipeline;
 #[cfg(test)]
 mod pipeline_tests;
@@ -29,14 +34,19 @@ mod testing;
 #[cfg(test)]
 mod timing_tests;
 mod trace;
+#[cfg(test)]
+mod trap_tests;
 mod trap_unit;
 mod uli_channels;
+#[cfg(test)]
+mod uli_tests;
 mod write;
 
 pub use clint::Clint;
 pub use csr_map::CsrMap;
 pub use data::CommandData;
 pub use decode::CommandDecode;
+pub use devices::CommandDevices;
 pub use execute::CommandExecute;
 pub use fetch::CommandFetch;
 pub use hart::CommandHart;
@@ -45,6 +55,8 @@ pub use hart_registers::HartRegisters;
 pub use hart_scheduler::HartScheduler;
 pub use hart_state::HartState;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
+pub use local_memory::LocalMemory;
+pub use long_operations::LongOperations;
 pub use pipeline::CommandPipeline;
 pub use processor::CommandProcessor;
 pub use store_buffer::{StoreBuffer, STORES};

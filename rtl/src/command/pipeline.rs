@@ -1,15 +1,15 @@
 //! The pipeline of the command processor: the stages, the harts, and the way to memory.
 
 use super::{
-    Clint, CommandData, CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace, CommandWrite,
+    CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace, CommandWrite, LongOperations,
     StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
 use crate::memory::ReadMerge;
-use crate::ports::UliAccess;
+use crate::ports::{RegisterAccess, UliAccess};
 use crate::prelude::*;
 
-/// A pipeline for RV32I_Zbb_Zicsr_Zifencei with machine mode that runs one hart, in six stages that never stall.
+/// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs one hart, in six stages that never stall.
 ///
 /// What cannot complete in stage W is replayed: it leaves without effect, the younger instructions
 /// of its hart leave too, and it is fetched again when the cause is gone. Exceptions and machine
@@ -49,6 +49,8 @@ pub struct CommandPipeline {
     pub boundary: Signal<Out, Bits<8>>,
     /// PC of hart `take_hart` there, bits 31:2.
     pub boundary_pc: Signal<Out, Bits<30>>,
+    /// To the registers of the array.
+    pub access: Flipped<RegisterAccess>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -89,14 +91,13 @@ pub struct CommandPipeline {
     pub trace: Vec<CommandTrace>,
     #[count(harts)]
     hart: Vec<CommandHart>,
-    #[init(Clint::new(harts))]
-    clint: Clint,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
     decode: CommandDecode,
     execute: CommandExecute,
     write: CommandWrite,
-    data: CommandData,
+    #[init(LongOperations::new(harts))]
+    long: LongOperations,
     #[init(StoreBuffer::new(harts))]
     stores: StoreBuffer,
     merge: ReadMerge,
@@ -146,7 +147,10 @@ impl Logic for CommandPipeline {
         if self.execute.redirect_valid.val() {
             drop_read = drop_executed | (bits::<8>(1) << self.execute.execute_hart.val());
         }
-        let redirects = self.fetch.decode_valid.val() & self.decode.redirects.val();
+        // An instruction that needs the result of a load or product in front of it waits a cycle in stage D.
+        let stall = self.fetch.decode_valid.val() & self.execute.late_use.val();
+        let decodes = self.fetch.decode_valid.val() & !self.execute.late_use.val();
+        let redirects = decodes & self.decode.redirects.val();
         let mut drop_fetched = drop_read;
         if redirects | self.fetch.miss_valid.val() {
             drop_fetched = drop_read | (bits::<8>(1) << self.fetch.decode_hart.val());
@@ -157,12 +161,13 @@ impl Logic for CommandPipeline {
         let mut issue_hart = bits::<3>(0);
         let mut issue_pc = bits::<30>(0);
         for h in 0..self._harts {
-            if self.hart[h].ready.val() {
+            if self.hart[h].ready.val() & !stall {
                 issue = true;
                 issue_hart = self.number[h].val();
                 issue_pc = self.hart[h].fetch_pc.val();
             }
         }
+        self.fetch.stall.next = stall;
         self.fetch.issue_valid.next = issue;
         self.fetch.issue_hart.next = issue_hart;
         self.fetch.issue_pc.next = issue_pc;
@@ -182,32 +187,41 @@ impl Logic for CommandPipeline {
         }
 
         // R, X
-        self.execute.decode_valid.next = self.fetch.decode_valid.val();
+        self.execute.decode_valid.next = decodes;
         self.execute.decoded.next = self.decode.decoded.val();
         self.execute.decode_rs1.next = self.decode.rs1.val();
         self.execute.decode_rs2.next = self.decode.rs2.val();
         self.execute.drop_read.next = drop_read;
         self.execute.drop_executed.next = drop_executed;
-        self.data.lookup_hart.next = self.execute.execute_hart.val();
-        self.execute.answer.next = self.data.answer.val();
-        self.execute.answer_error.next = self.data.answer_error.val();
-        self.execute.answer_word.next = self.data.answer_word.val();
+        self.long.lookup_hart.next = self.execute.execute_hart.val();
+        self.execute.answer.next = self.long.answer.val();
+        self.execute.answer_error.next = self.long.answer_error.val();
+        self.execute.answer_word.next = self.long.answer_word.val();
 
         // W
         self.write.valid.next = self.execute.write_valid.val();
         self.write.result.next = result;
         self.write.run.next = self.registers.run.val();
+        self.write.device_free.next = self.long.device_free.val();
+        self.write.divide_free.next = self.long.divide_free.val();
         self.write.stores_none.next = self.stores.none.val();
         self.write.stores_full.next = self.stores.full.val();
-        self.write.answered.next = self.data.answered.val();
+        self.write.answered.next = self.long.answered.val();
         self.execute.write_enable.next = outcome.write;
-        self.data.load_valid.next = outcome.load;
-        self.data.load_hart.next = result.hart;
-        self.data.load_address.next = result.address;
-        self.data.load_word.next = result.word;
-        self.data.used.next = outcome.live;
-        self.data.used_hart.next = result.hart;
-        self.data.hold.next = hold;
+        self.execute.local_write.next = outcome.local_store;
+        self.long.load_valid.next = outcome.load;
+        self.long.device_valid.next = outcome.device;
+        self.long.device_write.next = result.device_write;
+        self.long.divide_valid.next = outcome.divide;
+        self.long.start_hart.next = result.hart;
+        self.long.start_word.next = result.word;
+        self.long.start_address.next = result.address;
+        self.long.start_data.next = result.data;
+        self.long.used.next = outcome.live;
+        self.long.hold.next = hold;
+        connect!(self.access, self.long.access);
+        connect!(self.cycle, self.long.cycle);
+        connect!(self.doorbell, self.long.doorbell);
         self.stores.push_valid.next = outcome.store;
         self.stores.push_hart.next = result.hart;
         self.stores.push_place.next = result.address.get_bits::<30>(2);
@@ -215,7 +229,7 @@ impl Logic for CommandPipeline {
         self.stores.push_strobe.next = result.strobe;
 
         // The harts
-        let outstanding = self.data.loading.val() | self.fetch.outstanding.val() | !self.stores.none.val();
+        let outstanding = self.long.under_way.val() | self.fetch.outstanding.val() | !self.stores.none.val();
         let mut between = bits::<8>(0);
         let mut between_pc = bits::<30>(0);
         let mut stopped = bits::<8>(0);
@@ -248,15 +262,17 @@ impl Logic for CommandPipeline {
             self.hart[h].outcome.next = outcome;
             self.hart[h].stores_none.next = self.stores.none.val().get_bit(h);
             self.hart[h].stores_full.next = self.stores.full.val().get_bit(h);
-            self.hart[h].loading.next = self.data.loading.val().get_bit(h);
-            self.hart[h].answer_waits.next = self.data.answered.val().get_bit(h);
+            self.hart[h].device_free.next = self.long.device_free.val();
+            self.hart[h].divide_free.next = self.long.divide_free.val();
+            self.hart[h].loading.next = self.long.under_way.val().get_bit(h);
+            self.hart[h].answer_waits.next = self.long.answered.val().get_bit(h);
             self.hart[h].take_valid.next =
                 self.take_valid.val() & (self.take_hart.val() == self.number[h].val());
             self.hart[h].take_pc.next = self.take_pc.val();
             self.hart[h].read_number.next = self.execute.execute_word.val().get_bits::<12>(20);
             self.hart[h].external.next = self.external.val().get_bit(h);
-            self.hart[h].software.next = self.clint.software.val().get_bit(h);
-            self.hart[h].timer.next = self.clint.timer.val().get_bit(h);
+            self.hart[h].software.next = self.long.software.val().get_bit(h);
+            self.hart[h].timer.next = self.long.timer.val().get_bit(h);
             self.hart[h].cycle.next = self.cycle.val();
             self.hart[h].channel_wake.next = false;
             for k in 0..self._ulis {
@@ -289,22 +305,16 @@ impl Logic for CommandPipeline {
         self.registers.harts.next = self.there.val();
         self.registers.quiet.next = quiet;
         self.execute.return_pc.next = return_pc;
-        self.clint.cycle.next = self.cycle.val();
-        self.clint.doorbell.next = self.doorbell.val();
-        self.clint.write.next = false;
-        self.clint.writes.next = false;
-        self.clint.address.next = bits::<16>(0);
-        self.clint.data.next = bits::<32>(0);
 
         // Memory
         let fetched = self.response_tag.val().get_bit(6);
         self.merge.fetch_valid.next = self.fetch.fetch_valid.val();
         self.merge.fetch_line.next = self.fetch.fetch_line.val();
         self.fetch.fetch_ready.next = self.merge.fetch_ready.val();
-        self.merge.data_valid.next = self.data.read_valid.val();
-        self.merge.data_line.next = self.data.read_line.val();
-        self.merge.data_tag.next = self.data.read_tag.val();
-        self.data.read_ready.next = self.merge.data_ready.val();
+        self.merge.data_valid.next = self.long.read_valid.val();
+        self.merge.data_line.next = self.long.read_line.val();
+        self.merge.data_tag.next = self.long.read_tag.val();
+        self.long.read_ready.next = self.merge.data_ready.val();
         connect!(self.read_valid, self.merge.read_valid);
         connect!(self.read_ready, self.merge.read_ready);
         connect!(self.read_line, self.merge.read_line);
@@ -312,10 +322,10 @@ impl Logic for CommandPipeline {
         self.fetch.response_valid.next = self.response_valid.val() & fetched;
         self.fetch.response_data.next = self.response_data.val();
         self.fetch.response_error.next = self.response_error.val();
-        self.data.response_valid.next = self.response_valid.val() & !fetched;
-        self.data.response_hart.next = self.response_tag.val().get_bits::<3>(0);
-        self.data.response_data.next = self.response_data.val();
-        self.data.response_error.next = self.response_error.val();
+        self.long.response_valid.next = self.response_valid.val() & !fetched;
+        self.long.response_hart.next = self.response_tag.val().get_bits::<3>(0);
+        self.long.response_data.next = self.response_data.val();
+        self.long.response_error.next = self.response_error.val();
         connect!(self.write_valid, self.stores.write_valid);
         connect!(self.write_ready, self.stores.write_ready);
         connect!(self.write_line, self.stores.write_line);
@@ -382,7 +392,7 @@ impl Logic for CommandPipeline {
             self.trace[i].pc_wdata.next = bit_cast::<32, 30>(following_pc) << 2;
             self.trace[i].insn.next = result.word;
             self.trace[i].rd.next = result.rd;
-            self.trace[i].rd_wdata.next = result.value;
+            self.trace[i].rd_wdata.next = self.execute.write_value.val();
             self.trace[i].mem_addr.next = result.address;
             self.trace[i].trap.next = outcome.exception;
             self.trace[i].intr.next = after_trap;

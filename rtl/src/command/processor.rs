@@ -30,6 +30,8 @@ pub struct CommandProcessor {
     pub external: Signal<In, Bits<8>>,
     /// Harts whose software interrupt is set at this edge.
     pub doorbell: Signal<In, Bits<8>>,
+    /// To the registers of the array.
+    pub access: Flipped<RegisterAccess>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -48,8 +50,6 @@ pub struct CommandProcessor {
     pub response_error: Signal<In, Bit>,
     /// To memory: stores.
     pub write: LineWrite,
-    /// To the registers of the array: accesses of the harts.
-    pub access: Flipped<RegisterAccess>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
     #[count(harts * channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
@@ -106,6 +106,7 @@ impl Logic for CommandProcessor {
         connect!(self.cycle, self.pipeline.cycle);
         connect!(self.external, self.pipeline.external);
         connect!(self.doorbell, self.pipeline.doorbell);
+        connect!(self.access, self.pipeline.access);
         connect!(self.read_valid, self.pipeline.read_valid);
         connect!(self.read_ready, self.pipeline.read_ready);
         connect!(self.read_line, self.pipeline.read_line);
@@ -125,12 +126,6 @@ impl Logic for CommandProcessor {
         for i in 0..self._traces {
             connect!(self.trace[i], self.pipeline.trace[i]);
         }
-
-        // There are no accesses yet.
-        self.access.valid.next = false;
-        self.access.write.next = false;
-        self.access.address.next = bits::<12>(0);
-        self.access.data.next = bits::<32>(0);
 
         // User-level interrupts: at most one hart goes on elsewhere at an edge.
         let mut take = false;

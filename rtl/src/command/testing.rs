@@ -46,12 +46,12 @@ impl Contents {
         line[address as usize & 60..][..4].copy_from_slice(&word.to_le_bytes());
     }
 
-    fn line(&self, line: u32) -> Bits<512> {
+    pub fn line(&self, line: u32) -> Bits<512> {
         let bytes = self.0.get(&line).copied().unwrap_or([0; 64]);
         num_bigint::BigUint::from_bytes_le(&bytes).into()
     }
 
-    fn write(&mut self, line: u32, data: Bits<512>, strobe: u64) {
+    pub fn write(&mut self, line: u32, data: Bits<512>, strobe: u64) {
         let mut bytes = num_bigint::BigUint::from(data).to_bytes_le();
         bytes.resize(64, 0);
         let line = self.0.entry(line).or_insert([0; 64]);
@@ -266,10 +266,48 @@ impl Memory for System {
     }
 }
 
+/// The registers of the array: those in `words` are there, and an access waits for `delay` cycles.
+#[derive(Default)]
+pub struct Registers {
+    pub words: BTreeMap<u32, u32>,
+    pub delay: u64,
+    /// What was performed: cycle, write, offset, value.
+    pub log: Vec<(u64, bool, u32, u32)>,
+    waited: u64,
+}
+
+impl Registers {
+    fn before_edge(&mut self, cp: &mut CommandPipeline, cycle: u64) {
+        cp.access.done.next = false;
+        if !cp.access.valid.val() {
+            self.waited = 0;
+            return;
+        }
+        // A hart that is held withdraws it.
+        settle(cp);
+        let valid = cp.access.valid.val();
+        self.waited = if valid { self.waited + 1 } else { 0 };
+        if valid && self.waited > self.delay {
+            let (offset, write) = (cp.access.address.val().to_u32(), cp.access.write.val());
+            let old = self.words.get(&offset).copied();
+            let value = if write { cp.access.data.val().to_u32() } else { old.unwrap_or(0) };
+            if write && old.is_some() {
+                self.words.insert(offset, value);
+            }
+            self.log.push((cycle, write, offset, value));
+            self.waited = 0;
+            cp.access.done.next = true;
+            cp.access.known.next = old.is_some();
+            cp.access.value.next = u64::from(old.unwrap_or(0xdead_dead)).into();
+        }
+    }
+}
+
 /// A command processor with its memory.
 pub struct Bench<M: Memory> {
     pub cp: CommandPipeline,
     pub memory: M,
+    pub registers: Registers,
     pub cycle: u64,
     pub retired: Vec<Retired>,
 }
@@ -281,7 +319,7 @@ impl<M: Memory> Bench<M> {
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;
-        let mut bench = Self { cp, memory, cycle: 0, retired: vec![] };
+        let mut bench = Self { cp, memory, registers: Registers::default(), cycle: 0, retired: vec![] };
         bench.cycle();
         bench.cp.reset.next = false;
         // The instruction cache is emptied line by line.
@@ -293,6 +331,8 @@ impl<M: Memory> Bench<M> {
 
     /// One clock cycle.
     pub fn cycle(&mut self) {
+        self.cp.cycle.next = self.cycle.into();
+        self.registers.before_edge(&mut self.cp, self.cycle);
         self.memory.before_edge(&mut self.cp, self.cycle);
         let trace = &self.cp.trace[0];
         if trace.valid.val() && !self.cp.reset.next {
@@ -372,6 +412,14 @@ impl<M: Memory> Bench<M> {
 pub fn csr(funct3: u32, rd: u32, number: u32, rs1: u32) -> u32 {
     number << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x73
 }
+
+/// An instruction of M: mul 0, mulh 1, mulhsu 2, mulhu 3, div 4, divu 5, rem 6, remu 7.
+pub fn m(funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
+    1 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
+}
+
+pub const MRET: u32 = 0x3020_0073;
+pub const WFI: u32 = 0x1050_0073;
 
 /// A trap handler that stops, with `mepc` in a0, `mcause` in a1, `mtval` in a2.
 pub fn telling_handler() -> Program {

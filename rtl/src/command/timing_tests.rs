@@ -1,8 +1,8 @@
 //! How many cycles later the next instruction of a hart retires: the table of docs/command-processor.md, with the array's
 //! memory system.
 
-use super::testing::{csr, load, Bench, System, DATA, EBREAK, ENTRY};
-use crate::core::testing::{Program, A0, A1, A2, T0, ZERO};
+use super::testing::{csr, load, m, Bench, System, DATA, EBREAK, ENTRY};
+use crate::core::testing::{Program, A0, A1, A2, A4, T0, ZERO};
 
 /// Cycles by which the instruction after the one labelled with the last run of word `marked` is late, in a program that runs
 /// its body three times, so that the instruction cache and the L2 have everything.
@@ -135,7 +135,82 @@ fn loads_from_the_second_level() {
     let marked = word(|p| {
         p.load(2, A0, A1, 0);
     });
-    assert_eq!(later(marked, body), [0]);
+    // The value is used at once.
+    assert_eq!(later(marked, body), [1]);
+}
+
+#[test]
+fn products_divisions_and_local_memory() {
+    // Used at once, by one or the other operand, and one instruction later.
+    for used in [
+        |p: &mut Program| {
+            p.add(A0, T0, ZERO);
+        },
+        |p: &mut Program| {
+            p.add(A0, ZERO, T0);
+        },
+    ] {
+        let marked = m(1, T0, A1, A1);
+        let product = |p: &mut Program| {
+            p.word(marked);
+            used(p);
+        };
+        assert_eq!(later(marked, product), [1]);
+        let marked = word(|p| {
+            p.load(1, T0, A4, 6);
+        });
+        let local = |p: &mut Program| {
+            p.lui(A4, 0xfffe0).store(2, A1, A4, 4).word(marked);
+            used(p);
+        };
+        assert_eq!(later(marked, local), [1]);
+    }
+    let marked = m(0, T0, A1, A1);
+    let apart = |p: &mut Program| {
+        p.word(marked).addi(A0, A0, 1).add(A0, T0, T0).word(marked).add(A0, A0, A0);
+    };
+    assert_eq!(later(marked, apart), [0, 0]);
+    let marked = word(|p| {
+        p.store(2, A1, A4, 4);
+    });
+    let local = |p: &mut Program| {
+        p.lui(A4, 0xfffe0).store(2, A1, A4, 4).load(2, A0, A4, 4);
+    };
+    assert_eq!(later(marked, local), [0]);
+
+    // Counted from the first time in stage W: the instruction before it retires one cycle earlier.
+    let before = word(|p| {
+        p.addi(T0, ZERO, 5);
+    });
+    for funct3 in 4..8 {
+        let divide = |p: &mut Program| {
+            p.addi(T0, ZERO, 5).word(m(funct3, A0, A1, T0)).add(A0, A0, A0);
+        };
+        assert_eq!(later(before, divide), [41]);
+    }
+}
+
+#[test]
+fn accesses_to_devices() {
+    let before = word(|p| {
+        p.addi(T0, ZERO, 5);
+    });
+    // mtimecmp
+    for access in [
+        |p: &mut Program| {
+            p.load(2, A0, A4, 0);
+        },
+        |p: &mut Program| {
+            p.store(2, A0, A4, 0);
+        },
+    ] {
+        let body = |p: &mut Program| {
+            p.lui(A4, 0xfff04).addi(T0, ZERO, 5);
+            access(p);
+            p.add(A0, T0, T0);
+        };
+        assert_eq!(later(before, body), [7]);
+    }
 }
 
 #[test]

@@ -6,8 +6,9 @@ use crate::prelude::*;
 /// Decides about the instruction in stage W: it retires, is replayed, or raises an exception.
 ///
 /// Combinational. Rule C3: what leaves the hart and is not a plain store, and a `fence` with stores
-/// before it, waits by replay until the stores of the hart are acknowledged. A load is replayed
-/// once its request is made, and retires with its answer.
+/// before it, waits by replay until the stores of the hart are acknowledged. A load from the L2, an
+/// access to a device and a division are replayed once they are started, and retire with their
+/// answer.
 #[derive(LogicBlock, Default)]
 pub struct CommandWrite {
     /// Stage W holds an instruction.
@@ -20,7 +21,11 @@ pub struct CommandWrite {
     pub stores_none: Signal<In, Bits<8>>,
     /// Harts that have as many stores outstanding as they may.
     pub stores_full: Signal<In, Bits<8>>,
-    /// Harts for which the answer of a load waits.
+    /// No access to a device is under way.
+    pub device_free: Signal<In, Bit>,
+    /// No division is under way.
+    pub divide_free: Signal<In, Bit>,
+    /// Harts for which an answer waits.
     pub answered: Signal<In, Bits<8>>,
     /// What becomes of it.
     pub outcome: Signal<Out, CommandOutcome>,
@@ -38,17 +43,26 @@ impl Logic for CommandWrite {
         let has_answer = instruction.answered & self.answered.val().get_bit(hart.index());
         let failed = has_answer & instruction.failed;
         let fault = instruction.fault | failed;
-        let asks = instruction.load & !has_answer;
         let live = self.valid.val() & self.run.val().get_bit(hart.index());
         let acts = live & !fault;
-        let wait_stores = acts & (asks | instruction.release) & !none;
+        let asks = acts & (instruction.load | instruction.device) & !has_answer;
+        let divides = acts & instruction.divide & !has_answer;
+        let wait_stores = (asks | (acts & instruction.release)) & !none;
         let wait_place = acts & instruction.store & full;
-        let load = acts & asks & none;
-        let replay = wait_stores | wait_place | load;
+        let wait_device = asks & instruction.device & none & !self.device_free.val();
+        let wait_divide = divides & !self.divide_free.val();
+        let load = asks & instruction.load & none;
+        let device = asks & instruction.device & none & self.device_free.val();
+        let divide = divides & self.divide_free.val();
+        let starts = load | device | divide;
+        let replay = wait_stores | wait_place | wait_device | wait_divide | starts;
         let retire = acts & !replay;
         let mut cause = instruction.cause;
         if failed {
             cause = bits::<5>(5);
+            if instruction.device_write {
+                cause = bits::<5>(7);
+            }
         }
         let restart =
             retire & (instruction.refetch | instruction.csr_write | instruction.monitor | instruction.sleep);
@@ -75,7 +89,13 @@ impl Logic for CommandWrite {
             & (instruction.csr_write | instruction.monitor | instruction.leave | instruction.trap_return);
         self.outcome.next.wait_stores = wait_stores;
         self.outcome.next.wait_place = wait_place;
+        self.outcome.next.wait_device = wait_device;
+        self.outcome.next.wait_divide = wait_divide;
+        self.outcome.next.starts = starts;
         self.outcome.next.load = load;
+        self.outcome.next.device = device;
+        self.outcome.next.divide = divide;
+        self.outcome.next.local_store = retire & instruction.local_store;
         self.outcome.next.exception = exception;
         self.outcome.next.breakpoint = exception & (cause == bits::<5>(3));
         self.outcome.next.cause = cause;

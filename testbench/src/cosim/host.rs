@@ -292,6 +292,14 @@ impl<D: Device> Host<D> {
         end
     }
 
+    /// Whether firmware runs that takes the fault records (CP_CONTROL bit 10).
+    ///
+    /// # Errors
+    /// The register does not answer.
+    pub fn firmware_takes_faults(&mut self) -> Result<bool, CosimError> {
+        Ok(self.firmware.is_some() && self.read("CP_CONTROL")? >> 10 & 1 == 1)
+    }
+
     /// What goes between the host and the firmware that runs.
     pub fn firmware_mut(&mut self) -> Option<&mut FirmwareLink> {
         self.firmware.as_mut()
@@ -468,6 +476,9 @@ impl<D: Device> Host<D> {
     /// The registers do not answer.
     pub fn take_faults(&mut self) -> Result<(Vec<FaultRecord>, u32), CosimError> {
         let mut faults = Vec::new();
+        if self.firmware_takes_faults()? {
+            return Ok((faults, self.read("FAULT_LEVEL")? >> 16));
+        }
         loop {
             let level = self.read("FAULT_LEVEL")?;
             if level & 0xffff == 0 {

@@ -270,7 +270,7 @@ impl Run<'_> {
             }
             let waiting = next.peek().copied();
             deferred += u64::from(waiting.is_some_and(|p| p.arrival <= now));
-            self.start_task();
+            self.start_task()?;
             self.host.device_mut().step()?;
             self.end_accesses()?;
 
@@ -326,9 +326,9 @@ impl Run<'_> {
     }
 
     /// Starts the next register accesses if none are in flight: pushes come first, but not twice if something else waits.
-    fn start_task(&mut self) {
+    fn start_task(&mut self) -> Result<(), CosimError> {
         if !matches!(self.task, Task::None) {
-            return;
+            return Ok(());
         }
         let count = self.tracker.not_pushed();
         let others = self.fault_seen || self.maintenance.is_some() || self.maintenance_is_due();
@@ -337,10 +337,12 @@ impl Run<'_> {
             self.tracker.push(count);
             self.task = Task::Push(count);
             self.submit(Access::Write { offset: offset("TASK_PUSH"), value: count as u32 });
-            return;
+            return Ok(());
         }
         self.pushed_last = false;
-        if self.fault_seen {
+        if self.fault_seen && self.host.firmware_takes_faults()? {
+            self.fault_seen = false;
+        } else if self.fault_seen {
             self.fault_seen = false;
             self.task = Task::FaultLevel;
             self.submit(Access::Read { offset: offset("FAULT_LEVEL") });
@@ -353,6 +355,7 @@ impl Run<'_> {
             self.submit(Access::Write { offset: offset("INVALIDATE"), value: INVALIDATE_DATA });
             self.submit(Access::Write { offset: offset("L2_MAINTENANCE"), value: L2_CLEAN_INVALIDATE });
         }
+        Ok(())
     }
 
     /// Starts to read how many instructions each core has retired, if no other accesses are in flight.

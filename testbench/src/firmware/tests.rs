@@ -28,7 +28,7 @@ fn program(text: &str) -> Firmware {
 }
 
 fn system(firmware: &Firmware, harts: u32) -> MachineSystem {
-    let mut system = MachineSystem::new(&firmware.executable, harts, Abilities::PRESENT).unwrap();
+    let mut system = MachineSystem::new(&firmware.executable, harts, Abilities::ALL).unwrap();
     // CP_STATUS says how many harts there are.
     system.shared.registers.set(0x304, harts << 24);
     system
@@ -107,10 +107,13 @@ fn traps_are_explained() {
 
 #[test]
 fn stack_overflow_is_noticed() {
-    // Deep, and so large that the guard word is changed before anything else.
-    let text = "static int deep(int n) { volatile int a[40]; a[n % 40] = n; return n ? deep(n - 1) + a[n % 40] : 0; }\n\
-                int main(void) { return deep(11); }";
-    let firmware = program(text);
+    let deep = |calls: u32| {
+        format!(
+            "static int deep(int n) {{ volatile int a[40]; for (int i = 0; i < 40; i++) a[i] = n; return n ? deep(n - 1) + a[n % 40] : 0; }}\n\
+             int main(void) {{ return deep({calls}); }}"
+        )
+    };
+    let firmware = program(&deep(16));
     let (end, _) = run(&mut system(&firmware, 1));
     assert!(matches!(end, FirmwareEnd::StackOverflow { hart: 0, .. }), "{end:?}");
     assert!(end.explain(&firmware).contains("stack overflow"), "{}", end.explain(&firmware));
@@ -118,10 +121,8 @@ fn stack_overflow_is_noticed() {
     let text = "int main(void) { __asm__ volatile(\"addi sp, tp, 16\\n.word 0\"); return 0; }";
     let (end, _) = run_text(text);
     assert!(matches!(end, FirmwareEnd::StackOverflow { .. }), "{end:?}");
-    // One frame less is enough.
-    let text = "static int deep(int n) { volatile int a[40]; a[n % 40] = n; return n ? deep(n - 1) + a[n % 40] : 0; }\n\
-                int main(void) { return deep(5); }";
-    assert_eq!(run_text(text).0, FirmwareEnd::Value(15));
+    // A few frames have room.
+    assert_eq!(run_text(&deep(5)).0, FirmwareEnd::Value(15));
 }
 
 #[test]
@@ -232,8 +233,11 @@ fn example_governor() {
     assert!((5..=6).contains(&now), "{now}");
     assert!(system.shared.registers.send([0, 1, 0, 0]));
     let (end, output) = run(&mut system);
-    assert_eq!(end, FirmwareEnd::Value(6 + now - 2), "{output}");
-    assert!(output.ends_with(&format!("MCW {now} at the end\n")), "{output}");
+    // It may have looked once more before it saw the message.
+    let last = system.shared.registers.get(offset("MCW"));
+    assert!(last == now || last == now + 1, "{last}");
+    assert_eq!(end, FirmwareEnd::Value(6 + last - 2), "{output}");
+    assert!(output.ends_with(&format!("MCW {last} at the end\n")), "{output}");
 }
 
 /// Every example builds without a warning, and says where its lines are.

@@ -23,8 +23,6 @@ const FINISHED: u32 = 0x5555;
 pub struct Style {
     /// Address of the first instruction, a multiple of 4096; data lies from 1 MiB behind it on.
     pub code: u32,
-    /// Multiplication and division.
-    pub m: bool,
     /// Channels of user-level interrupts that the program uses.
     pub channels: u32,
     /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
@@ -36,13 +34,12 @@ pub struct Style {
 impl Style {
     /// Programs for a hart of the array.
     #[must_use]
-    pub fn array(m: bool, channels: u32) -> Self {
-        Self { code: 0x1_0000, m, channels, devices: true, ends_machine: false }
+    pub fn array(channels: u32) -> Self {
+        Self { code: 0x1_0000, channels, devices: true, ends_machine: false }
     }
 
     /// Programs for the machine `virt` of QEMU.
-    pub const VIRT: Self =
-        Self { code: 0x8000_0000, m: true, channels: 0, devices: false, ends_machine: true };
+    pub const VIRT: Self = Self { code: 0x8000_0000, channels: 0, devices: false, ends_machine: true };
 }
 
 /// A random program.
@@ -93,6 +90,7 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
     program.words.push(0x0000_0073);
     program.words.push(csr_word(1, 0, 0x340, 8));
     if style.devices {
+        program.clear_interrupts();
         // minstret
         program.words.push(csr_word(1, 0, 0xb82, 0));
         program.words.push(csr_word(1, 0, 0xb02, 0));
@@ -156,16 +154,21 @@ impl Generator<'_> {
             crate::iss::Instruction { op: Op::Blt, rd: 0, rs1: a, rs2: 0, immediate: offset }.encode();
     }
 
-    /// Clears the interrupts of software and timer.
+    /// The handler of interrupts.
     fn interrupt_handler(&mut self) {
+        self.clear_interrupts();
+        self.csr(Op::Csrrs, SCRATCH[1], 0x342, 0);
+        self.words.push(0x3020_0073);
+    }
+
+    /// Clears the interrupts of software and timer.
+    fn clear_interrupts(&mut self) {
         let [a, b] = SCRATCH;
         self.push(Op::Lui, a, 0, 0, 0xfff0_0000_u32 as i32);
         self.push(Op::Sw, 0, a, 0, 0);
         self.push(Op::Addi, b, 0, 0, -1);
         self.push(Op::Lui, a, 0, 0, 0xfff0_4000_u32 as i32);
         self.push(Op::Sw, 0, a, b, 4);
-        self.csr(Op::Csrrs, b, 0x342, 0);
-        self.words.push(0x3020_0073);
     }
 
     /// One instruction of machine mode, or a few that go together; after them comes the next instruction.

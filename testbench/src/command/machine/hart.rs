@@ -37,10 +37,10 @@ impl Abilities {
         Isa { m: self.m, atomics: self.atomics, ..Isa::RV32IM_ZBB }
     }
 
-    /// `misa`: I, and M, A and X (user-level interrupts) where they are.
+    /// `misa`: I, M, instructions that are no standard ones, and A where it is.
     #[must_use]
     pub fn misa(&self) -> u32 {
-        0x4000_0100 | u32::from(self.m) << 12 | u32::from(self.atomics) | u32::from(self.channels > 0) << 23
+        0x4080_1100 | u32::from(self.atomics)
     }
 }
 

@@ -71,7 +71,7 @@ impl Timer {
         }
     }
 
-    /// Writes the word at `offset`; `false` if there is none. `mtime` ignores it.
+    /// Writes the word at `offset`; `false` if there is none. `mtime` cannot be written.
     fn write(&mut self, offset: u32, harts: u32, value: u32) -> bool {
         let shift = 8 * (offset & 4);
         match offset {
@@ -80,7 +80,6 @@ impl Timer {
                 let compare = &mut self.compare[((offset - 0x4000) / 8) as usize];
                 *compare = *compare & !(0xffff_ffff << shift) | u64::from(value) << shift;
             }
-            0xbff8 | 0xbffc => {}
             _ => return false,
         }
         true
@@ -104,8 +103,7 @@ pub struct Shared<R> {
 impl<R: Registers> Shared<R> {
     /// The shared memory with what is empty after reset.
     pub fn new(memory: MemoryImage, harts: u32, registers: R) -> Self {
-        let timer = Timer { compare: [u64::MAX; 8], ..Timer::default() };
-        Self { memory, local: vec![0; LOCAL_BYTES], timer, registers, harts }
+        Self { memory, local: vec![0; LOCAL_BYTES], timer: Timer::default(), registers, harts }
     }
 
     /// `mip` of a hart.

@@ -190,7 +190,8 @@ impl MachineSystem {
 
     /// Runs at most `cycles` cycles; `see` is told every instruction with the hart that executed it.
     pub fn run(&mut self, cycles: u64, mut see: impl FnMut(&MachineHart, &Retired)) -> SystemEnd {
-        for _ in 0..cycles {
+        let end = self.shared.timer.time.saturating_add(cycles);
+        while self.shared.timer.time < end {
             let mut idle = true;
             for index in 0..self.harts.len() {
                 let hart = &mut self.harts[index];
@@ -219,21 +220,21 @@ impl MachineSystem {
             if let Some(words) = self.shared.registers.last_words() {
                 return SystemEnd::Ended(words);
             }
-            if idle && !self.skip_to_timer() {
+            if idle && !self.skip_to_timer(end) {
                 return SystemEnd::Idle;
             }
         }
         SystemEnd::Limit
     }
 
-    /// Goes on to the cycle in which the first timer rings; `false` if none will wake a hart.
-    fn skip_to_timer(&mut self) -> bool {
+    /// Goes on to the cycle in which the first timer rings, or to `end`; `false` if none will wake a hart.
+    fn skip_to_timer(&mut self, end: u64) -> bool {
         let timers = self.harts.iter().filter(|hart| hart.csrs.enable >> 7 & 1 != 0);
         let next = timers.map(|hart| self.shared.timer.compare[hart.csrs.hart as usize]).min();
         match next {
             Some(u64::MAX) | None => false,
             Some(time) => {
-                let ahead = time.saturating_sub(self.shared.timer.time);
+                let ahead = time.min(end).saturating_sub(self.shared.timer.time);
                 self.shared.timer.time += ahead;
                 self.shared.registers.now += ahead;
                 true

@@ -428,8 +428,8 @@ fn random_programs_end() {
     let (mut traps, mut taken, mut instructions) = (BTreeMap::new(), BTreeMap::new(), 0u64);
     for number in 0..12 {
         let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-        let program = machine_program(&mut random, 200, Style::array(true, 2));
-        let mut system = MachineSystem::new(&program.executable, 1, Abilities::PRESENT).unwrap();
+        let program = machine_program(&mut random, 200, Style::array(2));
+        let mut system = MachineSystem::new(&program.executable, 1, Abilities::ALL).unwrap();
         let end = system.run(2_000_000, |_, retired| {
             instructions += 1;
             if let Some(fault) = retired.trap {

@@ -1,0 +1,176 @@
+//! What takes longer than the pipeline: loads, accesses to devices, divisions.
+
+use super::{CommandData, CommandDevices};
+use crate::core::DivideUnit;
+use crate::ports::RegisterAccess;
+use crate::prelude::*;
+
+/// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]) and
+/// divisions ([`DivideUnit`]). A hart has one under way, and one register for its answer.
+///
+/// 1. One of `load_valid`, `device_valid` and `divide_valid` in stage W starts an operation of
+///    `start_hart`. A load may start at any time, a device access while `device_free` is high, a
+///    division while `divide_free` is.
+/// 2. `under_way`, `answered`, `used`, `hold` and the answer in stage X are those of [`CommandData`].
+/// 3. An access to a device that was not performed when its hart is held is withdrawn; a division
+///    runs to its end, and its answer is dropped.
+#[derive(LogicBlock)]
+#[new(harts: usize)]
+pub struct LongOperations {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage W: a load from the L2 starts.
+    pub load_valid: Signal<In, Bit>,
+    /// Stage W: an access to a device starts.
+    pub device_valid: Signal<In, Bit>,
+    /// It is a store.
+    pub device_write: Signal<In, Bit>,
+    /// Stage W: a division starts.
+    pub divide_valid: Signal<In, Bit>,
+    /// Its hart.
+    pub start_hart: Signal<In, Bits<3>>,
+    /// Its instruction word.
+    pub start_word: Signal<In, Bits<32>>,
+    /// Address of a load or an access; the dividend.
+    pub start_address: Signal<In, Bits<32>>,
+    /// Word of a store; the divisor.
+    pub start_data: Signal<In, Bits<32>>,
+    /// Stage W holds an instruction of `start_hart`.
+    pub used: Signal<In, Bit>,
+    /// Harts that are held.
+    pub hold: Signal<In, Bits<8>>,
+    /// No access to a device is under way.
+    pub device_free: Signal<Out, Bit>,
+    /// No division is under way.
+    pub divide_free: Signal<Out, Bit>,
+    /// Harts that have an operation under way.
+    pub under_way: Signal<Out, Bits<8>>,
+    /// Harts whose answer waits.
+    pub answered: Signal<Out, Bits<8>>,
+    /// Stage X: the hart whose answer is looked up.
+    pub lookup_hart: Signal<In, Bits<3>>,
+    /// The value for its register.
+    pub answer: Signal<Out, Bits<32>>,
+    /// The line could not be read, or there is no such register.
+    pub answer_error: Signal<Out, Bit>,
+    /// Word of the instruction that asked.
+    pub answer_word: Signal<Out, Bits<32>>,
+    /// To memory: a line is requested.
+    pub read_valid: Signal<Out, Bit>,
+    /// From memory: the request is accepted at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub read_line: Signal<Out, Bits<26>>,
+    /// Its tag: the hart.
+    pub read_tag: Signal<Out, Bits<6>>,
+    /// From memory: the line is here.
+    pub response_valid: Signal<In, Bit>,
+    /// The hart that asked for it.
+    pub response_hart: Signal<In, Bits<3>>,
+    /// The line, byte 0 in bits 7:0.
+    pub response_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub response_error: Signal<In, Bit>,
+    /// To the registers of the array.
+    pub access: Flipped<RegisterAccess>,
+    /// Cycles since reset of the array.
+    pub cycle: Signal<In, Bits<64>>,
+    /// Harts whose software interrupt is set at this edge.
+    pub doorbell: Signal<In, Bits<8>>,
+    /// Harts that have a software interrupt pending.
+    pub software: Signal<Out, Bits<8>>,
+    /// Harts that have a timer interrupt pending.
+    pub timer: Signal<Out, Bits<8>>,
+    data: CommandData,
+    #[init(CommandDevices::new(harts))]
+    devices: CommandDevices,
+    divider: DivideUnit<1>,
+}
+
+impl LongOperations {
+    /// The long operations of `harts` harts.
+    ///
+    /// # Panics
+    /// As [`CommandDevices::new`].
+    pub fn new(harts: usize) -> Self {
+        Self::wired(harts)
+    }
+}
+
+impl Logic for LongOperations {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // Loads, and the answers of all
+        self.data.start_valid.next =
+            self.load_valid.val() | self.device_valid.val() | self.divide_valid.val();
+        connect!(self.load_valid, self.data.load_valid);
+        connect!(self.start_hart, self.data.start_hart);
+        connect!(self.start_address, self.data.load_address);
+        connect!(self.start_word, self.data.start_word);
+        connect!(self.used, self.data.used);
+        connect!(self.start_hart, self.data.used_hart);
+        connect!(self.hold, self.data.hold);
+        connect!(self.under_way, self.data.loading);
+        connect!(self.answered, self.data.answered);
+        connect!(self.lookup_hart, self.data.lookup_hart);
+        connect!(self.answer, self.data.answer);
+        connect!(self.answer_error, self.data.answer_error);
+        connect!(self.answer_word, self.data.answer_word);
+        connect!(self.read_valid, self.data.read_valid);
+        connect!(self.read_ready, self.data.read_ready);
+        connect!(self.read_line, self.data.read_line);
+        connect!(self.read_tag, self.data.read_tag);
+        connect!(self.response_valid, self.data.response_valid);
+        connect!(self.response_hart, self.data.response_hart);
+        connect!(self.response_data, self.data.response_data);
+        connect!(self.response_error, self.data.response_error);
+
+        // Devices
+        connect!(self.device_valid, self.devices.start_valid);
+        connect!(self.start_hart, self.devices.start_hart);
+        connect!(self.device_write, self.devices.start_write);
+        connect!(self.start_address, self.devices.start_address);
+        connect!(self.start_data, self.devices.start_data);
+        connect!(self.hold, self.devices.hold);
+        connect!(self.access, self.devices.access);
+        connect!(self.cycle, self.devices.cycle);
+        connect!(self.doorbell, self.devices.doorbell);
+        connect!(self.software, self.devices.software);
+        connect!(self.timer, self.devices.timer);
+        self.device_free.next = !self.devices.busy.val();
+
+        // Divisions: funct3 bit 0 unsigned, bit 1 remainder
+        self.divider.start_valid.next = self.divide_valid.val();
+        self.divider.start_slot.next = bit_cast::<5, 3>(self.start_hart.val());
+        self.divider.start_rd.next = bits::<5>(0);
+        self.divider.start_lanes.next = bits::<1>(1);
+        self.divider.start_count.next = false;
+        self.divider.start_ones.next = false;
+        self.divider.start_trailing.next = false;
+        self.divider.start_signed.next = !self.start_word.val().get_bit(12);
+        self.divider.start_remainder.next = self.start_word.val().get_bit(13);
+        for i in 0..1 {
+            self.divider.start_dividend[i].next = self.start_address.val();
+            self.divider.start_divisor[i].next = self.start_data.val();
+        }
+        self.divide_free.next = self.divider.start_ready.val();
+
+        // One answer at a time; those of loads go first, and cannot wait.
+        self.data.withdrawn.next = self.devices.withdrawn.val();
+        self.data.late_valid.next = self.devices.answer_valid.val() | self.divider.result_valid.val();
+        self.data.late_error.next = self.devices.answer_valid.val() & self.devices.answer_error.val();
+        self.data.late_hart.next = self.divider.result_slot.val().get_bits::<3>(0);
+        self.data.late_value.next = bits::<32>(0);
+        for i in 0..1 {
+            self.data.late_value.next = self.divider.result_data[i].val();
+        }
+        if self.devices.answer_valid.val() {
+            self.data.late_hart.next = self.devices.answer_hart.val();
+            self.data.late_value.next = self.devices.answer_value.val();
+        }
+        self.devices.answer_ready.next = self.data.late_ready.val();
+        self.divider.result_ready.next = self.data.late_ready.val() & !self.devices.answer_valid.val();
+    }
+}

@@ -1,0 +1,99 @@
+//! `hermes fuzz --firmware`: random programs in machine mode on the command processor, in lock-step with the reference simulator.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use hermes_rtl::config::Config;
+use hermes_testbench::command::machine::{machine_program, Abilities, Style};
+use hermes_testbench::command::{CommandBench, Seen};
+use hermes_testbench::cosim::{Host, MemoryOptions, Simulation};
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::Args;
+use crate::array;
+use crate::print;
+
+/// Blocks of a program.
+const BLOCKS: usize = 150;
+/// Cycles that a program may take.
+const LIMIT: u64 = 20_000_000;
+/// Programs that run one after the other on an array before it is reset.
+const PROGRAMS: u64 = 16;
+/// Bytes of the shared memory.
+const MEMORY_BYTES: u64 = 1 << 24;
+/// Instructions of all programs, unless given.
+const INSTRUCTIONS: u64 = 100_000;
+
+/// The array: that of the options, with a command processor and its trace.
+fn config(args: &Args) -> anyhow::Result<Config> {
+    let mut config = args.array.config()?;
+    if config.command_threads == 0 {
+        config.command_threads = 1;
+        config.uli_channels = args.array.uli_channels_and_spawn_slots().0.unwrap_or(2);
+    }
+    config.trace = true;
+    config.validate()?;
+    Ok(config)
+}
+
+/// Runs programs until so many instructions were compared.
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let config = config(args)?;
+    let wanted = args.instructions.unwrap_or(INSTRUCTIONS);
+    let abilities = Abilities { channels: config.uli_channels, ..Abilities::PRESENT };
+    let channels = config.uli_channels.min(2) as u32;
+    let style = Style::array(channels);
+    let library = array::library(&config, false, quiet, |_| {})?;
+    let began = Instant::now();
+    let bar = print::progress(wanted, quiet);
+    let (mut total, mut cycles, mut programs) = (Seen::default(), 0, 0);
+    let mut host = None;
+    while total.instructions < wanted {
+        let seed = args.first_seed + programs;
+        let memory = MemoryOptions {
+            latency: args.latency,
+            stall_percent: args.stalls,
+            seed,
+            ..MemoryOptions::default()
+        };
+        let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
+        if programs % PROGRAMS == 0 {
+            host = Some(Host::new(Simulation::new(library.instantiate()?, MEMORY_BYTES, memory)?)?);
+        }
+        let Some(host) = &mut host else { continue };
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let program = machine_program(&mut random, BLOCKS, style);
+        let ended = bench.run_on(host, &program.executable, LIMIT).map_err(|error| {
+            anyhow!(
+                "seed {seed}: {error}\nrepeat it with: hermes fuzz --firmware --instructions 1 --first-seed {seed} \
+                 --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --uli-channels {} --latency {} --stalls {}",
+                config.preset, config.cores, config.lanes, config.warps, config.l2_banks, config.l2_bank_lines,
+                config.uli_channels, args.latency, args.stalls
+            )
+        })?;
+        total.instructions += ended.seen.instructions;
+        total.exceptions += ended.seen.exceptions;
+        total.interrupts += ended.seen.interrupts;
+        total.user_interrupts += ended.seen.user_interrupts;
+        cycles += ended.cycles;
+        programs += 1;
+        bar.set_position(total.instructions);
+    }
+    bar.finish_and_clear();
+    print::line(format!(
+        "programs             {programs}, seeds {} to {}\n\
+         instructions         {} compared one by one in {cycles} cycles, and the memory after each program\n\
+         exceptions           {}\n\
+         interrupts           {} of machine mode, {} in user level\n\
+         differences          0\n\
+         time                 {:.1} s",
+        args.first_seed,
+        args.first_seed + programs.saturating_sub(1),
+        total.instructions,
+        total.exceptions,
+        total.interrupts,
+        total.user_interrupts,
+        began.elapsed().as_secs_f64(),
+    ))
+}

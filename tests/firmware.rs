@@ -1,0 +1,152 @@
+//! `hermes firmware` and `hermes run --firmware`: the examples on the array, what goes wrong in firmware, and what cannot be run.
+
+mod common;
+
+use std::path::Path;
+
+use common::Folder;
+
+/// A small array.
+const ARRAY: &str = "--preset fpga --cores 1 --lanes 2 --warps 2";
+
+/// A folder with every example built.
+fn examples() -> Folder {
+    let folder = Folder::new();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/examples");
+    for name in ["figure-3", "echo", "mcw-governor", "fault-log", "two-harts"] {
+        folder.succeed(&format!("firmware build {}/{name}.c -o {name}.elf", sources.display()));
+    }
+    folder
+}
+
+/// Builds `text` as NAME.c to NAME.elf.
+fn build(folder: &Folder, name: &str, text: &str) {
+    folder.write(&format!("{name}.c"), format!("#include \"hermes_cp.h\"\n{text}"));
+    folder.succeed(&format!("firmware build {name}.c -o {name}.elf"));
+}
+
+#[test]
+fn examples_run() {
+    let folder = examples();
+    let output = folder.succeed(&format!("run --firmware figure-3.elf {ARRAY}"));
+    assert_eq!(output, "4 jobs of 64 threads, 0 wrong; worked on meanwhile: yes\n");
+
+    folder.write("in.txt", "first line\nsecond line, longer than the sixteen bytes of the array\n\x04");
+    let echo = folder.hermes(&format!("run --firmware echo.elf --firmware-input in.txt {ARRAY}"));
+    let text = String::from_utf8_lossy(&echo.stdout);
+    assert_eq!(
+        text,
+        "echo: type a line\nFIRST LINE\nSECOND LINE, LONGER THAN THE SIXTEEN BYTES OF THE ARRAY\n",
+        "{}",
+        String::from_utf8_lossy(&echo.stderr)
+    );
+    assert_eq!(echo.status.code(), Some(2), "the value of main");
+
+    let info = folder.succeed("firmware info two-harts.elf");
+    assert!(info.contains("entry      0x00010000\n") && info.contains("harts      2\n"), "{info}");
+    assert!(info.contains(" main\n"), "{info}");
+}
+
+#[test]
+fn beside_packets() {
+    let folder = examples();
+    folder.succeed("gen-trace --kind imix --packets 300 --seed 3 -o in.pcap");
+    let run = format!("run --app dec-ttl --pcap in.pcap {ARRAY}");
+    let output = folder.hermes(&format!("{run} --firmware mcw-governor.elf"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains(" looks, ") && text.contains(" changes, MCW "), "{text}");
+    assert!(text.contains("packets"), "{text}");
+    // Its value is the number of changes.
+    let changes = text.split(" looks, ").nth(1).unwrap().split(' ').next().unwrap().parse::<i32>().unwrap();
+    assert_eq!(output.status.code(), Some(changes.min(255)), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A kernel that stores outside its windows: the firmware logs the faults. Nobody else takes their records.
+#[test]
+fn faults_are_logged() {
+    let folder = examples();
+    folder.succeed("gen-trace --kind imix --packets 4 --seed 3 -o in.pcap");
+    folder.write("bad.S", ".include \"packet.inc\"\n.globl kernel\nkernel: .word 0\n");
+    folder.succeed("kernel build bad.S -o bad.elf");
+    let run = format!("run --kernel bad.elf --pcap in.pcap --fail-on-fault=false {ARRAY}");
+    let output = folder.hermes(&format!("{run} --firmware fault-log.elf"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains(": cause 2 at 00001000, value 00000000, packet "), "{text}{error}");
+    let logged = text.lines().filter(|line| line.contains(": cause 2 at ")).count();
+    assert_eq!(output.status.code(), Some(logged as i32), "{text}{error}");
+}
+
+#[test]
+fn what_goes_wrong_is_explained() {
+    let folder = Folder::new();
+    let fails = |name: &str, text: &str, options: &str, parts: &[&str]| {
+        build(&folder, name, text);
+        folder.fail(&format!("run --firmware {name}.elf {ARRAY} {options}"), parts);
+    };
+    fails(
+        "trap",
+        "static __attribute__((noinline)) int fails(volatile int *p)\n{\n    return *p;\n}\n\
+         int main(void) { return fails((volatile int *)0xfff80000); }",
+        "",
+        &[
+            "trap.elf: hart 0: load where there is no memory or register at 0x",
+            " fails",
+            "(trap.c:4)",
+            "value 0xfff80000",
+        ],
+    );
+    fails(
+        "stack",
+        "static int deep(int n) { volatile int a[40]; for (int i = 0; i < 40; i++) a[i] = n; return deep(n + 1) + a[n % 40]; }\n\
+         int main(void) { return deep(0); }",
+        "",
+        &["stack.elf: hart 0: stack overflow"],
+    );
+    fails(
+        "locked",
+        "int main(void) { csr_write(mtvec, 0xfff80000); __asm__ volatile(\"ecall\"); return 0; }",
+        "",
+        &["locked.elf: hart 0 is locked up", "before the trap handler had executed an instruction"],
+    );
+    fails(
+        "endless",
+        "int main(void) { for (;;) ; }",
+        "--firmware-timeout 20000",
+        &["endless.elf: not at its end after 2", "cycles (--firmware-timeout)"],
+    );
+    build(&folder, "value", "int main(void) { puts(\"text\"); return 300; }");
+    let output = folder.hermes(&format!("run --firmware value.elf {ARRAY}"));
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(255), &b"text\n"[..]));
+}
+
+#[test]
+fn what_cannot_be_run() {
+    let folder = Folder::new();
+    build(&folder, "two", "FIRMWARE_HARTS(2); int main(void) { return 0; }");
+    build(&folder, "one", "int main(void) { return 0; }");
+    folder.succeed("gen-trace --kind imix --packets 4 --seed 3 -o in.pcap");
+    folder.write("far.S", ".globl kernel\nkernel: ret\n");
+    folder.succeed("kernel build far.S -o far.elf");
+    let run = format!("run {ARRAY} --out out.pcap --json out.json --firmware");
+    let packets = "--app dec-ttl --pcap in.pcap";
+    folder.fail(&format!("{run} none.elf {packets}"), &["none.elf: No such file"]);
+    folder.fail(&format!("{run} in.pcap {packets}"), &["in.pcap: not an ELF file", "hermes firmware build"]);
+    folder.fail(
+        &format!("{run} two.elf {packets} --command-threads 1"),
+        &["two.elf: firmware_harts is 2, and the array has 1; expected --command-threads 2"],
+    );
+    folder.fail(&format!("{run} one.elf"), &["--out: expected --pcap with it"]);
+    folder.fail(&format!("{run} one.elf --app dec-ttl"), &["--app: expected --pcap with it"]);
+    // A kernel as firmware: where the other kernel is.
+    folder.fail(
+        &format!("{run} far.elf {packets}"),
+        &["far.elf: segment 0x00001000", "overlaps the kernel dec-ttl at 0x00001000"],
+    );
+    folder.write("bad.c", "int main(void) { return missing; }\n");
+    folder.fail("firmware build bad.c -o bad.elf", &["bad.c", "missing"]);
+    folder.fail("firmware build none.c -o bad.elf", &["none.c: No such file"]);
+    folder.fail("firmware build one.elf -o bad.elf", &["expected a name that ends with .S, .s or .c"]);
+    let files = folder.files();
+    assert!(!files.iter().any(|name| name.starts_with("out.") || name == "bad.elf"), "{files:?}");
+}
