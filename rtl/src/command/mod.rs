@@ -4,6 +4,7 @@
 //! W writes. No stage stalls: what cannot complete in W leaves without effect and is replayed. See
 //! `docs/command-processor.md`.
 
+mod cache;
 mod data;
 mod decode;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod trace;
 mod uli_channels;
 mod write;
 
+pub use cache::CommandCache;
 pub use data::CommandData;
 pub use decode::CommandDecode;
 pub use execute::CommandExecute;
