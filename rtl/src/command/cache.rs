@@ -199,17 +199,14 @@ impl<const LINES: usize> Logic for CommandCache<LINES> {
         self.tags.write_address.next = buffer_entry;
         self.tags.write_data.next = self.buffer_line.q.val();
 
-        // Which lines are there: what stood at the place of a fill goes with its first word.
+        // Which lines are there. What stood at the place of a fill is still marked while its words go: no lookup of the hart finds it,
+        // and the fill ends with its last word or with a drop of the part.
         let one = bits::<LINES>(1);
-        let fill_place = bit_cast::<16, 26>(self.fill_line.val()) & self.place_bits.val();
         let mut under_way = bits::<8>(0);
         for h in 0..self._harts {
             let mut there = self.valid[h].q.val();
             if hits & self.remove.val() & (self.hart_q.q.val() == self.number[h].val()) {
                 there = there & !(one << place);
-            }
-            if takes & (self.fill_hart.val() == self.number[h].val()) {
-                there = there & !(one << fill_place);
             }
             if self.buffer_hart.q.val() == self.number[h].val() {
                 under_way = under_way.replace_bit(h, self.buffer_used.q.val());
