@@ -410,7 +410,7 @@ fn cache() {
 fn check_cache(harts: u64) {
     check_with(CommandCache::<16>::new(harts as usize), 20_000, move |unit, random, cycle| {
         // Few lines, which share places, and few words; also of harts whose line is filled.
-        let mut address = || (random() % 4 | random() % 3 << 7) << 6 | (random() % 4) << 2;
+        let mut address = || ((random() % 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2);
         unit.look_address.next = address().into();
         unit.fill_line.next = (address() >> 6).into();
         unit.look_hart.next = (random() % harts).into();
