@@ -162,12 +162,12 @@ mod tests {
             unit.write.next = false;
             settle!(unit);
             let half = |value: u64| if address & 4 == 0 { value as u32 } else { (value >> 32) as u32 };
-            let software = (address < 4 * HARTS).then(|| address / 4);
+            let software = (address < 4 * HARTS).then_some(address / 4);
             let timer = (0x4000..0x4000 + 8 * HARTS).contains(&address).then(|| (address - 0x4000) / 8);
             let expected = match (software, timer) {
                 (Some(hart), _) => Some(pending[hart].into()),
                 (_, Some(hart)) => Some(half(compare[hart])),
-                _ if address >= 0xbff8 && address < 0xc000 && !writes => Some(half(time)),
+                _ if (0xbff8..0xc000).contains(&address) && !writes => Some(half(time)),
                 _ => None,
             };
             assert_eq!(unit.known.val(), expected.is_some(), "cycle {cycle}: {address:#x}");

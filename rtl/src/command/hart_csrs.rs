@@ -48,7 +48,7 @@ pub struct HartCsrs {
     pub trap_pc: Signal<In, Bits<30>>,
     /// Its cause; bit 5: an interrupt.
     pub trap_cause: Signal<In, Bits<6>>,
-    /// Its value, for `mtval`.
+    /// For `mtval`.
     pub trap_value: Signal<In, Bits<32>>,
     /// Stage W: `mret` retires.
     pub trap_return: Signal<In, Bit>,
@@ -260,7 +260,6 @@ mod tests {
     use crate::control::testing::{random, settle, start, tick};
     use rand::Rng;
 
-    /// The numbers that can be read.
     const NUMBERS: [u64; 30] = [
         0x300, 0x301, 0x304, 0x305, 0x310, 0x320, 0x323, 0x340, 0x341, 0x342, 0x343, 0x344, 0xb00, 0xb02,
         0xb03, 0xb80, 0xb82, 0xb9f, 0xc00, 0xc01, 0xc02, 0xc80, 0xc81, 0xc82, 0xf11, 0xf12, 0xf13, 0xf14,
@@ -282,9 +281,9 @@ mod tests {
         instructions: u64,
     }
 
-    /// Writes, traps, returns and interrupts at random, against a model.
     #[test]
     fn follows_the_specification() {
+        // Writes, traps, returns and interrupts at random.
         let mut random = random();
         let mut unit = HartCsrs::default();
         start!(unit);

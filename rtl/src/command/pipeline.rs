@@ -116,17 +116,15 @@ pub struct CommandPipeline {
 }
 
 impl CommandPipeline {
-    /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of
-    /// `ways`, with or without retire trace. With `channels` channels a hart it has the instructions
-    /// and CSRs of user-level interrupts.
+    /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of `ways`, with or without
+    /// retire trace; with `channels` channels of user-level interrupts a hart.
     ///
     /// # Panics
     /// If `harts` is not 1 or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
     pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
         assert!(harts == 1, "CommandPipeline: {harts} harts, expected 1");
-        let traces = usize::from(trace);
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
-        Self::wired(harts, channels, lines, ways, traces)
+        Self::wired(harts, channels, lines, ways, usize::from(trace))
     }
 }
 

@@ -24,7 +24,8 @@ pub struct CommandControl {
     #[register("CP_ENTRY", 0x308, reset = 0x1_0000)]
     #[fields(entry[31:2])]
     pub start: ReadWrite<32>,
-    /// Bit n: nothing of hart n is outstanding: no load, store or fetch. Zero for harts that are not there.
+    /// Bit n: nothing of hart n is outstanding: no load, store, fetch, access to a device or
+    /// division. Zero for harts that are not there.
     #[register("CP_QUIET", 0x318)]
     pub quiet: ReadOnly<8>,
 }
