@@ -395,3 +395,23 @@ fn command_processor() {
         }
     });
 }
+
+#[test]
+fn cache() {
+    check_cache(1);
+    check_cache(4);
+}
+
+fn check_cache(harts: u64) {
+    check_with(CommandCache::<16>::new(harts as usize), 20_000, move |unit, random, cycle| {
+        // Few lines, which share places, and few words; also of harts whose line is filled.
+        let mut address = || (random() % 4 | random() % 3 << 7) << 6 | (random() % 4) << 2;
+        unit.look_address.next = address().into();
+        unit.fill_line.next = (address() >> 6).into();
+        unit.look_hart.next = (random() % harts).into();
+        unit.fill_hart.next = (random() % harts).into();
+        unit.store.next = random() % 8 < if cycle / 500 % 2 == 0 { 1 } else { 6 };
+        unit.remove.next = random() % 16 == 0;
+        unit.drop.next = if random() % 64 == 0 { (random() & 255).into() } else { 0.into() };
+    });
+}

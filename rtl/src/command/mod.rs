@@ -4,6 +4,7 @@
 //! W writes. No stage stalls: what cannot complete in W leaves without effect and is replayed. See
 //! `docs/command-processor.md`.
 
+mod cache;
 mod clint;
 mod csr_map;
 mod data;
@@ -41,6 +42,7 @@ mod uli_channels;
 mod uli_tests;
 mod write;
 
+pub use cache::CommandCache;
 pub use clint::Clint;
 pub use csr_map::CsrMap;
 pub use data::CommandData;

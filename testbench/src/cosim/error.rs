@@ -150,6 +150,9 @@ pub enum CosimError {
         /// Cycles waited.
         cycles: u64,
     },
+    /// The command processor has not taken the message before.
+    #[error("MAILBOX_IN is full: the command processor has not taken the message before")]
+    MailboxFull,
     /// Jobs of the thread spawner did not end for long.
     #[error(
         "the jobs of the slots in {slots:#06x} are not complete after {cycles} cycles without one that ended"

@@ -8,6 +8,7 @@
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `allocator`, `host` | the host library, for every [`Device`] |
+//! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
 //! | `stream` | the packet ports: source and sink of frames, runs through them |
@@ -20,6 +21,7 @@ mod egress;
 mod error;
 mod host;
 mod image;
+mod link;
 mod memory;
 mod ports;
 mod progress;
@@ -38,6 +40,7 @@ pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
 pub use image::{MemoryImage, LINE};
+pub use link::{host_interrupt, MESSAGE_WORDS};
 pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
     OKAY, SLVERR,

@@ -1,6 +1,6 @@
 //! The Verilated array with its memory and its register host: one cycle loop.
 
-use verilator_sys::{Input, Model};
+use verilator_sys::{Input, Model, Output};
 
 use super::axi_lite::{Access, AxiLiteHost, Completion};
 use super::device::Device;
@@ -78,6 +78,7 @@ pub struct Simulation {
     reset: Input,
     trace: TracePorts,
     spawn_trace: Option<SpawnTracePorts>,
+    irq: Option<Output>,
     registers: AxiLiteHost,
     memory: Axi4Memory,
     streams: Option<Streams>,
@@ -101,6 +102,12 @@ impl Simulation {
             reset: model.input("rst", 1)?,
             trace: TracePorts::bind(&model, "trace")?,
             spawn_trace: SpawnTracePorts::bind_if_present(&model)?,
+            irq: model
+                .ports()
+                .iter()
+                .any(|port| port.name == "irq")
+                .then(|| model.output("irq", 1))
+                .transpose()?,
             registers: AxiLiteHost::new(AxiLitePorts::bind(&model, "s_axil")?),
             memory: Axi4Memory::new(Axi4Ports::bind_channels(&model)?, memory),
             streams: Streams::bind(&model)?,
@@ -175,6 +182,12 @@ impl Simulation {
     /// Events since the last call, with the cycle at whose end they happened.
     pub fn take_events(&mut self, into: &mut Vec<(u64, Event)>) {
         into.append(&mut self.events);
+    }
+
+    /// The interrupt of the host, as the last cycle left it; always low without a command processor.
+    #[must_use]
+    pub fn irq(&self) -> bool {
+        self.irq.is_some_and(|port| self.model.get_bool(port))
     }
 
     /// Starts a register access and returns; it goes on with every [`Simulation::step`].
