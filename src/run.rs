@@ -218,7 +218,6 @@ impl Args {
             },
             // Firmware works while no packet comes.
             skip_idle: self.what.firmware.is_none(),
-            ..usual
         }
     }
 

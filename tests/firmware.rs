@@ -61,11 +61,11 @@ fn beside_packets() {
     assert_eq!(output.status.code(), Some(changes.min(255)), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A kernel that stores outside its windows: the firmware logs the faults. Nobody else takes their records.
+/// Every packet of this kernel faults. The first records may still be the host's, until the firmware takes them.
 #[test]
 fn faults_are_logged() {
     let folder = examples();
-    folder.succeed("gen-trace --kind imix --packets 4 --seed 3 -o in.pcap");
+    folder.succeed("gen-trace --kind imix --packets 300 --seed 3 -o in.pcap");
     folder.write("bad.S", ".include \"packet.inc\"\n.globl kernel\nkernel: .word 0\n");
     folder.succeed("kernel build bad.S -o bad.elf");
     let run = format!("run --kernel bad.elf --pcap in.pcap --fail-on-fault=false {ARRAY}");
@@ -74,7 +74,8 @@ fn faults_are_logged() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains(": cause 2 at 00001000, value 00000000, packet "), "{text}{error}");
     let logged = text.lines().filter(|line| line.contains(": cause 2 at ")).count();
-    assert_eq!(output.status.code(), Some(logged as i32), "{text}{error}");
+    assert!(logged > 20, "{text}{error}");
+    assert_eq!(output.status.code(), Some(logged.min(255) as i32), "{text}{error}");
 }
 
 #[test]

@@ -71,7 +71,9 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
 fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
     let Some(path) = &args.firmware_args.firmware_input else { return Ok(()) };
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    host.firmware_mut().map(|link| link.type_in(&bytes));
+    if let Some(link) = host.firmware_mut() {
+        link.type_in(&bytes);
+    }
     Ok(())
 }
 

@@ -80,8 +80,8 @@ impl Firmware {
             address.checked_sub(segment.address).is_some_and(|offset| (offset as usize) < segment.bytes.len())
         };
         let known = self.executable.segments.iter().any(inside);
-        let symbols = self.executable.symbols.iter().filter(|_| known);
-        let symbol = symbols.filter(|(name, at)| *at <= address && !name.starts_with(".L")).next_back();
+        let mut symbols = self.executable.symbols.iter().filter(|_| known);
+        let symbol = symbols.rfind(|(name, at)| *at <= address && !name.starts_with(".L"));
         let location = |lines: &Lines| {
             let found = lines.find_location(address.into()).ok()??;
             let file = found.file?;
