@@ -83,10 +83,10 @@ fn a_hart_that_stops_raises_irq() {
     let mut host = host();
     host.enable_interrupts(host_interrupt::STOPPED).unwrap();
     assert!(!host.wait_for_interrupt(100).unwrap());
-    // nop, ebreak
+    // nop, ebreak, which stops it (CP_CONTROL bit 8)
     let program: Vec<u8> = [0x13u32, 0x0010_0073].iter().flat_map(|word| word.to_le_bytes()).collect();
     host.device_mut().write_memory(0x1_0000, &program).unwrap();
-    host.write("CP_CONTROL", 1).unwrap();
+    host.write("CP_CONTROL", 0x101).unwrap();
     assert!(host.wait_for_interrupt(2_000).unwrap());
     assert_eq!(host.read("CP_STATUS").unwrap() & 0xff, 1);
     assert_eq!(host.take_interrupts().unwrap(), host_interrupt::STOPPED);
