@@ -105,9 +105,15 @@ fn system_decoder() {
     check_with(SystemDecoder::default(), 10_000, |unit, random, _| {
         let word = unit.instruction.next & 0xffff_ff80u64;
         unit.instruction.next = word | [0x73, 0x0f, 0x0b, 0x13][random() as usize % 4];
-        if random() % 4 == 0 {
-            unit.instruction.next =
-                ([0x73, 0x10_0073, 0x100f, 0xff0_000f][random() as usize % 4] as u64).into();
+        // Words that are there, as they are or with one bit changed; CSRs that are there.
+        let known = [0x73u64, 0x10_0073, 0x3020_0073, 0x1050_0073, 0x100f, 0xff0_000f, 0x100b, 0x12c5_850b];
+        let changed = if random() % 2 == 0 { 1 << (random() % 32) } else { 0 };
+        if random() % 2 == 0 {
+            unit.instruction.next = (known[random() as usize % known.len()] ^ changed).into();
+        } else if random() % 2 == 0 {
+            let numbers = [0x300u64, 0x305, 0x340, 0x344, 0xb00, 0xc82, 0xf14, 0x800, 0x805, 0x813];
+            let number = numbers[random() as usize % numbers.len()];
+            unit.instruction.next = ((number << 20 | (random() & 0xf_ff80) | 0x73) ^ changed).into();
         }
     });
 }
@@ -160,8 +166,9 @@ fn clint() {
         let bases = [0, 0x4000, 0xbff8u64];
         unit.address.next = (bases[random() as usize % 3] + (random() & 0x1c)).into();
         unit.doorbell.next = if random() % 8 == 0 { (random() & 255).into() } else { 0.into() };
-        unit.cycle.next = (random() & 0xffff).into();
-        unit.data.next = (random() & 0x1_ffff).into();
+        // Numbers of all sizes, so that each bit of a comparison counts.
+        unit.cycle.next = (random() >> (random() % 64)).into();
+        unit.data.next = ((random() & 0xffff_ffff) >> (random() % 32)).into();
     });
 }
 

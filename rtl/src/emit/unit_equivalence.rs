@@ -220,15 +220,19 @@ units! {
     };
     write_merge: spawn::WriteMerge::default();
     write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
-        unit.line.next = (random() % 4).into();
         unit.strobe.next = (random() & random()).into();
+        // The same line, or one that differs in one bit.
+        let line = unit.line.next;
         for watched in &mut unit.watched {
-            watched.line.next = (random() % 4).into();
+            let bit = if random() % 2 == 0 { 1 << (random() % 26) } else { 0u64 };
+            watched.line.next = line ^ bit;
         }
     };
     uli_channels: command::UliChannels::new(4), 20_000, |unit, random, cycle| {
         unit.hold.next = cycle % 500 == 0;
-        unit.arm_scenario.next = (random() % 2).into();
+        unit.arm_scenario.next = if random() % 8 == 0 { (random() % 16).into() } else { (random() % 4).into() };
+        unit.freed.next = (random() & random() & random() & 0xffff).into();
+        unit.raised.next = (random() & random() & random() & random() & 0xffff_ffff).into();
         unit.write_number.next = (random() % 5).into();
         // Two contexts.
         if random() % 4 != 0 {
