@@ -399,8 +399,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
     tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
-    printed?;
-    firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, &ended))
+    firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, ended))?;
+    printed
 }
 
 /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
@@ -491,6 +491,7 @@ fn simulate(
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     if let Some(firmware) = firmware {
         host.start_firmware(firmware)?;
+        firmware::type_in(args, &mut host)?;
     }
     let options = args.options();
     let bar = print::progress(packets.len() as u64, quiet);

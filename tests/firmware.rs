@@ -76,6 +76,43 @@ fn faults_are_logged() {
     let logged = text.lines().filter(|line| line.contains(": cause 2 at ")).count();
     assert!(logged > 20, "{text}{error}");
     assert_eq!(output.status.code(), Some(logged.min(255) as i32), "{text}{error}");
+    // No packet faults: the end of the packets wakes it.
+    folder.succeed(&format!("run --app dec-ttl --pcap in.pcap {ARRAY} --firmware fault-log.elf"));
+}
+
+/// A reader of the output that goes away does not keep the results from their files, nor changes the exit code.
+#[test]
+fn output_that_nobody_reads() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 50 --seed 3 -o in.pcap");
+    build(
+        &folder,
+        "talk",
+        "int main(void) { uint32_t w[4]; while (!mailbox_receive(w)) puts(\"words\"); return 3; }",
+    );
+    let run = format!("run --app dec-ttl --pcap in.pcap --out out.pcap {ARRAY} --firmware talk.elf");
+    let output = folder.hermes_with(&run, |command| {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        command.stdout(writer);
+    });
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path("out.pcap").exists());
+}
+
+/// Threads that firmware starts on the cores and that fault are told, also if the firmware does not look.
+#[test]
+fn threads_that_fault_are_told() {
+    let folder = Folder::new();
+    build(
+        &folder,
+        "threads",
+        "static struct spawn_descriptor page[16] __attribute__((aligned(1024)));\n\
+         static const uint32_t job = 0;\n\
+         int main(void) { REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].shape = 2; spawn(&page[0], (void *)&job);\n\
+         while (REGISTER(SPAWN_BUSY)) ; return 0; }",
+    );
+    folder.fail(&format!("run --firmware threads.elf {ARRAY}"), &["threads on the cores faulted", "cause 2"]);
 }
 
 #[test]

@@ -15,6 +15,9 @@
     .equ    STACK_OVERFLOW, 0x800000ff
     .equ    MAILBOX_FULL, 1 << 29
     .equ    ENDED, 1 << 6
+    .equ    CONFIG_CHANNELS, 27
+    .equ    ULICTL, 0x801
+    .equ    PBLOCK, 2
 
     .section .text.start, "ax"
     .globl  _start
@@ -74,7 +77,13 @@ _start:
     sw      zero, 0(t1)
     addi    t1, t1, 4
     j       6b
-7:  fence   rw, rw
+7:  li      t0, REGISTERS
+    lw      t1, HERMES_CONFIG(t0)
+    srli    t1, t1, CONFIG_CHANNELS
+    andi    t1, t1, 1
+    la      t0, has_channels
+    sw      t1, 0(t0)
+    fence   rw, rw
     call    main
     .size   _start, . - _start
 
@@ -190,11 +199,28 @@ trap_entry:
     csrr    a1, mepc
     csrr    a2, mtval
     sw      a1, 64(sp)
-    mv      a3, sp
+    # A trap in the handler changes these: whether interrupts were on, and whether user-level interrupts were blocked (pblock).
+    csrr    t0, mstatus
+    sw      t0, 68(sp)
+    la      t1, has_channels
+    lw      t1, 0(t1)
+    beqz    t1, 2f
+    csrr    t0, ULICTL
+    sw      t0, 72(sp)
+2:  mv      a3, sp
     call    check_guard_of_trap
     call    trap_dispatch
     csrw    mepc, a0
-    lw      ra, 0(sp)
+    lw      t0, 68(sp)
+    csrw    mstatus, t0
+    la      t1, has_channels
+    lw      t1, 0(t1)
+    beqz    t1, 3f
+    lw      t0, 72(sp)
+    andi    t0, t0, PBLOCK
+    csrci   ULICTL, PBLOCK
+    csrs    ULICTL, t0
+3:  lw      ra, 0(sp)
     lw      t0, 4(sp)
     lw      t1, 8(sp)
     lw      t2, 12(sp)
@@ -223,6 +249,10 @@ check_guard_of_trap:
 
 # A function and its argument for each hart, in local memory: all harts see one copy.
     .section .local, "aw", @progbits
+    .balign 8
+# Not 0: the array has user-level interrupts.
+has_channels:
+    .word   0
     .balign 8
     .globl  hart_jobs
     .type   hart_jobs, @object

@@ -51,11 +51,11 @@ int getchar(void)
 }
 
 /* Digits of `value`, the last first; gives their number. */
-static int digits(char *text, uint32_t value, uint32_t base, char ten)
+static int digits(char *text, uint64_t value, uint32_t base, char ten)
 {
     int count = 0;
     do {
-        uint32_t digit = value % base;
+        uint32_t digit = (uint32_t)(value % base);
         text[count++] = (char)(digit < 10 ? '0' + digit : ten + digit - 10);
         value /= base;
     } while (value);
@@ -85,28 +85,29 @@ int vprintf(const char *format, va_list arguments)
         }
         for (; *format >= '0' && *format <= '9'; format++)
             width = 10 * width + (*format - '0');
-        while (*format == 'l')
-            format++;
-        char buffer[12];
+        int longs = 0;
+        for (; *format == 'l'; format++)
+            longs++;
+        char buffer[20];
         const char *text = 0;
         int count = 0, negative = 0;
         switch (*format) {
         case 'd':
         case 'i': {
-            int value = va_arg(arguments, int);
+            int64_t value = longs > 1 ? va_arg(arguments, int64_t) : va_arg(arguments, int);
             negative = value < 0;
-            count = digits(buffer, negative ? 0u - (uint32_t)value : (uint32_t)value, 10, 'a');
+            count = digits(buffer, negative ? 0u - (uint64_t)value : (uint64_t)value, 10, 'a');
             break;
         }
         case 'u':
-            count = digits(buffer, va_arg(arguments, uint32_t), 10, 'a');
+            count = digits(buffer, longs > 1 ? va_arg(arguments, uint64_t) : va_arg(arguments, uint32_t), 10, 'a');
             break;
         case 'p':
         case 'x':
-            count = digits(buffer, va_arg(arguments, uint32_t), 16, 'a');
+            count = digits(buffer, longs > 1 ? va_arg(arguments, uint64_t) : va_arg(arguments, uint32_t), 16, 'a');
             break;
         case 'X':
-            count = digits(buffer, va_arg(arguments, uint32_t), 16, 'A');
+            count = digits(buffer, longs > 1 ? va_arg(arguments, uint64_t) : va_arg(arguments, uint32_t), 16, 'A');
             break;
         case 'c':
             buffer[0] = (char)va_arg(arguments, int);

@@ -43,6 +43,8 @@ pub struct Ended {
     /// PC of each hart that has one, if it did not end.
     at: Vec<(u32, u32)>,
     cycles: u64,
+    /// Whether its output could be printed.
+    printed: anyhow::Result<()>,
 }
 
 /// Gives an array a command processor for `firmware`, unless the user gave it one.
@@ -68,7 +70,7 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
 }
 
 /// Gives the console what it is to read.
-fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
+pub fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
     let Some(path) = &args.firmware_args.firmware_input else { return Ok(()) };
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     if let Some(link) = host.firmware_mut() {
@@ -86,22 +88,24 @@ fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
     print::bytes(&output)
 }
 
-/// Waits until the firmware ends; prints its console output.
+/// Waits until the firmware ends; prints its console output. Output that cannot be printed does not end it.
 fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
     let start = host.device_mut().cycle();
     let limit = match args.firmware_args.firmware_timeout {
         0 => u64::MAX,
         limit => limit,
     };
+    let mut printed = Ok(());
     loop {
         let end = host.attend_firmware()?;
-        print_output(host)?;
+        let now = print_output(host);
+        printed = printed.and(now);
         let cycles = host.device_mut().cycle() - start;
         if end.is_some() {
-            return Ok(Ended { end, at: vec![], cycles });
+            return Ok(Ended { end, at: vec![], cycles, printed });
         }
         if cycles >= limit {
-            return Ok(Ended { end, at: hart_pcs(host)?, cycles });
+            return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;
     }
@@ -119,7 +123,6 @@ fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
 
 /// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their number, and waits for its end.
 pub fn finish(args: &Args, host: &mut Host<Simulation>, packets: usize) -> anyhow::Result<Ended> {
-    type_in(args, host)?;
     if let Some(link) = host.firmware_mut() {
         link.send([0, packets as u32, 0, 0]);
     }
@@ -153,19 +156,33 @@ pub fn run_alone(
     host.start_firmware(firmware)?;
     type_in(args, &mut host)?;
     let ended = wait(args, &mut host);
+    let faults = host.take_faults();
     drop(host);
     // Waveforms are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
-    tell(firmware, &ended?)
+    let ended = ended?;
+    let (faults, lost) = faults?;
+    if let Some(first) = faults.first() {
+        tell(firmware, ended)?;
+        bail!(
+            "{}: {} threads on the cores faulted, the first with cause {} at {:#x}",
+            firmware.path.display(),
+            faults.len() as u32 + lost,
+            first.cause,
+            first.pc
+        );
+    }
+    tell(firmware, ended)
 }
 
-/// Says how the firmware ended; an error if not by its `main`, which gives the exit code.
-pub fn tell(firmware: &Firmware, ended: &Ended) -> anyhow::Result<()> {
+/// Says how the firmware ended; an error if not by its `main`, which gives the exit code. Otherwise an error if its output could not
+/// be printed.
+pub fn tell(firmware: &Firmware, ended: Ended) -> anyhow::Result<()> {
     match ended.end {
         Some(FirmwareEnd::Value(value)) => {
             log::info!("firmware: main returned {value} after {} cycles", ended.cycles);
             match value {
-                0 => Ok(()),
+                0 => ended.printed,
                 value => Err(print::Exit(u8::try_from(value).unwrap_or(u8::MAX)).into()),
             }
         }

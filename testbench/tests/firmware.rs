@@ -87,6 +87,15 @@ fn one_after_the_other() {
     let second =
         program("static int a[500], n = 5; int main(void) { puts(\"two\"); n += a[7]; a[7] = 9; return n; }");
     let fails = program("int main(void) { uint32_t w[4] = {1, 2, 3, 4}; mailbox_send(w); csr_set(mie, 8); *(volatile int *)0xfff80000; return 0; }");
+    let threads = program(
+        "static struct spawn_descriptor page[16] __attribute__((aligned(1024)));\n\
+         static volatile uint32_t words[2];\n\
+         extern const uint32_t job[];\n\
+         __asm__(\".text\\njob: li t0, 3000\\n1: addi t0, t0, -1\\nbnez t0, 1b\\nsw t0, 0(a1)\\nret\");\n\
+         int main(void) { REGISTER(SPAWN_CONTROL) = 1; spawn_page(page); for (int i = 1; i < 8; i++) ((volatile uint32_t *)page)[i] = 0; page[0].argument0 = (uint32_t)words; page[0].shape = 2;\n\
+         page[0].completion = (uint32_t)&words[1]; page[0].token = 9; spawn(&page[0], (void *)job); return REGISTER(SPAWN_BUSY); }",
+    );
+    let counts = program("int main(void) { return REGISTER(SPAWN_BUSY) | REGISTER(SPAWN_CONTROL); }");
     let endless = program("int main(void) { events_enable(~0u); hart_interrupt(0); for (;;) putchar('x'); }");
     for _ in 0..2 {
         assert_eq!(run(&mut host, &first), (FirmwareEnd::Value(2), "one\n".into()));
@@ -94,6 +103,10 @@ fn one_after_the_other() {
         let (end, _) = run(&mut host, &fails);
         let FirmwareEnd::Trap { cause: 5, value: 0xfff8_0000, .. } = end else { panic!("{end:?}") };
         assert_eq!(host.firmware_mut().unwrap().receive(), Some([1, 2, 3, 4]));
+        // Its threads on the cores run on behind it: the next firmware is loaded when they have ended.
+        let (end, _) = run(&mut host, &threads);
+        assert_eq!(end, FirmwareEnd::Value(1), "a job runs");
+        assert_eq!(run(&mut host, &counts).0, FirmwareEnd::Value(0), "nothing of it is left");
         host.reserve_firmware(&endless).unwrap();
         host.start_firmware(&endless).unwrap();
         host.device_mut().run(5_000).unwrap();

@@ -5,11 +5,15 @@
 #define FIRMWARE_TAKES_FAULTS (1u << 10)
 #define STORE_ACCESS 7u
 
-static volatile uint32_t faults;
+static volatile uint32_t faults, events;
 
 static void on_event(void)
 {
+    events |= REGISTER(CP_IRQ_PENDING);
     REGISTER(CP_IRQ_PENDING) = EVENT_FAULT;
+    /* Bit 4 stands as long as the mailbox is full: the main program empties it, and ends. */
+    if (events & EVENT_MAILBOX)
+        events_enable(EVENT_FAULT);
     while (REGISTER(FAULT_LEVEL) & 0xffff) {
         uint32_t info = REGISTER(FAULT_INFO), cause = info & 0xff;
         printf("core %u slot %u: cause %u at %08x, value %08x, packet %u\n", info >> 8 & 31, info >> 16 & 31, cause,
@@ -28,7 +32,7 @@ int main(void)
     uint32_t words[4];
     REGISTER(CP_CONTROL) |= FIRMWARE_TAKES_FAULTS;
     interrupt_handle(INTERRUPT_EXTERNAL, on_event);
-    events_enable(EVENT_FAULT);
+    events_enable(EVENT_FAULT | EVENT_MAILBOX);
     /* What came before. */
     on_event();
     interrupts_on();

@@ -476,12 +476,10 @@ impl<D: Device> Host<D> {
     /// The registers do not answer.
     pub fn take_faults(&mut self) -> Result<(Vec<FaultRecord>, u32), CosimError> {
         let mut faults = Vec::new();
-        if self.firmware_takes_faults()? {
-            return Ok((faults, self.read("FAULT_LEVEL")? >> 16));
-        }
         loop {
             let level = self.read("FAULT_LEVEL")?;
-            if level & 0xffff == 0 {
+            // Firmware may take them, from any time on: then FAULT_POP of the host removes nothing.
+            if level & 0xffff == 0 || self.firmware_takes_faults()? {
                 return Ok((faults, level >> 16));
             }
             let mut words = [0; 4];

@@ -137,12 +137,18 @@ impl FirmwareLink {
     /// Loads `firmware` and starts `harts` harts. Firmware that ran before is ended. Addresses must be free: [`Firmware::check`].
     ///
     /// # Errors
-    /// A hart does not become quiet (memory does not answer), or a register does not answer.
+    /// A hart does not become quiet (memory does not answer), threads that other firmware started do not end, or a register does not
+    /// answer.
     pub fn load<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
         host.write("CP_CONTROL", 0)?;
         let harts = host.read("CP_STATUS")? >> 24 & 15;
         let all = (1 << harts) - 1;
         host.wait_until("CP_QUIET", |quiet| quiet & all == all)?;
+        // Threads that it started may still run.
+        if host.registers().any(|register| register.name == "SPAWN_BUSY") {
+            host.write("SPAWN_CONTROL", 0)?;
+            host.wait_until("SPAWN_BUSY", |busy| busy == 0)?;
+        }
         host.clean_caches()?;
         for segment in &firmware.executable.segments {
             host.device_mut().write_memory(segment.address, &segment.bytes)?;

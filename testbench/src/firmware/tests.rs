@@ -31,6 +31,8 @@ fn system(firmware: &Firmware, harts: u32) -> MachineSystem {
     let mut system = MachineSystem::new(&firmware.executable, harts, Abilities::ALL).unwrap();
     // CP_STATUS says how many harts there are.
     system.shared.registers.set(0x304, harts << 24);
+    // CONFIG: there are user-level interrupts.
+    system.shared.registers.set(0x008, 1 << 27);
     system
 }
 
@@ -60,13 +62,13 @@ fn print_formats() {
     let text = r#"int main(void) {
         int n = printf("%d|%5d|%-5d|%05d|%u|%x|%X|%08x|%c|%s|%6s|%-6s|%%|%i\n", -7, 42, -42, -42, 4000000000u, 0xbeef,
                        0xbeef, 0xabc, 'z', "text", "ab", "cd", 0);
-        printf("%lu %ld %p\n", 5ul, -5l, (void *)0x1000);
+        printf("%lu %ld %p %llu %u %lld\n", 5ul, -5l, (void *)0x1000, 5000000000ull, 7u, -5000000000ll);
         puts("end");
         return n;
     }"#;
     let (end, output) = run_text(text);
     let first = "-7|   42|-42  |-0042|4000000000|beef|BEEF|00000abc|z|text|    ab|cd    |%|0\n";
-    assert_eq!(output, format!("{first}5 -5 1000\nend\n"));
+    assert_eq!(output, format!("{first}5 -5 1000 5000000000 7 -5000000000\nend\n"));
     assert_eq!(end, FirmwareEnd::Value(first.len() as u32));
 }
 
@@ -84,7 +86,7 @@ fn memory_is_prepared() {
     let mut system = system(&firmware, 1);
     system.shared.local.fill(0xee);
     assert_eq!(run(&mut system).0, FirmwareEnd::Value(0));
-    let most = "LOCAL int big[2048 - 16]; int main(void) { return big[0]; }";
+    let most = "LOCAL int big[2048 - 18]; int main(void) { return big[0]; }";
     assert_eq!(run_text(most).0, FirmwareEnd::Value(0));
 }
 
@@ -141,6 +143,29 @@ fn exceptions_can_be_handled() {
             return (int)a0;
         }"#;
     assert_eq!(run_text(text).0, FirmwareEnd::Value(0x00c0_ffec));
+}
+
+/// An exception in an interrupt handler leaves interrupts of both kinds as they were.
+#[test]
+fn traps_in_handlers() {
+    let text = r#"
+        static volatile uint32_t ticks;
+        static int skip(uint32_t cause, uint32_t value, struct trap_frame *frame) {
+            if (cause != 11) return 1;
+            frame->pc += 4;
+            return 0;
+        }
+        static void tick(void) { __asm__ volatile("ecall"); ticks++; timer_off(); }
+        int main(void) {
+            exception_handle(skip);
+            interrupt_handle(INTERRUPT_TIMER, tick);
+            timer_at(time_now() + 300);
+            interrupts_on();
+            while (!ticks) wait_for_interrupt();
+            __asm__ volatile("ecall");
+            return (csr_read(ulictl) & 1) | (csr_read(mstatus) & 8);
+        }"#;
+    assert_eq!(run_text(text).0, FirmwareEnd::Value(8), "not blocked, interrupts on");
 }
 
 #[test]
