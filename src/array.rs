@@ -40,7 +40,7 @@ pub struct ArrayArgs {
     /// Give the array packet ports: frames come and go through AXI4-Stream
     #[arg(long)]
     packet_ports: bool,
-    /// Give the array a command processor with so many hardware threads: 1
+    /// Give the array a command processor with so many hardware threads: 1, 2, 4 or 8
     #[arg(long)]
     command_threads: Option<usize>,
     /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
@@ -55,7 +55,7 @@ pub struct ArrayArgs {
     /// Give the cores the atomic instructions of RISC-V (A), which the L2 performs
     #[arg(long)]
     atomics: bool,
-    /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8; 0: none
+    /// Channels of user-level interrupts of a hart of the command processor: 1, 2, 4 or 8, at most 16 of all harts; 0: none
     #[arg(long)]
     uli_channels: Option<usize>,
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner

@@ -55,7 +55,7 @@ pub struct Config {
     pub l1_lines: usize,
     /// The array has packet ports: frames come and go through AXI4-Stream.
     pub packet_ports: bool,
-    /// Hardware threads (harts) of the command processor: 0, for none, or 1.
+    /// Hardware threads (harts) of the command processor: 0, for none, 1, 2, 4 or 8.
     #[serde(default)]
     pub command_threads: usize,
     /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
@@ -199,9 +199,11 @@ impl Config {
             }
         };
         range("cores", self.cores, (1..=MAX_CORES).contains(&self.cores), "1 to 32")?;
-        range("command_threads", self.command_threads, self.command_threads <= 1, "0 or 1")?;
-        let channels = "0, 1, 2, 4 or 8, and 0 without command processor";
+        let harts = matches!(self.command_threads, 0 | 1 | 2 | 4 | 8);
+        range("command_threads", self.command_threads, harts, "0, 1, 2, 4 or 8")?;
+        let channels = "0, 1, 2, 4 or 8, at most 16 of all harts, and 0 without command processor";
         let possible = matches!(self.uli_channels, 0 | 1 | 2 | 4 | 8)
+            && self.command_threads * self.uli_channels <= 16
             && (self.uli_channels == 0 || self.command_threads > 0);
         range("uli_channels", self.uli_channels, possible, channels)?;
         range("spawn_slots", self.spawn_slots, matches!(self.spawn_slots, 0 | 8 | 16), "0, 8 or 16")?;
@@ -248,9 +250,9 @@ mod tests {
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");
-        let config = Config { command_threads: 2, ..Config::preset("default").unwrap() };
+        let config = Config { command_threads: 3, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
-        assert_eq!(error, "command_threads: 2 is not possible; expected 0 or 1");
+        assert_eq!(error, "command_threads: 3 is not possible; expected 0, 1, 2, 4 or 8");
         let config = Config { cores: 31, packet_ports: true, ..Config::preset("default").unwrap() };
         let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
         assert_eq!(

@@ -313,13 +313,19 @@ fn long_operations() {
 
 #[test]
 fn store_buffer() {
+    for harts in [2, 4, 8] {
+        check_store_buffer(harts);
+    }
+}
+
+fn check_store_buffer(harts: u64) {
     let mut under_way: Vec<u64> = vec![];
-    check_with(StoreBuffer::new(2), 20_000, move |unit, random, cycle| {
+    check_with(StoreBuffer::new(harts as usize), 20_000, move |unit, random, cycle| {
         let filling = cycle / 100 % 2 == 0;
         if unit.reset.next {
             under_way.clear();
         }
-        let hart = random() & 1;
+        let hart = random() % harts;
         unit.push_hart.next = hart.into();
         let often = random() % 8 < if filling { 7 } else { 2 };
         unit.push_valid.next = !unit.reset.next && often && !unit.full.val().get_bit(hart as usize);
@@ -339,6 +345,16 @@ fn store_buffer() {
 /// A memory that answers what was asked, in any order, with lines of words that are likely to be instructions.
 #[test]
 fn command_processor() {
+    check_pipeline(1);
+}
+
+#[test]
+fn command_processor_of_four_harts() {
+    check_pipeline(4);
+}
+
+fn check_pipeline(harts: usize) {
+    let all = (1u64 << harts) - 1;
     let words = |random: &mut dyn FnMut() -> u64| {
         // Arithmetic, products, divisions, loads and stores near x0, branches, a jump, fences, CSRs; rarely anything, also what
         // stops the hart.
@@ -366,8 +382,8 @@ fn command_processor() {
     };
     let (mut reads, mut writes): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
     let (mut retired, mut stored) = (0, 0);
-    let mut held_until = 0;
-    check_with(CommandPipeline::new(1, 0, 16, 2, true), 12_000, move |unit, random, cycle| {
+    let mut held_until = [0; 8];
+    check_with(CommandPipeline::new(harts, 0, 16, 2, true), 12_000, move |unit, random, cycle| {
         if unit.reset.next {
             reads.clear();
             writes.clear();
@@ -383,10 +399,14 @@ fn command_processor() {
             retired += u64::from(unit.trace[0].valid.val());
         }
         // A hart that is stopped is held and starts again.
-        if unit.registers.stopped.val().any() || random() % 400 == 0 {
-            held_until = cycle + random() % 3 + 1;
+        let mut run = 0;
+        for (hart, held_until) in held_until.iter_mut().enumerate() {
+            if unit.registers.stopped.val().get_bit(hart) || random() % 400 == 0 {
+                *held_until = cycle + random() % 3 + 1;
+            }
+            run |= u64::from(cycle >= *held_until) << hart;
         }
-        unit.registers.run.next = u64::from(cycle >= held_until).into();
+        unit.registers.run.next = (run & all).into();
         unit.registers.entry.next = 0x4000.into();
         unit.invalidate.next = random() % 600 == 0;
         unit.take_hart.next = 0.into();

@@ -40,6 +40,8 @@ pub struct CommandExecute {
     pub drop_read: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage X is dropped.
     pub drop_executed: Signal<In, Bits<8>>,
+    /// Harts with a jump or branch in stages R and X whose next PC is not certain.
+    pub open: Signal<Out, Bits<8>>,
     /// Stage X: the hart of the instruction; that of the redirection as well.
     pub execute_hart: Signal<Out, Bits<3>>,
     /// Stage X: value of the answer that waits for this hart.
@@ -52,6 +54,8 @@ pub struct CommandExecute {
     pub redirect_valid: Signal<Out, Bit>,
     /// Where it goes on, bits 31:2.
     pub redirect_pc: Signal<Out, Bits<30>>,
+    /// With `redirect_valid`: by `mret` or ERETURN.
+    pub redirect_returns: Signal<Out, Bit>,
     /// Stage X: value of the CSR, or what EMONITOR or SIGNAL.RANGE return.
     pub asked: Signal<In, Bits<32>>,
     /// Stage X: word of the instruction.
@@ -184,6 +188,23 @@ impl Logic for CommandExecute {
                 | (instruction.leave & self.blocked.val())
                 | (instruction.branch & (self.alu.taken.val() != instruction.predicted)));
         self.redirect_pc.next = next;
+        self.redirect_returns.next = instruction.trap_return | instruction.leave;
+        let turns = self.valid_x.q.val()
+            & (instruction.branch | instruction.jump_register | instruction.trap_return | instruction.leave);
+        let may_turn = self.valid_r.q.val()
+            & (self.read.q.val().branch
+                | self.read.q.val().jump_register
+                | self.read.q.val().trap_return
+                | self.read.q.val().leave);
+        let mut open_x = bits::<8>(0);
+        if turns {
+            open_x = bits::<8>(1) << instruction.hart;
+        }
+        let mut open_r = bits::<8>(0);
+        if may_turn {
+            open_r = bits::<8>(1) << self.read.q.val().hart;
+        }
+        self.open.next = open_x | open_r;
 
         // Size 0 a byte, 1 a half word, 2 a word
         let size = funct3.get_bits::<2>(0);

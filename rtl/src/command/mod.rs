@@ -21,6 +21,8 @@ mod hart_csrs;
 mod hart_registers;
 mod hart_scheduler;
 mod hart_state;
+#[cfg(test)]
+mod hart_tests;
 mod instruction;
 mod local_memory;
 mod long_operations;

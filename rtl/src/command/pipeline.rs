@@ -1,15 +1,15 @@
 //! The pipeline of the command processor: the stages, the harts, and the way to memory.
 
 use super::{
-    CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace, CommandWrite, LongOperations,
-    StoreBuffer,
+    CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace, CommandWrite, HartScheduler,
+    LongOperations, StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
 use crate::memory::ReadMerge;
 use crate::ports::{RegisterAccess, UliAccess};
 use crate::prelude::*;
 
-/// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs one hart, in six stages that never stall.
+/// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs up to eight harts, in six stages that never stall.
 ///
 /// What cannot complete in stage W is replayed: it leaves without effect, the younger instructions
 /// of its hart leave too, and it is fetched again when the cause is gone. Exceptions and machine
@@ -91,6 +91,7 @@ pub struct CommandPipeline {
     pub trace: Vec<CommandTrace>,
     #[count(harts)]
     hart: Vec<CommandHart>,
+    scheduler: HartScheduler,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
     decode: CommandDecode,
@@ -120,9 +121,9 @@ impl CommandPipeline {
     /// retire trace; with `channels` channels of user-level interrupts a hart.
     ///
     /// # Panics
-    /// If `harts` is not 1 or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
+    /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
     pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
-        assert!(harts == 1, "CommandPipeline: {harts} harts, expected 1");
+        assert!(matches!(harts, 1 | 2 | 4 | 8), "CommandPipeline: {harts} harts, expected 1, 2, 4 or 8");
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
         Self::wired(harts, channels, lines, ways, usize::from(trace))
     }
@@ -154,14 +155,32 @@ impl Logic for CommandPipeline {
             drop_fetched = drop_read | (bits::<8>(1) << self.fetch.decode_hart.val());
         }
 
-        // F, I: one hart fetches
-        let mut issue = false;
-        let mut issue_hart = bits::<3>(0);
+        // F, I: one hart fetches, none while stage D waits
+        let mut ready = bits::<8>(0);
+        for h in 0..self._harts {
+            ready = ready.replace_bit(h, self.hart[h].ready.val() & !stall);
+        }
+        // The PC behind a jump by register is known in stage X, and so is that behind `mret` and ERETURN.
+        let turns = self.decode.decoded.val().jump_register
+            | self.decode.decoded.val().trap_return
+            | self.decode.decoded.val().leave;
+        let mut open = self.execute.open.val();
+        if self.fetch.decode_valid.val() & turns {
+            open = self.execute.open.val() | (bits::<8>(1) << self.fetch.decode_hart.val());
+        }
+        let mut redirected = taken;
+        if self.execute.redirect_valid.val() & self.execute.redirect_returns.val() {
+            redirected = taken | (bits::<8>(1) << self.execute.execute_hart.val());
+        }
+        self.scheduler.ready.next = ready;
+        self.scheduler.open.next = open;
+        self.scheduler.redirected.next = redirected;
+        self.scheduler.hold.next = hold;
+        let issue = self.scheduler.valid.val();
+        let issue_hart = self.scheduler.hart.val();
         let mut issue_pc = bits::<30>(0);
         for h in 0..self._harts {
-            if self.hart[h].ready.val() & !stall {
-                issue = true;
-                issue_hart = self.number[h].val();
+            if issue_hart == self.number[h].val() {
                 issue_pc = self.hart[h].fetch_pc.val();
             }
         }

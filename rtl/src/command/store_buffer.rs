@@ -4,7 +4,7 @@ use crate::control::PriorityEncoder;
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Stores that a hart may have outstanding.
+/// Stores that a hart may have outstanding, if there are at most four harts; of eight harts each may have four.
 pub const STORES: usize = 8;
 
 /// One queue of the stores of all harts, in the order in which they retire, and what each hart has
@@ -19,7 +19,8 @@ pub const STORES: usize = 8;
 ///    for nothing.
 /// 4. A store is one word with four strobes; the line repeats the word 16 times.
 /// 5. Tags: bit 5 low, hart in bits 4:3, in bits 2:0 a number that no other outstanding store of
-///    the hart has.
+///    the hart has; with eight harts the hart in bits 4:2, the number in bits 1:0. Tag 31 is that of the
+///    completion words of the thread spawner: hart 3 of four, and 7 of eight, has one number fewer.
 #[derive(LogicBlock)]
 #[new(harts: usize, places_log2: usize)]
 pub struct StoreBuffer {
@@ -67,18 +68,33 @@ pub struct StoreBuffer {
     numbers: Vec<Register<Bits<8>>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     hart: Vec<Constant<Bits<3>>>,
+    /// Numbers that a hart has not.
+    #[init((0..harts).map(|hart| Constant::new(missing(harts, hart).into())).collect())]
+    missing: Vec<Constant<Bits<8>>>,
+    #[init(Constant::new(harts > 4))]
+    eight_harts: Constant<Bit>,
     #[init(harts)]
     _harts: usize,
+}
+
+/// Of the numbers 0 to 7 those that no store of `hart` has.
+fn missing(harts: usize, hart: usize) -> u64 {
+    match (harts, hart) {
+        (8, 7) => 0xf8,
+        (8, _) => 0xf0,
+        (4, 3) => 0x80,
+        _ => 0,
+    }
 }
 
 impl StoreBuffer {
     /// A store buffer for `harts` harts.
     ///
     /// # Panics
-    /// If `harts` is not 1 or 2: tag 31, which hart 3 would use, is that of the thread spawner.
+    /// If `harts` is not 1, 2, 4 or 8.
     pub fn new(harts: usize) -> Self {
-        assert!(matches!(harts, 1 | 2), "StoreBuffer: {harts} harts, expected 1 or 2");
-        let places_log2 = (harts * STORES).ilog2() as usize;
+        assert!(matches!(harts, 1 | 2 | 4 | 8), "StoreBuffer: {harts} harts, expected 1, 2, 4 or 8");
+        let places_log2 = (harts * STORES).min(32).ilog2() as usize;
         Self::wired(harts, places_log2)
     }
 }
@@ -92,15 +108,24 @@ impl Logic for StoreBuffer {
         let mut full_harts = bits::<8>(0);
         for h in 0..self._harts {
             if self.push_hart.val() == self.hart[h].val() {
-                taken = self.numbers[h].q.val();
+                taken = self.numbers[h].q.val() | self.missing[h].val();
             }
             empty_harts = empty_harts.replace_bit(h, !self.numbers[h].q.val().any());
-            full_harts = full_harts.replace_bit(h, self.numbers[h].q.val().all());
+            full_harts = full_harts.replace_bit(h, (self.numbers[h].q.val() | self.missing[h].val()).all());
         }
         self.none.next = empty_harts;
         self.full.next = full_harts;
         self.free.request.next = bit_cast::<32, 8>(!taken);
         let number = self.free.index.val().get_bits::<3>(0);
+
+        let mut tag = (bit_cast::<5, 3>(self.push_hart.val()) << bits::<5>(3)) | bit_cast::<5, 3>(number);
+        let mut ended_hart = bit_cast::<3, 2>(self.written_tag.val().get_bits::<2>(3));
+        let mut ended_number = self.written_tag.val().get_bits::<3>(0);
+        if self.eight_harts.val() {
+            tag = (bit_cast::<5, 3>(self.push_hart.val()) << bits::<5>(2)) | bit_cast::<5, 3>(number);
+            ended_hart = self.written_tag.val().get_bits::<3>(2);
+            ended_number = bit_cast::<3, 2>(self.written_tag.val().get_bits::<2>(0));
+        }
 
         // What is outstanding
         for h in 0..self._harts {
@@ -111,9 +136,9 @@ impl Logic for StoreBuffer {
             let mut ends = bits::<8>(0);
             if self.written_valid.val()
                 & !self.written_tag.val().get_bit(5)
-                & (self.written_tag.val().get_bits::<2>(3) == self.hart[h].val().get_bits::<2>(0))
+                & (ended_hart == self.hart[h].val())
             {
-                ends = bits::<8>(1) << self.written_tag.val().get_bits::<3>(0);
+                ends = bits::<8>(1) << ended_number;
             }
             self.numbers[h].d.next = (self.numbers[h].q.val() & !ends) | starts;
         }
@@ -123,9 +148,7 @@ impl Logic for StoreBuffer {
         self.queue.pop.next = !self.queue.empty.val() & self.write_ready.val();
         self.entries.write_enable.next = self.push_valid.val();
         self.entries.write_address.next = bit_cast::<16, 5>(self.queue.write_address.val());
-        self.entries.write_data.next = (bit_cast::<71, 2>(self.push_hart.val().get_bits::<2>(0))
-            << bits::<7>(69))
-            | (bit_cast::<71, 3>(number) << bits::<7>(66))
+        self.entries.write_data.next = (bit_cast::<71, 5>(tag) << bits::<7>(66))
             | (bit_cast::<71, 4>(self.push_strobe.val()) << bits::<7>(62))
             | (bit_cast::<71, 30>(self.push_place.val()) << bits::<7>(32))
             | bit_cast::<71, 32>(self.push_data.val());

@@ -19,6 +19,7 @@ pub const EBREAK: u32 = 0x0010_0073;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retired {
     pub cycle: u64,
+    pub hart: u32,
     pub pc: u32,
     pub next_pc: u32,
     pub word: u32,
@@ -73,6 +74,8 @@ pub trait Memory {
 /// numbers of outstanding stores differ.
 pub struct AnyOrder {
     pub contents: Contents,
+    /// Harts of the processor.
+    pub harts: u64,
     /// Lines that cannot be read.
     pub failing: BTreeSet<u32>,
     /// Cycles from a request to its answer: from, to.
@@ -98,6 +101,7 @@ impl AnyOrder {
     pub fn new(latency: (u64, u64), ready: f64) -> Self {
         Self {
             contents: Contents::default(),
+            harts: 1,
             failing: BTreeSet::new(),
             latency,
             ready,
@@ -110,6 +114,11 @@ impl AnyOrder {
             writes: vec![],
             rng: crate::testing::random(),
         }
+    }
+
+    /// The hart of a store, by its tag.
+    fn hart_of(&self, tag: u64) -> u64 {
+        tag >> if self.harts == 8 { 2 } else { 3 }
     }
 
     /// Nothing waits for an answer.
@@ -139,7 +148,8 @@ impl Memory for AnyOrder {
         if cp.read_valid.val() && cp.read_ready.next {
             let tag = cp.read_tag.val().to_u64();
             if tag & 0x40 == 0 {
-                assert!(self.writes.is_empty(), "cycle {cycle}: a load leaves before a store is performed");
+                let own = self.writes.iter().any(|w| self.hart_of(w.1) == tag);
+                assert!(!own, "cycle {cycle}: a load leaves before a store of its hart is performed");
                 self.loads += 1;
             } else {
                 self.fetched.insert(cp.read_line.val().to_u32());
@@ -153,7 +163,8 @@ impl Memory for AnyOrder {
             let address = line << 6 | (strobe.trailing_zeros() & 60);
             self.written.push((address, self.contents.word(address)));
             let tag = cp.write_tag.val().to_u64();
-            assert!(tag < 8 && self.writes.iter().all(|w| w.1 != tag), "cycle {cycle}: tag {tag:#x}");
+            let there = self.hart_of(tag) < self.harts && tag != 31;
+            assert!(there && self.writes.iter().all(|w| w.1 != tag), "cycle {cycle}: tag {tag:#x}");
             self.writes.push((due, tag));
             self.most = self.most.max(self.writes.len());
         }
@@ -315,7 +326,12 @@ pub struct Bench<M: Memory> {
 impl<M: Memory> Bench<M> {
     /// After reset, all harts held; the instruction cache has 16 lines.
     pub fn new(memory: M) -> Self {
-        let mut cp = CommandPipeline::new(1, 0, 16, 1, true);
+        Self::with_harts(1, 16, memory)
+    }
+
+    /// With so many harts and lines of the instruction cache.
+    pub fn with_harts(harts: usize, lines: usize, memory: M) -> Self {
+        let mut cp = CommandPipeline::new(harts, 0, lines, 1, true);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;
@@ -323,7 +339,7 @@ impl<M: Memory> Bench<M> {
         bench.cycle();
         bench.cp.reset.next = false;
         // The instruction cache is emptied line by line.
-        for _ in 0..20 {
+        for _ in 0..lines + 4 {
             bench.cycle();
         }
         bench
@@ -338,6 +354,7 @@ impl<M: Memory> Bench<M> {
         if trace.valid.val() && !self.cp.reset.next {
             self.retired.push(Retired {
                 cycle: self.cycle,
+                hart: trace.hart.val().to_u32(),
                 pc: trace.pc_rdata.val().to_u32(),
                 next_pc: trace.pc_wdata.val().to_u32(),
                 word: trace.insn.val().to_u32(),
@@ -359,6 +376,21 @@ impl<M: Memory> Bench<M> {
 
     pub fn set_run(&mut self, run: bool) {
         self.cp.registers.run.next = u64::from(run).into();
+    }
+
+    /// Harts that run, a bit each.
+    pub fn set_harts(&mut self, harts: u64) {
+        self.cp.registers.run.next = harts.into();
+    }
+
+    /// Harts that are stopped, a bit each.
+    pub fn stopped_harts(&self) -> u64 {
+        self.cp.registers.stopped.val().to_u64()
+    }
+
+    /// What one hart retired.
+    pub fn of_hart(&self, hart: u32) -> Vec<Retired> {
+        self.retired.iter().filter(|r| r.hart == hart).copied().collect()
     }
 
     pub fn stopped(&self) -> bool {

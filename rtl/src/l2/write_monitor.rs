@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// 1. `hit` of a channel is high in the cycle after a write was accepted that writes a byte of its range, whoever
 ///    wrote: a lane, the packet ports, the thread spawner, a hart, an atomic operation.
 /// 2. A hart's own stores and atomic operations do not count: those of requester `processor` with write tag bit 5 low
-///    and the hart in bits 4:3, but for tag 31, the completion words of the thread spawner; or with bit 5 high and the
+///    and the hart in bits 4:3 (4:2 with eight harts), but for tag 31, the completion words of the thread spawner; or with bit 5 high and the
 ///    hart in bits 2:0.
 /// 3. It taps the port of the bank and holds nothing up.
 ///
@@ -42,7 +42,9 @@ pub struct WriteMonitor {
     processor: Constant<Bits<5>>,
     #[init((0..channels).map(|channel| Constant::new(((channel / per_hart.max(1)) as u64).into())).collect())]
     hart: Vec<Constant<Bits<3>>>,
-    #[init({ let _ = harts; channels })]
+    #[init(Constant::new(harts > 4))]
+    eight_harts: Constant<Bit>,
+    #[init(channels)]
     _channels: usize,
 }
 
@@ -70,6 +72,9 @@ impl Logic for WriteMonitor {
         let completion = self.tag.val() == bits::<6>(31);
         for c in 0..self._channels {
             let mut writer = bit_cast::<3, 2>(self.tag.val().get_bits::<2>(3));
+            if self.eight_harts.val() {
+                writer = self.tag.val().get_bits::<3>(2);
+            }
             if self.tag.val().get_bit(5) {
                 writer = self.tag.val().get_bits::<3>(0);
             }
@@ -94,8 +99,16 @@ mod tests {
 
     #[test]
     fn writes_by_others_to_a_watched_word_hit() {
+        for harts in [2, 4, 8] {
+            writes_by_others_hit(harts);
+        }
+    }
+
+    fn writes_by_others_hit(harts: usize) {
         let mut random = random();
-        let mut unit = WriteMonitor::new(5, 2, 2);
+        let mut unit = WriteMonitor::new(5, harts, 2);
+        let channels = 2 * harts as u64;
+        let shift = if harts == 8 { 2 } else { 3 };
         start!(unit);
         let (mut hits, mut own_writes) = (0, 0);
         for cycle in 0..20_000 {
@@ -121,14 +134,14 @@ mod tests {
             unit.line.next = line.into();
             unit.strobe.next = strobe.into();
             settle!(unit);
-            let expected: Vec<bool> = (0..4u64)
+            let expected: Vec<bool> = (0..channels)
                 .map(|channel| {
                     let watched = &unit.watched[channel as usize];
                     let hart = channel / 2;
                     let own = requester == 5
                         && match tag {
                             31 => false,
-                            0..=30 => tag >> 3 == hart,
+                            0..=30 => tag >> shift == hart,
                             _ => tag & 7 == hart,
                         };
                     let word = (0..16).any(|w| watched.words.val().get_bit(w) && strobe >> (4 * w) & 15 != 0);
