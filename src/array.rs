@@ -43,6 +43,9 @@ pub struct ArrayArgs {
     /// Give the array a command processor with so many hardware threads: 1, 2, 4 or 8
     #[arg(long)]
     command_threads: Option<usize>,
+    /// Lines of 64 bytes in the data cache of a hart of the command processor: a power of two, 16 to 512; 0: none
+    #[arg(long)]
+    command_cache_lines: Option<usize>,
     /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     instruction_cache_lines: Option<usize>,
@@ -77,6 +80,11 @@ impl ArrayArgs {
         self.command_threads
     }
 
+    /// Lines of the data cache of a hart, if the user gave a number.
+    pub fn command_cache_lines(&self) -> Option<usize> {
+        self.command_cache_lines
+    }
+
     /// Channels of user-level interrupts and slots of the thread spawner, if the user gave numbers.
     pub fn uli_channels_and_spawn_slots(&self) -> (Option<usize>, Option<usize>) {
         (self.uli_channels, self.spawn_slots)
@@ -100,6 +108,7 @@ impl ArrayArgs {
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.packet_ports |= self.packet_ports;
         config.command_threads = self.command_threads.unwrap_or(config.command_threads);
+        config.command_cache_lines = self.command_cache_lines.unwrap_or(config.command_cache_lines);
         config.instruction_cache_lines =
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);

@@ -58,6 +58,9 @@ pub struct Config {
     /// Hardware threads (harts) of the command processor: 0, for none, 1, 2, 4 or 8.
     #[serde(default)]
     pub command_threads: usize,
+    /// Lines of 64 bytes in the data cache of each hart: a power of two, 16 to 512; 0: the command processor has no data cache.
+    #[serde(default)]
+    pub command_cache_lines: usize,
     /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
@@ -158,6 +161,7 @@ impl Config {
             l1_lines,
             packet_ports: false,
             command_threads: 0,
+            command_cache_lines: 0,
             uli_channels: 0,
             instruction_cache_lines,
             instruction_cache_ways: 1,
@@ -207,6 +211,11 @@ impl Config {
             && (self.uli_channels == 0 || self.command_threads > 0);
         range("uli_channels", self.uli_channels, possible, channels)?;
         range("spawn_slots", self.spawn_slots, matches!(self.spawn_slots, 0 | 8 | 16), "0, 8 or 16")?;
+        let lines = "0 or a power of two, 16 to 512, and 0 without command processor";
+        let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);
+        let possible = self.command_cache_lines == 0
+            || (power(self.command_cache_lines, 16, 512) && self.command_threads > 0);
+        range("command_cache_lines", self.command_cache_lines, possible, lines)?;
         let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
         let most = [
             "1 to 32",
@@ -216,7 +225,6 @@ impl Config {
         range("cores", self.cores, self.cores + others <= MAX_CORES, most)?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
         range("warps", self.warps, (1..=MAX_WARPS).contains(&self.warps), "1 to 32")?;
-        let power = |value: usize, low, high| value.is_power_of_two() && (low..=high).contains(&value);
         range("l2_banks", self.l2_banks, power(self.l2_banks, 1, 8), "1, 2, 4 or 8")?;
         let channels = power(self.channels, 1, 4) && self.channels <= self.l2_banks;
         range("channels", self.channels, channels, "1, 2 or 4, and not more than l2_banks")?;
@@ -253,6 +261,14 @@ mod tests {
         let config = Config { command_threads: 3, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "command_threads: 3 is not possible; expected 0, 1, 2, 4 or 8");
+        for (command_threads, command_cache_lines) in [(1, 48), (1, 1024), (0, 64)] {
+            let plain = Config::preset("default").unwrap();
+            let config = Config { command_threads, command_cache_lines, ..plain };
+            let error = config.validate().unwrap_err().to_string();
+            let expected =
+                "is not possible; expected 0 or a power of two, 16 to 512, and 0 without command processor";
+            assert_eq!(error, format!("command_cache_lines: {command_cache_lines} {expected}"));
+        }
         let config = Config { cores: 31, packet_ports: true, ..Config::preset("default").unwrap() };
         let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The array.
 
-use crate::command::{CommandProcessor, CommandTrace};
+use crate::command::{CommandParts, CommandProcessor, CommandTrace};
 use crate::config::Config;
 use crate::control::{Dispatch, FaultCollector};
 use crate::core::ShaderCore;
@@ -181,13 +181,23 @@ pub struct HermesTop<const LANES: usize> {
     _traces: usize,
     #[init(if config.atomics { config.cores } else { 0 })]
     _atomic_cores: usize,
+    #[init(if config.atomics { commands } else { 0 })]
+    _atomic_commands: usize,
 }
 
 /// The command processor, if there is one; its instruction cache is as large as that of a core.
 fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
         let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
-        CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace)
+        let parts = CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics };
+        CommandProcessor::with_parts(
+            config.command_threads,
+            config.uli_channels,
+            lines,
+            ways,
+            config.trace,
+            parts,
+        )
     };
     (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
 }
@@ -390,6 +400,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             }
             self.registers.host_link[k].fault.next = faulted;
             self.command[k].invalidate.next = self.registers.memory.instructions.val();
+            self.command[k].invalidate_data.next = self.registers.memory.data.val();
             self.command[k].cycle.next = self.registers.time.cycle.val();
             self.memory.read_valid[self._cores + k].next = self.command[k].read_valid.val();
             self.memory.read_line[self._cores + k].next = self.command[k].read_line.val();
@@ -423,8 +434,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                         self.command[k].freed_jobs[u].next =
                             bits::<16>(1) << self.spawner[j].trace_complete_slot.val();
                     }
-                    self.spawner[j].store[0].valid.next =
-                        self.command[k].write.valid.val() & self.write_merge[k].stores.ready.val();
+                    // An atomic operation, whose tag has bit 5 set, is no store.
+                    self.spawner[j].store[0].valid.next = self.command[k].write.valid.val()
+                        & self.write_merge[k].stores.ready.val()
+                        & !self.command[k].write.tag.val().get_bit(5);
                     self.spawner[j].store[0].line.next = self.command[k].write.line.val();
                     self.spawner[j].store[0].word.next = self.command[k].write.data.val().get_bits::<32>(0);
                     self.spawner[j].store[0].strobe.next = self.command[k].write.strobe.val();
@@ -571,6 +584,10 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for i in 0..self._atomic_cores {
             self.core[i].written_word[0].next = self.memory.written_word[i].val();
             self.core[i].written_error[0].next = self.memory.written_error[i].val();
+        }
+        for k in 0..self._atomic_commands {
+            self.command[k].written_word[0].next = self.memory.written_word[self._cores + k].val();
+            self.command[k].written_error[0].next = self.memory.written_error[self._cores + k].val();
         }
 
         // Retire trace

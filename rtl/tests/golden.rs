@@ -34,6 +34,7 @@ fn configurations() -> Vec<(String, Config)> {
             oldest_first: true,
             packet_ports: true,
             command_threads: 1,
+            command_cache_lines: 64,
             uli_channels: 2,
             spawn_slots: 16,
             trace: true,

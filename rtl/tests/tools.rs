@@ -123,7 +123,9 @@ fn packet_ports_are_clean() {
 fn command_processor_and_thread_spawner_are_clean() {
     for (command_threads, uli_channels, spawn_slots) in [(1, 0, 0), (0, 0, 8), (1, 2, 16)] {
         let small = Config { lanes: 2, atomics: spawn_slots == 16, ..Config::preset("default").unwrap() };
-        let folder = emit_config(&Config { command_threads, uli_channels, spawn_slots, ..small });
+        let command_cache_lines = if uli_channels > 0 { 64 } else { 0 };
+        let folder =
+            emit_config(&Config { command_threads, command_cache_lines, uli_channels, spawn_slots, ..small });
         lint_and_parse(folder.path());
         elaborate(folder.path());
     }
@@ -194,6 +196,7 @@ fn no_variable_is_driven_by_two_blocks() {
             packet_ports: true,
             atomics: true,
             command_threads: 1,
+            command_cache_lines: 64,
             uli_channels: 2,
             spawn_slots: 16,
             ..Config::preset(preset).unwrap()

@@ -16,6 +16,8 @@ use crate::print;
 
 /// Blocks of a program.
 const BLOCKS: usize = 150;
+/// Lines of the data cache, unless given: few, so that lines are displaced.
+const CACHE_LINES: usize = 16;
 /// Cycles that a program may take.
 const LIMIT: u64 = 20_000_000;
 /// Programs that run one after the other on an array before it is reset.
@@ -30,6 +32,8 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     let mut config = args.array.config()?;
     if config.command_threads == 0 {
         config.command_threads = 1;
+        config.command_cache_lines = args.array.command_cache_lines().unwrap_or(CACHE_LINES);
+        config.atomics = true;
         config.uli_channels = args.array.uli_channels_and_spawn_slots().0.unwrap_or(2);
     }
     config.trace = true;
@@ -41,9 +45,8 @@ fn config(args: &Args) -> anyhow::Result<Config> {
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let config = config(args)?;
     let wanted = args.instructions.unwrap_or(INSTRUCTIONS);
-    let abilities = Abilities { channels: config.uli_channels, ..Abilities::PRESENT };
-    let channels = config.uli_channels.min(2) as u32;
-    let style = Style::array(channels);
+    let abilities = Abilities::of(&config);
+    let style = Style::of(&config);
     let library = array::library(&config, false, quiet, |_| {})?;
     let began = Instant::now();
     let bar = print::progress(wanted, quiet);
@@ -67,9 +70,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         let ended = bench.run_on(host, &program.executable, LIMIT).map_err(|error| {
             anyhow!(
                 "seed {seed}: {error}\nrepeat it with: hermes fuzz --firmware --instructions 1 --first-seed {seed} \
-                 --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --uli-channels {} --latency {} --stalls {}",
+                 --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --uli-channels {} --command-cache-lines {} --latency {} --stalls {}",
                 config.preset, config.cores, config.lanes, config.warps, config.l2_banks, config.l2_bank_lines,
-                config.uli_channels, args.latency, args.stalls
+                config.uli_channels, config.command_cache_lines, args.latency, args.stalls
             )
         })?;
         total.instructions += ended.seen.instructions;

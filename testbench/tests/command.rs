@@ -21,8 +21,10 @@ use verilator_sys::ModelLibrary;
 /// Cycles that a program may take.
 const LIMIT: u64 = 3_000_000;
 
-/// What the harts of these arrays can do.
-const PRESENT: Abilities = Abilities { channels: 0, ..Abilities::PRESENT };
+/// What the harts of this array can do.
+fn present() -> Abilities {
+    Abilities::of(&config())
+}
 
 /// A small array with a command processor: the smallest L2, so that lines leave it.
 fn array() -> &'static ModelLibrary {
@@ -35,7 +37,9 @@ fn config() -> Config {
         cores: 1,
         lanes: 1,
         warps: 2,
+        atomics: true,
         command_threads: 1,
+        command_cache_lines: 16,
         instruction_cache_lines: 32,
         l2_banks: 2,
         l2_bank_lines: 32,
@@ -67,7 +71,7 @@ fn exit_value(bench: &CommandBench, path: &Path) -> (u32, hermes_testbench::comm
 
 #[test]
 fn self_checking_programs() {
-    let bench = CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, seed()), PRESENT);
+    let bench = CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, seed()), present());
     let mut count = 0;
     for entry in std::fs::read_dir(tests_folder()).unwrap() {
         let path = entry.unwrap().path();
@@ -84,7 +88,7 @@ fn self_checking_programs() {
 #[test]
 fn a_program_in_c() {
     for latency in [Latency::Fixed(1), Latency::Fixed(100)] {
-        let bench = CommandBench::new(array().clone(), memory(latency, 0, seed()), PRESENT);
+        let bench = CommandBench::new(array().clone(), memory(latency, 0, seed()), present());
         let path = tests_folder().join("sort.c");
         let program = build_program(&path).unwrap();
         let (value, ended) = exit_value(&bench, &path);
@@ -109,7 +113,7 @@ fn random_programs() {
     let (mut instructions, mut cycles, mut causes) = (0, 0, std::collections::BTreeSet::new());
     for memory in &memories {
         // One program after the other on the same array: nothing of one is left in the next.
-        let bench = CommandBench::new(array().clone(), memory.clone(), PRESENT);
+        let bench = CommandBench::new(array().clone(), memory.clone(), present());
         let model = array().instantiate().unwrap();
         let mut host = Host::new(Simulation::new(model, 1 << 24, memory.clone()).unwrap()).unwrap();
         for number in 0..8 {
@@ -131,9 +135,9 @@ fn random_programs() {
 #[test]
 fn random_programs_in_machine_mode() {
     let seed = seed();
-    let abilities = Abilities { channels: 2, ..PRESENT };
-    let library = build(&Config { uli_channels: 2, ..config() });
-    let style = Style::array(2);
+    let config = Config { uli_channels: 2, ..config() };
+    let (abilities, style) = (Abilities::of(&config), Style::of(&config));
+    let library = build(&config);
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();

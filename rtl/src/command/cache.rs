@@ -3,7 +3,10 @@
 use crate::memory::WordSelect;
 use crate::prelude::*;
 
-/// Data cache with a part for each hart, of `LINES` lines of 64 bytes each, direct-mapped. A hart finds only
+/// Lines whose valid bits stand in one register.
+const GROUP: usize = 16;
+
+/// Data cache with a part for each hart, of as many lines of 64 bytes each, direct-mapped. A hart finds only
 /// what its own fills and stores put into its part, so harts are to each other what cores are (decision
 /// D10, rules C4 to C6).
 ///
@@ -21,8 +24,8 @@ use crate::prelude::*;
 /// The memory has words as wide as a store: a store writes the whole word with its bytes changed, which the load behind it
 /// needs in any case, since it reads the memory in the cycle in which the store writes it.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(harts: usize, lines_log2: usize, harts_log2: usize)]
-pub struct CommandCache<const LINES: usize> {
+#[new(harts: usize, lines: usize, lines_log2: usize, harts_log2: usize)]
+pub struct CommandCache {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: the cache is empty.
@@ -63,9 +66,9 @@ pub struct CommandCache<const LINES: usize> {
     words: RamSized<32>,
     #[init(RamSized::new(lines_log2 + harts_log2))]
     tags: RamSized<26>,
-    /// A bit for each line of each hart.
-    #[count(harts)]
-    valid: Vec<Register<Bits<LINES>>>,
+    /// A bit for each line, 16 lines in a group; the groups of hart 0 come first.
+    #[count(harts * lines / GROUP)]
+    valid: Vec<Register<Bits<GROUP>>>,
     // Stage W
     looked: Register<Bit>,
     hart_q: Register<Bits<3>>,
@@ -82,29 +85,36 @@ pub struct CommandCache<const LINES: usize> {
     select: WordSelect,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
+    #[init((0..harts * lines / GROUP).map(|group| Constant::new((group as u64).into())).collect())]
+    group: Vec<Constant<Bits<8>>>,
+    /// Hart of each group.
+    #[init((0..harts * lines / GROUP).map(|group| Constant::new(((group * GROUP / lines) as u64).into())).collect())]
+    group_hart: Vec<Constant<Bits<3>>>,
     /// Which bits of a line address are the place in a part.
-    #[init(Constant::new((LINES as u64 - 1).into()))]
+    #[init(Constant::new((lines as u64 - 1).into()))]
     place_bits: Constant<Bits<16>>,
     #[init(Constant::new((lines_log2 as u64).into()))]
     part_shift: Constant<Bits<4>>,
     #[init(harts)]
     _harts: usize,
+    #[init(harts * lines / GROUP)]
+    _groups: usize,
 }
 
-impl<const LINES: usize> CommandCache<LINES> {
-    /// A cache for `harts` harts.
+impl CommandCache {
+    /// A cache for `harts` harts with `lines` lines each.
     ///
     /// # Panics
-    /// If `harts` is not 1, 2, 4 or 8, or `LINES` no power of two from 16 to 512.
-    pub fn new(harts: usize) -> Self {
+    /// If `harts` is not 1, 2, 4 or 8, or `lines` no power of two from 16 to 512.
+    pub fn new(harts: usize, lines: usize) -> Self {
         assert!(matches!(harts, 1 | 2 | 4 | 8), "CommandCache: {harts} harts, expected 1, 2, 4 or 8");
-        let possible = LINES.is_power_of_two() && (16..=512).contains(&LINES);
-        assert!(possible, "CommandCache: {LINES} lines, expected a power of two from 16 to 512");
-        Self::wired(harts, LINES.ilog2() as usize, harts.ilog2() as usize)
+        let possible = lines.is_power_of_two() && (16..=512).contains(&lines);
+        assert!(possible, "CommandCache: {lines} lines, expected a power of two from 16 to 512");
+        Self::wired(harts, lines, lines.ilog2() as usize, harts.ilog2() as usize)
     }
 }
 
-impl<const LINES: usize> Logic for CommandCache<LINES> {
+impl Logic for CommandCache {
     #[hdl_gen]
     fn update(&mut self) {
         // Stage X
@@ -131,9 +141,9 @@ impl<const LINES: usize> Logic for CommandCache<LINES> {
         let word_address =
             (entry << bits::<4>(4)) | bit_cast::<16, 4>(self.address_q.q.val().get_bits::<4>(2));
         let mut is_valid = false;
-        for h in 0..self._harts {
-            if self.hart_q.q.val() == self.number[h].val() {
-                is_valid = (self.valid[h].q.val() >> place).get_bit(0);
+        for g in 0..self._groups {
+            if entry.get_bits::<8>(4) == self.group[g].val() {
+                is_valid = self.valid[g].q.val().get_bit(entry.get_bits::<4>(0).index());
             }
         }
         let hits = self.looked.q.val() & is_valid & (self.tags.read_data.val() == line);
@@ -201,23 +211,25 @@ impl<const LINES: usize> Logic for CommandCache<LINES> {
 
         // Which lines are there. What stood at the place of a fill is still marked while its words go: no lookup of the hart finds it,
         // and the fill ends with its last word or with a drop of the part.
-        let one = bits::<LINES>(1);
+        let one = bits::<GROUP>(1);
+        for g in 0..self._groups {
+            let mut there = self.valid[g].q.val();
+            if hits & self.remove.val() & (entry.get_bits::<8>(4) == self.group[g].val()) {
+                there = there & !(one << entry.get_bits::<4>(0));
+            }
+            if ends & (buffer_entry.get_bits::<8>(4) == self.group[g].val()) {
+                there = there | (one << buffer_entry.get_bits::<4>(0));
+            }
+            if self.drop.val().get_bit(self.group_hart[g].val().index()) {
+                there = bits::<GROUP>(0);
+            }
+            self.valid[g].d.next = there;
+        }
         let mut under_way = bits::<8>(0);
         for h in 0..self._harts {
-            let mut there = self.valid[h].q.val();
-            if hits & self.remove.val() & (self.hart_q.q.val() == self.number[h].val()) {
-                there = there & !(one << place);
-            }
             if self.buffer_hart.q.val() == self.number[h].val() {
                 under_way = under_way.replace_bit(h, self.buffer_used.q.val());
-                if ends {
-                    there = there | (one << buffer_place);
-                }
             }
-            if self.drop.val().get_bit(h) {
-                there = bits::<LINES>(0);
-            }
-            self.valid[h].d.next = there;
         }
         self.filling.next = under_way;
     }

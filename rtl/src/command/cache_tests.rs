@@ -22,7 +22,7 @@ struct Fill {
 
 fn against_the_model(harts: usize) {
     let mut random = random();
-    let mut unit = CommandCache::<LINES>::new(harts);
+    let mut unit = CommandCache::new(harts, LINES);
     start!(unit);
     let mut parts: Vec<Vec<Option<Line>>> = vec![vec![None; LINES]; harts];
     let mut fill: Option<Fill> = None;
@@ -165,7 +165,7 @@ fn every_part_follows_the_model() {
 /// A line of one hart is never found by another, and a load right behind a store sees its bytes.
 #[test]
 fn parts_are_apart() {
-    let mut unit = CommandCache::<64>::new(4);
+    let mut unit = CommandCache::new(4, 64);
     start!(unit);
     unit.fill_valid.next = true;
     unit.fill_hart.next = 2.into();

@@ -6,13 +6,15 @@ use crate::prelude::*;
 ///
 /// Combinational. There are those of machine mode (privileged specification 1.12) that docs/command-processor.md lists,
 /// `cycle`, `time` and `instret` with their high halves, and with channels those of user-level
-/// interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as there are channels.
+/// interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as there are channels; with a data cache `muncached`, 0x7c0.
 #[derive(LogicBlock, Default)]
 pub struct CsrMap {
     /// Number of the CSR.
     pub number: Signal<In, Bits<12>>,
     /// Channels of a hart; 0: the CSRs of user-level interrupts are not there; constant.
     pub channels: Signal<In, Bits<4>>,
+    /// There is a data cache, and so `muncached`; constant.
+    pub cached: Signal<In, Bit>,
     /// There is such a CSR.
     pub there: Signal<Out, Bit>,
     /// It cannot be written.
@@ -55,6 +57,10 @@ impl Logic for CsrMap {
         if group == bits::<7>(0x78) {
             found = (place > bits::<5>(0x10)) & (place < bits::<5>(0x16));
         }
+        // muncached
+        if self.number.val() == bits::<12>(0x7c0) {
+            found = self.cached.val();
+        }
         let user = self.number.val().get_bits::<6>(6) == bits::<6>(0x20);
         if user {
             found = (self.number.val().get_bits::<6>(0) < bits::<6>(6)) & self.channels.val().any();
@@ -96,8 +102,9 @@ mod tests {
             0xf11..=0xf15,
         ];
         let mut unit = CsrMap::default();
-        for channels in [0u64, 2] {
+        for (channels, cached) in [(0u64, false), (2, false), (2, true)] {
             unit.channels.next = channels.into();
+            unit.cached.next = cached;
             for number in 0..0x1000u64 {
                 unit.number.next = number.into();
                 settle!(unit);
@@ -107,7 +114,8 @@ mod tests {
                 } else {
                     (0x800..0x806).contains(&number) && channels > 0
                 };
-                let there = user || machine.iter().any(|range| range.contains(&number));
+                let there =
+                    user || cached && number == 0x7c0 || machine.iter().any(|range| range.contains(&number));
                 assert_eq!(unit.there.val(), there, "{number:#x}");
                 if there {
                     let read_only = number >= 0xc00 || [0x803, 0x805].contains(&number) || of_channel;

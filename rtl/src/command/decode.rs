@@ -4,7 +4,7 @@ use super::{CommandInstruction, SystemDecoder};
 use crate::core::{AluDecoder, BSource, Decoder};
 use crate::prelude::*;
 
-/// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode for the command processor, and finds the target of `jal` and of
+/// Decodes RV32IM_Zbb_Zicsr_Zifencei with machine mode, and A where it is, for the command processor, and finds the target of `jal` and of
 /// branches.
 ///
 /// Combinational. An instruction that is not one of these raises exception 2. A
@@ -20,6 +20,10 @@ pub struct CommandDecode {
     pub pc: Signal<In, Bits<30>>,
     /// Channels of user-level interrupts of a hart; 0: none; constant.
     pub channels: Signal<In, Bits<4>>,
+    /// There are atomic instructions; constant.
+    pub atomics: Signal<In, Bit>,
+    /// There is a data cache, and so `muncached`; constant.
+    pub cached: Signal<In, Bit>,
     /// There is no word: its line could not be read, or there is no memory at the PC.
     pub error: Signal<In, Bit>,
     /// First source register; 0 when the instruction has none.
@@ -45,9 +49,10 @@ impl Logic for CommandDecode {
         self.decoder.voided.next = false;
         self.decoder.small_registers.next = false;
         self.decoder.aes_enabled.next = false;
-        self.decoder.atomics_enabled.next = false;
+        self.decoder.atomics_enabled.next = self.atomics.val();
         self.system.instruction.next = self.word.val();
         self.system.channels.next = self.channels.val();
+        self.system.cached.next = self.cached.val();
         self.alu.operation.next = self.decoder.operation.val();
 
         // The divide unit of the cores also counts bits.
@@ -90,13 +95,17 @@ impl Logic for CommandDecode {
         self.decoded.next.predicted = predicted;
         self.decoded.next.jump = there & self.decoder.jump.val();
         self.decoded.next.jump_register = there & self.decoder.jump_register.val();
-        self.decoded.next.load = there & self.decoder.load.val();
+        self.decoded.next.load = there & self.decoder.load.val() & !self.decoder.atomic.val();
         self.decoded.next.store = (there | (!fault & self.system.signal.val())) & self.decoder.store.val();
+        self.decoded.next.atomic = there & self.decoder.atomic.val();
         self.decoded.next.count = there & count;
         self.decoded.next.multiply = there & self.decoder.multiply.val();
         self.decoded.next.divide = there & divide;
-        self.decoded.next.late = there & (self.decoder.multiply.val() | self.decoder.load.val());
+        self.decoded.next.late =
+            there & (self.decoder.multiply.val() | (self.decoder.load.val() & !self.decoder.atomic.val()));
         self.decoded.next.release = !fault & self.system.release.val();
+        self.decoded.next.acquire = (!fault & self.system.acquire.val())
+            | (there & self.decoder.atomic.val() & self.word.val().get_bit(26));
         self.decoded.next.refetch = !fault & self.system.refetch.val();
         self.decoded.next.csr = !fault & self.system.csr.val();
         self.decoded.next.csr_write = !fault & self.system.csr_write.val();
@@ -172,6 +181,29 @@ mod tests {
             assert_eq!(unit.redirects.val(), redirects, "{word:#010x}");
             assert_eq!(unit.decoded.val().predicted, redirects, "{word:#010x}");
             assert_eq!(unit.target.val().to_u64() << 2, target, "{word:#010x}");
+        }
+    }
+
+    #[test]
+    fn atomic_operations_where_they_are() {
+        for (word, legal) in [
+            (0x1005_252f_u32, true), // lr.w a0, (a0)
+            (0x1405_252f, true),     // lr.w.aq
+            (0x18b5_252f, true),     // sc.w a0, a1, (a0)
+            (0x00b5_252f, true),     // amoadd.w
+            (0xe4b5_252f, true),     // amomaxu.w.aq
+            (0x10b5_252f, false),    // lr.w with rs2
+            (0x00b5_352f, false),    // amoadd.d
+        ] {
+            let mut unit = CommandDecode::default();
+            unit.word.next = u64::from(word).into();
+            unit.atomics.next = true;
+            settle(&mut unit);
+            let decoded = unit.decoded.val();
+            assert_eq!((decoded.atomic, decoded.fault), (legal, !legal), "{word:#010x}");
+            assert_eq!(decoded.acquire, legal && word >> 26 & 1 == 1, "{word:#010x}");
+            assert!(!decoded.load && !decoded.store && !decoded.late, "{word:#010x}");
+            assert_eq!(decoded.rd.to_u32(), if legal { 10 } else { 0 });
         }
     }
 

@@ -51,6 +51,8 @@ fn some_instruction(random: &mut dyn FnMut() -> u64) -> CommandInstruction {
         jump_register: bit(3),
         load: bit(4),
         store: bit(5),
+        atomic: bit(20),
+        acquire: bit(21),
         count: bit(6),
         release: bit(7),
         refetch: bit(8),
@@ -80,6 +82,7 @@ fn some_result(random: &mut dyn FnMut() -> u64) -> CommandResult {
         device: bit(14),
         device_write: bit(15),
         divide: bit(16),
+        atomic: bit(18),
         local_store: bit(17),
         answered: bit(1) | bit(8),
         failed: bit(2),
@@ -269,6 +272,51 @@ fn command_data() {
 }
 
 #[test]
+fn command_atomics() {
+    check_with(CommandAtomics::default(), 20_000, |unit, random, _| {
+        unit.start_valid.next = !unit.reset.next && !unit.busy.val() && random() % 2 == 0;
+        unit.write_ready.next = random() % 2 == 0;
+        unit.written_valid.next = random() % 4 == 0;
+        unit.written_tag.next = (random() & 0x27).into();
+    });
+}
+
+#[test]
+fn cached_loads() {
+    check_with(CachedLoads::new(2, 16), 20_000, |unit, random, _| {
+        // Few lines and words, few ranges, harts that exist.
+        let mut address = || ((random() % 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2);
+        unit.look_address.next = address().into();
+        let ranges = [0, 4, 7, 0x1f, 0x3f, 0x9f, 0xffff_ffffu64];
+        let mut result = some_result(random);
+        result.hart = (random() & 1).into();
+        result.word = (0x7c0u64 << 20 | (random() & 0x7080)).into();
+        result.address = address_of(random, &ranges).into();
+        unit.result.next = result;
+        unit.look_hart.next = (random() & 1).into();
+        unit.outcome.next = CommandOutcome {
+            retire: random() % 2 == 0,
+            store: random() % 4 == 0,
+            load: random() % 4 == 0,
+            ..CommandOutcome::default()
+        };
+        unit.run.next = (3 & !(u64::from(random() % 64 == 0) << (random() & 1))).into();
+        unit.invalidate.next = random() % 128 == 0;
+        unit.response_valid.next = random() % 4 == 0;
+        unit.response_hart.next = (random() & 1).into();
+    });
+}
+
+/// An address of few, or a range.
+fn address_of(random: &mut dyn FnMut() -> u64, ranges: &[u64]) -> u64 {
+    if random() % 2 == 0 {
+        ranges[random() as usize % ranges.len()]
+    } else {
+        ((random() % 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2)
+    }
+}
+
+#[test]
 fn local_memory() {
     check_with(LocalMemory::default(), 20_000, |unit, random, cycle| {
         // Words are written before they are read; then few of them.
@@ -345,15 +393,17 @@ fn check_store_buffer(harts: u64) {
 /// A memory that answers what was asked, in any order, with lines of words that are likely to be instructions.
 #[test]
 fn command_processor() {
-    check_pipeline(1);
+    check_pipeline(1, CommandParts::default());
+    check_pipeline(1, CommandParts { cache_lines: 16, atomics: true });
 }
 
 #[test]
 fn command_processor_of_four_harts() {
-    check_pipeline(4);
+    check_pipeline(4, CommandParts::default());
+    check_pipeline(4, CommandParts { cache_lines: 16, atomics: true });
 }
 
-fn check_pipeline(harts: usize) {
+fn check_pipeline(harts: usize, parts: CommandParts) {
     let all = (1u64 << harts) - 1;
     let words = |random: &mut dyn FnMut() -> u64| {
         // Arithmetic, products, divisions, loads and stores near x0, branches, a jump, fences, CSRs; rarely anything, also what
@@ -373,6 +423,12 @@ fn check_pipeline(harts: usize) {
                     let csrs = [0x300, 0x304, 0x305, 0x340, 0x341, 0x342, 0x344, 0xb00, 0xb02, 0xc01u64];
                     csrs[random() as usize % csrs.len()] << 20 | (random() & 0x0003_7380) | 0x1073
                 }
+                11 => 0x7c00_1073 | (random() & 0x0003_8000),
+                12..=15 => {
+                    let operations = [0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28u64];
+                    let operation = operations[random() as usize % operations.len()];
+                    operation << 27 | (random() & 0x0603_0380) | 0x202f
+                }
                 9 => 0xfff0_4037 | (random() & 0x180),
                 10 => 0xfffe_0037 | (random() & 0x180),
                 _ => (random() & masks[kind % 6] & !0x7f) | forms[kind % 6],
@@ -383,49 +439,54 @@ fn check_pipeline(harts: usize) {
     let (mut reads, mut writes): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
     let (mut retired, mut stored) = (0, 0);
     let mut held_until = [0; 8];
-    check_with(CommandPipeline::new(harts, 0, 16, 2, true), 12_000, move |unit, random, cycle| {
-        if unit.reset.next {
-            reads.clear();
-            writes.clear();
-        } else {
-            // What stood before the last edge was accepted there.
-            if unit.read_valid.val() && unit.read_ready.next {
-                reads.push(unit.read_tag.val().to_u64());
+    check_with(
+        CommandPipeline::with_parts(harts, 0, 16, 2, true, parts),
+        12_000,
+        move |unit, random, cycle| {
+            if unit.reset.next {
+                reads.clear();
+                writes.clear();
+            } else {
+                // What stood before the last edge was accepted there.
+                if unit.read_valid.val() && unit.read_ready.next {
+                    reads.push(unit.read_tag.val().to_u64());
+                }
+                if unit.write_valid.val() && unit.write_ready.next {
+                    writes.push(unit.write_tag.val().to_u64());
+                    stored += 1;
+                }
+                retired += u64::from(unit.trace[0].valid.val());
             }
-            if unit.write_valid.val() && unit.write_ready.next {
-                writes.push(unit.write_tag.val().to_u64());
-                stored += 1;
+            // A hart that is stopped is held and starts again.
+            let mut run = 0;
+            for (hart, held_until) in held_until.iter_mut().enumerate() {
+                if unit.registers.stopped.val().get_bit(hart) || random() % 400 == 0 {
+                    *held_until = cycle + random() % 3 + 1;
+                }
+                run |= u64::from(cycle >= *held_until) << hart;
             }
-            retired += u64::from(unit.trace[0].valid.val());
-        }
-        // A hart that is stopped is held and starts again.
-        let mut run = 0;
-        for (hart, held_until) in held_until.iter_mut().enumerate() {
-            if unit.registers.stopped.val().get_bit(hart) || random() % 400 == 0 {
-                *held_until = cycle + random() % 3 + 1;
+            unit.registers.run.next = (run & all).into();
+            unit.registers.entry.next = 0x4000.into();
+            unit.invalidate.next = random() % 600 == 0;
+            unit.invalidate_data.next = random() % 600 == 0;
+            unit.take_hart.next = 0.into();
+            unit.take_pc.next = (0x4000 + random() % 64).into();
+            unit.take_valid.next = false;
+            unit.response_valid.next = !reads.is_empty() && random() % 4 == 0;
+            if unit.response_valid.next {
+                unit.response_tag.next = reads.swap_remove(random() as usize % reads.len()).into();
             }
-            run |= u64::from(cycle >= *held_until) << hart;
-        }
-        unit.registers.run.next = (run & all).into();
-        unit.registers.entry.next = 0x4000.into();
-        unit.invalidate.next = random() % 600 == 0;
-        unit.take_hart.next = 0.into();
-        unit.take_pc.next = (0x4000 + random() % 64).into();
-        unit.take_valid.next = false;
-        unit.response_valid.next = !reads.is_empty() && random() % 4 == 0;
-        if unit.response_valid.next {
-            unit.response_tag.next = reads.swap_remove(random() as usize % reads.len()).into();
-        }
-        unit.response_data.next = words(random).into();
-        unit.response_error.next = random() % 64 == 0;
-        unit.written_valid.next = !writes.is_empty() && random() % 4 == 0;
-        if unit.written_valid.next {
-            unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
-        }
-        if cycle == 11_999 {
-            assert!(retired > 300 && stored > 20, "{retired} instructions, {stored} stores");
-        }
-    });
+            unit.response_data.next = words(random).into();
+            unit.response_error.next = random() % 64 == 0;
+            unit.written_valid.next = !writes.is_empty() && random() % 4 == 0;
+            if unit.written_valid.next {
+                unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
+            }
+            if cycle == 11_999 {
+                assert!(retired > 300 && stored > 20, "{retired} instructions, {stored} stores");
+            }
+        },
+    );
 }
 
 #[test]
@@ -435,9 +496,10 @@ fn cache() {
 }
 
 fn check_cache(harts: u64) {
-    check_with(CommandCache::<16>::new(harts as usize), 20_000, move |unit, random, cycle| {
+    check_with(CommandCache::new(harts as usize, 32), 20_000, move |unit, random, cycle| {
         // Few lines, which share places, and few words; also of harts whose line is filled.
-        let mut address = || ((random() % 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2);
+        let mut address =
+            || ((random() % 4) | ((random() % 2) << 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2);
         unit.look_address.next = address().into();
         unit.fill_line.next = (address() >> 6).into();
         unit.look_hart.next = (random() % harts).into();

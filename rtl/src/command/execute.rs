@@ -11,15 +11,15 @@ use crate::prelude::*;
 ///    one, and then on `result` in stage W, unless its hart is dropped meanwhile.
 /// 2. In stage X a `jalr`, and a branch that goes another way than stage D predicted, redirects its
 ///    hart.
-/// 3. A load from the L2 or a device, and a division, takes its value from the answer of its hart
+/// 3. A load from the L2 or a device, an atomic operation and a division takes its value from the answer of its hart
 ///    (`answer`), if that belongs to the word of the instruction (`answered`); whether an answer is
 ///    there is known in stage W. So does a store to a device, which has no value.
-/// 4. Products and loads from the local memory have their `write_value` in stage W only: `late_use` is high
+/// 4. Products and loads from the local memory or the data cache (`cached`) have their `write_value` in stage W only: `late_use` is high
 ///    while the instruction in stage D needs the result of a load or a product in stage R. It must
 ///    not leave stage D then.
 /// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
 ///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
-///    Devices take words only.
+///    Devices take words only, and only shared memory has atomic operations.
 #[derive(LogicBlock, Default)]
 pub struct CommandExecute {
     /// Rising-edge clock.
@@ -58,6 +58,10 @@ pub struct CommandExecute {
     pub redirect_returns: Signal<Out, Bit>,
     /// Stage X: value of the CSR, or what EMONITOR or SIGNAL.RANGE return.
     pub asked: Signal<In, Bits<32>>,
+    /// Stage X: a load, store or atomic operation is to be looked up in the data cache.
+    pub look_enable: Signal<Out, Bit>,
+    /// Stage X: its address.
+    pub look_address: Signal<Out, Bits<32>>,
     /// Stage X: word of the instruction.
     pub execute_word: Signal<Out, Bits<32>>,
     /// Stage X: it is an EMONITOR.
@@ -80,6 +84,10 @@ pub struct CommandExecute {
     pub write_value: Signal<Out, Bits<32>>,
     /// Stage W: the value of the instruction is written to its register.
     pub write_enable: Signal<In, Bit>,
+    /// Stage W: its value is `cached_value`.
+    pub cached: Signal<In, Bit>,
+    /// Stage W: the value of a load from the data cache.
+    pub cached_value: Signal<In, Bits<32>>,
     /// Stage W: it writes the local memory.
     pub local_write: Signal<In, Bit>,
     registers: HartRegisters,
@@ -208,15 +216,16 @@ impl Logic for CommandExecute {
 
         // Size 0 a byte, 1 a half word, 2 a word
         let size = funct3.get_bits::<2>(0);
-        let moves = instruction.load | instruction.store;
+        let moves = instruction.load | instruction.store | instruction.atomic;
+        let reserves = instruction.atomic & (instruction.word.get_bits::<5>(27) == bits::<5>(2));
         let misaligned = ((size == bits::<2>(1)) & self.alu.address.val().get_bit(0))
             | (size.get_bit(1) & self.alu.address.val().get_bits::<2>(0).any());
         let above = self.alu.address.val().get_bits::<12>(20).all();
         let in_local = self.alu.address.val().get_bits::<6>(14) == bits::<6>(0x38);
         let in_clint = !self.alu.address.val().get_bits::<4>(16).any();
         let in_registers = self.alu.address.val().get_bits::<8>(12) == bits::<8>(0xfe);
-        // SIGNAL goes to shared memory only.
-        let plain = !(instruction.store & instruction.release);
+        // SIGNAL and atomic operations go to shared memory only.
+        let plain = !(instruction.store & instruction.release) & !instruction.atomic;
         let to_local = moves & above & in_local & plain;
         let to_device = moves & above & (in_clint | in_registers) & size.get_bit(1) & plain;
         let outside = above & !to_local & !to_device;
@@ -242,7 +251,7 @@ impl Logic for CommandExecute {
             } else {
                 cause = bits::<5>(5);
             }
-            if instruction.store {
+            if instruction.store | (instruction.atomic & !reserves) {
                 cause = cause + bits::<5>(2);
             }
         }
@@ -257,7 +266,7 @@ impl Logic for CommandExecute {
         if instruction.count {
             value = bit_cast::<32, 6>(self.counter.count.val());
         }
-        if instruction.load | instruction.divide {
+        if instruction.load | instruction.divide | instruction.atomic {
             value = self.answer.val();
         }
         if instruction.csr | instruction.monitor | instruction.page {
@@ -281,21 +290,25 @@ impl Logic for CommandExecute {
         }
         self.result_w.d.next.strobe = self.align.strobe.val();
         self.result_w.d.next.data = self.align.word.val();
-        if instruction.monitor | instruction.divide {
+        if instruction.monitor | instruction.divide | instruction.atomic {
             self.result_w.d.next.data = self.registers.operand_2.val();
         }
         self.result_w.d.next.load = instruction.load & !above;
         self.result_w.d.next.device = to_device;
-        self.result_w.d.next.device_write = to_device & instruction.store;
+        self.result_w.d.next.device_write =
+            (to_device & instruction.store) | (instruction.atomic & !reserves);
+        self.result_w.d.next.atomic = instruction.atomic & !above;
         self.result_w.d.next.divide = instruction.divide;
-        self.result_w.d.next.answered = ((instruction.load & !above) | to_device | instruction.divide)
-            & (self.answer_word.val() == instruction.word);
+        self.result_w.d.next.answered =
+            (((instruction.load | instruction.atomic) & !above) | to_device | instruction.divide)
+                & (self.answer_word.val() == instruction.word);
         self.result_w.d.next.failed = self.answer_error.val();
         self.result_w.d.next.store = instruction.store & !above;
         self.result_w.d.next.local_load = to_local & instruction.load;
         self.result_w.d.next.local_store = to_local & instruction.store;
         self.result_w.d.next.multiply = instruction.multiply;
         self.result_w.d.next.release = instruction.release;
+        self.result_w.d.next.acquire = instruction.acquire;
         self.result_w.d.next.refetch = instruction.refetch;
         self.result_w.d.next.csr_write = instruction.csr_write;
         self.result_w.d.next.monitor = instruction.monitor;
@@ -310,6 +323,8 @@ impl Logic for CommandExecute {
         self.multiplier.a.next = self.registers.operand_1.val();
         self.multiplier.b.next = self.registers.operand_2.val();
         self.multiplier.funct3.next = funct3;
+        self.look_enable.next = self.valid_x.q.val() & moves;
+        self.look_address.next = self.alu.address.val();
         self.local.read_enable.next = self.valid_x.q.val() & instruction.load;
         self.local.read_address.next = self.alu.address.val().get_bits::<12>(2);
 
@@ -332,6 +347,9 @@ impl Logic for CommandExecute {
         }
         if last.local_load {
             final_value = self.local.value.val();
+        }
+        if self.cached.val() {
+            final_value = self.cached_value.val();
         }
         self.write_value.next = final_value;
         self.write_valid.next = self.valid_w.q.val();

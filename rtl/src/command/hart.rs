@@ -21,6 +21,8 @@ pub struct CommandHart {
     pub reset: Signal<In, Bit>,
     /// Number of the hart; constant.
     pub number: Signal<In, Bits<3>>,
+    /// There are atomic instructions; constant.
+    pub atomics: Signal<In, Bit>,
     /// The hart runs; else it is held.
     pub run: Signal<In, Bit>,
     /// `ebreak` stops it.
@@ -191,6 +193,7 @@ impl Logic for CommandHart {
 
         // CSRs
         connect!(self.number, self.csrs.number);
+        connect!(self.atomics, self.csrs.atomics);
         connect!(self.read_number, self.csrs.read_number);
         connect!(self.read_value, self.csrs.read_value);
         connect!(self.return_pc, self.csrs.return_pc);

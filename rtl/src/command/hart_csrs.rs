@@ -28,6 +28,8 @@ pub struct HartCsrs {
     pub reset: Signal<In, Bit>,
     /// Number of the hart; constant.
     pub number: Signal<In, Bits<3>>,
+    /// There are atomic instructions; constant.
+    pub atomics: Signal<In, Bit>,
     /// The hart is held.
     pub hold: Signal<In, Bit>,
     /// Stage X: number of a CSR.
@@ -121,7 +123,7 @@ impl Logic for HartCsrs {
             value = value.replace_bit(7, self.previous.q.val());
         }
         if self.read_number.val() == bits::<12>(0x301) {
-            value = bits::<32>(MISA);
+            value = bits::<32>(MISA).replace_bit(0, self.atomics.val());
         }
         if self.read_number.val() == bits::<12>(0x304) {
             value = value.replace_bit(3, self.enables.q.val().get_bit(0));
@@ -288,6 +290,7 @@ mod tests {
         let mut unit = HartCsrs::default();
         start!(unit);
         unit.number.next = 5.into();
+        unit.atomics.next = true;
         let mut model = Model { cycles: unit.cycles.q.val().to_u64(), ..Model::default() };
         let (mut traps, mut returns, mut interrupts) = (0, 0, 0);
         for step in 0..60_000u64 {
@@ -324,7 +327,7 @@ mod tests {
             let counted = model.instructions + u64::from(retire);
             let expected = match read {
                 0x300 => model.mpie.map(|mpie| 0x1800 | u32::from(model.mie) << 3 | u32::from(mpie) << 7),
-                0x301 => Some(MISA as u32),
+                0x301 => Some(MISA as u32 | 1),
                 0x304 => Some(model.enables),
                 0x305 => Some(model.tvec),
                 0x340 => model.scratch,

@@ -32,6 +32,8 @@ pub struct CommandInstruction {
     pub load: Bit,
     /// Store.
     pub store: Bit,
+    /// Atomic operation.
+    pub atomic: Bit,
     /// Count of bits.
     pub count: Bit,
     /// Multiplication.
@@ -43,6 +45,9 @@ pub struct CommandInstruction {
     /// It waits until the stores of the hart are acknowledged: `fence` with stores before it,
     /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Bit,
+    /// Later loads must see what others wrote before: `fence` with reads after it, `fence.i`, an atomic operation with
+    /// `aq`.
+    pub acquire: Bit,
     /// `fence.i`: the instructions behind it are fetched again.
     pub refetch: Bit,
     /// Reads a CSR.
@@ -78,24 +83,26 @@ pub struct CommandResult {
     pub word: Bits<32>,
     /// Destination register, 0 for none.
     pub rd: Bits<5>,
-    /// Value for it, but for products and loads from the local memory.
+    /// Value for it, but for products and loads from the local memory or the data cache.
     pub value: Bits<32>,
-    /// Address of a load or store; dividend; operand of CSR instructions; handler of EMONITOR, page of
+    /// Address of a load, store or atomic operation; dividend; operand of CSR instructions; handler of EMONITOR, page of
     /// SIGNAL.RANGE; target of a jump that is not aligned.
     pub address: Bits<32>,
     /// Bytes of the word that a store writes.
     pub strobe: Bits<4>,
-    /// The word that it writes; divisor; parameter of EMONITOR.
+    /// The word that it writes; operand of an atomic operation; divisor; parameter of EMONITOR.
     pub data: Bits<32>,
     /// Load from the L2.
     pub load: Bit,
     /// Load or store of a device.
     pub device: Bit,
-    /// Store to a device.
+    /// Store to a device, or atomic operation other than `lr.w`: if it fails, that is the failure of a store.
     pub device_write: Bit,
+    /// Atomic operation in the L2.
+    pub atomic: Bit,
     /// Division or remainder: `address` by `data`.
     pub divide: Bit,
-    /// The word is that of the load, access or division whose answer waits: `value` is that answer.
+    /// The word is that of the load, access, atomic operation or division whose answer waits: `value` is that answer.
     pub answered: Bit,
     /// The access failed.
     pub failed: Bit,
@@ -109,6 +116,8 @@ pub struct CommandResult {
     pub multiply: Bit,
     /// See [`CommandInstruction::release`].
     pub release: Bit,
+    /// See [`CommandInstruction::acquire`].
+    pub acquire: Bit,
     /// See [`CommandInstruction::refetch`].
     pub refetch: Bit,
     /// Writes a CSR.
@@ -152,18 +161,22 @@ pub struct CommandOutcome {
     pub wait_stores: Bit,
     /// It is replayed when there is a place for its store.
     pub wait_place: Bit,
-    /// It is replayed when no access to a device is under way.
+    /// It is replayed when no access to a device and no atomic operation is under way.
     pub wait_device: Bit,
     /// It is replayed when no division is under way.
     pub wait_divide: Bit,
-    /// A load, an access or a division starts; it is replayed when the answer is here.
+    /// A load, an access, an atomic operation or a division starts; it is replayed when the answer is here.
     pub starts: Bit,
     /// It is a load from the L2.
     pub load: Bit,
     /// It is an access to a device.
     pub device: Bit,
+    /// It is an atomic operation.
+    pub atomic: Bit,
     /// It is a division.
     pub divide: Bit,
+    /// It is a load that retires with a value from the data cache.
+    pub cached: Bit,
     /// It writes the local memory.
     pub local_store: Bit,
     /// It raises an exception.

@@ -5,15 +5,15 @@ use crate::core::DivideUnit;
 use crate::ports::RegisterAccess;
 use crate::prelude::*;
 
-/// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]) and
-/// divisions ([`DivideUnit`]). A hart has one under way, and one register for its answer.
+/// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]),
+/// divisions ([`DivideUnit`]) and, by `atomic_*`, those of [`CommandAtomics`](super::CommandAtomics). A hart has one under way, and one register for its answer.
 ///
-/// 1. One of `load_valid`, `device_valid` and `divide_valid` in stage W starts an operation of
-///    `start_hart`. A load may start at any time, a device access while `device_free` is high, a
-///    division while `divide_free` is.
+/// 1. One of `load_valid`, `device_valid`, `atomic_valid` and `divide_valid` in stage W starts an operation of
+///    `start_hart`. A load may start at any time, a device access or atomic operation while
+///    `device_free` is high, a division while `divide_free` is.
 /// 2. `under_way`, `answered`, `used`, `hold` and the answer in stage X are those of [`CommandData`].
 /// 3. An access to a device that was not performed when its hart is held is withdrawn; a division
-///    runs to its end, and its answer is dropped.
+///    or atomic operation runs to its end, and its answer is dropped.
 #[derive(LogicBlock)]
 #[new(harts: usize)]
 pub struct LongOperations {
@@ -27,6 +27,8 @@ pub struct LongOperations {
     pub device_valid: Signal<In, Bit>,
     /// It is a store.
     pub device_write: Signal<In, Bit>,
+    /// Stage W: an atomic operation starts.
+    pub atomic_valid: Signal<In, Bit>,
     /// Stage W: a division starts.
     pub divide_valid: Signal<In, Bit>,
     /// Its hart.
@@ -41,7 +43,19 @@ pub struct LongOperations {
     pub used: Signal<In, Bit>,
     /// Harts that are held.
     pub hold: Signal<In, Bits<8>>,
-    /// No access to a device is under way.
+    /// An atomic operation is under way.
+    pub atomic_busy: Signal<In, Bit>,
+    /// It is performed.
+    pub atomic_answer: Signal<In, Bit>,
+    /// Its hart.
+    pub atomic_hart: Signal<In, Bits<3>>,
+    /// The value for its register.
+    pub atomic_value: Signal<In, Bits<32>>,
+    /// The line could not be read.
+    pub atomic_error: Signal<In, Bit>,
+    /// Its answer is taken at this edge.
+    pub atomic_ready: Signal<Out, Bit>,
+    /// No access to a device and no atomic operation is under way.
     pub device_free: Signal<Out, Bit>,
     /// No division is under way.
     pub divide_free: Signal<Out, Bit>,
@@ -103,8 +117,10 @@ impl Logic for LongOperations {
     #[hdl_gen]
     fn update(&mut self) {
         // Loads, and the answers of all
-        self.data.start_valid.next =
-            self.load_valid.val() | self.device_valid.val() | self.divide_valid.val();
+        self.data.start_valid.next = self.load_valid.val()
+            | self.device_valid.val()
+            | self.atomic_valid.val()
+            | self.divide_valid.val();
         connect!(self.load_valid, self.data.load_valid);
         connect!(self.start_hart, self.data.start_hart);
         connect!(self.start_address, self.data.load_address);
@@ -139,7 +155,7 @@ impl Logic for LongOperations {
         connect!(self.doorbell, self.devices.doorbell);
         connect!(self.software, self.devices.software);
         connect!(self.timer, self.devices.timer);
-        self.device_free.next = !self.devices.busy.val();
+        self.device_free.next = !self.devices.busy.val() & !self.atomic_busy.val();
 
         // Divisions: funct3 bit 0 unsigned, bit 1 remainder
         self.divider.start_valid.next = self.divide_valid.val();
@@ -157,9 +173,11 @@ impl Logic for LongOperations {
         }
         self.divide_free.next = self.divider.start_ready.val();
 
-        // One answer at a time; those of loads go first, and cannot wait.
+        // One answer at a time; those of loads go first, and cannot wait. Of device accesses and atomic operations one is
+        // under way.
         self.data.withdrawn.next = self.devices.withdrawn.val();
-        self.data.late_valid.next = self.devices.answer_valid.val() | self.divider.result_valid.val();
+        self.data.late_valid.next =
+            self.devices.answer_valid.val() | self.atomic_answer.val() | self.divider.result_valid.val();
         self.data.late_error.next = self.devices.answer_valid.val() & self.devices.answer_error.val();
         self.data.late_hart.next = self.divider.result_slot.val().get_bits::<3>(0);
         self.data.late_value.next = bits::<32>(0);
@@ -169,8 +187,14 @@ impl Logic for LongOperations {
         if self.devices.answer_valid.val() {
             self.data.late_hart.next = self.devices.answer_hart.val();
             self.data.late_value.next = self.devices.answer_value.val();
+        } else if self.atomic_answer.val() {
+            self.data.late_error.next = self.atomic_error.val();
+            self.data.late_hart.next = self.atomic_hart.val();
+            self.data.late_value.next = self.atomic_value.val();
         }
         self.devices.answer_ready.next = self.data.late_ready.val();
-        self.divider.result_ready.next = self.data.late_ready.val() & !self.devices.answer_valid.val();
+        self.atomic_ready.next = self.data.late_ready.val() & !self.devices.answer_valid.val();
+        self.divider.result_ready.next =
+            self.data.late_ready.val() & !self.devices.answer_valid.val() & !self.atomic_answer.val();
     }
 }

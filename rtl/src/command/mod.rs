@@ -4,7 +4,11 @@
 //! W writes. No stage stalls: what cannot complete in W leaves without effect and is replayed. See
 //! `docs/command-processor.md`.
 
+mod atomics;
 mod cache;
+mod cached_loads;
+#[cfg(test)]
+mod cached_tests;
 mod clint;
 mod csr_map;
 mod data;
@@ -45,7 +49,9 @@ mod uli_channels;
 mod uli_tests;
 mod write;
 
+pub use atomics::CommandAtomics;
 pub use cache::CommandCache;
+pub use cached_loads::CachedLoads;
 pub use clint::Clint;
 pub use csr_map::CsrMap;
 pub use data::CommandData;
@@ -61,7 +67,7 @@ pub use hart_state::HartState;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
 pub use local_memory::LocalMemory;
 pub use long_operations::LongOperations;
-pub use pipeline::CommandPipeline;
+pub use pipeline::{CommandParts, CommandPipeline};
 pub use processor::CommandProcessor;
 pub use store_buffer::{StoreBuffer, STORES};
 pub use system_decoder::SystemDecoder;

@@ -1,13 +1,22 @@
 //! The pipeline of the command processor: the stages, the harts, and the way to memory.
 
 use super::{
-    CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace, CommandWrite, HartScheduler,
-    LongOperations, StoreBuffer,
+    CachedLoads, CommandAtomics, CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace,
+    CommandWrite, HartScheduler, LongOperations, StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
 use crate::memory::ReadMerge;
 use crate::ports::{RegisterAccess, UliAccess};
 use crate::prelude::*;
+
+/// What a pipeline has on request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandParts {
+    /// Lines of the data cache of a hart; 0: all loads go to the L2.
+    pub cache_lines: usize,
+    /// Atomic instructions.
+    pub atomics: bool,
+}
 
 /// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs up to eight harts, in six stages that never stall.
 ///
@@ -16,14 +25,14 @@ use crate::prelude::*;
 /// interrupts enter a trap precisely, as [`TrapUnit`](super::TrapUnit) says.
 ///
 /// 1. To memory it is what a core is: reads and writes of lines by tags. Read tag 0x40 is a fetch,
-///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`]. Answers are always taken.
+///    0 to 7 the load of a hart; write tags are those of [`StoreBuffer`] and [`CommandAtomics`]. Answers are always taken.
 /// 2. `take_valid` makes hart `take_hart` go on at `take_pc`. It is legal while `boundary` has the
 ///    bit of the hart; the instruction in stage W still does what it does, younger ones leave, and
 ///    `boundary_pc`, combinational from `take_hart`, is the PC of the first that has not been
 ///    executed.
 /// 3. The run bits hold and start harts as [`HartState`](super::HartState) says.
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize)]
 pub struct CommandPipeline {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -33,6 +42,8 @@ pub struct CommandPipeline {
     pub registers: CommandControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
+    /// From the registers: the data cache is emptied.
+    pub invalidate_data: Signal<In, Bit>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts that have an external interrupt pending.
@@ -83,6 +94,12 @@ pub struct CommandPipeline {
     pub written_valid: Signal<In, Bit>,
     /// Its tag.
     pub written_tag: Signal<In, Bits<6>>,
+    /// Of an atomic operation: the value for the register (one element with atomic instructions, as the next).
+    #[count(atomics)]
+    pub written_word: Vec<Signal<In, Bits<32>>>,
+    /// Of an atomic operation: the line could not be read.
+    #[count(atomics)]
+    pub written_error: Vec<Signal<In, Bit>>,
     /// To and from the channels of user-level interrupts (one element with channels).
     #[count(channels.min(1))]
     pub uli: Vec<UliAccess>,
@@ -101,6 +118,10 @@ pub struct CommandPipeline {
     long: LongOperations,
     #[init(StoreBuffer::new(harts))]
     stores: StoreBuffer,
+    #[count(atomics)]
+    atomic: Vec<CommandAtomics>,
+    #[init((0..caches).map(|_| CachedLoads::new(harts, parts.cache_lines)).collect())]
+    cached: Vec<CachedLoads>,
     merge: ReadMerge,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
@@ -114,6 +135,10 @@ pub struct CommandPipeline {
     _ulis: usize,
     #[init(traces)]
     _traces: usize,
+    #[init(caches)]
+    _caches: usize,
+    #[init(atomics)]
+    _atomics: usize,
 }
 
 impl CommandPipeline {
@@ -123,9 +148,26 @@ impl CommandPipeline {
     /// # Panics
     /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
     pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
+        Self::with_parts(harts, channels, lines, ways, trace, CommandParts::default())
+    }
+
+    /// As [`Self::new`], with what `parts` say.
+    ///
+    /// # Panics
+    /// As [`Self::new`] and [`CachedLoads::new`].
+    pub fn with_parts(
+        harts: usize,
+        channels: usize,
+        lines: usize,
+        ways: usize,
+        trace: bool,
+        parts: CommandParts,
+    ) -> Self {
         assert!(matches!(harts, 1 | 2 | 4 | 8), "CommandPipeline: {harts} harts, expected 1, 2, 4 or 8");
+        let traces = usize::from(trace);
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
-        Self::wired(harts, channels, lines, ways, usize::from(trace))
+        let (caches, atomics) = (usize::from(parts.cache_lines > 0), usize::from(parts.atomics));
+        Self::wired(harts, channels, lines, ways, traces, parts, caches, atomics)
     }
 }
 
@@ -198,6 +240,15 @@ impl Logic for CommandPipeline {
         self.decode.pc.next = self.fetch.decode_pc.val();
         self.decode.error.next = self.fetch.decode_error.val();
         self.decode.channels.next = self.channels.val();
+        self.decode.cached.next = false;
+        for _i in 0..self._caches {
+            self.decode.cached.next = true;
+        }
+        let mut has_atomics = false;
+        for _i in 0..self._atomics {
+            has_atomics = true;
+        }
+        self.decode.atomics.next = has_atomics;
         let mut decode_pc = self.decode.target.val();
         if self.fetch.miss_valid.val() {
             decode_pc = self.fetch.decode_pc.val();
@@ -219,6 +270,29 @@ impl Logic for CommandPipeline {
         self.write.valid.next = self.execute.write_valid.val();
         self.write.result.next = result;
         self.write.run.next = self.registers.run.val();
+        self.write.hit.next = false;
+        self.execute.cached.next = outcome.cached;
+        self.execute.cached_value.next = bits::<32>(0);
+        let mut filling = bits::<8>(0);
+        for i in 0..self._caches {
+            self.write.hit.next = self.cached[i].hit.val();
+            self.execute.cached_value.next = self.cached[i].value.val();
+            filling = self.cached[i].filling.val();
+            self.cached[i].run.next = self.registers.run.val();
+            self.cached[i].invalidate.next = self.invalidate_data.val();
+            self.cached[i].look_enable.next = self.execute.look_enable.val();
+            self.cached[i].look_hart.next = self.execute.execute_hart.val();
+            self.cached[i].look_address.next = self.execute.look_address.val();
+            self.cached[i].result.next = result;
+            self.cached[i].outcome.next = outcome;
+            self.cached[i].response_valid.next =
+                self.response_valid.val() & !self.response_tag.val().get_bit(6);
+            self.cached[i].response_hart.next = self.response_tag.val().get_bits::<3>(0);
+            self.cached[i].response_data.next = self.response_data.val();
+            self.cached[i].response_error.next = self.response_error.val();
+        }
+        // What makes a hart wait: its operation, and the fill of its line
+        let busy = self.long.under_way.val() | filling;
         self.write.device_free.next = self.long.device_free.val();
         self.write.divide_free.next = self.long.divide_free.val();
         self.write.stores_none.next = self.stores.none.val();
@@ -229,6 +303,7 @@ impl Logic for CommandPipeline {
         self.long.load_valid.next = outcome.load;
         self.long.device_valid.next = outcome.device;
         self.long.device_write.next = result.device_write;
+        self.long.atomic_valid.next = outcome.atomic;
         self.long.divide_valid.next = outcome.divide;
         self.long.start_hart.next = result.hart;
         self.long.start_word.next = result.word;
@@ -246,7 +321,7 @@ impl Logic for CommandPipeline {
         self.stores.push_strobe.next = result.strobe;
 
         // The harts
-        let outstanding = self.long.under_way.val() | self.fetch.outstanding.val() | !self.stores.none.val();
+        let outstanding = busy | self.fetch.outstanding.val() | !self.stores.none.val();
         let mut between = bits::<8>(0);
         let mut between_pc = bits::<30>(0);
         let mut stopped = bits::<8>(0);
@@ -262,6 +337,7 @@ impl Logic for CommandPipeline {
         for h in 0..self._harts {
             let in_write = result.hart == self.number[h].val();
             self.hart[h].number.next = self.number[h].val();
+            self.hart[h].atomics.next = has_atomics;
             self.hart[h].run.next = self.registers.run.val().get_bit(h);
             self.hart[h].breakpoint_stops.next = self.registers.breakpoint_stops.val();
             self.hart[h].entry.next = self.registers.entry.val();
@@ -281,7 +357,7 @@ impl Logic for CommandPipeline {
             self.hart[h].stores_full.next = self.stores.full.val().get_bit(h);
             self.hart[h].device_free.next = self.long.device_free.val();
             self.hart[h].divide_free.next = self.long.divide_free.val();
-            self.hart[h].loading.next = self.long.under_way.val().get_bit(h);
+            self.hart[h].loading.next = busy.get_bit(h);
             self.hart[h].answer_waits.next = self.long.answered.val().get_bit(h);
             self.hart[h].take_valid.next =
                 self.take_valid.val() & (self.take_hart.val() == self.number[h].val());
@@ -343,17 +419,56 @@ impl Logic for CommandPipeline {
         self.long.response_hart.next = self.response_tag.val().get_bits::<3>(0);
         self.long.response_data.next = self.response_data.val();
         self.long.response_error.next = self.response_error.val();
-        connect!(self.write_valid, self.stores.write_valid);
-        connect!(self.write_ready, self.stores.write_ready);
-        connect!(self.write_line, self.stores.write_line);
-        connect!(self.write_data, self.stores.write_data);
-        connect!(self.write_strobe, self.stores.write_strobe);
-        connect!(self.write_tag, self.stores.write_tag);
+        self.write_valid.next = self.stores.write_valid.val();
+        self.stores.write_ready.next = self.write_ready.val();
+        self.write_line.next = self.stores.write_line.val();
+        self.write_data.next = self.stores.write_data.val();
+        self.write_strobe.next = self.stores.write_strobe.val();
+        self.write_tag.next = self.stores.write_tag.val();
+        self.long.atomic_busy.next = false;
+        self.long.atomic_answer.next = false;
+        self.long.atomic_hart.next = bits::<3>(0);
+        self.long.atomic_value.next = bits::<32>(0);
+        self.long.atomic_error.next = false;
+        for i in 0..self._atomics {
+            self.atomic[i].start_valid.next = outcome.atomic;
+            self.atomic[i].start_hart.next = result.hart;
+            self.atomic[i].start_word.next = result.word;
+            self.atomic[i].start_address.next = result.address;
+            self.atomic[i].start_data.next = result.data;
+            self.atomic[i].store_valid.next = self.stores.write_valid.val();
+            self.stores.write_ready.next = self.atomic[i].store_ready.val();
+            self.atomic[i].store_line.next = self.stores.write_line.val();
+            self.atomic[i].store_data.next = self.stores.write_data.val();
+            self.atomic[i].store_strobe.next = self.stores.write_strobe.val();
+            self.atomic[i].store_tag.next = self.stores.write_tag.val();
+            self.write_valid.next = self.atomic[i].write_valid.val();
+            self.atomic[i].write_ready.next = self.write_ready.val();
+            self.write_line.next = self.atomic[i].write_line.val();
+            self.write_data.next = self.atomic[i].write_data.val();
+            self.write_strobe.next = self.atomic[i].write_strobe.val();
+            self.write_tag.next = self.atomic[i].write_tag.val();
+            self.atomic[i].written_valid.next = self.written_valid.val();
+            self.atomic[i].written_tag.next = self.written_tag.val();
+            self.atomic[i].written_word.next = self.written_word[i].val();
+            self.atomic[i].written_error.next = self.written_error[i].val();
+            self.long.atomic_busy.next = self.atomic[i].busy.val();
+            self.long.atomic_answer.next = self.atomic[i].answer_valid.val();
+            self.long.atomic_hart.next = self.atomic[i].answer_hart.val();
+            self.long.atomic_value.next = self.atomic[i].answer_value.val();
+            self.long.atomic_error.next = self.atomic[i].answer_error.val();
+            self.atomic[i].answer_ready.next = self.long.atomic_ready.val();
+        }
         connect!(self.written_valid, self.stores.written_valid);
         connect!(self.written_tag, self.stores.written_tag);
 
         // User-level interrupts
         self.execute.asked.next = csr_value;
+        for i in 0..self._caches {
+            if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(0x7c0) {
+                self.execute.asked.next = self.cached[i].uncached.val();
+            }
+        }
         self.execute.blocked.next = false;
         self.execute.interrupted_pc.next = bits::<30>(0);
         for k in 0..self._ulis {

@@ -1,6 +1,6 @@
 //! The command processor.
 
-use super::{CommandPipeline, CommandTrace, UliChannels};
+use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
 use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange};
 use crate::prelude::*;
@@ -14,7 +14,7 @@ use crate::prelude::*;
 ///    its channels or a CSR nothing is delivered; machine interrupts go first.
 /// 3. `hit` of a channel is the event of the writes that it watches.
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts)]
 pub struct CommandProcessor {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -24,6 +24,8 @@ pub struct CommandProcessor {
     pub registers: CommandControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
+    /// From the registers: the data cache is emptied.
+    pub invalidate_data: Signal<In, Bit>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts that have an external interrupt pending.
@@ -50,6 +52,12 @@ pub struct CommandProcessor {
     pub response_error: Signal<In, Bit>,
     /// To memory: stores.
     pub write: LineWrite,
+    /// Of an atomic operation: the value for the register (one element with atomic instructions, as the next).
+    #[count(usize::from(parts.atomics))]
+    pub written_word: Vec<Signal<In, Bits<32>>>,
+    /// Of an atomic operation: the line could not be read.
+    #[count(usize::from(parts.atomics))]
+    pub written_error: Vec<Signal<In, Bit>>,
     /// To the write monitors: what each channel watches, those of hart 0 first.
     #[count(harts * channels)]
     pub watched: Vec<Flipped<WatchedRange>>,
@@ -71,7 +79,7 @@ pub struct CommandProcessor {
     /// The retire trace, if it is there.
     #[count(traces)]
     pub trace: Vec<CommandTrace>,
-    #[init(CommandPipeline::new(harts, channels, lines, ways, traces > 0))]
+    #[init(CommandPipeline::with_parts(harts, channels, lines, ways, traces > 0, parts))]
     pipeline: CommandPipeline,
     #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels)).collect())]
     channels: Vec<UliChannels>,
@@ -85,6 +93,8 @@ pub struct CommandProcessor {
     _channels: usize,
     #[init(traces)]
     _traces: usize,
+    #[init(usize::from(parts.atomics))]
+    _atomics: usize,
 }
 
 impl CommandProcessor {
@@ -94,7 +104,22 @@ impl CommandProcessor {
     /// # Panics
     /// As [`CommandPipeline::new`], and if `channels` is not 0, 1, 2, 4 or 8.
     pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
-        Self::wired(harts, channels, lines, ways, usize::from(trace))
+        Self::with_parts(harts, channels, lines, ways, trace, CommandParts::default())
+    }
+
+    /// As [`Self::new`], with what `parts` say.
+    ///
+    /// # Panics
+    /// As [`Self::new`] and [`CommandPipeline::with_parts`].
+    pub fn with_parts(
+        harts: usize,
+        channels: usize,
+        lines: usize,
+        ways: usize,
+        trace: bool,
+        parts: CommandParts,
+    ) -> Self {
+        Self::wired(harts, channels, lines, ways, usize::from(trace), parts)
     }
 }
 
@@ -103,6 +128,7 @@ impl Logic for CommandProcessor {
     fn update(&mut self) {
         connect!(self.registers, self.pipeline.registers);
         connect!(self.invalidate, self.pipeline.invalidate);
+        connect!(self.invalidate_data, self.pipeline.invalidate_data);
         connect!(self.cycle, self.pipeline.cycle);
         connect!(self.external, self.pipeline.external);
         connect!(self.doorbell, self.pipeline.doorbell);
@@ -123,6 +149,10 @@ impl Logic for CommandProcessor {
         connect!(self.write.tag, self.pipeline.write_tag);
         connect!(self.write.written_valid, self.pipeline.written_valid);
         connect!(self.write.written_tag, self.pipeline.written_tag);
+        for i in 0..self._atomics {
+            connect!(self.written_word[i], self.pipeline.written_word[i]);
+            connect!(self.written_error[i], self.pipeline.written_error[i]);
+        }
         for i in 0..self._traces {
             connect!(self.trace[i], self.pipeline.trace[i]);
         }

@@ -24,6 +24,8 @@ pub struct SystemDecoder {
     pub instruction: Signal<In, Bits<32>>,
     /// Channels of a hart; constant.
     pub channels: Signal<In, Bits<4>>,
+    /// There is a data cache; constant.
+    pub cached: Signal<In, Bit>,
     /// It is for this unit to decide.
     pub known: Signal<Out, Bit>,
     /// The word for the decoder of the cores.
@@ -31,6 +33,8 @@ pub struct SystemDecoder {
     /// It waits until the stores of the hart are acknowledged: `fence` with writes before it,
     /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.
     pub release: Signal<Out, Bit>,
+    /// Later loads must see what others wrote before: `fence` with reads after it, `fence.i`.
+    pub acquire: Signal<Out, Bit>,
     /// `fence.i`: the instruction cache is emptied, and what comes next is fetched again.
     pub refetch: Signal<Out, Bit>,
     /// It reads a CSR.
@@ -65,6 +69,7 @@ impl Logic for SystemDecoder {
         self.known.next = false;
         self.plain.next = self.instruction.val();
         self.release.next = false;
+        self.acquire.next = false;
         self.refetch.next = false;
         self.csr.next = false;
         self.csr_write.next = false;
@@ -79,6 +84,7 @@ impl Logic for SystemDecoder {
         let with_channels = self.channels.val().any();
         self.map.number.next = self.instruction.val().get_bits::<12>(20);
         self.map.channels.next = self.channels.val();
+        self.map.cached.next = self.cached.val();
         let number = self.instruction.val().get_bits::<6>(20);
         let writes =
             (funct3.get_bits::<2>(0) == bits::<2>(1)) | self.instruction.val().get_bits::<5>(15).any();
@@ -119,8 +125,10 @@ impl Logic for SystemDecoder {
             if funct3 == bits::<3>(0) {
                 // Output and memory writes before the fence: nothing else leaves a hart unordered.
                 self.release.next = self.instruction.val().get_bit(24) | self.instruction.val().get_bit(26);
+                self.acquire.next = self.instruction.val().get_bit(21);
             } else if funct3 == bits::<3>(1) {
                 self.release.next = true;
+                self.acquire.next = true;
                 self.refetch.next = true;
             } else {
                 self.fault.next = true;
@@ -262,6 +270,37 @@ mod tests {
             0x1020_0073, // sret
         ] {
             assert_eq!(with_channels(word).1, Some(2), "{word:#010x}");
+        }
+    }
+
+    #[test]
+    fn fences_with_reads_after_them_acquire() {
+        for (word, acquires) in [
+            (0x0ff0_000f_u32, true), // fence
+            (0x0220_000f, true),     // fence r, r
+            (0x0230_000f, true),     // fence r, rw
+            (0x0010_000f, false),    // fence 0, w
+            (0x0110_000f, false),    // fence w, w
+            (0x0440_000f, false),    // fence o, o
+            (0x8330_000f, true),     // fence.tso
+            (0x0000_100f, true),     // fence.i
+            (0x0000_0073, false),    // ecall
+        ] {
+            let mut unit = SystemDecoder::default();
+            unit.instruction.next = u64::from(word).into();
+            settle(&mut unit);
+            assert_eq!(unit.acquire.val(), acquires, "{word:#010x}");
+        }
+    }
+
+    #[test]
+    fn the_uncached_range_is_there_with_a_data_cache() {
+        for cached in [false, true] {
+            let mut unit = SystemDecoder::default();
+            unit.instruction.next = 0x7c05_1073u64.into();
+            unit.cached.next = cached;
+            settle(&mut unit);
+            assert_eq!(unit.fault.val(), !cached);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Test support: the command processor with memory around it, in rust-hdl's simulator.
 
-use super::CommandPipeline;
+use super::{CommandParts, CommandPipeline};
 use crate::core::testing::{Program, A0, A1, A2};
+use crate::l2::testing::atomic_result;
 use crate::l2::{MemorySizes, MemorySystem};
 use crate::memory::testing::settle;
 use rand::Rng;
@@ -90,10 +91,15 @@ pub struct AnyOrder {
     pub most: usize,
     /// Reads of data so far.
     pub loads: usize,
+    /// Atomic operations so far.
+    pub atomics: usize,
+    /// The line that `lr.w` reserved.
+    reserved: Option<u32>,
     /// Lines that were fetched.
     pub fetched: BTreeSet<u32>,
     reads: Vec<(u64, u64, u32)>,
-    writes: Vec<(u64, u64)>,
+    /// When, tag, the word and error of an atomic operation.
+    writes: Vec<(u64, u64, u32, bool)>,
     rng: ChaCha8Rng,
 }
 
@@ -109,6 +115,8 @@ impl AnyOrder {
             written: vec![],
             most: 0,
             loads: 0,
+            atomics: 0,
+            reserved: None,
             fetched: BTreeSet::new(),
             reads: vec![],
             writes: vec![],
@@ -119,6 +127,37 @@ impl AnyOrder {
     /// The hart of a store, by its tag.
     fn hart_of(&self, tag: u64) -> u64 {
         tag >> if self.harts == 8 { 2 } else { 3 }
+    }
+
+    /// Performs an atomic operation; the word and error of its answer.
+    fn operate(&mut self, line: u32, data: Bits<512>, strobe: u64) -> (u32, bool) {
+        let field = |low: usize, bits: u32| data.get_bits::<64>(0).to_u64() >> low & ((1 << bits) - 1);
+        assert_eq!(field(32, 16), 0xffff);
+        let address = line << 6 | (field(53, 4) as u32) << 2;
+        assert_eq!(strobe, 15 << (address & 60));
+        self.atomics += 1;
+        if self.failing.contains(&line) {
+            return (0xdead_dead, true);
+        }
+        let (operation, operand, old) = (field(48, 5), field(0, 32) as u32, self.contents.word(address));
+        match operation {
+            2 => {
+                self.reserved = Some(line);
+                (old, false)
+            }
+            3 => {
+                let stores = self.reserved.take() == Some(line);
+                if stores {
+                    self.contents.set_word(address, operand);
+                }
+                (u32::from(!stores), false)
+            }
+            _ => {
+                self.reserved = self.reserved.filter(|&reserved| reserved != line);
+                self.contents.set_word(address, atomic_result(operation, old, operand));
+                (old, false)
+            }
+        }
     }
 
     /// Nothing waits for an answer.
@@ -141,6 +180,12 @@ impl Memory for AnyOrder {
         let written = written.map(|i| self.writes.swap_remove(i));
         cp.written_valid.next = written.is_some();
         cp.written_tag.next = written.map_or(0, |w| w.1).into();
+        for word in &mut cp.written_word {
+            word.next = u64::from(written.map_or(0, |w| w.2)).into();
+        }
+        for error in &mut cp.written_error {
+            error.next = written.is_some_and(|w| w.3);
+        }
         cp.read_ready.next = self.rng.gen_bool(self.ready);
         cp.write_ready.next = self.rng.gen_bool(self.ready);
         settle(cp);
@@ -159,13 +204,23 @@ impl Memory for AnyOrder {
         }
         if cp.write_valid.val() && cp.write_ready.next {
             let (line, strobe) = (cp.write_line.val().to_u32(), cp.write_strobe.val().to_u64());
-            self.contents.write(line, cp.write_data.val(), strobe);
-            let address = line << 6 | (strobe.trailing_zeros() & 60);
-            self.written.push((address, self.contents.word(address)));
             let tag = cp.write_tag.val().to_u64();
-            let there = self.hart_of(tag) < self.harts && tag != 31;
-            assert!(there && self.writes.iter().all(|w| w.1 != tag), "cycle {cycle}: tag {tag:#x}");
-            self.writes.push((due, tag));
+            let mut answer = (0, false);
+            if tag & 0x20 != 0 {
+                assert!(
+                    self.writes.iter().all(|w| self.hart_of(w.1) != tag & 7),
+                    "cycle {cycle}: an atomic operation leaves before a store is performed"
+                );
+                answer = self.operate(line, cp.write_data.val(), strobe);
+            } else {
+                self.contents.write(line, cp.write_data.val(), strobe);
+                let address = line << 6 | (strobe.trailing_zeros() & 60);
+                self.written.push((address, self.contents.word(address)));
+                self.reserved = self.reserved.filter(|&reserved| reserved != line);
+                let there = self.hart_of(tag) < self.harts && tag != 31;
+                assert!(there && self.writes.iter().all(|w| w.1 != tag), "cycle {cycle}: tag {tag:#x}");
+            }
+            self.writes.push((due, tag, answer.0, answer.1));
             self.most = self.most.max(self.writes.len());
         }
     }
@@ -191,7 +246,7 @@ impl System {
             banks: 1,
             bank_lines: 64,
             ways: 4,
-            atomic_requesters: 0,
+            atomic_requesters: 1,
         };
         let mut system = MemorySystem::new(sizes);
         system.reset.next = true;
@@ -266,6 +321,12 @@ impl Memory for System {
         cp.response_error.next = system.response_error[0].val();
         cp.written_valid.next = system.written_valid[0].val();
         cp.written_tag.next = system.written_tag[0].val();
+        for word in &mut cp.written_word {
+            word.next = system.written_word[0].val();
+        }
+        for error in &mut cp.written_error {
+            error.next = system.written_error[0].val();
+        }
         settle(cp);
     }
 
@@ -326,12 +387,17 @@ pub struct Bench<M: Memory> {
 impl<M: Memory> Bench<M> {
     /// After reset, all harts held; the instruction cache has 16 lines.
     pub fn new(memory: M) -> Self {
-        Self::with_harts(1, 16, memory)
+        Self::with_parts(1, 16, memory, CommandParts::default())
     }
 
     /// With so many harts and lines of the instruction cache.
     pub fn with_harts(harts: usize, lines: usize, memory: M) -> Self {
-        let mut cp = CommandPipeline::new(harts, 0, lines, 1, true);
+        Self::with_parts(harts, lines, memory, CommandParts::default())
+    }
+
+    /// As [`Self::with_harts`], with what `parts` say.
+    pub fn with_parts(harts: usize, lines: usize, memory: M, parts: CommandParts) -> Self {
+        let mut cp = CommandPipeline::with_parts(harts, 0, lines, 1, true, parts);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;
@@ -449,6 +515,14 @@ pub fn csr(funct3: u32, rd: u32, number: u32, rs1: u32) -> u32 {
 pub fn m(funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
     1 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
 }
+
+/// An atomic operation on the word at `rs1`, by its `funct5`: lr.w 2, sc.w 3, amoadd.w 0, amoswap.w 1.
+pub fn atomic(operation: u32, acquire: bool, rd: u32, rs1: u32, rs2: u32) -> u32 {
+    operation << 27 | u32::from(acquire) << 26 | rs2 << 20 | rs1 << 15 | 2 << 12 | rd << 7 | 0x2f
+}
+
+/// A small data cache and atomic instructions.
+pub const ALL_PARTS: CommandParts = CommandParts { cache_lines: 16, atomics: true };
 
 pub const MRET: u32 = 0x3020_0073;
 pub const WFI: u32 = 0x1050_0073;

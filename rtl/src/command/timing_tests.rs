@@ -1,13 +1,18 @@
 //! How many cycles later the next instruction of a hart retires: the table of docs/command-processor.md, with the array's
 //! memory system.
 
-use super::testing::{csr, load, m, Bench, System, DATA, EBREAK, ENTRY};
+use super::testing::{atomic, csr, load, m, Bench, System, ALL_PARTS, DATA, EBREAK, ENTRY};
+use super::CommandParts;
 use crate::core::testing::{Program, A0, A1, A2, A4, T0, ZERO};
 
 /// Cycles by which the instruction after the one labelled with the last run of word `marked` is late, in a program that runs
 /// its body three times, so that the instruction cache and the L2 have everything.
 fn later(marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
-    let mut bench = Bench::new(System::new(20));
+    later_with(CommandParts::default(), marked, body)
+}
+
+fn later_with(parts: CommandParts, marked: u32, body: impl Fn(&mut Program)) -> Vec<u64> {
+    let mut bench = Bench::with_parts(1, 16, System::new(20), parts);
     let mut program = Program::default();
     program.lui(A1, DATA >> 12).addi(A2, ZERO, 3).label("again");
     body(&mut program);
@@ -137,6 +142,33 @@ fn loads_from_the_second_level() {
     });
     // The value is used at once.
     assert_eq!(later(marked, body), [1]);
+}
+
+#[test]
+fn loads_with_a_data_cache_and_atomic_operations() {
+    let marked = word(|p| {
+        p.load(2, A0, A1, 0);
+    });
+    let apart = |p: &mut Program| {
+        p.load(2, A0, A1, 0).addi(T0, ZERO, 5).add(A0, A0, A0);
+    };
+    assert_eq!(later_with(ALL_PARTS, marked, apart), [0]);
+    let used = |p: &mut Program| {
+        p.load(2, A0, A1, 0).add(A0, A0, A0);
+    };
+    assert_eq!(later_with(ALL_PARTS, marked, used), [1]);
+    let before = word(|p| {
+        p.addi(T0, ZERO, 5);
+    });
+    // The part is emptied, and the L2 has the line: 16 more than without a data cache.
+    let missed = |p: &mut Program| {
+        p.word(0x0230_000f).addi(T0, ZERO, 5).load(2, A0, A1, 0).add(A0, A0, A0);
+    };
+    assert_eq!(later_with(ALL_PARTS, before, missed), [11 + 16]);
+    let operation = |p: &mut Program| {
+        p.addi(T0, ZERO, 5).word(atomic(0, false, A0, A1, T0)).add(A0, A0, A0);
+    };
+    assert_eq!(later_with(ALL_PARTS, before, operation), [13]);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::prelude::*;
 ///
 /// Combinational. Rule C3: what leaves the hart and is not a plain store, and a `fence` with stores
 /// before it, waits by replay until the stores of the hart are acknowledged. A load from the L2, an
-/// access to a device and a division are replayed once they are started, and retire with their
-/// answer.
+/// access to a device, an atomic operation and a division are replayed once they are started, and
+/// retire with their answer. A load that the data cache has (`hit`) retires at once.
 #[derive(LogicBlock, Default)]
 pub struct CommandWrite {
     /// Stage W holds an instruction.
@@ -21,7 +21,9 @@ pub struct CommandWrite {
     pub stores_none: Signal<In, Bits<8>>,
     /// Harts that have as many stores outstanding as they may.
     pub stores_full: Signal<In, Bits<8>>,
-    /// No access to a device is under way.
+    /// The data cache has the value of a load.
+    pub hit: Signal<In, Bit>,
+    /// No access to a device and no atomic operation is under way.
     pub device_free: Signal<In, Bit>,
     /// No division is under way.
     pub divide_free: Signal<In, Bit>,
@@ -45,16 +47,19 @@ impl Logic for CommandWrite {
         let fault = instruction.fault | failed;
         let live = self.valid.val() & self.run.val().get_bit(hart.index());
         let acts = live & !fault;
-        let asks = acts & (instruction.load | instruction.device) & !has_answer;
+        let cached = acts & instruction.load & self.hit.val() & !has_answer;
+        let asks =
+            acts & (instruction.load | instruction.device | instruction.atomic) & !has_answer & !cached;
         let divides = acts & instruction.divide & !has_answer;
         let wait_stores = (asks | (acts & instruction.release)) & !none;
         let wait_place = acts & instruction.store & full;
-        let wait_device = asks & instruction.device & none & !self.device_free.val();
+        let wait_device = asks & (instruction.device | instruction.atomic) & none & !self.device_free.val();
         let wait_divide = divides & !self.divide_free.val();
         let load = asks & instruction.load & none;
         let device = asks & instruction.device & none & self.device_free.val();
+        let atomic = asks & instruction.atomic & none & self.device_free.val();
         let divide = divides & self.divide_free.val();
-        let starts = load | device | divide;
+        let starts = load | device | atomic | divide;
         let replay = wait_stores | wait_place | wait_device | wait_divide | starts;
         let retire = acts & !replay;
         let mut cause = instruction.cause;
@@ -94,7 +99,9 @@ impl Logic for CommandWrite {
         self.outcome.next.starts = starts;
         self.outcome.next.load = load;
         self.outcome.next.device = device;
+        self.outcome.next.atomic = atomic;
         self.outcome.next.divide = divide;
+        self.outcome.next.cached = cached;
         self.outcome.next.local_store = retire & instruction.local_store;
         self.outcome.next.exception = exception;
         self.outcome.next.breakpoint = exception & (cause == bits::<5>(3));

@@ -58,7 +58,11 @@ impl MemorySizes {
             banks: config.l2_banks,
             bank_lines: config.l2_bank_lines,
             ways: config.l2_ways,
-            atomic_requesters: if config.atomics { config.cores } else { 0 },
+            atomic_requesters: if config.atomics {
+                config.cores + usize::from(config.command_threads > 0)
+            } else {
+                0
+            },
         }
     }
 

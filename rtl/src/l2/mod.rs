@@ -25,7 +25,7 @@ mod request_crossbar;
 mod response_crossbar;
 mod stores;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod way;
 mod write_monitor;
 

@@ -1,5 +1,6 @@
 //! Random programs in machine mode.
 
+use hermes_rtl::config::Config;
 use rand::seq::SliceRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -27,6 +28,10 @@ pub struct Style {
     pub channels: u32,
     /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
     pub devices: bool,
+    /// Atomic operations.
+    pub atomics: bool,
+    /// CSR `muncached`.
+    pub uncached: bool,
     /// Ends as QEMU's machine `virt` does; else by a lock-up.
     pub ends_machine: bool,
 }
@@ -35,11 +40,28 @@ impl Style {
     /// Programs for a hart of the array.
     #[must_use]
     pub fn array(channels: u32) -> Self {
-        Self { code: 0x1_0000, channels, devices: true, ends_machine: false }
+        Self { code: 0x1_0000, channels, devices: true, atomics: false, uncached: false, ends_machine: false }
+    }
+
+    /// Programs for a hart of an array with this configuration.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        Self {
+            atomics: config.atomics,
+            uncached: config.command_cache_lines > 0,
+            ..Self::array(config.uli_channels.min(2) as u32)
+        }
     }
 
     /// Programs for the machine `virt` of QEMU.
-    pub const VIRT: Self = Self { code: 0x8000_0000, channels: 0, devices: false, ends_machine: true };
+    pub const VIRT: Self = Self {
+        code: 0x8000_0000,
+        channels: 0,
+        devices: false,
+        atomics: false,
+        uncached: false,
+        ends_machine: true,
+    };
 }
 
 /// A random program.
@@ -173,6 +195,12 @@ impl Generator<'_> {
 
     /// One instruction of machine mode, or a few that go together; after them comes the next instruction.
     pub(in super::super) fn system(&mut self, style: Style) {
+        if style.atomics && self.random.gen_bool(0.2) {
+            return self.atomic_operation();
+        }
+        if style.uncached && self.random.gen_bool(0.05) {
+            return self.change_uncached();
+        }
         let kinds = if style.channels > 0 { 16 } else { 13 };
         match self.random.gen_range(0..kinds) {
             0..=2 => self.read_csr(style),
@@ -218,6 +246,56 @@ impl Generator<'_> {
             }
             _ => self.read_csr(style),
         }
+    }
+
+    /// An atomic operation on a word of the data; `lr.w` with its `sc.w`, at times with a store between them; seldom one of an address
+    /// that is not aligned, or where there are no atomic operations.
+    fn atomic_operation(&mut self) {
+        let through = self.random.gen_range(12..16);
+        let base = self.random.gen_range(2..4);
+        let offset = match self.random.gen_range(0..16) {
+            0 => 2,
+            _ => 4 * self.random.gen_range(0..12),
+        };
+        if self.random.gen_bool(0.06) {
+            let where_none = *[NOWHERE, 0xfffe_0000, 0xfff0_4000].choose(self.random).expect("not empty");
+            self.push(Op::Lui, through, 0, 0, where_none as i32);
+        } else {
+            self.push(Op::Addi, through, base, 0, offset);
+        }
+        let operation = *[0, 1, 2, 2, 2, 3, 4, 8, 12, 16, 20, 24, 28].choose(self.random).expect("not empty");
+        self.atomic_word(operation, through);
+        if operation == 2 {
+            if self.random.gen_bool(0.3) {
+                let (rs2, place) = (self.source(), 4 * self.random.gen_range(0..24));
+                self.push(Op::Sw, 0, base, rs2, place);
+            }
+            self.atomic_word(3, through);
+        }
+    }
+
+    fn atomic_word(&mut self, operation: u32, through: u8) {
+        let rd = if self.random.gen_bool(0.1) { 0 } else { u32::from(self.target()) };
+        // The address stays for the `sc.w`.
+        let rd = if rd == u32::from(through) { 8 } else { rd };
+        let rs2 = if operation == 2 { 0 } else { u32::from(self.source()) };
+        let order = self.random.gen_range(0..4);
+        self.words.push(
+            operation << 27 | order << 25 | rs2 << 20 | u32::from(through) << 15 | 2 << 12 | rd << 7 | 0x2f,
+        );
+    }
+
+    /// Reads or writes `muncached`: ranges of the data, or none.
+    fn change_uncached(&mut self) {
+        let through = self.random.gen_range(12..16);
+        let base = self.random.gen_range(2..4);
+        // A word, 64 bytes, 4 KiB; else anything, and off.
+        let low = *[0, 0x1f, 0x7ff].choose(self.random).expect("not empty");
+        self.push(Op::Ori, through, base, 0, low);
+        let rd = self.target();
+        let rs1 = if self.random.gen_bool(0.3) { 0 } else { through };
+        let funct3 = *[1, 1, 1, 2, 3].choose(self.random).expect("not empty");
+        self.words.push(csr_word(funct3, rd, 0x7c0, rs1.into()));
     }
 
     fn read_csr(&mut self, style: Style) {

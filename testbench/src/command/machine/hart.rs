@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::channels::Channels;
 use super::csrs::{Csr, MachineCsrs, Volatile};
+use hermes_rtl::config::Config;
+
 use super::memory::{Registers, Shared, View, OUTSIDE};
 use crate::iss::{Cause, Fault, Hart, Isa, Memory, NoCsrs};
 
@@ -29,9 +31,19 @@ impl Abilities {
     pub const ALL: Self =
         Self { m: true, atomics: true, channels: 2, channel_csrs: true, devices: true, uncached: true };
 
-    /// What the array has now: no atomic operations or data cache.
-    pub const PRESENT: Self =
-        Self { m: true, atomics: false, channels: 2, channel_csrs: true, devices: true, uncached: false };
+    /// What an array with all options has now.
+    pub const PRESENT: Self = Self::ALL;
+
+    /// What the harts of an array with this configuration can do.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        Self {
+            atomics: config.atomics,
+            channels: config.uli_channels,
+            uncached: config.command_cache_lines > 0,
+            ..Self::PRESENT
+        }
+    }
 
     fn isa(&self) -> Isa {
         Isa { m: self.m, atomics: self.atomics, ..Isa::RV32IM_ZBB }
@@ -295,6 +307,12 @@ impl MachineHart {
             Ok(effect) => {
                 if let (Some(value), 1..) = (effect.result, effect.rd) {
                     self.hart.x[usize::from(effect.rd)] = value;
+                }
+                // A store of the hart itself ends its reservation too.
+                if effect.stored.is_some()
+                    && effect.address.map(|address| address / 64) == self.hart.reservation
+                {
+                    self.hart.reservation = None;
                 }
                 self.hart.pc = effect.next_pc;
                 self.fresh_trap = false;

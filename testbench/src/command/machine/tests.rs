@@ -418,6 +418,18 @@ fn atomic_operations_reserve_a_line() {
     );
     bench.steps(6);
     assert_eq!((bench.x(11), bench.x(12), bench.x(13)), (0, 1, 0x2_0004));
+
+    // A store of the hart to the line ends its reservation, one to another line does not.
+    for (offset, fails) in [(4, 1), (60, 0)] {
+        let mut bench = Bench::new(&format!(
+            "   li   t0, 0x20004
+                lr.w a0, (t0)
+                sw   t0, {offset}(t0)
+                sc.w a1, t0, (t0)"
+        ));
+        bench.steps(5);
+        assert_eq!(bench.x(11), fails);
+    }
 }
 
 /// Random programs end as they should, and meet each kind of trap.
@@ -427,7 +439,8 @@ fn random_programs_end() {
     let (mut traps, mut taken, mut instructions) = (BTreeMap::new(), BTreeMap::new(), 0u64);
     for number in 0..12 {
         let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-        let program = machine_program(&mut random, 200, Style::array(2));
+        let style = Style { atomics: true, uncached: true, ..Style::array(2) };
+        let program = machine_program(&mut random, 200, style);
         let mut system = MachineSystem::new(&program.executable, 1, Abilities::ALL).unwrap();
         let end = system.run(2_000_000, |_, retired| {
             instructions += 1;

@@ -1,0 +1,251 @@
+//! Atomic operations of the command processor.
+
+use crate::prelude::*;
+
+/// Sends the atomic operations of the harts to the L2, one at a time for all harts, on the port for writes that they share with the
+/// stores.
+///
+/// 1. `start_valid` in stage W starts an operation; it must not come while `busy` is high. `busy` is high from the next cycle on until
+///    the answer is taken.
+/// 2. It is on offer from the next cycle on, unless a store is on offer that was not accepted; then behind
+///    that. Stores wait while it is on offer; what is on offer stays. Its tag is 0x20 + hart, and
+///    its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number 0xffff, so
+///    each hart has a reservation of its own.
+/// 3. From the cycle of `written_valid` with its tag on `answer_valid` is high, until the edge with `answer_ready`:
+///    `answer_value` is what goes to the register, `answer_error` says that the line could not be read.
+/// 4. An operation of a hart that is held is performed all the same; its answer must be taken.
+#[derive(LogicBlock, Default)]
+pub struct CommandAtomics {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Stage W: an operation starts.
+    pub start_valid: Signal<In, Bit>,
+    /// Its hart.
+    pub start_hart: Signal<In, Bits<3>>,
+    /// Its instruction word.
+    pub start_word: Signal<In, Bits<32>>,
+    /// Its address, a multiple of 4.
+    pub start_address: Signal<In, Bits<32>>,
+    /// Its operand.
+    pub start_data: Signal<In, Bits<32>>,
+    /// An operation is under way.
+    pub busy: Signal<Out, Bit>,
+    /// It is performed.
+    pub answer_valid: Signal<Out, Bit>,
+    /// The answer is taken at this edge.
+    pub answer_ready: Signal<In, Bit>,
+    /// Its hart.
+    pub answer_hart: Signal<Out, Bits<3>>,
+    /// The word before; of `sc.w` 0 if it stored, else 1.
+    pub answer_value: Signal<Out, Bits<32>>,
+    /// The line could not be read.
+    pub answer_error: Signal<Out, Bit>,
+    /// From the store buffer: a store is on offer.
+    pub store_valid: Signal<In, Bit>,
+    /// It is accepted at this edge.
+    pub store_ready: Signal<Out, Bit>,
+    /// Its line address.
+    pub store_line: Signal<In, Bits<26>>,
+    /// The line.
+    pub store_data: Signal<In, Bits<512>>,
+    /// Bytes to write.
+    pub store_strobe: Signal<In, Bits<64>>,
+    /// Its tag, bit 5 low.
+    pub store_tag: Signal<In, Bits<6>>,
+    /// To memory: a store or operation is on offer.
+    pub write_valid: Signal<Out, Bit>,
+    /// From memory: it is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line address.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// The line, or the operation.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Bytes to write.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// Tag for the answer.
+    pub write_tag: Signal<Out, Bits<6>>,
+    /// From memory: a store or operation is performed.
+    pub written_valid: Signal<In, Bit>,
+    /// Its tag.
+    pub written_tag: Signal<In, Bits<6>>,
+    /// Of an operation: the value for the register.
+    pub written_word: Signal<In, Bits<32>>,
+    /// Of an operation: the line could not be read.
+    pub written_error: Signal<In, Bit>,
+    /// An operation is under way, and is to be sent.
+    busy_q: Register<Bit>,
+    sending: Register<Bit>,
+    /// A store is on offer and was not accepted.
+    stays: Register<Bit>,
+    hart: Register<Bits<3>>,
+    address: Register<Bits<32>>,
+    operation: Register<Bits<5>>,
+    operand: Register<Bits<32>>,
+    /// The answer is here.
+    here: Register<Bit>,
+    value: Register<Bits<32>>,
+    error: Register<Bit>,
+}
+
+impl Logic for CommandAtomics {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // On offer
+        let offers = self.sending.q.val() & !self.stays.q.val();
+        self.write_valid.next = self.store_valid.val() | offers;
+        self.write_line.next = self.store_line.val();
+        self.write_data.next = self.store_data.val();
+        self.write_strobe.next = self.store_strobe.val();
+        self.write_tag.next = self.store_tag.val();
+        self.store_ready.next = self.write_ready.val() & !offers;
+        if offers {
+            self.write_line.next = self.address.q.val().get_bits::<26>(6);
+            self.write_data.next = bit_cast::<512, 32>(self.operand.q.val())
+                | (bit_cast::<512, 16>(bits::<16>(0xffff)) << bits::<6>(32))
+                | (bit_cast::<512, 5>(self.operation.q.val()) << bits::<6>(48))
+                | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<6>(53));
+            self.write_strobe.next =
+                bits::<64>(15) << (bit_cast::<6, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<3>(2));
+            self.write_tag.next = bits::<6>(0x20) | bit_cast::<6, 3>(self.hart.q.val());
+        }
+        self.stays.d.next = self.store_valid.val() & !offers & !self.write_ready.val();
+        if self.start_valid.val() {
+            self.hart.d.next = self.start_hart.val();
+            self.address.d.next = self.start_address.val();
+            self.operation.d.next = self.start_word.val().get_bits::<5>(27);
+            self.operand.d.next = self.start_data.val();
+        }
+        self.sending.d.next =
+            self.start_valid.val() | (self.sending.q.val() & !(offers & self.write_ready.val()));
+
+        // The answer
+        let comes = self.written_valid.val() & self.written_tag.val().get_bit(5);
+        let answers = comes | self.here.q.val();
+        self.answer_valid.next = answers;
+        self.answer_hart.next = self.hart.q.val();
+        self.answer_value.next = self.written_word.val();
+        self.answer_error.next = self.written_error.val();
+        if self.here.q.val() {
+            self.answer_value.next = self.value.q.val();
+            self.answer_error.next = self.error.q.val();
+        }
+        if comes {
+            self.value.d.next = self.written_word.val();
+            self.error.d.next = self.written_error.val();
+        }
+        self.here.d.next = answers & !self.answer_ready.val();
+        self.busy_q.d.next =
+            self.start_valid.val() | (self.busy_q.q.val() & !(answers & self.answer_ready.val()));
+        self.busy.next = self.busy_q.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::{random, settle, start, tick};
+    use rand::Rng;
+    use std::collections::VecDeque;
+
+    /// Operations and stores at random: each passes once, what is on offer stays, and answers come back.
+    #[test]
+    fn operations_pass_between_stores() {
+        let mut random = random();
+        let mut unit = CommandAtomics::default();
+        start!(unit);
+        let mut stores: VecDeque<u64> = VecDeque::new();
+        let mut next = 0u64;
+        // The operation under way: hart, word, address, operand; whether it was sent, when it is answered.
+        let mut operation: Option<(u64, u64, u64, u64)> = None;
+        let mut sent: Option<(u64, u32, bool)> = None;
+        let mut answer: Option<(u32, bool)> = None;
+        let mut on_offer: Option<(u64, u64)> = None;
+        let (mut operations, mut passed, mut kept) = (0, 0, 0);
+        for cycle in 0..20_000u64 {
+            if random.gen_bool(0.4) && stores.len() < 4 {
+                stores.push_back(next);
+                next += 1;
+            }
+            let starts = operation.is_none() && random.gen_bool(0.3);
+            let new = (
+                random.gen_range(0..8u64),
+                u64::from(random.gen::<u32>()),
+                u64::from(random.gen::<u32>() & !3),
+                u64::from(random.gen::<u32>()),
+            );
+            unit.start_valid.next = starts;
+            unit.start_hart.next = new.0.into();
+            unit.start_word.next = new.1.into();
+            unit.start_address.next = new.2.into();
+            unit.start_data.next = new.3.into();
+            unit.store_valid.next = !stores.is_empty();
+            unit.store_line.next = stores.front().copied().unwrap_or(0).into();
+            unit.store_tag.next = 3.into();
+            unit.store_strobe.next = 0xf0.into();
+            unit.store_data.next = 0x1234.into();
+            unit.write_ready.next = random.gen_bool(0.6);
+            // An acknowledgement of a store, or the answer.
+            let answers = sent.filter(|s| s.0 <= cycle && random.gen());
+            unit.written_valid.next = answers.is_some() || random.gen();
+            let hart = operation.map_or(0, |o| o.0);
+            unit.written_tag.next =
+                if answers.is_some() { 0x20 + hart } else { random.gen_range(0..32) }.into();
+            let (word, error) = answers.map_or((random.gen(), random.gen()), |a| (a.1, a.2));
+            unit.written_word.next = u64::from(word).into();
+            unit.written_error.next = error;
+            let ready = random.gen_bool(0.7);
+            unit.answer_ready.next = ready;
+            settle!(unit);
+
+            assert_eq!(unit.busy.val(), operation.is_some(), "cycle {cycle}");
+            let offered = unit
+                .write_valid
+                .val()
+                .then(|| (unit.write_line.val().to_u64(), unit.write_tag.val().to_u64()));
+            if on_offer.is_some() {
+                assert_eq!(offered, on_offer, "cycle {cycle}: what is on offer stays");
+            }
+            on_offer = offered.filter(|_| !unit.write_ready.next);
+            let unsent = operation.filter(|_| sent.is_none() && answer.is_none());
+            assert_eq!(offered.is_some(), !stores.is_empty() || unsent.is_some(), "cycle {cycle}");
+            let taken = offered.filter(|_| unit.write_ready.next);
+            let is_operation = taken.is_some_and(|(_, tag)| tag >= 0x20);
+            assert_eq!(unit.store_ready.val() && !stores.is_empty(), taken.is_some() && !is_operation);
+            if let (Some((line, tag)), true) = (taken, is_operation) {
+                let (hart, word, address, operand) = unsent.expect("an operation");
+                assert_eq!((line, tag), (address >> 6, 0x20 + hart), "cycle {cycle}");
+                assert_eq!(unit.write_strobe.val().to_u64(), 15 << (address & 60), "cycle {cycle}");
+                let expected = operand | 0xffff << 32 | (word >> 27) << 48 | (address >> 2 & 15) << 53;
+                assert_eq!(unit.write_data.val(), Bits::<512>::from(expected), "cycle {cycle}");
+                sent = Some((cycle + random.gen_range(1..20), random.gen(), random.gen_bool(0.1)));
+            } else if let Some((line, _)) = taken {
+                assert_eq!(Some(line), stores.pop_front());
+                assert_eq!(unit.write_data.val(), Bits::<512>::from(0x1234u64));
+                passed += 1;
+            }
+            if let Some((_, word, error)) = answers {
+                answer = Some((word, error));
+                sent = None;
+            }
+            assert_eq!(unit.answer_valid.val(), answer.is_some(), "cycle {cycle}");
+            if let Some(expected) = answer {
+                let found = (unit.answer_value.val().to_u32(), unit.answer_error.val());
+                assert_eq!(found, expected, "cycle {cycle}");
+                assert_eq!(unit.answer_hart.val().to_u64(), hart);
+                kept += usize::from(!ready);
+                if ready {
+                    answer = None;
+                    operation = None;
+                    operations += 1;
+                }
+            }
+            if starts {
+                operation = Some(new);
+            }
+            tick!(unit);
+        }
+        assert!(operations > 500 && passed > 1_000 && kept > 100, "{operations} {passed} {kept}");
+    }
+}
