@@ -50,10 +50,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let library = array::library(&config, false, quiet, |_| {})?;
     let began = Instant::now();
     let bar = print::progress(wanted, quiet);
-    let (mut total, mut cycles, mut programs) = (Seen::default(), 0, 0);
+    let (mut total, mut cycles, mut runs) = (Seen::default(), 0, 0);
     let mut host = None;
     while total.instructions < wanted {
-        let seed = args.first_seed + programs;
+        let seed = args.first_seed + runs;
         let memory = MemoryOptions {
             latency: args.latency,
             stall_percent: args.stalls,
@@ -61,18 +61,20 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             ..MemoryOptions::default()
         };
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
-        if programs % PROGRAMS == 0 {
+        if runs % PROGRAMS == 0 {
             host = Some(Host::new(Simulation::new(library.instantiate()?, MEMORY_BYTES, memory)?)?);
         }
         let Some(host) = &mut host else { continue };
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let program = machine_program(&mut random, BLOCKS, style);
-        let ended = bench.run_on(host, &program.executable, LIMIT).map_err(|error| {
+        let programs: Vec<_> = (0..config.command_threads as u32)
+            .map(|hart| machine_program(&mut random, BLOCKS, style.of_hart(hart)).executable)
+            .collect();
+        let ended = bench.run_harts_on(host, &programs, LIMIT).map_err(|error| {
             anyhow!(
                 "seed {seed}: {error}\nrepeat it with: hermes fuzz --firmware --instructions 1 --first-seed {seed} \
-                 --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --uli-channels {} --command-cache-lines {} --latency {} --stalls {}",
+                 --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --command-threads {} --uli-channels {} --command-cache-lines {} --latency {} --stalls {}",
                 config.preset, config.cores, config.lanes, config.warps, config.l2_banks, config.l2_bank_lines,
-                config.uli_channels, config.command_cache_lines, args.latency, args.stalls
+                config.command_threads, config.uli_channels, config.command_cache_lines, args.latency, args.stalls
             )
         })?;
         total.instructions += ended.seen.instructions;
@@ -80,19 +82,21 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         total.interrupts += ended.seen.interrupts;
         total.user_interrupts += ended.seen.user_interrupts;
         cycles += ended.cycles;
-        programs += 1;
+        runs += 1;
         bar.set_position(total.instructions);
     }
     bar.finish_and_clear();
     print::line(format!(
-        "programs             {programs}, seeds {} to {}\n\
+        "programs             {}, one for each of {} harts, seeds {} to {}\n\
          instructions         {} compared one by one in {cycles} cycles, and the memory after each program\n\
          exceptions           {}\n\
          interrupts           {} of machine mode, {} in user level\n\
          differences          0\n\
          time                 {:.1} s",
+        runs * config.command_threads as u64,
+        config.command_threads,
         args.first_seed,
-        args.first_seed + programs.saturating_sub(1),
+        args.first_seed + runs.saturating_sub(1),
         total.instructions,
         total.exceptions,
         total.interrupts,

@@ -131,6 +131,35 @@ fn random_programs() {
     assert!(causes.len() > 3, "{causes:?}");
 }
 
+/// Random programs in machine mode on four harts at a time, each in lock-step with its reference.
+#[test]
+fn random_programs_on_four_harts() {
+    let seed = seed();
+    let abilities = Abilities { channels: 2, ..present() };
+    let library = build(&Config { uli_channels: 2, command_threads: 4, ..config() });
+    let mut total = Seen::default();
+    for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
+        let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
+        let model = library.instantiate().unwrap();
+        let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
+        for number in 0..3 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
+            let programs: Vec<_> = (0..4)
+                .map(|hart| machine_program(&mut random, 120, Style::array(2).of_hart(hart)).executable)
+                .collect();
+            let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
+            let ended = ended.unwrap_or_else(|e| panic!("programs {number}: {e}"));
+            total.instructions += ended.seen.instructions;
+            total.exceptions += ended.seen.exceptions;
+            total.interrupts += ended.seen.interrupts;
+            total.user_interrupts += ended.seen.user_interrupts;
+        }
+    }
+    println!("{total:?}");
+    assert!(total.instructions > 50_000 && total.exceptions > 1_000, "{total:?}");
+    assert!(total.user_interrupts > 100, "{total:?}");
+}
+
 /// Random programs in machine mode, which end by a lock-up: exceptions, CSRs, `mret`, user-level interrupts.
 #[test]
 fn random_programs_in_machine_mode() {

@@ -23,7 +23,7 @@ fn array() -> &'static ModelLibrary {
             cores: 1,
             lanes: 2,
             warps: 2,
-            command_threads: 1,
+            command_threads: 4,
             uli_channels: 2,
             spawn_slots: 16,
             l2_banks: 2,
@@ -157,7 +157,7 @@ fn the_library() {
         int main(void) {
             uint32_t begin = csr_read(mcycle);
             if (REGISTER(ID) == 0) return 1;
-            if (hart_count() != 1 || hart_number() != 0) return 2;
+            if (hart_count() != 4 || hart_number() != 0) return 2;
             REGISTER(COMMIT_WATERMARK) = 123;
             if (REGISTER(COMMIT_WATERMARK) != 123) return 3;
             if (local[0] + local[3] != 5) return 4;
@@ -178,6 +178,27 @@ fn the_library() {
             return csr_read(mcycle) - begin > 9000 ? 0 : 7;
         }"#;
     assert_eq!(run(&mut host(), &program(text)), (FirmwareEnd::Value(0), "5 ticks\n".into()));
+}
+
+/// A queue between two harts in local memory; the other two sleep.
+#[test]
+fn two_harts() {
+    let (end, output) = run(&mut host(), &example("two-harts.c"));
+    assert_eq!(output, "sum 374250\n");
+    assert_eq!(end, FirmwareEnd::Value(0));
+}
+
+/// Instructions a cycle of one hart and of four, of the program of which section 2.1 of the design has the figures of the cores.
+#[test]
+fn instructions_a_cycle() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm/bench/scalar.c");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scalar.elf");
+    build_firmware(&[source], &path).unwrap();
+    let (end, output) = run(&mut host(), &Firmware::read(&path).unwrap());
+    println!("{output}");
+    assert_eq!(end, FirmwareEnd::Value(0), "{output}");
+    assert_eq!(output.lines().count(), 2, "{output}");
 }
 
 #[test]

@@ -40,7 +40,8 @@ pub struct CommandExecute {
     pub drop_read: Signal<In, Bits<8>>,
     /// Harts whose instruction in stage X is dropped.
     pub drop_executed: Signal<In, Bits<8>>,
-    /// Harts with a jump or branch in stages R and X whose next PC is not certain.
+    /// Harts whose next PC is not certain: with a jump or branch in stage R or X, or an instruction in X that may be replayed for its
+    /// answer.
     pub open: Signal<Out, Bits<8>>,
     /// Stage X: the hart of the instruction; that of the redirection as well.
     pub execute_hart: Signal<Out, Bits<3>>,
@@ -198,7 +199,12 @@ impl Logic for CommandExecute {
         self.redirect_pc.next = next;
         self.redirect_returns.next = instruction.trap_return | instruction.leave;
         let turns = self.valid_x.q.val()
-            & (instruction.branch | instruction.jump_register | instruction.trap_return | instruction.leave);
+            & (instruction.branch
+                | instruction.load
+                | instruction.divide
+                | instruction.jump_register
+                | instruction.trap_return
+                | instruction.leave);
         let may_turn = self.valid_r.q.val()
             & (self.read.q.val().branch
                 | self.read.q.val().jump_register

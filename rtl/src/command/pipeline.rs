@@ -202,14 +202,17 @@ impl Logic for CommandPipeline {
         for h in 0..self._harts {
             ready = ready.replace_bit(h, self.hart[h].ready.val() & !stall);
         }
-        // The PC behind a jump by register is known in stage X, and so is that behind `mret` and ERETURN.
-        let turns = self.decode.decoded.val().jump_register
+        // What a hart fetches is in vain in the cycle in which it is sent elsewhere. The PC behind a jump by register, `mret` and
+        // ERETURN is known in stage X.
+        let turns = self.decode.redirects.val()
+            | self.decode.decoded.val().jump_register
             | self.decode.decoded.val().trap_return
             | self.decode.decoded.val().leave;
-        let mut open = self.execute.open.val();
+        let mut turning = bits::<8>(0);
         if self.fetch.decode_valid.val() & turns {
-            open = self.execute.open.val() | (bits::<8>(1) << self.fetch.decode_hart.val());
+            turning = bits::<8>(1) << self.fetch.decode_hart.val();
         }
+        let open = self.execute.open.val() | self.write.drop.val() | turning;
         let mut redirected = taken;
         if self.execute.redirect_valid.val() & self.execute.redirect_returns.val() {
             redirected = taken | (bits::<8>(1) << self.execute.execute_hart.val());

@@ -1,4 +1,4 @@
-//! Runs a program on a hart of the Verilated array.
+//! Runs programs on the harts of the Verilated array.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,8 +22,8 @@ pub enum CommandError {
     /// The array or its simulation failed, or the array differs from the reference.
     #[error(transparent)]
     Cosim(#[from] CosimError),
-    /// The hart still runs.
-    #[error("the hart did not stop within {0} cycles")]
+    /// A hart still runs.
+    #[error("a hart did not stop within {0} cycles")]
     Limit(u64),
     /// Memory is not what the reference left.
     #[error("memory at {address:#010x}: expected {expected:#010x}, found {found:#010x}")]
@@ -39,11 +39,11 @@ pub enum CommandError {
 
 /// How a program ended.
 pub struct Ended {
-    /// Cycles from the start of the hart to the look at which it was stopped.
+    /// Cycles from the start of the harts to the look at which all were stopped.
     pub cycles: u64,
     /// What was compared with the reference, with the instruction that stopped the hart.
     pub seen: Seen,
-    /// What stopped it, as the reference has it.
+    /// What stopped hart 0, as the reference has it.
     pub fault: Option<Fault>,
     /// The shared memory afterwards, with what was in the L2.
     pub memory: MemoryImage,
@@ -52,6 +52,7 @@ pub struct Ended {
 /// The trace ports of the command processor.
 struct CommandPorts {
     valid: Output,
+    hart: Output,
     pc: Output,
     next_pc: Output,
     word: Output,
@@ -68,6 +69,7 @@ impl CommandPorts {
         let port = |name: &str, width| model.output(&format!("trace_cp_{name}"), width);
         Ok(Self {
             valid: port("valid", 1)?,
+            hart: port("hart", 3)?,
             pc: port("pc_rdata", 32)?,
             next_pc: port("pc_wdata", 32)?,
             word: port("insn", 32)?,
@@ -84,6 +86,7 @@ impl CommandPorts {
     fn sample(&self, model: &Model) -> Option<CommandRetired> {
         let word = |port| model.get_u64(port) as u32;
         model.get_bool(self.valid).then(|| CommandRetired {
+            hart: word(self.hart),
             pc: word(self.pc),
             next_pc: word(self.next_pc),
             word: word(self.word),
@@ -139,17 +142,33 @@ impl CommandBench {
         program: &Executable,
         limit: u64,
     ) -> Result<Ended, CommandError> {
+        self.run_harts_on(host, std::slice::from_ref(program), limit)
+    }
+
+    /// As [`CommandBench::run_on`], a program for each hart, hart 0 first, all at the same time; the programs share no memory.
+    ///
+    /// # Errors
+    /// [`CommandError`].
+    pub fn run_harts_on(
+        &self,
+        host: &mut Host<Simulation>,
+        programs: &[Executable],
+        limit: u64,
+    ) -> Result<Ended, CommandError> {
+        let all = (1u32 << programs.len()) - 1;
+        let is_quiet = |value: u32| value & all == all;
         // Hold, nothing outstanding, L2 empty: then memory is the host's.
         host.write("CP_CONTROL", 0)?;
-        host.wait_until("CP_QUIET", |value| value & 1 == 1)?;
+        host.wait_until("CP_QUIET", is_quiet)?;
         host.clean_caches()?;
-        for segment in &program.segments {
+        for segment in programs.iter().flat_map(|program| &program.segments) {
             host.device_mut().write_memory(segment.address, &segment.bytes)?;
         }
         let ports = CommandPorts::bind(host.device_mut().model_mut()).map_err(CosimError::from)?;
         let image = host.device_mut().image().clone();
+        let entries: Vec<u32> = programs.iter().map(|program| program.entry).collect();
         let registers = host.registers().map(|register| register.offset).collect();
-        let checker = CommandChecker::new(program.entry, image, self.abilities, registers);
+        let checker = CommandChecker::new(&entries, image, self.abilities, registers);
         let checker = if self.stops_on_break { checker.stopping_on_break() } else { checker };
         let checker = Rc::new(RefCell::new(checker));
         let observer = Rc::clone(&checker);
@@ -157,11 +176,14 @@ impl CommandBench {
             ports.sample(model).map_or(Ok(()), |retired| observer.borrow_mut().retire(cycle, &retired))
         }));
         host.write("INVALIDATE", 3)?;
-        host.write("CP_ENTRY", program.entry)?;
-        // Hart 0 runs; bit 8: `ebreak` stops it.
-        host.write("CP_CONTROL", 1 | u32::from(self.stops_on_break) << 8)?;
+        // A hart takes CP_ENTRY when it starts. Bit 8: `ebreak` stops it.
         let start = host.device_mut().cycle();
-        while host.read("CP_STATUS")? & (1 << 16 | 1) == 0 {
+        for (hart, entry) in entries.iter().enumerate() {
+            host.write("CP_ENTRY", *entry)?;
+            host.write("CP_CONTROL", ((2 << hart) - 1) | u32::from(self.stops_on_break) << 8)?;
+        }
+        let have_stopped = |status: u32| (status | status >> 16) & all == all;
+        while !have_stopped(host.read("CP_STATUS")?) {
             if host.device_mut().cycle() - start > limit {
                 return Err(CommandError::Limit(limit));
             }
@@ -169,7 +191,7 @@ impl CommandBench {
         }
         let cycles = host.device_mut().cycle() - start;
         host.write("CP_CONTROL", 0)?;
-        host.wait_until("CP_QUIET", |value| value & 1 == 1)?;
+        host.wait_until("CP_QUIET", is_quiet)?;
         host.clean_caches()?;
         let memory = host.device_mut().image().clone();
         let checker = checker.borrow();
@@ -178,6 +200,6 @@ impl CommandBench {
             let (expected, found) = (checker.memory().read_u32(address)?, memory.read_u32(address)?);
             return Err(CommandError::Memory { address, expected, found });
         }
-        Ok(Ended { cycles, seen: checker.seen(), fault: checker.ended(), memory })
+        Ok(Ended { cycles, seen: checker.seen(), fault: checker.ended(0), memory })
     }
 }

@@ -1,4 +1,4 @@
-//! The reference of one hart, in lock-step with what the array retires.
+//! The reference of the harts, in lock-step with what the array retires.
 
 use super::machine::{
     Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS,
@@ -9,6 +9,8 @@ use crate::iss::{disassemble, Fault, Isa};
 /// An instruction in the trace of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandRetired {
+    /// Its hart.
+    pub hart: u32,
     /// Its address.
     pub pc: u32,
     /// Address of the next.
@@ -82,30 +84,60 @@ pub struct Seen {
     pub user_interrupts: u64,
 }
 
-/// Compares one hart with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
+/// Compares the harts with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
 /// all that follows, the checker.
 pub struct CommandChecker {
-    hart: MachineHart,
+    harts: Vec<CheckedHart>,
     shared: Shared<FromArray>,
     seen: Seen,
+}
+
+struct CheckedHart {
+    hart: MachineHart,
     /// The last instruction raised an exception.
     trapped: bool,
 }
 
-impl CommandChecker {
-    /// Hart 0, which starts at `entry` with this memory and can do what `abilities` say; `registers` are the offsets of those that the
-    /// array has. Its registers are 0, which those of the array need not be: a program must write a register before it reads it.
-    #[must_use]
-    pub fn new(entry: u32, memory: MemoryImage, abilities: Abilities, registers: Vec<u32>) -> Self {
-        let hart = MachineHart::new(0, entry, abilities);
-        let shared = Shared::new(memory, 1, FromArray { registers, cycle: 0 });
-        Self { hart, shared, seen: Seen::default(), trapped: false }
+impl CheckedHart {
+    /// The channel whose handler this instruction begins, or the one that an interrupt of machine mode put off.
+    fn channel(&self, seen: &CommandRetired) -> Option<Taken> {
+        seen.uli.then(|| Taken::Channel(self.hart.channels.deliverable().unwrap_or(usize::MAX)))
     }
 
-    /// `ebreak` stops the hart, instead of raising an exception.
+    /// The interrupt of machine mode whose handler this instruction begins; `pending`: `mip`.
+    fn interrupt(&self, seen: &CommandRetired, pending: u32) -> Option<Taken> {
+        // The first instruction of an exception's handler is no news.
+        if !seen.intr || self.trapped {
+            return None;
+        }
+        let vector = self.hart.csrs.vector;
+        let by_address =
+            INTERRUPTS.into_iter().find(|number| seen.pc == (vector & !3).wrapping_add(4 * number));
+        let number = if vector & 1 != 0 { by_address } else { self.hart.csrs.interrupt(pending) };
+        Some(Taken::Interrupt(number.unwrap_or(u32::MAX)))
+    }
+}
+
+impl CommandChecker {
+    /// Harts that start at `entries`, hart 0 first, with this memory, and can do what `abilities` say; `registers` are the offsets of those that the
+    /// array has. Its registers are 0, which those of the array need not be: a program must write a register before it reads it.
+    #[must_use]
+    pub fn new(entries: &[u32], memory: MemoryImage, abilities: Abilities, registers: Vec<u32>) -> Self {
+        let hart = |(number, entry): (u32, &u32)| CheckedHart {
+            hart: MachineHart::new(number, *entry, abilities),
+            trapped: false,
+        };
+        let harts: Vec<_> = (0..).zip(entries).map(hart).collect();
+        let shared = Shared::new(memory, harts.len() as u32, FromArray { registers, cycle: 0 });
+        Self { harts, shared, seen: Seen::default() }
+    }
+
+    /// `ebreak` stops its hart, instead of raising an exception.
     #[must_use]
     pub fn stopping_on_break(mut self) -> Self {
-        self.hart.stops_on_break = true;
+        for checked in &mut self.harts {
+            checked.hart.stops_on_break = true;
+        }
         self
     }
 
@@ -115,12 +147,13 @@ impl CommandChecker {
         self.seen
     }
 
-    /// The exception that ended the program: `ebreak` that stopped the hart, or the one whose handler could not begin.
+    /// The exception that ended the program of a hart: `ebreak` that stopped it, or the one whose handler could not begin.
     #[must_use]
-    pub fn ended(&self) -> Option<Fault> {
-        let csrs = &self.hart.csrs;
-        match self.hart.state {
-            State::Stopped => Some(Fault { cause: crate::iss::Cause::Breakpoint, value: self.hart.hart.pc }),
+    pub fn ended(&self, number: usize) -> Option<Fault> {
+        let hart = &self.harts.get(number)?.hart;
+        let csrs = &hart.csrs;
+        match hart.state {
+            State::Stopped => Some(Fault { cause: crate::iss::Cause::Breakpoint, value: hart.hart.pc }),
             State::LockedUp => {
                 let cause = crate::iss::Cause::ALL.into_iter().find(|cause| *cause as u32 == csrs.cause);
                 cause.map(|cause| Fault { cause, value: csrs.value })
@@ -135,25 +168,6 @@ impl CommandChecker {
         &self.shared.memory
     }
 
-    /// The channel whose handler this instruction begins, or the one that an interrupt of machine mode put off.
-    fn channel(&self, seen: &CommandRetired) -> Option<Taken> {
-        seen.uli.then(|| Taken::Channel(self.hart.channels.deliverable().unwrap_or(usize::MAX)))
-    }
-
-    /// The interrupt of machine mode whose handler this instruction begins.
-    fn interrupt(&mut self, seen: &CommandRetired) -> Option<Taken> {
-        // The first instruction of an exception's handler is no news.
-        if !seen.intr || self.trapped {
-            return None;
-        }
-        let vector = self.hart.csrs.vector;
-        let pending = self.shared.pending(0);
-        let by_address =
-            INTERRUPTS.into_iter().find(|number| seen.pc == (vector & !3).wrapping_add(4 * number));
-        let number = if vector & 1 != 0 { by_address } else { self.hart.csrs.interrupt(pending) };
-        Some(Taken::Interrupt(number.unwrap_or(u32::MAX)))
-    }
-
     /// The array retired an instruction in `cycle`.
     ///
     /// # Errors
@@ -163,14 +177,22 @@ impl CommandChecker {
         let number = self.seen.instructions + 1;
         let text = |difference: &dyn std::fmt::Display| {
             let isa = Isa { m: true, atomics: true, ..Isa::RV32IM_ZBB };
-            format!("instruction {number} ({}): {difference}", disassemble(seen.pc, seen.word, &isa))
+            format!(
+                "instruction {number}, of hart {} ({}): {difference}",
+                seen.hart,
+                disassemble(seen.pc, seen.word, &isa)
+            )
         };
-        let channel = self.channel(seen);
+        let pending = self.shared.pending(seen.hart);
+        let Some(checked) = self.harts.get_mut(seen.hart as usize) else {
+            return Err(text(&format_args!("hart {} does not run", seen.hart)));
+        };
+        let channel = checked.channel(seen);
         if let Some(channel) = channel {
-            self.hart.take(&mut self.shared, channel).map_err(|difference| text(&difference))?;
+            checked.hart.take(&mut self.shared, channel).map_err(|difference| text(&difference))?;
         }
-        let interrupt = self.interrupt(seen);
-        let retired = self.hart.step(&mut self.shared, interrupt);
+        let interrupt = checked.interrupt(seen, pending);
+        let retired = checked.hart.step(&mut self.shared, interrupt);
         let retired = retired.map_err(|difference: Difference| text(&difference))?;
         self.seen.instructions = number;
         self.seen.exceptions += u64::from(retired.trap.is_some());
@@ -184,7 +206,7 @@ impl CommandChecker {
         };
         if retired.volatile && rd != 0 {
             value = seen.value;
-            self.hart.hart.x[rd as usize] = value;
+            checked.hart.hart.x[rd as usize] = value;
         }
         let expected = CommandRetired {
             pc: retired.pc,
@@ -197,9 +219,9 @@ impl CommandChecker {
             ..*seen
         };
         // The first of a handler must be told as that.
-        let marked = seen.intr || !self.trapped || self.hart.state == State::Stopped;
-        self.trapped = trap && self.hart.state != State::Stopped;
-        if *seen == expected && (marked || self.hart.state == State::LockedUp) {
+        let marked = seen.intr || !checked.trapped || checked.hart.state == State::Stopped;
+        checked.trapped = trap && checked.hart.state != State::Stopped;
+        if *seen == expected && (marked || checked.hart.state == State::LockedUp) {
             return Ok(());
         }
         Err(text(&format_args!("expected {expected:x?}, found {seen:x?}")))

@@ -24,6 +24,8 @@ const FINISHED: u32 = 0x5555;
 pub struct Style {
     /// Address of the first instruction, a multiple of 4096; data lies from 1 MiB behind it on.
     pub code: u32,
+    /// The hart: its are the timer and the software interrupt that the program uses.
+    pub hart: u32,
     /// Channels of user-level interrupts that the program uses.
     pub channels: u32,
     /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
@@ -40,7 +42,15 @@ impl Style {
     /// Programs for a hart of the array.
     #[must_use]
     pub fn array(channels: u32) -> Self {
-        Self { code: 0x1_0000, channels, devices: true, atomics: false, uncached: false, ends_machine: false }
+        Self {
+            code: 0x1_0000,
+            hart: 0,
+            channels,
+            devices: true,
+            atomics: false,
+            uncached: false,
+            ends_machine: false,
+        }
     }
 
     /// Programs for a hart of an array with this configuration.
@@ -53,9 +63,16 @@ impl Style {
         }
     }
 
+    /// The same for another hart: its code and data lie 2 MiB behind those of the hart before it.
+    #[must_use]
+    pub fn of_hart(self, hart: u32) -> Self {
+        Self { code: 0x1_0000 + hart * 0x20_0000, hart, ..self }
+    }
+
     /// Programs for the machine `virt` of QEMU.
     pub const VIRT: Self = Self {
         code: 0x8000_0000,
+        hart: 0,
         channels: 0,
         devices: false,
         atomics: false,
@@ -73,7 +90,7 @@ pub struct MachineProgram {
     pub last: u32,
 }
 
-/// A program of about `blocks` blocks in machine mode for hart 0. Exceptions are skipped by its handler, interrupts are cleared by it.
+/// A program of about `blocks` blocks in machine mode. Exceptions are skipped by its handler, interrupts are cleared by it.
 pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> MachineProgram {
     let data = [style.code + 0x10_0800, style.code + 0x10_4820];
     let vectored = random.gen();
@@ -183,14 +200,21 @@ impl Generator<'_> {
         self.words.push(0x3020_0073);
     }
 
+    /// Offsets of `msip` and `mtimecmp` of the hart.
+    fn timer_places(&self) -> (i32, i32) {
+        let hart = self.machine.map_or(0, |style| style.hart as i32);
+        (4 * hart, 8 * hart)
+    }
+
     /// Clears the interrupts of software and timer.
     fn clear_interrupts(&mut self) {
         let [a, b] = SCRATCH;
+        let (software, compare) = self.timer_places();
         self.push(Op::Lui, a, 0, 0, 0xfff0_0000_u32 as i32);
-        self.push(Op::Sw, 0, a, 0, 0);
+        self.push(Op::Sw, 0, a, 0, software);
         self.push(Op::Addi, b, 0, 0, -1);
         self.push(Op::Lui, a, 0, 0, 0xfff0_4000_u32 as i32);
-        self.push(Op::Sw, 0, a, b, 4);
+        self.push(Op::Sw, 0, a, b, compare + 4);
     }
 
     /// One instruction of machine mode, or a few that go together; after them comes the next instruction.
@@ -398,15 +422,16 @@ impl Generator<'_> {
     fn software_interrupt(&mut self) {
         let through = self.random.gen_range(12..16);
         let timer = self.random.gen_bool(0.4);
+        let (software, compare) = self.timer_places();
         self.words.push(csr_word(6, 0, 0x304, 8));
         if timer {
             self.push(Op::Lui, through, 0, 0, 0xfff0_4000_u32 as i32);
-            self.push(Op::Sw, 0, through, 0, 0);
-            self.push(Op::Sw, 0, through, 0, 4);
+            self.push(Op::Sw, 0, through, 0, compare);
+            self.push(Op::Sw, 0, through, 0, compare + 4);
         } else {
             self.push(Op::Lui, through, 0, 0, 0xfff0_0000_u32 as i32);
             self.push(Op::Addi, 10, 0, 0, 1);
-            self.push(Op::Sw, 0, through, 10, 0);
+            self.push(Op::Sw, 0, through, 10, software);
         }
     }
 
@@ -415,12 +440,13 @@ impl Generator<'_> {
         let through = self.random.gen_range(12..16);
         self.words.push(csr_word(7, 0, 0x300, 8));
         self.push(Op::Lui, through, 0, 0, 0xfff0_0000_u32 as i32);
+        let (software, _) = self.timer_places();
         self.push(Op::Addi, 10, 0, 0, 1);
-        self.push(Op::Sw, 0, through, 10, 0);
+        self.push(Op::Sw, 0, through, 10, software);
         self.words.push(csr_word(6, 0, 0x304, 8));
         self.words.push(0x1050_0073);
         if self.random.gen() {
-            self.push(Op::Sw, 0, through, 0, 0);
+            self.push(Op::Sw, 0, through, 0, software);
         }
         self.words.push(csr_word(6, 0, 0x300, 8));
     }

@@ -90,6 +90,24 @@ failed:
     sw      t0, 0(s1)
     ebreak
 
+# On the other harts: arithmetic, branches, local memory, for ever.
+    .globl  other_hart
+other_hart:
+    csrr    t0, mhartid
+    slli    t0, t0, 6
+    lui     t1, 0xfffe0
+    add     t1, t1, t0
+    sw      x0, 0(t1)
+    li      t2, 0
+1:  addi    t2, t2, 1
+    lw      t3, 0(t1)
+    add     t3, t3, t2
+    sw      t3, 0(t1)
+    andi    t4, t2, 3
+    bnez    t4, 1b
+    xor     t5, t3, t2
+    j       1b
+
 # Counts in s9, which the main program only reads, and in memory; uses s10 and s11, which it leaves alone.
     .globl  handler
 handler:
