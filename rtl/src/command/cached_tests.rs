@@ -109,11 +109,11 @@ fn what_others_wrote_is_seen_behind_an_acquire() {
         (DATA, true),
         (DATA + 4, false),
         (DATA | 3, true),
-        (DATA + 8 | 3, false),
+        ((DATA + 8) | 3, false),
         (DATA | 0x1f, true),
-        (DATA + 0x40 | 0x1f, false),
+        ((DATA + 0x40) | 0x1f, false),
         (DATA | 0x7ff, true),
-        (DATA + 0x1000 | 0x7ff, false),
+        ((DATA + 0x1000) | 0x7ff, false),
         (0xffff_ffff, true),
     ] {
         let expected = if uncached { 2 } else { 1 };
