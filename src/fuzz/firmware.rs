@@ -76,6 +76,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         total.exceptions += ended.seen.exceptions;
         total.interrupts += ended.seen.interrupts;
         total.user_interrupts += ended.seen.user_interrupts;
+        total.external += ended.seen.external;
+        total.events += ended.seen.events;
         cycles += ended.cycles;
         programs += 1;
         bar.set_position(total.instructions);
@@ -85,7 +87,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         "programs             {programs}, seeds {} to {}\n\
          instructions         {} compared one by one in {cycles} cycles, and the memory after each program\n\
          exceptions           {}\n\
-         interrupts           {} of machine mode, {} in user level\n\
+         interrupts           {} of machine mode, {} of them external; {} in user level, {} of them by doorbells\n\
          differences          0\n\
          time                 {:.1} s",
         args.first_seed,
@@ -93,7 +95,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         total.instructions,
         total.exceptions,
         total.interrupts,
+        total.external,
         total.user_interrupts,
+        total.events,
         began.elapsed().as_secs_f64(),
     ))
 }

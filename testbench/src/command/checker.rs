@@ -1,7 +1,7 @@
 //! The reference of one hart, in lock-step with what the array retires.
 
 use super::machine::{
-    Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS,
+    Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS, REGISTERS_BASE,
 };
 use crate::cosim::MemoryImage;
 use crate::iss::{disassemble, Fault, Isa};
@@ -36,14 +36,30 @@ struct FromArray {
     cycle: u64,
     /// Offsets of the registers that are there.
     registers: Vec<u32>,
+    /// Bits of CP_IRQ_PENDING, which only the program sets, by doorbells, and of CP_IRQ_ENABLE_0.
+    pending: u32,
+    enable: u32,
 }
+
+/// Offsets of the registers whose writes the hart notices.
+const CP_DOORBELL: u32 = 0x30c;
+const CP_IRQ_PENDING: u32 = 0x310;
+const CP_IRQ_ENABLE: u32 = 0x320;
+/// Bits of CP_DOORBELL that are bits of CP_IRQ_PENDING.
+const BELLS: u32 = 0xffff_0000;
 
 impl Registers for FromArray {
     fn read(&mut self, _: u32, offset: u32) -> Option<u32> {
         self.registers.contains(&offset).then_some(0)
     }
 
-    fn write(&mut self, _: u32, offset: u32, _: u32) -> bool {
+    fn write(&mut self, _: u32, offset: u32, value: u32) -> bool {
+        match offset {
+            CP_DOORBELL => self.pending |= value & BELLS,
+            CP_IRQ_PENDING => self.pending &= !value,
+            CP_IRQ_ENABLE => self.enable = value,
+            _ => {}
+        }
         self.registers.contains(&offset)
     }
 
@@ -55,9 +71,8 @@ impl Registers for FromArray {
         self.cycle
     }
 
-    // Programs in lock-step do not enable it.
     fn external(&mut self, _: u32) -> bool {
-        false
+        self.pending & self.enable != 0
     }
 
     fn spawn_busy(&mut self, _: u32) -> u32 {
@@ -80,6 +95,10 @@ pub struct Seen {
     pub interrupts: u64,
     /// User-level interrupts.
     pub user_interrupts: u64,
+    /// External interrupts, which are among `interrupts`.
+    pub external: u64,
+    /// User-level interrupts by a bit of CP_IRQ_PENDING, which are among `user_interrupts`.
+    pub events: u64,
 }
 
 /// Compares one hart with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
@@ -98,7 +117,7 @@ impl CommandChecker {
     #[must_use]
     pub fn new(entry: u32, memory: MemoryImage, abilities: Abilities, registers: Vec<u32>) -> Self {
         let hart = MachineHart::new(0, entry, abilities);
-        let shared = Shared::new(memory, 1, FromArray { registers, cycle: 0 });
+        let shared = Shared::new(memory, 1, FromArray { registers, ..FromArray::default() });
         Self { hart, shared, seen: Seen::default(), trapped: false }
     }
 
@@ -169,9 +188,17 @@ impl CommandChecker {
         if let Some(channel) = channel {
             self.hart.take(&mut self.shared, channel).map_err(|difference| text(&difference))?;
         }
+        let by_event = channel.is_some() && self.hart.channels.cause >> 8 == 3;
+        self.seen.events += u64::from(by_event);
         let interrupt = self.interrupt(seen);
+        self.seen.external += u64::from(interrupt == Some(Taken::Interrupt(11)));
         let retired = self.hart.step(&mut self.shared, interrupt);
         let retired = retired.map_err(|difference: Difference| text(&difference))?;
+        if let (Some(address), Some(value)) = (retired.address, retired.stored) {
+            if address == REGISTERS_BASE + CP_DOORBELL {
+                self.hart.channels.event(3, value & BELLS);
+            }
+        }
         self.seen.instructions = number;
         self.seen.exceptions += u64::from(retired.trap.is_some());
         self.seen.interrupts += u64::from(interrupt.is_some());
