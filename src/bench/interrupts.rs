@@ -193,7 +193,7 @@ impl Measured {
             "not a reaction for each write"
         );
         let follows = |i: usize| {
-            reactions[i] > accepted[i] && accepted.get(i + 1).map_or(true, |next| reactions[i] < *next)
+            reactions[i] > accepted[i] && accepted.get(i + 1).is_none_or(|next| reactions[i] < *next)
         };
         ensure!((0..self.events).all(follows), "a reaction before its write, or behind the next one");
         let responses: Vec<u64> = (WARM_UP..self.events).map(|i| reactions[i] - accepted[i]).collect();
