@@ -161,7 +161,10 @@ static inline uint32_t spawn_busy(void) { return csr_read(0x805); }
 #define uliarm 0x803
 #define ulicause 0x804
 
-#define ULI_WRITTEN 1 /* a byte of a range is written; parameter: uli_word, uli_range */
+/* Scenarios. All are events: what came before the arming does not interrupt. */
+#define ULI_WRITTEN 1   /* a byte of a range is written; parameter: uli_word, uli_range */
+#define ULI_SLOT_FREE 2 /* a slot of the thread spawner becomes free, its completion is visible; parameter: mask of slots */
+#define ULI_EVENT 3     /* a bit of CP_IRQ_PENDING is set, also again; parameter: mask of EVENT_ */
 /* What EMONITOR gives. */
 #define ULI_REFUSED (1u << 31)
 #define ULI_WAS_ARMED (1u << 30)

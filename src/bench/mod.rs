@@ -5,10 +5,12 @@ mod core;
 mod cost;
 mod emit;
 mod figure;
+mod interrupts;
 mod memory;
 mod packet_run;
 mod sim;
 mod spawn;
+mod times;
 mod workload;
 
 use std::io::Write as _;
@@ -45,6 +47,8 @@ enum Command {
     Apps(apps::Args),
     /// How quickly a job of the thread spawner starts, alone and beside packets
     Spawn(spawn::Args),
+    /// How quickly the command processor reacts to a write: polling and user-level interrupts side by side
+    Interrupts(interrupts::Args),
 }
 
 impl Args {
@@ -64,6 +68,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Memory(args) => memory::measure(args, quiet)?,
         Command::Apps(args) => apps::measure(args, quiet)?,
         Command::Spawn(args) => spawn::measure(args, quiet)?,
+        Command::Interrupts(args) => interrupts::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
         serde_json::to_writer_pretty(&mut *json, &figures)?;

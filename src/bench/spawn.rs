@@ -23,6 +23,7 @@ use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
+use super::times::Times;
 use crate::array;
 
 /// Bytes of the shared memory.
@@ -79,26 +80,6 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
         ]);
     }
     Ok(figures)
-}
-
-/// Times of jobs in cycles.
-struct Times {
-    count: usize,
-    p50: f64,
-    p99: f64,
-    longest: f64,
-}
-
-impl Times {
-    fn of(times: &[u64]) -> Self {
-        let mut sorted = times.to_vec();
-        sorted.sort_unstable();
-        let at = |share: f64| {
-            let index = (sorted.len() as f64 * share).ceil() as usize;
-            sorted.get(index.saturating_sub(1)).map_or(0.0, |cycles| *cycles as f64)
-        };
-        Self { count: sorted.len(), p50: at(0.5), p99: at(0.99), longest: at(1.0) }
-    }
 }
 
 /// From the trigger of each job to the first fetch of its entry.

@@ -67,7 +67,10 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         let Some(host) = &mut host else { continue };
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let programs: Vec<_> = (0..config.command_threads as u32)
-            .map(|hart| machine_program(&mut random, BLOCKS, style.of_hart(hart)).executable)
+            .map(|hart| {
+                let style = if config.command_threads > 1 { style.of_hart(hart) } else { style };
+                machine_program(&mut random, BLOCKS, style).executable
+            })
             .collect();
         let ended = bench.run_harts_on(host, &programs, LIMIT).map_err(|error| {
             anyhow!(
@@ -81,6 +84,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         total.exceptions += ended.seen.exceptions;
         total.interrupts += ended.seen.interrupts;
         total.user_interrupts += ended.seen.user_interrupts;
+        total.external += ended.seen.external;
+        total.events += ended.seen.events;
         cycles += ended.cycles;
         runs += 1;
         bar.set_position(total.instructions);
@@ -90,7 +95,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         "programs             {}, one for each of {} harts, seeds {} to {}\n\
          instructions         {} compared one by one in {cycles} cycles, and the memory after each program\n\
          exceptions           {}\n\
-         interrupts           {} of machine mode, {} in user level\n\
+         interrupts           {} of machine mode, {} of them external; {} in user level, {} of them by doorbells\n\
          differences          0\n\
          time                 {:.1} s",
         runs * config.command_threads as u64,
@@ -100,7 +105,9 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         total.instructions,
         total.exceptions,
         total.interrupts,
+        total.external,
         total.user_interrupts,
+        total.events,
         began.elapsed().as_secs_f64(),
     ))
 }

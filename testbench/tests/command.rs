@@ -182,9 +182,12 @@ fn random_programs_in_machine_mode() {
             total.exceptions += ended.seen.exceptions;
             total.interrupts += ended.seen.interrupts;
             total.user_interrupts += ended.seen.user_interrupts;
+            total.external += ended.seen.external;
+            total.events += ended.seen.events;
         }
     }
     println!("{total:?}");
     assert!(total.instructions > 50_000 && total.exceptions > 1_000, "{total:?}");
     assert!(total.user_interrupts > 100, "{total:?}");
+    assert!(total.external > 10 && total.events > 30, "{total:?}");
 }

@@ -1,7 +1,7 @@
 //! The reference of the harts, in lock-step with what the array retires.
 
 use super::machine::{
-    Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS,
+    Abilities, Difference, MachineHart, Registers, Shared, State, Taken, Timer, INTERRUPTS, REGISTERS_BASE,
 };
 use crate::cosim::MemoryImage;
 use crate::iss::{disassemble, Fault, Isa};
@@ -38,14 +38,30 @@ struct FromArray {
     cycle: u64,
     /// Offsets of the registers that are there.
     registers: Vec<u32>,
+    /// Bits of CP_IRQ_PENDING, which only the program sets, by doorbells, and of CP_IRQ_ENABLE_0.
+    pending: u32,
+    enable: u32,
 }
+
+/// Offsets of the registers whose writes the hart notices.
+const CP_DOORBELL: u32 = 0x30c;
+const CP_IRQ_PENDING: u32 = 0x310;
+const CP_IRQ_ENABLE: u32 = 0x320;
+/// Bits of CP_DOORBELL that are bits of CP_IRQ_PENDING.
+const BELLS: u32 = 0xffff_0000;
 
 impl Registers for FromArray {
     fn read(&mut self, _: u32, offset: u32) -> Option<u32> {
         self.registers.contains(&offset).then_some(0)
     }
 
-    fn write(&mut self, _: u32, offset: u32, _: u32) -> bool {
+    fn write(&mut self, _: u32, offset: u32, value: u32) -> bool {
+        match offset {
+            CP_DOORBELL => self.pending |= value & BELLS,
+            CP_IRQ_PENDING => self.pending &= !value,
+            CP_IRQ_ENABLE => self.enable = value,
+            _ => {}
+        }
         self.registers.contains(&offset)
     }
 
@@ -57,9 +73,8 @@ impl Registers for FromArray {
         self.cycle
     }
 
-    // Programs in lock-step do not enable it.
     fn external(&mut self, _: u32) -> bool {
-        false
+        self.pending & self.enable != 0
     }
 
     fn spawn_busy(&mut self, _: u32) -> u32 {
@@ -82,6 +97,10 @@ pub struct Seen {
     pub interrupts: u64,
     /// User-level interrupts.
     pub user_interrupts: u64,
+    /// External interrupts, which are among `interrupts`.
+    pub external: u64,
+    /// User-level interrupts by a bit of CP_IRQ_PENDING, which are among `user_interrupts`.
+    pub events: u64,
 }
 
 /// Compares the harts with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
@@ -128,7 +147,7 @@ impl CommandChecker {
             trapped: false,
         };
         let harts: Vec<_> = (0..).zip(entries).map(hart).collect();
-        let shared = Shared::new(memory, harts.len() as u32, FromArray { registers, cycle: 0 });
+        let shared = Shared::new(memory, harts.len() as u32, FromArray { registers, ..FromArray::default() });
         Self { harts, shared, seen: Seen::default() }
     }
 
@@ -191,7 +210,10 @@ impl CommandChecker {
         if let Some(channel) = channel {
             checked.hart.take(&mut self.shared, channel).map_err(|difference| text(&difference))?;
         }
+        let by_event = channel.is_some() && checked.hart.channels.cause >> 8 == 3;
+        self.seen.events += u64::from(by_event);
         let interrupt = checked.interrupt(seen, pending);
+        self.seen.external += u64::from(interrupt == Some(Taken::Interrupt(11)));
         let retired = checked.hart.step(&mut self.shared, interrupt);
         let retired = retired.map_err(|difference: Difference| text(&difference))?;
         self.seen.instructions = number;
@@ -221,7 +243,12 @@ impl CommandChecker {
         // The first of a handler must be told as that.
         let marked = seen.intr || !checked.trapped || checked.hart.state == State::Stopped;
         checked.trapped = trap && checked.hart.state != State::Stopped;
-        if *seen == expected && (marked || checked.hart.state == State::LockedUp) {
+        let agrees = *seen == expected && (marked || checked.hart.state == State::LockedUp);
+        if retired.address == Some(REGISTERS_BASE + CP_DOORBELL) {
+            let rung = retired.stored.unwrap_or(0) & BELLS;
+            self.harts.iter_mut().for_each(|checked| checked.hart.channels.event(3, rung));
+        }
+        if agrees {
             return Ok(());
         }
         Err(text(&format_args!("expected {expected:x?}, found {seen:x?}")))

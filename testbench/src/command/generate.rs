@@ -13,7 +13,7 @@ const CODE: u32 = 0x1_0000;
 /// The middle of the two areas that programs load from and store to, each 4 KiB: x2 and x3.
 pub const DATA_BASES: [u32; 2] = [0x20_0800, 0x20_4820];
 /// Counts the turns of a loop.
-const COUNTER: u8 = 4;
+pub(super) const COUNTER: u8 = 4;
 /// Registers with a purpose: return address, bases, counter.
 const RESERVED: u8 = 5;
 

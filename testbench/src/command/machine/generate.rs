@@ -5,7 +5,8 @@ use rand::seq::SliceRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::generate::Generator;
+use super::super::generate::{Generator, COUNTER};
+use super::memory::REGISTERS_BASE;
 use crate::iss::Op;
 use crate::kernel::{Executable, RegisterClass, Segment};
 
@@ -19,6 +20,11 @@ const NOWHERE: u32 = 0xfff8_0000;
 const FINISHER: u32 = 0x10_0000;
 const FINISHED: u32 = 0x5555;
 
+/// Offsets of registers of the array.
+const CP_DOORBELL: i32 = 0x30c;
+const CP_IRQ_PENDING: i32 = 0x310;
+const CP_IRQ_ENABLE: i32 = 0x320;
+
 /// What random programs have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -30,6 +36,8 @@ pub struct Style {
     pub channels: u32,
     /// Interrupts of software and timer, `wfi`, local memory, and CSRs that QEMU has otherwise.
     pub devices: bool,
+    /// Doorbells and code that changes itself, for a hart that is alone: others would see its events at any time.
+    pub doorbells: bool,
     /// Atomic operations.
     pub atomics: bool,
     /// CSR `muncached`.
@@ -47,6 +55,7 @@ impl Style {
             hart: 0,
             channels,
             devices: true,
+            doorbells: true,
             atomics: false,
             uncached: false,
             ends_machine: false,
@@ -66,7 +75,7 @@ impl Style {
     /// The same for another hart: its code and data lie 2 MiB behind those of the hart before it.
     #[must_use]
     pub fn of_hart(self, hart: u32) -> Self {
-        Self { code: 0x1_0000 + hart * 0x20_0000, hart, ..self }
+        Self { code: 0x1_0000 + hart * 0x20_0000, hart, doorbells: false, ..self }
     }
 
     /// Programs for the machine `virt` of QEMU.
@@ -75,6 +84,7 @@ impl Style {
         hart: 0,
         channels: 0,
         devices: false,
+        doorbells: false,
         atomics: false,
         uncached: false,
         ends_machine: true,
@@ -130,6 +140,8 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
     program.words.push(csr_word(1, 0, 0x340, 8));
     if style.devices {
         program.clear_interrupts();
+        program.push(Op::Lui, SCRATCH[0], 0, 0, REGISTERS_BASE as i32);
+        program.push(Op::Sw, 0, SCRATCH[0], 0, CP_IRQ_ENABLE);
         // minstret
         program.words.push(csr_word(1, 0, 0xb82, 0));
         program.words.push(csr_word(1, 0, 0xb02, 0));
@@ -141,7 +153,12 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
     }
     for number in 0..style.channels {
         program.constant(CHANNEL_SCRATCH, address(channel));
-        program.words.push(1 << 28 | number << 25 | 2 << 20 | u32::from(CHANNEL_SCRATCH) << 15 | 0x0b);
+        // The first watches a word of the data, the others doorbells.
+        let (scenario, parameter) = if number == 0 || !style.devices { (1, 2) } else { (3, SCRATCH[1]) };
+        let mask = program.random.gen::<u32>() & 0xffff_0000;
+        program.constant(SCRATCH[1], mask);
+        let sources = u32::from(parameter) << 20 | u32::from(CHANNEL_SCRATCH) << 15;
+        program.words.push(scenario << 28 | number << 25 | sources | 0x0b);
     }
     for _ in 0..blocks {
         program.block();
@@ -206,7 +223,7 @@ impl Generator<'_> {
         (4 * hart, 8 * hart)
     }
 
-    /// Clears the interrupts of software and timer.
+    /// Clears the interrupts of software and timer, and the events of the external one.
     fn clear_interrupts(&mut self) {
         let [a, b] = SCRATCH;
         let (software, compare) = self.timer_places();
@@ -215,6 +232,8 @@ impl Generator<'_> {
         self.push(Op::Addi, b, 0, 0, -1);
         self.push(Op::Lui, a, 0, 0, 0xfff0_4000_u32 as i32);
         self.push(Op::Sw, 0, a, b, compare + 4);
+        self.push(Op::Lui, a, 0, 0, REGISTERS_BASE as i32);
+        self.push(Op::Sw, 0, a, b, CP_IRQ_PENDING);
     }
 
     /// One instruction of machine mode, or a few that go together; after them comes the next instruction.
@@ -225,7 +244,11 @@ impl Generator<'_> {
         if style.uncached && self.random.gen_bool(0.05) {
             return self.change_uncached();
         }
-        let kinds = if style.channels > 0 { 16 } else { 13 };
+        let kinds = match style {
+            Style { doorbells: true, .. } => 19,
+            Style { channels: 1.., .. } => 16,
+            _ => 13,
+        };
         match self.random.gen_range(0..kinds) {
             0..=2 => self.read_csr(style),
             3 | 4 => self.write_csr(style),
@@ -246,7 +269,7 @@ impl Generator<'_> {
             10 => self.return_here(style),
             11 if style.devices => self.software_interrupt(),
             12 if style.devices => self.wait(),
-            13 => {
+            13 if style.channels > 0 => {
                 // Pending or not, blocked or not.
                 let number = *[0x802, 0x802, 0x801].choose(self.random).expect("not empty");
                 let (funct3, bits) = (self.random.gen_range(5..8), self.random.gen_range(0..4));
@@ -255,12 +278,12 @@ impl Generator<'_> {
                 // It does not stay blocked.
                 self.words.push(csr_word(7, 0, 0x801, 1));
             }
-            14 => {
+            14 if style.channels > 0 => {
                 // ERETURN outside a handler is illegal.
                 self.words.push(csr_word(7, 0, 0x801, 1));
                 self.words.push(0x0000_100b);
             }
-            15 => {
+            15 if style.channels > 0 => {
                 // SIGNAL to a word of the data.
                 let offset = 4 * self.random.gen_range(0..12u32);
                 let rs2 = u32::from(self.source());
@@ -268,6 +291,8 @@ impl Generator<'_> {
                 self.words
                     .push((offset >> 5) << 25 | rs2 << 20 | base << 15 | 2 << 12 | (offset & 31) << 7 | 0x0b);
             }
+            16 => self.modify_code(),
+            17 | 18 => self.ring(),
             _ => self.read_csr(style),
         }
     }
@@ -320,6 +345,50 @@ impl Generator<'_> {
         let rs1 = if self.random.gen_bool(0.3) { 0 } else { through };
         let funct3 = *[1, 1, 1, 2, 3].choose(self.random).expect("not empty");
         self.words.push(csr_word(funct3, rd, 0x7c0, rs1.into()));
+    }
+
+    /// Changes the instruction behind a `fence.i`, in a loop to another one in each turn.
+    fn modify_code(&mut self) {
+        let (value, base) = (self.random.gen_range(12..14), self.random.gen_range(14..16));
+        let rd = self.target();
+        let mut add = || {
+            let immediate = self.random.gen_range(-1024..1024);
+            crate::iss::Instruction { op: Op::Addi, rd, rs1: rd, rs2: 0, immediate }.encode()
+        };
+        let (before, after) = (add(), add());
+        // The immediate is in the upper twelve bits.
+        self.constant(base, after);
+        self.push(Op::Slli, value, COUNTER, 0, 20);
+        self.push(Op::Add, value, value, base, 0);
+        self.push(Op::Auipc, base, 0, 0, 0);
+        self.push(Op::Sw, 0, base, value, 12);
+        self.words.push(0x0000_100f);
+        self.words.push(before);
+    }
+
+    /// Rings doorbells of CP_IRQ_PENDING: an event for channels, and an external interrupt if it is enabled; or enables it, or clears them.
+    fn ring(&mut self) {
+        let (through, value) = (self.random.gen_range(12..14), self.random.gen_range(14..16));
+        self.push(Op::Lui, through, 0, 0, REGISTERS_BASE as i32);
+        let bits = self.random.gen::<u32>() & 0xffff_0000;
+        match self.random.gen_range(0..5) {
+            0 => {
+                self.push(Op::Lui, value, 0, 0, bits as i32);
+                self.push(Op::Sw, 0, through, value, CP_IRQ_ENABLE);
+                self.constant(value, 1 << 11);
+                self.words.push(csr_word(2, 0, 0x304, value.into()));
+            }
+            1 => {
+                self.push(Op::Lui, value, 0, 0, bits as i32);
+                self.push(Op::Sw, 0, through, value, CP_IRQ_PENDING);
+            }
+            _ => {
+                // Bits 7:0 would be software interrupts.
+                let few = bits & self.random.gen::<u32>() & self.random.gen::<u32>();
+                self.push(Op::Lui, value, 0, 0, few as i32);
+                self.push(Op::Sw, 0, through, value, CP_DOORBELL);
+            }
+        }
     }
 
     fn read_csr(&mut self, style: Style) {
