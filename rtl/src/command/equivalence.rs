@@ -429,6 +429,7 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
                     let operation = operations[random() as usize % operations.len()];
                     operation << 27 | (random() & 0x0603_0380) | 0x202f
                 }
+                14..=17 => 0x2023 | (random() & 0x0030_0e00),
                 9 => 0xfff0_4037 | (random() & 0x180),
                 10 => 0xfffe_0037 | (random() & 0x180),
                 _ => (random() & masks[kind % 6] & !0x7f) | forms[kind % 6],
@@ -441,7 +442,7 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
     let mut held_until = [0; 8];
     check_with(
         CommandPipeline::with_parts(harts, 0, 16, 2, true, parts),
-        12_000,
+        20_000,
         move |unit, random, cycle| {
             if unit.reset.next {
                 reads.clear();
@@ -482,9 +483,9 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
             if unit.written_valid.next {
                 unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
             }
-            if cycle == 11_999 {
-                let least = if parts.atomics { 150 } else { 300 };
-                assert!(retired > least && stored > 20, "{retired} instructions, {stored} stores");
+            if cycle == 19_999 {
+                let least = if parts.atomics { 150 } else { 250 };
+                assert!(retired > least && stored > 10, "{retired} instructions, {stored} stores");
             }
         },
     );
