@@ -131,7 +131,6 @@ impl Measured {
         host.device_mut().write_memory(entry, &THREAD.to_le_bytes())?;
         host.configure(&ArraySetup { ring_slots_log2: 5, slot_bytes_log2: 8, ..ArraySetup::default() })?;
         host.write("INVALIDATE", 3)?;
-        host.enable_spawner(2, 0)?;
         let watch = Rc::new(RefCell::new(Watch::default()));
         let model = host.device_mut().model_mut();
         let (valid, pc) = (model.output("trace_cp_valid", 1)?, model.output("trace_cp_pc_rdata", 32)?);
@@ -159,6 +158,7 @@ impl Measured {
             ..Descriptor::default()
         };
         host.start_firmware(&firmware)?;
+        host.enable_spawner(2, 0)?;
         host.device_mut().run(START)?;
         let mut random = ChaCha8Rng::seed_from_u64(args.seed);
         host.spawn(0, &job)?;

@@ -134,7 +134,7 @@ pub struct FirmwareLink {
 }
 
 impl FirmwareLink {
-    /// Loads `firmware` and starts `harts` harts. Firmware that ran before is ended. Addresses must be free: [`Firmware::check`].
+    /// Loads `firmware` and starts all harts. Firmware that ran before is ended, and the thread spawner is off. Addresses must be free: [`Firmware::check`].
     ///
     /// # Errors
     /// A hart does not become quiet (memory does not answer), threads that other firmware started do not end, or a register does not
