@@ -20,6 +20,9 @@ fn folder() -> Folder {
     folder.write("snort", "alert\n");
     folder.write("k.S", ".globl kernel\nkernel: ret\n");
     folder.succeed("kernel build k.S -o k.elf");
+    folder.write("f.c", "int main(void) { return 0; }\n");
+    folder.succeed("firmware build f.c -o f.elf");
+    folder.write("typed", "words\n");
     folder.write("keys", "spi 0x1001\n");
     folder.write("headers", "1 2 3 4 6\n");
     fs::create_dir(folder.path("sub")).unwrap();
@@ -32,13 +35,14 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 8] = ["in.pcap", "routes", "rules", "snort", "k.S", "k.elf", "keys", "headers"];
+const INPUTS: [&str; 11] =
+    ["in.pcap", "routes", "rules", "snort", "k.S", "k.elf", "f.c", "f.elf", "typed", "keys", "headers"];
 
 /// A command: itself, its inputs as options and files, its outputs as options.
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 11] = [
+const COMMANDS: [Subject; 13] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -50,7 +54,13 @@ const COMMANDS: [Subject; 11] = [
         &["--out", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
     ),
     ("run --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json", "--perfetto"]),
+    (
+        "run --app dec-ttl",
+        &[("--pcap", "in.pcap"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
+        &["--out", "--json", "--trace"],
+    ),
     ("kernel build", &[("", "k.S")], &["-o"]),
+    ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
     (
         "gen-trace --kind imix --packets 1",
@@ -128,6 +138,7 @@ fn every_output_option_is_declared() {
     for (command, subcommand) in [
         ("run", "run"),
         ("kernel build", "kernel build"),
+        ("firmware build", "firmware build"),
         ("gen-trace", "gen-trace"),
         ("gen-routes", "gen-routes"),
         ("gen-rules", "gen-rules"),
