@@ -54,11 +54,12 @@ module store_buffer_formal (
     (* hierconn *) wire [4:0] \dut.queue_.tail ;
     (* hierconn *) wire \dut.queue_.all_used ;
     (* hierconn *) wire [7:0] \dut.numbers_0 ;
+    (* hierconn *) wire [4:0] \dut.tag ;
 
     `include "start.vh"
 
     // One hart with eight numbers: tags 0 to 7.
-    wire [4:0] tag = \dut.entries_write_data [70:66];
+    wire [4:0] tag = \dut.tag ;
     reg  [4:0]  inside, ahead;
     reg         following;
     reg  [70:0] followed;
