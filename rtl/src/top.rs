@@ -190,14 +190,7 @@ fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
         let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
         let parts = CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics };
-        CommandProcessor::with_parts(
-            config.command_threads,
-            config.uli_channels,
-            lines,
-            ways,
-            config.trace,
-            parts,
-        )
+        CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
     };
     (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
 }

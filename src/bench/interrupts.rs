@@ -70,15 +70,8 @@ const WAYS: [Way; 5] = [
     Way { name: "sleep", reaction: "handler", useful: None, limit: Some(15.0) },
 ];
 
-fn config() -> anyhow::Result<Config> {
-    let sizes = Config { cores: 2, lanes: 8, warps: 5, ..Config::preset("default")? };
-    let caches = Config { l2_banks: 2, l2_bank_lines: 2048, instruction_cache_lines: 32, ..sizes };
-    let command = Config { command_threads: 1, uli_channels: 2, spawn_slots: 16, ..caches };
-    Ok(Config { instruction_cache_ways: 4, trace: true, ..command })
-}
-
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
-    let config = config()?;
+    let config = Config { command_threads: 1, uli_channels: 2, ..super::spawn::config()? };
     config.validate()?;
     let library = array::library(&config, false, quiet, |_| {})?;
     let folder = tempfile::tempdir()?;

@@ -52,7 +52,7 @@ pub struct Args {
 
 /// The sizes of the paper's prototype, as far as they are ours: two cores with five warp slots, 4-way instruction caches of 2 KB, an L2 of
 /// 256 KB.
-fn config() -> anyhow::Result<Config> {
+pub fn config() -> anyhow::Result<Config> {
     let sizes = Config { cores: 2, lanes: 8, warps: 5, ..Config::preset("default")? };
     let caches = Config { l2_banks: 2, l2_bank_lines: 2048, instruction_cache_lines: 32, ..sizes };
     Ok(Config { instruction_cache_ways: 4, spawn_slots: 16, trace: true, ..caches })

@@ -80,12 +80,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
                 config.command_threads, config.uli_channels, config.command_cache_lines, args.latency, args.stalls
             )
         })?;
-        total.instructions += ended.seen.instructions;
-        total.exceptions += ended.seen.exceptions;
-        total.interrupts += ended.seen.interrupts;
-        total.user_interrupts += ended.seen.user_interrupts;
-        total.external += ended.seen.external;
-        total.events += ended.seen.events;
+        total += ended.seen;
         cycles += ended.cycles;
         runs += 1;
         bar.set_position(total.instructions);

@@ -121,15 +121,8 @@ impl Logic for CachedLoads {
         self.cache.store_strobe.next = last.strobe;
         self.cache.remove.next = becomes.retire & last.atomic;
 
-        // W: what it does to the part of its hart. funct3 bits 1:0: 1 writes, 2 sets, 3 clears.
+        // W: what it does to the part of its hart
         let writes = becomes.retire & last.csr_write & (last.word.get_bits::<12>(20) == bits::<12>(0x7c0));
-        let mut written = last.address;
-        if last.word.get_bits::<2>(12) == bits::<2>(2) {
-            written = last.value | last.address;
-        }
-        if last.word.get_bits::<2>(12) == bits::<2>(3) {
-            written = last.value & !last.address;
-        }
         let mut drops = !self.run.val();
         if self.invalidate.val() {
             drops = bits::<8>(0xff);
@@ -140,7 +133,7 @@ impl Logic for CachedLoads {
         self.cache.drop.next = drops;
         for h in 0..self._harts {
             if writes & (last.hart == self.number[h].val()) {
-                self.range[h].d.next = written;
+                self.range[h].d.next = becomes.csr_value;
             }
             if !self.run.val().get_bit(h) {
                 self.range[h].d.next = bits::<32>(0);

@@ -298,6 +298,7 @@ fn cached_loads() {
             retire: random() % 2 == 0,
             store: random() % 4 == 0,
             load: random() % 4 == 0,
+            csr_value: (random() & 0xffff_ffff).into(),
             ..CommandOutcome::default()
         };
         unit.run.next = (3 & !(u64::from(random() % 64 == 0) << (random() & 1))).into();
@@ -440,55 +441,51 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
     let (mut reads, mut writes): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
     let (mut retired, mut stored) = (0, 0);
     let mut held_until = [0; 8];
-    check_with(
-        CommandPipeline::with_parts(harts, 0, 16, 2, true, parts),
-        20_000,
-        move |unit, random, cycle| {
-            if unit.reset.next {
-                reads.clear();
-                writes.clear();
-            } else {
-                // What stood before the last edge was accepted there.
-                if unit.read_valid.val() && unit.read_ready.next {
-                    reads.push(unit.read_tag.val().to_u64());
-                }
-                if unit.write_valid.val() && unit.write_ready.next {
-                    writes.push(unit.write_tag.val().to_u64());
-                    stored += 1;
-                }
-                retired += u64::from(unit.trace[0].valid.val());
+    check_with(CommandPipeline::new(harts, 0, 16, 2, true, parts), 20_000, move |unit, random, cycle| {
+        if unit.reset.next {
+            reads.clear();
+            writes.clear();
+        } else {
+            // What stood before the last edge was accepted there.
+            if unit.read_valid.val() && unit.read_ready.next {
+                reads.push(unit.read_tag.val().to_u64());
             }
-            // A hart that is stopped is held and starts again.
-            let mut run = 0;
-            for (hart, held_until) in held_until.iter_mut().enumerate() {
-                if unit.registers.stopped.val().get_bit(hart) || random() % 400 == 0 {
-                    *held_until = cycle + random() % 3 + 1;
-                }
-                run |= u64::from(cycle >= *held_until) << hart;
+            if unit.write_valid.val() && unit.write_ready.next {
+                writes.push(unit.write_tag.val().to_u64());
+                stored += 1;
             }
-            unit.registers.run.next = (run & all).into();
-            unit.registers.entry.next = 0x4000.into();
-            unit.invalidate.next = random() % 600 == 0;
-            unit.invalidate_data.next = random() % 600 == 0;
-            unit.take_hart.next = 0.into();
-            unit.take_pc.next = (0x4000 + random() % 64).into();
-            unit.take_valid.next = false;
-            unit.response_valid.next = !reads.is_empty() && random() % 4 == 0;
-            if unit.response_valid.next {
-                unit.response_tag.next = reads.swap_remove(random() as usize % reads.len()).into();
+            retired += u64::from(unit.trace[0].valid.val());
+        }
+        // A hart that is stopped is held and starts again.
+        let mut run = 0;
+        for (hart, held_until) in held_until.iter_mut().enumerate() {
+            if unit.registers.stopped.val().get_bit(hart) || random() % 400 == 0 {
+                *held_until = cycle + random() % 3 + 1;
             }
-            unit.response_data.next = words(random).into();
-            unit.response_error.next = random() % 64 == 0;
-            unit.written_valid.next = !writes.is_empty() && random() % 4 == 0;
-            if unit.written_valid.next {
-                unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
-            }
-            if cycle == 19_999 {
-                let least = if parts.atomics { 150 } else { 250 };
-                assert!(retired > least && stored > 10, "{retired} instructions, {stored} stores");
-            }
-        },
-    );
+            run |= u64::from(cycle >= *held_until) << hart;
+        }
+        unit.registers.run.next = (run & all).into();
+        unit.registers.entry.next = 0x4000.into();
+        unit.invalidate.next = random() % 600 == 0;
+        unit.invalidate_data.next = random() % 600 == 0;
+        unit.take_hart.next = 0.into();
+        unit.take_pc.next = (0x4000 + random() % 64).into();
+        unit.take_valid.next = false;
+        unit.response_valid.next = !reads.is_empty() && random() % 4 == 0;
+        if unit.response_valid.next {
+            unit.response_tag.next = reads.swap_remove(random() as usize % reads.len()).into();
+        }
+        unit.response_data.next = words(random).into();
+        unit.response_error.next = random() % 64 == 0;
+        unit.written_valid.next = !writes.is_empty() && random() % 4 == 0;
+        if unit.written_valid.next {
+            unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
+        }
+        if cycle == 19_999 {
+            let least = if parts.atomics { 150 } else { 250 };
+            assert!(retired > least && stored > 10, "{retired} instructions, {stored} stores");
+        }
+    });
 }
 
 #[test]

@@ -204,14 +204,7 @@ impl Logic for CommandHart {
         self.csrs.hold.next = !self.run.val();
         self.csrs.write_valid.next = retires & instruction.csr_write;
         self.csrs.write_number.next = instruction.word.get_bits::<12>(20);
-        // funct3 bits 1:0: 1 writes, 2 sets, 3 clears.
-        self.csrs.write_value.next = instruction.address;
-        if instruction.word.get_bits::<2>(12) == bits::<2>(2) {
-            self.csrs.write_value.next = instruction.value | instruction.address;
-        }
-        if instruction.word.get_bits::<2>(12) == bits::<2>(3) {
-            self.csrs.write_value.next = instruction.value & !instruction.address;
-        }
+        self.csrs.write_value.next = becomes.csr_value;
         self.csrs.retire.next = retires;
         self.csrs.trap_valid.next = self.traps.trap.val();
         self.csrs.trap_pc.next = self.traps.trap_pc.val();

@@ -187,4 +187,6 @@ pub struct CommandOutcome {
     pub cause: Bits<5>,
     /// Its value, for `mtval`.
     pub value: Bits<32>,
+    /// What a CSR is written with: the operand, or the CSR with bits of it set or cleared.
+    pub csr_value: Bits<32>,
 }

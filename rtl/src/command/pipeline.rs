@@ -143,19 +143,12 @@ pub struct CommandPipeline {
 
 impl CommandPipeline {
     /// A pipeline with `harts` harts, whose instruction cache has `lines` lines in sets of `ways`, with or without
-    /// retire trace; with `channels` channels of user-level interrupts a hart.
+    /// retire trace; with `channels` channels of user-level interrupts a hart, and with what `parts` say.
     ///
     /// # Panics
-    /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new).
-    pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
-        Self::with_parts(harts, channels, lines, ways, trace, CommandParts::default())
-    }
-
-    /// As [`Self::new`], with what `parts` say.
-    ///
-    /// # Panics
-    /// As [`Self::new`] and [`CachedLoads::new`].
-    pub fn with_parts(
+    /// If `harts` is not 1, 2, 4 or 8, or `channels` more than 8, and as [`InstructionCache::new`](crate::memory::InstructionCache::new)
+    /// and [`CachedLoads::new`].
+    pub fn new(
         harts: usize,
         channels: usize,
         lines: usize,

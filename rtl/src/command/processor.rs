@@ -79,7 +79,7 @@ pub struct CommandProcessor {
     /// The retire trace, if it is there.
     #[count(traces)]
     pub trace: Vec<CommandTrace>,
-    #[init(CommandPipeline::with_parts(harts, channels, lines, ways, traces > 0, parts))]
+    #[init(CommandPipeline::new(harts, channels, lines, ways, traces > 0, parts))]
     pipeline: CommandPipeline,
     #[init((0..harts * channels.min(1)).map(|_| UliChannels::new(channels)).collect())]
     channels: Vec<UliChannels>,
@@ -99,19 +99,11 @@ pub struct CommandProcessor {
 
 impl CommandProcessor {
     /// A command processor with `harts` harts of `channels` channels each, whose instruction cache
-    /// has `lines` lines in sets of `ways`, with or without retire trace.
+    /// has `lines` lines in sets of `ways`, with or without retire trace, with what `parts` say.
     ///
     /// # Panics
     /// As [`CommandPipeline::new`], and if `channels` is not 0, 1, 2, 4 or 8.
-    pub fn new(harts: usize, channels: usize, lines: usize, ways: usize, trace: bool) -> Self {
-        Self::with_parts(harts, channels, lines, ways, trace, CommandParts::default())
-    }
-
-    /// As [`Self::new`], with what `parts` say.
-    ///
-    /// # Panics
-    /// As [`Self::new`] and [`CommandPipeline::with_parts`].
-    pub fn with_parts(
+    pub fn new(
         harts: usize,
         channels: usize,
         lines: usize,

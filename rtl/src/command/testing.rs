@@ -397,7 +397,7 @@ impl<M: Memory> Bench<M> {
 
     /// As [`Self::with_harts`], with what `parts` say.
     pub fn with_parts(harts: usize, lines: usize, memory: M, parts: CommandParts) -> Self {
-        let mut cp = CommandPipeline::with_parts(harts, 0, lines, 1, true, parts);
+        let mut cp = CommandPipeline::new(harts, 0, lines, 1, true, parts);
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.reset.next = true;

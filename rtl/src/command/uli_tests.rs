@@ -2,7 +2,7 @@
 //! three cycles, and the events of the channels come from the test.
 
 use super::testing::{csr, load, Contents, DATA, EBREAK, ENTRY, MRET, WFI};
-use super::CommandProcessor;
+use super::{CommandParts, CommandProcessor};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, SP, T0, ZERO};
 use crate::memory::testing::settle;
 use std::collections::{BTreeSet, VecDeque};
@@ -36,7 +36,7 @@ struct Bench {
 
 impl Bench {
     fn new(programs: &[(u32, &Program)]) -> Self {
-        let mut cp = CommandProcessor::new(1, 2, 16, 1, true);
+        let mut cp = CommandProcessor::new(1, 2, 16, 1, true, CommandParts::default());
         cp.registers.entry.next = u64::from(ENTRY >> 2).into();
         cp.registers.breakpoint_stops.next = true;
         cp.read_ready.next = true;

@@ -84,6 +84,15 @@ impl Logic for CommandWrite {
             value = bits::<32>(0);
         }
 
+        // What a CSR is written with. funct3 bits 1:0: 1 writes, 2 sets, 3 clears.
+        let mut written = instruction.address;
+        if instruction.word.get_bits::<2>(12) == bits::<2>(2) {
+            written = instruction.value | instruction.address;
+        }
+        if instruction.word.get_bits::<2>(12) == bits::<2>(3) {
+            written = instruction.value & !instruction.address;
+        }
+
         self.outcome.next.live = live;
         self.outcome.next.retire = retire;
         self.outcome.next.write = retire & instruction.rd.any();
@@ -107,6 +116,7 @@ impl Logic for CommandWrite {
         self.outcome.next.breakpoint = exception & (cause == bits::<5>(3));
         self.outcome.next.cause = cause;
         self.outcome.next.value = value;
+        self.outcome.next.csr_value = written;
         self.drop.next = bits::<8>(0);
         if replay | restart | exception {
             self.drop.next = bits::<8>(1) << hart;

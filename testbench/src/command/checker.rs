@@ -103,6 +103,17 @@ pub struct Seen {
     pub events: u64,
 }
 
+impl std::ops::AddAssign for Seen {
+    fn add_assign(&mut self, more: Self) {
+        self.instructions += more.instructions;
+        self.exceptions += more.exceptions;
+        self.interrupts += more.interrupts;
+        self.user_interrupts += more.user_interrupts;
+        self.external += more.external;
+        self.events += more.events;
+    }
+}
+
 /// Compares the harts with the reference simulator. When an interrupt is taken, the array decides; that it was allowed, and
 /// all that follows, the checker.
 pub struct CommandChecker {

@@ -20,13 +20,7 @@ const RESERVED: u8 = 5;
 /// A program of about `blocks` blocks, which ends with an exception. Every register is written first.
 pub fn random_program(random: &mut ChaCha8Rng, blocks: usize) -> Executable {
     let mut program = Generator { random, words: vec![], machine: None };
-    for (register, base) in [(2, DATA_BASES[0]), (3, DATA_BASES[1])] {
-        program.constant(register, base);
-    }
-    for register in (1..32).filter(|register| !matches!(register, 2 | 3)) {
-        let value = program.random.gen();
-        program.constant(register, value);
-    }
+    program.write_registers(DATA_BASES);
     for _ in 0..blocks {
         program.block();
     }
@@ -51,6 +45,17 @@ pub(super) struct Generator<'a> {
 impl Generator<'_> {
     pub(super) fn push(&mut self, op: Op, rd: u8, rs1: u8, rs2: u8, immediate: i32) {
         self.words.push(Instruction { op, rd, rs1, rs2, immediate }.encode());
+    }
+
+    /// Gives every register a value: 2 and 3 the bases of the data, the others any.
+    pub(super) fn write_registers(&mut self, data: [u32; 2]) {
+        for (register, base) in [(2, data[0]), (3, data[1])] {
+            self.constant(register, base);
+        }
+        for register in (1..32).filter(|register| !matches!(register, 2 | 3)) {
+            let value = self.random.gen();
+            self.constant(register, value);
+        }
     }
 
     pub(super) fn constant(&mut self, rd: u8, value: u32) {

@@ -77,12 +77,17 @@ impl<D: Device> Host<D> {
         if self.read("CP_STATUS")? & OUT_FULL == 0 {
             return Ok(None);
         }
+        self.read_message().map(Some)
+    }
+
+    /// Takes the message that is in the mailbox to the host.
+    pub(crate) fn read_message(&mut self) -> Result<[u32; MESSAGE_WORDS], CosimError> {
         let mut message = [0; MESSAGE_WORDS];
         for (name, word) in MAILBOX_OUT.iter().zip(&mut message) {
             *word = self.read(name)?;
         }
         self.write("HOST_IRQ_PENDING", host_interrupt::MAILBOX)?;
-        Ok(Some(message))
+        Ok(message)
     }
 
     /// What the firmware has written to the console since the last call.
@@ -90,7 +95,13 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// A register does not answer.
     pub fn read_console(&mut self) -> Result<Vec<u8>, CosimError> {
+        // Cleared first: a byte that comes afterwards sets it again.
         self.write("HOST_IRQ_PENDING", host_interrupt::CONSOLE)?;
+        self.drain_console()
+    }
+
+    /// Reads the console until it is empty.
+    pub(crate) fn drain_console(&mut self) -> Result<Vec<u8>, CosimError> {
         let mut bytes = Vec::new();
         loop {
             let word = self.read("CONSOLE")?;

@@ -3,18 +3,8 @@
 use std::collections::VecDeque;
 
 use super::image::Firmware;
-use crate::cosim::{CosimError, Device, Host};
+use crate::cosim::{host_interrupt, CosimError, Device, Host, MESSAGE_WORDS};
 
-/// Bits of HOST_IRQ_PENDING.
-const LOCKED_UP: u32 = 1 << 2;
-const MAILBOX_OUT: u32 = 1 << 3;
-const ENDED: u32 = 1 << 6;
-const STOPPED: u32 = 1 << 8;
-const CONSOLE: u32 = 1 << 9;
-/// Bit of CP_STATUS: the mailbox to the processor is full.
-const MAILBOX_IN_FULL: u32 = 1 << 28;
-/// Bit of CONSOLE: no byte.
-const NO_BYTE: u32 = 1 << 31;
 /// Word 0 of MAILBOX_OUT: the firmware ended otherwise than by its `main`.
 const FAILED: u32 = 1 << 31;
 /// Bit of a cause: an interrupt.
@@ -68,7 +58,7 @@ pub enum FirmwareEnd {
 impl FirmwareEnd {
     /// What the four words of MAILBOX_OUT say.
     #[must_use]
-    pub fn of_words([code, pc, value, hart]: [u32; 4]) -> Self {
+    pub fn of_words([code, pc, value, hart]: [u32; MESSAGE_WORDS]) -> Self {
         match code {
             STACK_OVERFLOW => Self::StackOverflow { pc, stack: value, hart },
             _ if code & FAILED == 0 => Self::Value(code),
@@ -128,8 +118,8 @@ pub struct FirmwareLink {
     /// Console output that nobody has taken yet.
     output: Vec<u8>,
     input: VecDeque<u8>,
-    received: VecDeque<[u32; 4]>,
-    to_send: VecDeque<[u32; 4]>,
+    received: VecDeque<[u32; MESSAGE_WORDS]>,
+    to_send: VecDeque<[u32; MESSAGE_WORDS]>,
     end: Option<FirmwareEnd>,
 }
 
@@ -140,10 +130,7 @@ impl FirmwareLink {
     /// A hart does not become quiet (memory does not answer), threads that other firmware started do not end, or a register does not
     /// answer.
     pub fn load<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
-        host.write("CP_CONTROL", 0)?;
-        let harts = host.read("CP_STATUS")? >> 24 & 15;
-        let all = (1 << harts) - 1;
-        host.wait_until("CP_QUIET", |quiet| quiet & all == all)?;
+        let all = Self::hold(host)?;
         // Threads that it started may still run.
         if host.registers().any(|register| register.name == "SPAWN_BUSY") {
             host.write("SPAWN_CONTROL", 0)?;
@@ -155,9 +142,7 @@ impl FirmwareLink {
         }
         host.write("INVALIDATE", INVALIDATE)?;
         // What is left of other firmware: its events, messages, bytes.
-        while host.read("CONSOLE")? & NO_BYTE == 0 {}
-        host.write("HOST_IRQ_PENDING", u32::MAX)?;
-        host.write("CP_IRQ_PENDING", u32::MAX)?;
+        host.reset_link()?;
         host.write("CP_ENTRY", firmware.executable.entry)?;
         host.write("CP_CONTROL", all)?;
         Ok(Self::default())
@@ -168,10 +153,16 @@ impl FirmwareLink {
     /// # Errors
     /// As [`Self::load`].
     pub fn stop<D: Device>(host: &mut Host<D>) -> Result<(), CosimError> {
+        Self::hold(host).map(|_| ())
+    }
+
+    /// Holds all harts until they are quiet; a bit for each.
+    fn hold<D: Device>(host: &mut Host<D>) -> Result<u32, CosimError> {
         host.write("CP_CONTROL", 0)?;
         let harts = host.read("CP_STATUS")? >> 24 & 15;
         let all = (1 << harts) - 1;
-        host.wait_until("CP_QUIET", |quiet| quiet & all == all)
+        host.wait_until("CP_QUIET", |quiet| quiet & all == all)?;
+        Ok(all)
     }
 
     /// Bytes for the console of the firmware.
@@ -180,12 +171,12 @@ impl FirmwareLink {
     }
 
     /// A message for the firmware, which gets it when it has taken those before.
-    pub fn send(&mut self, words: [u32; 4]) {
+    pub fn send(&mut self, words: [u32; MESSAGE_WORDS]) {
         self.to_send.push_back(words);
     }
 
     /// The oldest message of the firmware.
-    pub fn receive(&mut self) -> Option<[u32; 4]> {
+    pub fn receive(&mut self) -> Option<[u32; MESSAGE_WORDS]> {
         self.received.pop_front()
     }
 
@@ -209,27 +200,20 @@ impl FirmwareLink {
             return Ok(self.end);
         }
         let pending = host.read("HOST_IRQ_PENDING")?;
-        if pending & CONSOLE != 0 {
-            // Cleared first: a byte that comes afterwards sets it again.
-            host.write("HOST_IRQ_PENDING", CONSOLE)?;
-            self.drain(host)?;
+        if pending & host_interrupt::CONSOLE != 0 {
+            self.output.extend(host.read_console()?);
         }
-        if pending & MAILBOX_OUT != 0 {
-            let names = ["MAILBOX_OUT_0", "MAILBOX_OUT_1", "MAILBOX_OUT_2", "MAILBOX_OUT_3"];
-            let mut words = [0; 4];
-            for (word, name) in words.iter_mut().zip(names) {
-                *word = host.read(name)?;
-            }
-            host.write("HOST_IRQ_PENDING", MAILBOX_OUT)?;
+        if pending & host_interrupt::MAILBOX != 0 {
+            let words = host.read_message()?;
             // The firmware says that it ends before it fills the mailbox, and then only when it is empty.
-            if pending & ENDED != 0 {
+            if pending & host_interrupt::ENDED != 0 {
                 self.end = Some(FirmwareEnd::of_words(words));
-                self.drain(host)?;
+                self.output.extend(host.drain_console()?);
                 return Ok(self.end);
             }
             self.received.push_back(words);
         }
-        if pending & (LOCKED_UP | STOPPED) != 0 {
+        if pending & (host_interrupt::LOCKED_UP | host_interrupt::STOPPED) != 0 {
             let status = host.read("CP_STATUS")?;
             let first = |bits: u32| (bits & 0xff != 0).then(|| (bits & 0xff).trailing_zeros());
             let locked = first(status >> 16);
@@ -239,7 +223,7 @@ impl FirmwareLink {
                     Some(_) => FirmwareEnd::LockedUp { hart, pc },
                     None => FirmwareEnd::Stopped { hart, pc },
                 });
-                self.drain(host)?;
+                self.output.extend(host.drain_console()?);
             }
         }
         self.give(host)?;
@@ -258,30 +242,17 @@ impl FirmwareLink {
         host.read("CP_PC").map(Some)
     }
 
-    fn drain<D: Device>(&mut self, host: &mut Host<D>) -> Result<(), CosimError> {
-        loop {
-            let word = host.read("CONSOLE")?;
-            if word & NO_BYTE != 0 {
-                return Ok(());
-            }
-            self.output.push(word as u8);
-        }
-    }
-
     fn give<D: Device>(&mut self, host: &mut Host<D>) -> Result<(), CosimError> {
         if !self.input.is_empty() {
-            let room = host.read("CONSOLE_IN")? & 0x1f;
-            for byte in self.input.drain(..(room as usize).min(self.input.len())) {
-                host.write("CONSOLE_IN", byte.into())?;
-            }
+            let given = host.write_console(self.input.make_contiguous())?;
+            self.input.drain(..given);
         }
-        if !self.to_send.is_empty() && host.read("CP_STATUS")? & MAILBOX_IN_FULL == 0 {
-            if let Some(words) = self.to_send.pop_front() {
-                for (name, word) in ["MAILBOX_IN_3", "MAILBOX_IN_2", "MAILBOX_IN_1", "MAILBOX_IN_0"]
-                    .iter()
-                    .zip(words.iter().rev())
-                {
-                    host.write(name, *word)?;
+        if let Some(words) = self.to_send.front() {
+            match host.send_message(*words) {
+                Err(CosimError::MailboxFull) => {}
+                sent => {
+                    sent?;
+                    self.to_send.pop_front();
                 }
             }
         }

@@ -128,13 +128,7 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
     let vector = if vectored { address(table) | 1 } else { address(exception) };
     program.constant(SCRATCH[0], vector);
     program.words.push(csr_word(1, 0, 0x305, SCRATCH[0].into()));
-    for (register, base) in [(2, data[0]), (3, data[1])] {
-        program.constant(register, base);
-    }
-    for register in (1..32).filter(|register| !matches!(register, 2 | 3)) {
-        let value = program.random.gen();
-        program.constant(register, value);
-    }
+    program.write_registers(data);
     // CSRs that reset leaves undefined get a value: by a trap, and mscratch.
     program.words.push(0x0000_0073);
     program.words.push(csr_word(1, 0, 0x340, 8));

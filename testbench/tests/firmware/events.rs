@@ -1,55 +1,21 @@
 //! Events of the array as user-level interrupts: a free slot of the thread spawner (scenario 2), bits of CP_IRQ_PENDING (scenario 3), and what
 //! the CSRs of a channel show.
 
-// Of the grid only how an array is built.
-#[allow(dead_code)]
-mod grid;
+use hermes_testbench::cosim::{Device as _, Host, Simulation};
+use hermes_testbench::firmware::FirmwareEnd;
 
-use std::sync::OnceLock;
-
-use grid::build;
-use hermes_rtl::config::Config;
-use hermes_testbench::cosim::{Device as _, Host, MemoryOptions, Simulation};
-use hermes_testbench::firmware::{build_firmware, Firmware, FirmwareEnd};
-use verilator_sys::ModelLibrary;
+use crate::{host, program};
 
 /// Cycles that firmware may run.
 const LIMIT: u64 = 500_000;
 /// What the programs have in common. `main` gives the line of the first check that fails.
 const COMMON: &str = r#"
-#include "hermes_cp.h"
 #define CHECK(condition) do { if (!(condition)) return __LINE__; } while (0)
 #define STATUS(channel) csr_read(0x830 + channel)
 "#;
 
-fn array() -> &'static ModelLibrary {
-    static ARRAY: OnceLock<ModelLibrary> = OnceLock::new();
-    ARRAY.get_or_init(|| {
-        build(&Config {
-            cores: 1,
-            lanes: 2,
-            warps: 2,
-            command_threads: 1,
-            uli_channels: 2,
-            spawn_slots: 16,
-            l2_banks: 2,
-            l2_bank_lines: 32,
-            ..Config::preset("fpga").unwrap()
-        })
-    })
-}
-
-fn host() -> Host<Simulation> {
-    let model = array().instantiate().unwrap();
-    Host::new(Simulation::new(model, 1 << 24, MemoryOptions::default()).unwrap()).unwrap()
-}
-
 fn start(host: &mut Host<Simulation>, text: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let (source, path) = (folder.path().join("program.c"), folder.path().join("program.elf"));
-    std::fs::write(&source, format!("{COMMON}#line 1\n{text}")).unwrap();
-    build_firmware(&[source], &path).unwrap();
-    let firmware = Firmware::read(&path).unwrap();
+    let firmware = program(&format!("{COMMON}#line 1\n{text}"));
     host.reserve_firmware(&firmware).unwrap();
     host.start_firmware(&firmware).unwrap();
 }

@@ -1,7 +1,9 @@
 //! Firmware on the array: one after the other in one session, mailbox and console, and the examples.
 
+mod events;
 // Of the grid only how an array is built.
 #[allow(dead_code)]
+#[path = "../grid/mod.rs"]
 mod grid;
 
 use std::path::{Path, PathBuf};
