@@ -143,8 +143,8 @@ pub fn run_alone(
     if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
         bail!("{option}: expected --pcap with it");
     }
-    ensure!(!args.timeline.is_wanted(), "--trace, --perfetto: expected --pcap with it");
     check(firmware, config, None)?;
+    let timeline = args.timeline.create(config, None, Some(firmware))?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -152,14 +152,17 @@ pub fn run_alone(
     }
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
     host.start_firmware(firmware)?;
     type_in(args, &mut host)?;
     let ended = wait(args, &mut host);
     let faults = host.take_faults();
+    let cycle = host.device_mut().cycle();
     drop(host);
-    // Waveforms are wanted most when a run fails.
+    // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
+    timeline.map(|timeline| timeline.commit(cycle)).transpose()?;
     let ended = ended?;
     let (faults, lost) = faults?;
     if let Some(first) = faults.first() {

@@ -7,6 +7,7 @@
 //! | `generate` | random programs |
 //! | `checker` | the reference, in lock-step with the retire trace |
 //! | `machine` | the reference simulator of a hart in machine mode |
+//! | `ports` | the ports of the retire trace |
 //! | `bench` | loads a program, runs a hart to its end, and compares what it left |
 
 mod bench;
@@ -14,8 +15,10 @@ mod build;
 mod checker;
 mod generate;
 pub mod machine;
+mod ports;
 
 pub use bench::{CommandBench, CommandError, Ended};
 pub use build::build_program;
 pub use checker::{CommandChecker, CommandRetired, Seen};
 pub use generate::{random_program, DATA_BASES};
+pub use ports::CommandPorts;
