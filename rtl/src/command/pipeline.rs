@@ -432,6 +432,7 @@ impl Logic for CommandPipeline {
             self.atomic[i].start_word.next = result.word;
             self.atomic[i].start_address.next = result.address;
             self.atomic[i].start_data.next = result.data;
+            self.atomic[i].hold.next = hold;
             self.atomic[i].store_valid.next = self.stores.write_valid.val();
             self.stores.write_ready.next = self.atomic[i].store_ready.val();
             self.atomic[i].store_line.next = self.stores.write_line.val();
