@@ -40,6 +40,8 @@ pub struct CommandPipeline {
     pub reset: Signal<In, Bit>,
     /// From and to the registers of the host.
     pub registers: CommandControl,
+    /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).
+    pub mailbox_full: Signal<In, Bits<2>>,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
     /// From the registers: the data cache is emptied.
@@ -392,6 +394,8 @@ impl Logic for CommandPipeline {
         self.registers.waiting.next = waiting;
         self.registers.locked.next = locked;
         self.registers.harts.next = self.there.val();
+        self.registers.mailbox_in_full.next = self.mailbox_full.val().get_bit(0);
+        self.registers.mailbox_out_full.next = self.mailbox_full.val().get_bit(1);
         self.registers.quiet.next = quiet;
         self.execute.return_pc.next = return_pc;
 
