@@ -363,6 +363,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.command[k].external.next = self.registers.host_link[k].external.val();
             self.command[k].doorbell.next = self.registers.host_link[k].doorbell.val();
             self.irq[k].next = self.registers.host_link[k].irq.val();
+            self.command[k].mailbox_full.next = bits::<2>(0)
+                .replace_bit(0, self.registers.host_link[k].mailbox_in_full.val())
+                .replace_bit(1, self.registers.host_link[k].mailbox_out_full.val());
             // Packets that wait and that are committed
             self.registers.host_link[k].push_count.next = self.registers.tasks.count.val();
             self.registers.host_link[k].push.next =

@@ -16,9 +16,8 @@ pub struct CommandControl {
     /// Bits 7:0: hart n is stopped, with its PC at the instruction, until it is held. Bits 15:8: it sleeps in
     /// `wfi`. Bits 23:16: it is stopped since its trap handler cannot run: an exception came before an
     /// instruction of the handler retired. Bits 27:24: harts that are there. Bits 28 and 29: MAILBOX_IN, MAILBOX_OUT is full.
-    // Bits 28 and 29 come from the block of the mailboxes.
     #[register("CP_STATUS", 0x304)]
-    #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24])]
+    #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24], mailbox_in_full[28], mailbox_out_full[29])]
     pub status: ReadOnly<30>,
     /// Address of the first instruction of a hart.
     #[register("CP_ENTRY", 0x308, reset = 0x1_0000)]
