@@ -3,10 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use verilator_sys::{Model, ModelLibrary, Output};
+use verilator_sys::ModelLibrary;
 
-use super::checker::{CommandChecker, CommandRetired, Seen};
+use super::checker::{CommandChecker, Seen};
 use super::machine::Abilities;
+use super::ports::CommandPorts;
 use crate::cosim::{CosimError, Device, Host, MemoryImage, MemoryOptions, Simulation};
 use crate::iss::Fault;
 use crate::kernel::Executable;
@@ -50,57 +51,6 @@ pub struct Ended {
     pub fault: Option<Fault>,
     /// The shared memory afterwards, with what was in the L2.
     pub memory: MemoryImage,
-}
-
-/// The trace ports of the command processor.
-struct CommandPorts {
-    valid: Output,
-    hart: Output,
-    pc: Output,
-    next_pc: Output,
-    word: Output,
-    rd: Output,
-    value: Output,
-    address: Output,
-    trap: Output,
-    intr: Output,
-    uli: Output,
-}
-
-impl CommandPorts {
-    fn bind(model: &Model) -> Result<Self, verilator_sys::Error> {
-        let port = |name: &str, width| model.output(&format!("trace_cp_{name}"), width);
-        Ok(Self {
-            valid: port("valid", 1)?,
-            hart: port("hart", 3)?,
-            pc: port("pc_rdata", 32)?,
-            next_pc: port("pc_wdata", 32)?,
-            word: port("insn", 32)?,
-            rd: port("rd", 5)?,
-            value: port("rd_wdata", 32)?,
-            address: port("mem_addr", 32)?,
-            trap: port("trap", 1)?,
-            intr: port("intr", 1)?,
-            uli: port("uli", 1)?,
-        })
-    }
-
-    /// What retires in this cycle.
-    fn sample(&self, model: &Model) -> Option<CommandRetired> {
-        let word = |port| model.get_u64(port) as u32;
-        model.get_bool(self.valid).then(|| CommandRetired {
-            hart: word(self.hart),
-            pc: word(self.pc),
-            next_pc: word(self.next_pc),
-            word: word(self.word),
-            rd: word(self.rd),
-            value: word(self.value),
-            address: word(self.address),
-            trap: model.get_bool(self.trap),
-            intr: model.get_bool(self.intr),
-            uli: model.get_bool(self.uli),
-        })
-    }
 }
 
 /// An array with a command processor and trace ports, and the memory behind it.
