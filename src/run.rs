@@ -331,7 +331,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
-    let timeline = args.timeline.create(&config, &program.kernel)?;
+    let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
 
     let growth = program.app.as_ref().map_or(0, |app| app.growth());
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);

@@ -32,7 +32,7 @@ pub struct FirmwareArgs {
     firmware_input: Option<PathBuf>,
     /// Tell where the cycles of each hart went, without packets: from its first read of `mcycle` to its last, if it reads it. The model
     /// with trace ports is built apart
-    #[arg(long, requires = "firmware", conflicts_with = "pcap")]
+    #[arg(long, requires = "firmware", conflicts_with_all = ["pcap", "trace", "perfetto"])]
     firmware_profile: bool,
 }
 
@@ -171,8 +171,8 @@ pub fn run_alone(
     if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
         bail!("{option}: expected --pcap with it");
     }
-    ensure!(!args.timeline.is_wanted(), "--trace, --perfetto: expected --pcap with it");
     check(firmware, config, None)?;
+    let timeline = args.timeline.create(config, None, Some(firmware))?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -180,6 +180,7 @@ pub fn run_alone(
     }
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
     let profiles = match args.firmware_args.firmware_profile {
         true => Some(count_cycles(&mut host, config.command_threads)?),
@@ -189,9 +190,11 @@ pub fn run_alone(
     type_in(args, &mut host)?;
     let ended = wait(args, &mut host);
     let faults = host.take_faults();
+    let cycle = host.device_mut().cycle();
     drop(host);
-    // Waveforms are wanted most when a run fails.
+    // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
+    timeline.map(|timeline| timeline.commit(cycle)).transpose()?;
     let ended = ended?;
     if let Some(profiles) = profiles {
         let profiles = profiles.borrow();

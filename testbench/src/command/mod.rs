@@ -7,7 +7,7 @@
 //! | `generate` | random programs |
 //! | `checker` | the reference, in lock-step with the retire trace |
 //! | `machine` | the reference simulator of a hart in machine mode |
-//! | `ports` | the retire trace |
+//! | `ports` | the ports of the retire trace |
 //! | `profile` | where the cycles of a hart go |
 //! | `bench` | loads a program, runs a hart to its end, and compares what it left |
 

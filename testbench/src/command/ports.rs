@@ -1,10 +1,11 @@
-//! What the command processor retires, from the trace ports of the array.
+//! The trace ports of the command processor.
 
-use verilator_sys::{Model, Output};
+use verilator_sys::{Model, Output, Port};
 
 use super::checker::CommandRetired;
 
-/// The trace ports of the command processor.
+/// Ports `trace_cp_*` of a model.
+#[derive(Clone, Copy, Debug)]
 pub struct CommandPorts {
     valid: Output,
     hart: Output,
@@ -20,10 +21,16 @@ pub struct CommandPorts {
 }
 
 impl CommandPorts {
+    /// Whether a model with these ports has a command processor with a trace.
+    #[must_use]
+    pub fn present(ports: &[Port]) -> bool {
+        ports.iter().any(|port| port.name == "trace_cp_valid")
+    }
+
     /// Finds the ports.
     ///
     /// # Errors
-    /// The array has no command processor, or was not emitted with `trace`.
+    /// The model does not have one of them, or not with its width.
     pub fn bind(model: &Model) -> Result<Self, verilator_sys::Error> {
         let port = |name: &str, width| model.output(&format!("trace_cp_{name}"), width);
         Ok(Self {
