@@ -227,7 +227,7 @@ impl Args {
         if let Some(firmware) = firmware {
             firmware::give_processor(&self.array, firmware, &mut config)?;
         }
-        config.trace |= self.timeline.is_wanted();
+        config.trace |= self.timeline.is_wanted() || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
         Ok(config)
     }

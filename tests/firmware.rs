@@ -47,6 +47,28 @@ fn examples_run() {
     assert!(info.contains(" main\n"), "{info}");
 }
 
+/// The table has the cycles that the program itself has counted.
+#[test]
+fn the_profile_counts_what_the_program_counts() {
+    let folder = Folder::new();
+    let text = "int main(void) { uint32_t first = csr_read(mcycle), sum = 1; for (uint32_t i = 0; i < 300; i++) sum = sum * 7 + *(volatile uint32_t *)&sum;\n\
+                uint32_t last = csr_read(mcycle); printf(\"%u\\n\", last - first); return sum == 0; }";
+    build(&folder, "counts", text);
+    let output = folder.succeed(&format!("run --firmware counts.elf --firmware-profile {ARRAY}"));
+    let number = |line: &str| line.split_whitespace().find_map(|word| word.parse::<u64>().ok()).unwrap();
+    let row =
+        |name: &str| number(output.lines().find(|line| line.trim_start().starts_with(name)).expect(name));
+    let counted = number(output.lines().next().unwrap());
+    assert_eq!(row("cycles"), counted, "{output}");
+    let lost: u64 = output.lines().skip(3).take(10).map(number).sum();
+    assert_eq!(row("instructions") + lost, counted, "{output}");
+    assert!(row("jumps") >= 600 && row("loads") > 300 && row("use of a product") > 200, "{output}");
+    folder.fail(
+        &format!("run --firmware counts.elf --firmware-profile --app dec-ttl --pcap x {ARRAY}"),
+        &["--firmware-profile", "--pcap"],
+    );
+}
+
 #[test]
 fn beside_packets() {
     let folder = examples();

@@ -1,9 +1,12 @@
 //! Firmware of the command processor in `hermes run`.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
+use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 
@@ -27,9 +30,18 @@ pub struct FirmwareArgs {
     /// What the firmware reads from its console
     #[arg(long, value_name = "FILE", requires = "firmware")]
     firmware_input: Option<PathBuf>,
+    /// Tell where the cycles of each hart went, without packets: from its first read of `mcycle` to its last, if it reads it. The model
+    /// with trace ports is built apart
+    #[arg(long, requires = "firmware", conflicts_with_all = ["pcap", "trace", "perfetto"])]
+    firmware_profile: bool,
 }
 
 impl FirmwareArgs {
+    /// Whether the array needs trace ports.
+    pub fn needs_trace(&self) -> bool {
+        self.firmware_profile
+    }
+
     /// What is read.
     pub fn files(&self) -> Files {
         Files::default().input("--firmware-input", self.firmware_input.as_deref())
@@ -129,6 +141,22 @@ pub fn finish(args: &Args, host: &mut Host<Simulation>, packets: usize) -> anyho
     wait(args, host)
 }
 
+/// Counts where the cycles of the harts go, from now on.
+fn count_cycles(host: &mut Host<Simulation>, harts: usize) -> anyhow::Result<Rc<RefCell<Vec<CycleProfile>>>> {
+    let ports = CommandPorts::bind(host.device_mut().model_mut())?;
+    let profiles = Rc::new(RefCell::new(vec![CycleProfile::default(); harts]));
+    let shared = Rc::clone(&profiles);
+    host.device_mut().set_observer(Box::new(move |cycle, model, _, _| {
+        if let Some(retired) = ports.sample(model) {
+            if let Some(profile) = shared.borrow_mut().get_mut(retired.hart as usize) {
+                profile.retire(cycle, &retired);
+            }
+        }
+        Ok(())
+    }));
+    Ok(profiles)
+}
+
 /// Runs firmware without packets.
 pub fn run_alone(
     args: &Args,
@@ -154,6 +182,10 @@ pub fn run_alone(
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
+    let profiles = match args.firmware_args.firmware_profile {
+        true => Some(count_cycles(&mut host, config.command_threads)?),
+        false => None,
+    };
     host.start_firmware(firmware)?;
     type_in(args, &mut host)?;
     let ended = wait(args, &mut host);
@@ -164,6 +196,14 @@ pub fn run_alone(
     wave.map(Wave::commit).transpose()?;
     timeline.map(|timeline| timeline.commit(cycle)).transpose()?;
     let ended = ended?;
+    if let Some(profiles) = profiles {
+        let profiles = profiles.borrow();
+        let lines = profiles
+            .iter()
+            .enumerate()
+            .map(|(hart, profile)| format!("hart {hart}: cycles, and cycles an instruction\n{profile}"));
+        print::bytes(lines.collect::<String>().as_bytes())?;
+    }
     let (faults, lost) = faults?;
     if let Some(first) = faults.first() {
         tell(firmware, ended)?;

@@ -1,6 +1,6 @@
 //! Runs programs on the harts of the Verilated array.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use verilator_sys::ModelLibrary;
@@ -16,6 +16,9 @@ use crate::kernel::Executable;
 const MEMORY_BYTES: u64 = 1 << 24;
 /// Cycles between two looks at the state of the hart.
 const PAUSE: u64 = 200;
+/// The bits of an instruction's opcode, and that of stores.
+const OPCODE: u32 = 0x7f;
+const STORE: u32 = 0x23;
 
 /// Why a program did not end as it should.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +47,7 @@ pub struct Ended {
     pub cycles: u64,
     /// What was compared with the reference, with the instruction that stopped the hart.
     pub seen: Seen,
-    /// What stopped hart 0, as the reference has it.
+    /// What stopped hart 0, as the reference has it; `None` if it ended by a store.
     pub fault: Option<Fault>,
     /// The shared memory afterwards, with what was in the L2.
     pub memory: MemoryImage,
@@ -56,19 +59,28 @@ pub struct CommandBench {
     memory: MemoryOptions,
     abilities: Abilities,
     stops_on_break: bool,
+    /// A store to this address ends the program of hart 0.
+    ends_at: Option<u32>,
 }
 
 impl CommandBench {
     /// Runs programs on models of `library`, whose hart can do what `abilities` say. `ebreak` stops the hart.
     #[must_use]
     pub fn new(library: ModelLibrary, memory: MemoryOptions, abilities: Abilities) -> Self {
-        Self { library, memory, abilities, stops_on_break: true }
+        Self { library, memory, abilities, stops_on_break: true, ends_at: None }
     }
 
     /// `ebreak` raises an exception: only a lock-up ends a program.
     #[must_use]
     pub fn going_on_at_break(mut self) -> Self {
         self.stops_on_break = false;
+        self
+    }
+
+    /// A store of hart 0 to `address` ends its program, and the other harts with it, as does what stops hart 0.
+    #[must_use]
+    pub fn ending_at_store(mut self, address: u32) -> Self {
+        self.ends_at = Some(address);
         self
     }
 
@@ -122,8 +134,13 @@ impl CommandBench {
         let checker = if self.stops_on_break { checker.stopping_on_break() } else { checker };
         let checker = Rc::new(RefCell::new(checker));
         let observer = Rc::clone(&checker);
+        let ended = Rc::new(Cell::new(false));
+        let (ends, ends_at) = (Rc::clone(&ended), self.ends_at);
         host.device_mut().set_observer(Box::new(move |cycle, model, _, _| {
-            ports.sample(model).map_or(Ok(()), |retired| observer.borrow_mut().retire(cycle, &retired))
+            let Some(retired) = ports.sample(model) else { return Ok(()) };
+            let stores = retired.word & OPCODE == STORE && !retired.trap && retired.hart == 0;
+            ends.set(ends.get() || (stores && Some(retired.address) == ends_at));
+            observer.borrow_mut().retire(cycle, &retired)
         }));
         host.write("INVALIDATE", 3)?;
         // A hart takes CP_ENTRY when it starts. Bit 8: `ebreak` stops it.
@@ -132,8 +149,9 @@ impl CommandBench {
             host.write("CP_ENTRY", *entry)?;
             host.write("CP_CONTROL", ((2 << hart) - 1) | u32::from(self.stops_on_break) << 8)?;
         }
-        let have_stopped = |status: u32| (status | status >> 16) & all == all;
-        while !have_stopped(host.read("CP_STATUS")?) {
+        let waited_for = if self.ends_at.is_some() { 1 } else { all };
+        let have_stopped = |status: u32| (status | status >> 16) & waited_for == waited_for;
+        while !ended.get() && !have_stopped(host.read("CP_STATUS")?) {
             if host.device_mut().cycle() - start > limit {
                 return Err(CommandError::Limit(limit));
             }
