@@ -2,6 +2,7 @@
 
 use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
+use crate::host::registers::debug::DebugControl;
 use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange};
 use crate::prelude::*;
 
@@ -22,6 +23,8 @@ pub struct CommandProcessor {
     pub reset: Signal<In, Bit>,
     /// From and to the registers of the host.
     pub registers: CommandControl,
+    /// From and to the registers for debugging.
+    pub debugging: DebugControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
     /// From the registers: the data cache is emptied.
@@ -119,6 +122,7 @@ impl Logic for CommandProcessor {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.registers, self.pipeline.registers);
+        connect!(self.debugging, self.pipeline.debugging);
         connect!(self.invalidate, self.pipeline.invalidate);
         connect!(self.invalidate_data, self.pipeline.invalidate_data);
         connect!(self.cycle, self.pipeline.cycle);
