@@ -39,6 +39,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("store_buffer", &command::StoreBuffer::new(1)),
         unit("hart_scheduler", &command::HartScheduler::default()),
         unit("hart_turns", &command::HartTurns::default()),
+        unit("command_debug", &command::CommandDebug::default()),
         unit("uli_channels", &command::UliChannels::new(2)),
         // Two harts with a channel each.
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),

@@ -356,6 +356,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         // Command processor
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
+            connect!(self.registers.debug[k], self.command[k].debugging);
             connect!(self.registers.access[k], self.command[k].access);
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();
             self.registers.host_link[k].stopped.next = self.command[k].registers.stopped.val();
