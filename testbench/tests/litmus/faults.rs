@@ -106,7 +106,8 @@ const OLD_COPIES: [Fault; 2] = [
 ];
 
 const X_CACHED: &str = "lw t0, 0(a0)";
-const READS: &str = "lw s6, 0(a1)\nfence r, r\nlw s7, 0(a0)";
+/// Waits for the flag y, then reads x.
+const WAITS: &str = "1: lw s6, 0(a1)\nfence r, rw\nbeqz s6, 1b\nlw s7, 0(a0)";
 
 fn play(array: &ModelLibrary, roles: &[Role]) -> Outcome {
     play_on(array, roles, "", Latency::Fixed(10))
@@ -122,7 +123,7 @@ fn passing(array: &ModelLibrary) -> [u32; 4] {
     ];
     writes.map(|flag| {
         let writer = format!("li t0, 1\nsw t0, 0(a0)\n{flag}");
-        play(array, &[(Hart, "", &writer), (Hart, X_CACHED, READS)]).count(|r| r[1] == [1, 0])
+        play(array, &[(Hart, "", &writer), (Hart, X_CACHED, WAITS)]).count(|r| r[1] == [1, 0])
     })
 }
 
