@@ -105,7 +105,12 @@ fn kernels_are_kept_out_of_firmware() {
             folder.succeed("kernel build inside.S -o inside.elf");
             folder.fail(&run("inside"), &["40 threads", cause]);
             let output = folder.hermes(&format!("{} --fail-on-fault=false", run("inside")));
-            assert_eq!(output.status.code(), Some(10), "{address}: {}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(
+                output.status.code(),
+                Some(10),
+                "{address}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         folder.write("outside.S", kernel("0x8000"));
         folder.succeed("kernel build outside.S -o outside.elf");

@@ -133,6 +133,35 @@ fn input_of_another_firmware() {
     }
 }
 
+/// Each firmware of a session has its own descriptor page: what one stores where the page of another one was starts nothing.
+#[test]
+fn a_page_for_each_firmware() {
+    let job = "__asm__(\".pushsection .text.job\\n.balign 64\\njob: sw a2, 0(a1)\\nret\\n.popsection\");\n\
+               extern const uint32_t job[];\n\
+               static volatile uint32_t result[16] __attribute__((aligned(64))), done[16] __attribute__((aligned(64)));\n\
+               static void fill(volatile uint32_t *d, uint32_t value) { d[1] = (uint32_t)result; d[2] = value; d[3] = 1; d[4] = d[5] = 0; d[6] = (uint32_t)done; d[7] = 5; release(); d[0] = (uint32_t)job; release(); }\n\
+               static int run(volatile uint32_t *d, uint32_t value) { done[0] = 0; fill(d, value); while (spawn_busy()) ; acquire(); return done[0] == 5 && result[0] == value; }\n";
+    let owns = |at: u32, other: u32| {
+        program(&format!(
+            "{job}int main(void) {{ REGISTER(SPAWN_CONTROL) = 1; uint32_t before = REGISTER(SPAWN_JOBS);\n\
+             volatile uint32_t *page = (void *){at:#x}u, *other = (void *){other:#x}u;\n\
+             if (REGISTER(SPAWN_BASE) != 0) return 1;\n\
+             fill(page, 1); if (spawn_busy() || REGISTER(SPAWN_JOBS) != before) return 2;\n\
+             if (!spawn_page((void *)page)) return 3;\n\
+             if (!run(page, 7) || !run(page + 16 * 15, 8)) return 4;\n\
+             fill(other, 9); for (volatile int i = 0; i < 50; i++) ;\n\
+             return REGISTER(SPAWN_JOBS) - before == 2 && result[0] == 8 ? 0 : 5; }}"
+        ))
+    };
+    let mut host = host();
+    let (first, second) = (owns(0x20_0000, 0x20_0400), owns(0x20_0400, 0x20_0000));
+    for _ in 0..3 {
+        assert_eq!(run(&mut host, &first).0, FirmwareEnd::Value(0));
+        assert_eq!(run(&mut host, &second).0, FirmwareEnd::Value(0));
+    }
+    assert_eq!(host.read("SPAWN_JOBS").unwrap(), 12);
+}
+
 /// A hart that ends the firmware while others send messages: the end is the value of that hart, not a message, at whatever time it comes;
 /// and of two that end at once it is one.
 #[test]

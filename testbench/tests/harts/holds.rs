@@ -44,6 +44,30 @@ fn hold_in_every_cycle(victim: u32, latency: Latency) {
     println!("{} cycles", array.host.device_mut().cycle());
 }
 
+/// The caches of all harts are dropped in every cycle of what they do: nothing changes.
+#[test]
+fn caches_dropped_in_every_cycle() {
+    let memory = MemoryOptions { latency: Latency::Fixed(20), ..MemoryOptions::default() };
+    let mut array = Array::new(PROGRAM, memory);
+    let entry = array.label("hart");
+    array.host.write("CP_ENTRY", entry).unwrap();
+    array.set_harts((1 << HARTS) - 1);
+    for moment in 0..1_200 {
+        array.run(100 + moment % 331);
+        // Data caches, and now and then the instruction cache as well
+        array.host.write("INVALIDATE", 2 + u32::from(moment % 5 == 0)).unwrap();
+    }
+    let stopped = array.stopped();
+    array.hold_all();
+    array.host.clean_caches().unwrap();
+    for hart in 0..HARTS {
+        let state: Vec<u32> = (0..5).map(|word| array.word("states", STATE * hart + word)).collect();
+        assert_eq!(state[2..], [0; 3], "hart {hart}: check, round, found");
+        assert!(state[0] == 1 && state[1] > 300, "hart {hart}: {state:?}");
+    }
+    assert_eq!(stopped, 0);
+}
+
 #[test]
 fn held_in_every_cycle() {
     hold_in_every_cycle(2, Latency::Fixed(20));

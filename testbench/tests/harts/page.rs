@@ -1,8 +1,6 @@
 //! The descriptor page is the harts': what others write there starts nothing and changes no descriptor (S15).
 
-use hermes_testbench::cosim::{
-    host_interrupt, Descriptor, Device as _, Event, Latency, MemoryOptions, SpawnEvent,
-};
+use hermes_testbench::cosim::{host_interrupt, Descriptor, Event, Latency, MemoryOptions, SpawnEvent};
 
 use super::array::Array;
 
