@@ -488,6 +488,9 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
+    if let Some(firmware) = firmware {
+        host.keep_kernels_out(firmware)?;
+    }
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     if let Some(firmware) = firmware {
         host.start_firmware(firmware)?;

@@ -117,6 +117,7 @@ fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
             return Ok(Ended { end, at: vec![], cycles, printed });
         }
         if cycles >= limit {
+            host.take_back_faults()?;
             return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;
