@@ -253,11 +253,8 @@ impl RoceFrame {
             length: (UDP + transport) as u16,
             checksum: 0,
         };
-        let ethernet = Ethernet2Header {
-            destination: self.to_mac,
-            source: self.from_mac,
-            ether_type: EtherType::IPV4,
-        };
+        let ethernet =
+            Ethernet2Header { destination: self.to_mac, source: self.from_mac, ether_type: EtherType::IPV4 };
         let mut frame = ethernet.to_bytes().to_vec();
         frame.extend_from_slice(&ip.to_bytes());
         frame.extend_from_slice(&udp.to_bytes());
@@ -314,7 +311,8 @@ impl RoceFrame {
         let extended = Extended::read(transport[0], &covered[BASE..]).ok_or(RoceError::Short)?;
         let padding = usize::from(transport[1] >> 4 & 3);
         let payload = &covered[BASE + extended.bytes().len()..];
-        let payload = payload.len().checked_sub(padding).map(|end| &payload[..end]).ok_or(RoceError::Short)?;
+        let payload =
+            payload.len().checked_sub(padding).map(|end| &payload[..end]).ok_or(RoceError::Short)?;
         Ok(Self {
             to_mac: ethernet.destination,
             from_mac: ethernet.source,
