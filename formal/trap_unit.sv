@@ -19,6 +19,7 @@ module trap_unit_formal (
     input wire        retire,
     input wire        sleep,
     input wire        wake,
+    input wire        resume,
     input wire        take
 );
     wire        trap, stop, asleep, waiting, locked, entered;
@@ -28,7 +29,7 @@ module trap_unit_formal (
     trap_unit dut (
         .clk(clk), .rst(rst), .hold(hold), .exception(exception), .halts(halts), .cause(cause), .value(value), .pc(pc),
         .boundary(boundary), .boundary_pc(boundary_pc), .interrupt_(interrupt), .interrupt_cause(interrupt_cause), .base(base),
-        .vectored_(vectored), .retire(retire), .sleep(sleep), .wake(wake), .take(take), .trap(trap), .trap_pc(trap_pc),
+        .vectored_(vectored), .retire(retire), .sleep(sleep), .wake(wake), .resume(resume), .take(take), .trap(trap), .trap_pc(trap_pc),
         .trap_cause(trap_cause), .trap_value(trap_value), .target(target), .stop(stop), .asleep(asleep), .waiting(waiting),
         .locked(locked), .entered(entered)
     );
@@ -42,14 +43,13 @@ module trap_unit_formal (
     reg dead;       // It was one of its handler's first instruction.
 
     // The contract of stage W and of the hart's state: an instruction retires or raises an exception; an exception is no boundary; a
-    // stopped hart, a sleeping and a held one has nothing in stage W, and a stopped and a held one no boundary. `take` and an
-    // interrupt exclude each other, `wfi` retires, and a base for vectors is aligned.
+    // stopped hart, a sleeping and a held one has nothing in stage W, and a stopped and a held one no boundary. `wfi` retires, and
+    // a base for vectors is aligned.
     always @* begin
         assume (!(exception && retire));
         assume (!exception || !boundary);
         assume (!boundary || !(stopped || hold));
         assume (!(exception || retire) || !(stopped || slept || hold));
-        assume (!take || (boundary && !interrupt));
         assume (!sleep || retire);
         assume (!vectored || base[3:0] == 0);
         assume (interrupt_cause == 3 || interrupt_cause == 7 || interrupt_cause == 11);
@@ -61,6 +61,10 @@ module trap_unit_formal (
         if (trap) first <= 1;
         if (sleep) slept <= 1;
         if (wake || trap || take) slept <= 0;
+        if (resume) begin
+            stopped <= 0;
+            dead <= 0;
+        end
         if (exception && (first || halts)) stopped <= 1;
         if (fails) dead <= 1;
         if (hold || rst) begin
@@ -73,10 +77,11 @@ module trap_unit_formal (
 
     reg        was_trap, was_stopped, was_held;
     reg [2:0]  nested, naps;
-    reg        nap_ended;
+    reg        nap_ended, resumed;
     always @(posedge clk) begin
         was_trap <= trap && !rst && !hold;
         was_stopped <= stopped && !rst && !hold;
+        resumed <= !rst && !hold && (resumed || (resume && dead));
         was_held <= hold || rst;
         nested <= rst || hold ? 0 : nested + (trap && slept && nested != 7);
         nap_ended <= !rst && !hold && slept && wake;
@@ -109,6 +114,7 @@ module trap_unit_formal (
         trap_out_of_sleep: cover (nested == 2);
         a_nap_is_ended_by_wake: cover (nap_ended && naps == 2);
         lock_up: cover (locked && was_stopped);
+        locked_again: cover (locked && resumed);
         exception_in_a_handler: cover (exception && trap && !first && was_trap == 0 && nested == 1);
         stopped_by_break_in_a_handler: cover (stopped && !locked && first);
     end

@@ -41,6 +41,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("trap_unit", &command::TrapUnit::default()),
         // Two parts of one group of lines each.
         unit("command_cache", &command::CommandCache::new(2, 16)),
+        unit("hart_turns", &command::HartTurns::default()),
+        unit("command_debug", &command::CommandDebug::default()),
         unit("uli_channels", &command::UliChannels::new(2)),
         // Two harts with a channel each.
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),

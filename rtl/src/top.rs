@@ -356,6 +356,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         // Command processor
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
+            connect!(self.registers.debug[k], self.command[k].debugging);
             connect!(self.registers.access[k], self.command[k].access);
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();
             self.registers.host_link[k].stopped.next = self.command[k].registers.stopped.val();
@@ -363,6 +364,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.command[k].external.next = self.registers.host_link[k].external.val();
             self.command[k].doorbell.next = self.registers.host_link[k].doorbell.val();
             self.irq[k].next = self.registers.host_link[k].irq.val();
+            self.command[k].mailbox_full.next = bits::<2>(0)
+                .replace_bit(0, self.registers.host_link[k].mailbox_in_full.val())
+                .replace_bit(1, self.registers.host_link[k].mailbox_out_full.val());
             // Packets that wait and that are committed
             self.registers.host_link[k].push_count.next = self.registers.tasks.count.val();
             self.registers.host_link[k].push.next =

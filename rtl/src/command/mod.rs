@@ -12,6 +12,9 @@ mod cached_tests;
 mod clint;
 mod csr_map;
 mod data;
+mod debug;
+#[cfg(test)]
+mod debug_tests;
 mod decode;
 #[cfg(test)]
 mod device_tests;
@@ -27,6 +30,7 @@ mod hart_scheduler;
 mod hart_state;
 #[cfg(test)]
 mod hart_tests;
+mod hart_turns;
 mod instruction;
 mod local_memory;
 mod long_operations;
@@ -44,6 +48,8 @@ mod trace;
 #[cfg(test)]
 mod trap_tests;
 mod trap_unit;
+#[cfg(test)]
+mod turn_tests;
 mod uli_channels;
 #[cfg(test)]
 mod uli_tests;
@@ -55,6 +61,7 @@ pub use cached_loads::CachedLoads;
 pub use clint::Clint;
 pub use csr_map::CsrMap;
 pub use data::CommandData;
+pub use debug::CommandDebug;
 pub use decode::CommandDecode;
 pub use devices::CommandDevices;
 pub use execute::CommandExecute;
@@ -64,6 +71,7 @@ pub use hart_csrs::HartCsrs;
 pub use hart_registers::HartRegisters;
 pub use hart_scheduler::HartScheduler;
 pub use hart_state::HartState;
+pub use hart_turns::HartTurns;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
 pub use local_memory::LocalMemory;
 pub use long_operations::LongOperations;
