@@ -20,6 +20,7 @@ use hermes_testbench::traffic::{self, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
 
 mod firmware;
+mod gdb;
 mod outcome;
 
 use crate::array::{self, ArrayArgs};

@@ -204,13 +204,27 @@ fn what_goes_wrong_is_explained() {
         "locked",
         "int main(void) { csr_write(mtvec, 0xfff80000); __asm__ volatile(\"ecall\"); return 0; }",
         "",
-        &["locked.elf: hart 0 is locked up", "before the trap handler had executed an instruction"],
+        &[
+            "locked.elf: hart 0 is locked up at 0xfff80000: an exception came before the trap handler had executed",
+        ],
+    );
+    fails(
+        "handler",
+        "__attribute__((aligned(64))) void handler(void)\n{\n    __asm__ volatile(\".word 0\");\n}\n\
+         int main(void) { csr_write(mtvec, (uint32_t)handler); __asm__ volatile(\"ecall\"); return 0; }",
+        "",
+        &["handler.elf: hart 0 is locked up at 0x", " handler (handler.c:4): an exception"],
     );
     fails(
         "endless",
-        "int main(void) { for (;;) ; }",
-        "--firmware-timeout 20000",
-        &["endless.elf: not at its end after 2", "cycles (--firmware-timeout)"],
+        "int main(void)\n{\n    for (;;) ;\n}",
+        "--firmware-timeout 20000 --command-threads 2",
+        &[
+            "endless.elf: not at its end after 2",
+            "cycles (--firmware-timeout); hart 0 at 0x",
+            " main (endless.c:4); hart 1 at 0x",
+            "crt0.S:",
+        ],
     );
     build(&folder, "value", "int main(void) { puts(\"text\"); return 300; }");
     let output = folder.hermes(&format!("run --firmware value.elf {ARRAY}"));

@@ -1,5 +1,6 @@
 //! Firmware on the array: one after the other in one session, mailbox and console, and the examples.
 
+mod debug;
 mod events;
 // Of the grid only how an array is built.
 #[allow(dead_code)]
