@@ -194,10 +194,6 @@ pub fn run_alone(
         bail!("{option}: expected --pcap with it");
     }
     check(firmware, config, None)?;
-    ensure!(
-        !args.firmware_args.firmware_profile || !args.timeline.is_wanted(),
-        "--firmware-profile: expected without --trace and --perfetto"
-    );
     let timeline = args.timeline.create(config, None, Some(firmware))?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
