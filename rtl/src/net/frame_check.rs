@@ -136,7 +136,7 @@ impl Default for FrameCheck {
 impl Logic for FrameCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        let stored = self.frame.q.val();
+        let whole = self.frame.q.val();
         let bytes = self.beat.q.val();
         let is_first = self.here.q.val() && !self.number.q.val().any();
 
@@ -149,10 +149,10 @@ impl Logic for FrameCheck {
         let feeds = self.here.q.val() && (!is_first || self.summed.q.val()) && !self.ended.q.val();
         let passes = feeds && self.quarter.q.val().all();
         let free = !self.came.q.val() && (!self.here.q.val() || passes);
-        let more = self.next.q.val() < stored.beats;
+        let more = self.next.q.val() < whole.beats;
         let reads = self.busy.q.val() && !self.ended.q.val() && free && more;
         self.read_enable.next = reads;
-        self.read_beat.next = stored.first + self.next.q.val();
+        self.read_beat.next = whole.first + self.next.q.val();
         self.came.d.next = reads && self.read_ready.val();
         if reads && self.read_ready.val() {
             self.next.d.next = self.next.q.val() + bits::<9>(1);
@@ -226,7 +226,7 @@ impl Logic for FrameCheck {
         let payload = bit_cast::<17, 16>(ip_length) - bit_cast::<17, 7>(header) - bit_cast::<17, 2>(padding)
             + bits::<17>(10);
         let too_long = ip_length.get_bits::<3>(13).any();
-        let room = bit_cast::<17, 15>(stored.bytes) - bits::<17>(14) - bit_cast::<17, 16>(ip_length);
+        let room = bit_cast::<17, 15>(whole.bytes) - bits::<17>(14) - bit_cast::<17, 16>(ip_length);
         if is_first && !self.summed.q.val() {
             self.summed.d.next = true;
             self.sum.d.next = header_sum;
@@ -307,7 +307,7 @@ impl Logic for FrameCheck {
         }
 
         // The end: all bytes are through, or it is known that they never are
-        let hopeless = stored.damaged || (stored.bytes < bits::<15>(58));
+        let hopeless = whole.damaged || (whole.bytes < bits::<15>(58));
         let ip_fails = is_first && self.summed.q.val() && ip_is_bad;
         if self.busy.q.val() && ((feeds && at_end) || hopeless || ip_fails) {
             self.ended.d.next = true;

@@ -9,7 +9,11 @@ mod frame_check;
 mod frame_head;
 mod header_bytes;
 mod icrc;
+mod inline_put;
+mod net_interface;
 mod payload_writer;
+mod queue_pairs;
+mod receiver;
 
 pub use byte_rotate::ByteRotate;
 pub use frame_buffer::{FrameBuffer, StoredFrame};
@@ -18,7 +22,11 @@ pub use frame_check::{cause, CheckedFrame, FrameCheck};
 pub use frame_head::{FrameHead, NetIdentity};
 pub use header_bytes::HeaderBytes;
 pub use icrc::{Icrc, RESIDUE};
+pub use inline_put::InlinePut;
+pub use net_interface::{NetControl, NetInterface};
 pub use payload_writer::{PayloadPlace, PayloadWriter};
+pub use queue_pairs::{word, QueuePairs, SendPair, QUEUE_PAIRS};
+pub use receiver::Receiver;
 
 #[cfg(test)]
 mod equivalence_tests;
