@@ -47,6 +47,27 @@ fn examples_run() {
     assert!(info.contains(" main\n"), "{info}");
 }
 
+/// The table has the cycles that the program itself has counted.
+#[test]
+fn the_profile_counts_what_the_program_counts() {
+    let folder = Folder::new();
+    let text = "static volatile uint32_t factor = 7; int main(void) { uint32_t first = csr_read(mcycle), sum = 1; for (uint32_t i = 0; i < 300; i++) sum = sum * factor + 1;\n\
+                uint32_t last = csr_read(mcycle); printf(\"%u\\n\", last - first); return sum == 0; }";
+    build(&folder, "counts", text);
+    let output = folder.succeed(&format!("run --firmware counts.elf --firmware-profile {ARRAY}"));
+    let number = |line: &str| line.split_whitespace().find_map(|word| word.parse::<u64>().ok()).unwrap();
+    let row =
+        |name: &str| number(output.lines().find(|line| line.trim_start().starts_with(name)).expect(name));
+    let counted = number(output.lines().next().unwrap());
+    assert_eq!(row("cycles"), counted, "{output}");
+    let lost: u64 = output.lines().skip(3).take(10).map(number).sum();
+    assert_eq!(row("instructions") + lost, counted, "{output}");
+    assert!(row("jumps") >= 598 && row("loads") > 3000 && row("use of a product") >= 300, "{output}");
+    let refused = folder.hermes(&format!("run --firmware counts.elf --firmware-profile --pcap x {ARRAY}"));
+    assert_eq!(refused.status.code(), Some(2), "a wrong use of options");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be used with '--pcap"));
+}
+
 #[test]
 fn beside_packets() {
     let folder = examples();
@@ -183,13 +204,27 @@ fn what_goes_wrong_is_explained() {
         "locked",
         "int main(void) { csr_write(mtvec, 0xfff80000); __asm__ volatile(\"ecall\"); return 0; }",
         "",
-        &["locked.elf: hart 0 is locked up", "before the trap handler had executed an instruction"],
+        &[
+            "locked.elf: hart 0 is locked up at 0xfff80000: an exception came before the trap handler had executed",
+        ],
+    );
+    fails(
+        "handler",
+        "__attribute__((aligned(64))) void handler(void)\n{\n    __asm__ volatile(\".word 0\");\n}\n\
+         int main(void) { csr_write(mtvec, (uint32_t)handler); __asm__ volatile(\"ecall\"); return 0; }",
+        "",
+        &["handler.elf: hart 0 is locked up at 0x", " handler (handler.c:4): an exception"],
     );
     fails(
         "endless",
-        "int main(void) { for (;;) ; }",
-        "--firmware-timeout 20000",
-        &["endless.elf: not at its end after 2", "cycles (--firmware-timeout)"],
+        "int main(void)\n{\n    for (;;) ;\n}",
+        "--firmware-timeout 20000 --command-threads 2",
+        &[
+            "endless.elf: not at its end after 2",
+            "cycles (--firmware-timeout); hart 0 at 0x",
+            " main (endless.c:4); hart 1 at 0x",
+            "crt0.S:",
+        ],
     );
     build(&folder, "value", "int main(void) { puts(\"text\"); return 300; }");
     let output = folder.hermes(&format!("run --firmware value.elf {ARRAY}"));

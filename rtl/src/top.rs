@@ -185,10 +185,10 @@ pub struct HermesTop<const LANES: usize> {
     _atomic_commands: usize,
 }
 
-/// The command processor, if there is one; its instruction cache is as large as that of a core.
+/// The command processor, if there is one.
 fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
-        let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
+        let (lines, ways) = config.command_instruction_cache();
         let parts = CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics };
         CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
     };
@@ -356,6 +356,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         // Command processor
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
+            connect!(self.registers.debug[k], self.command[k].debugging);
             connect!(self.registers.access[k], self.command[k].access);
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();
             self.registers.host_link[k].stopped.next = self.command[k].registers.stopped.val();

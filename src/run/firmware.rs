@@ -1,12 +1,17 @@
 //! Firmware of the command processor in `hermes run`.
 
+use std::cell::RefCell;
+use std::net::TcpListener;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
+use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 
+use super::gdb::{self, SessionEnd};
 use super::{Args, Program, Wave, MEMORY_BYTES};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
@@ -24,12 +29,25 @@ pub struct FirmwareArgs {
     /// Cycles that firmware may run, beside packets after the last one, before the command ends with an error; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 20_000_000, requires = "firmware")]
     firmware_timeout: u64,
+    /// Before the first instruction, wait on this port of localhost for GDB (`target remote localhost:PORT`), which then debugs the harts
+    /// as threads; 0: any free port, which is printed. While it debugs, --firmware-timeout does not hold
+    #[arg(long, value_name = "PORT", requires = "firmware", conflicts_with = "pcap")]
+    gdb: Option<u16>,
     /// What the firmware reads from its console
     #[arg(long, value_name = "FILE", requires = "firmware")]
     firmware_input: Option<PathBuf>,
+    /// Tell where the cycles of each hart went, without packets: from its first read of `mcycle` to its last, if it reads it. The model
+    /// with trace ports is built apart
+    #[arg(long, requires = "firmware", conflicts_with_all = ["pcap", "trace", "perfetto"])]
+    firmware_profile: bool,
 }
 
 impl FirmwareArgs {
+    /// Whether the array needs trace ports.
+    pub fn needs_trace(&self) -> bool {
+        self.firmware_profile
+    }
+
     /// What is read.
     pub fn files(&self) -> Files {
         Files::default().input("--firmware-input", self.firmware_input.as_deref())
@@ -40,7 +58,7 @@ impl FirmwareArgs {
 pub struct Ended {
     /// `None`: it did not.
     end: Option<FirmwareEnd>,
-    /// PC of each hart that has one, if it did not end.
+    /// PC of each hart, if it did not end.
     at: Vec<(u32, u32)>,
     cycles: u64,
     /// Whether its output could be printed.
@@ -80,7 +98,7 @@ pub fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
 }
 
 /// Prints what came from the console.
-fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
+pub fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
     let output = host.firmware_mut().map(FirmwareLink::take_output).unwrap_or_default();
     if output.is_empty() {
         return Ok(());
@@ -112,14 +130,10 @@ fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
     }
 }
 
-/// Where each hart is, if the array tells it.
+/// Where each hart is.
 fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
     let harts = host.read("CP_STATUS")? >> 24 & 15;
-    let mut at = Vec::new();
-    for hart in 0..harts {
-        at.extend(FirmwareLink::default().pc(host, hart)?.map(|pc| (hart, pc)));
-    }
-    Ok(at)
+    (0..harts).map(|hart| Ok((hart, FirmwareLink::pc(host, hart)?))).collect()
 }
 
 /// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their number, and waits for its end.
@@ -128,6 +142,41 @@ pub fn finish(args: &Args, host: &mut Host<Simulation>, packets: usize) -> anyho
         link.send([0, packets as u32, 0, 0]);
     }
     wait(args, host)
+}
+
+/// Counts where the cycles of the harts go, from now on.
+fn count_cycles(host: &mut Host<Simulation>, harts: usize) -> anyhow::Result<Rc<RefCell<Vec<CycleProfile>>>> {
+    let ports = CommandPorts::bind(host.device_mut().model_mut())?;
+    let profiles = Rc::new(RefCell::new(vec![CycleProfile::default(); harts]));
+    let shared = Rc::clone(&profiles);
+    host.device_mut().set_observer(Box::new(move |cycle, model, _, _| {
+        if let Some(retired) = ports.sample(model) {
+            if let Some(profile) = shared.borrow_mut().get_mut(retired.hart as usize) {
+                profile.retire(cycle, &retired);
+            }
+        }
+        Ok(())
+    }));
+    Ok(profiles)
+}
+
+/// Does what a debugger says until the firmware ends.
+fn debug(
+    args: &Args,
+    listener: TcpListener,
+    host: &mut Host<Simulation>,
+    firmware: &Firmware,
+    config: &Config,
+) -> anyhow::Result<Ended> {
+    let start = host.device_mut().cycle();
+    match gdb::debug(listener, host, firmware, config)? {
+        SessionEnd::Firmware(end) => {
+            let cycles = host.device_mut().cycle() - start;
+            Ok(Ended { end: Some(end), at: vec![], cycles, printed: Ok(()) })
+        }
+        SessionEnd::Detached => wait(args, host),
+        SessionEnd::Killed => bail!("{}: the debugger ended it", firmware.path.display()),
+    }
 }
 
 /// Runs firmware without packets.
@@ -144,8 +193,9 @@ pub fn run_alone(
     if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
         bail!("{option}: expected --pcap with it");
     }
-    ensure!(!args.timeline.is_wanted(), "--trace, --perfetto: expected --pcap with it");
     check(firmware, config, None)?;
+    let timeline = args.timeline.create(config, None, Some(firmware))?;
+    let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -153,15 +203,37 @@ pub fn run_alone(
     }
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
-    host.start_firmware(firmware)?;
+    let profiles = match args.firmware_args.firmware_profile {
+        true => Some(count_cycles(&mut host, config.command_threads)?),
+        false => None,
+    };
+    if listener.is_some() {
+        host.start_firmware_stopped(firmware)?;
+    } else {
+        host.start_firmware(firmware)?;
+    }
     type_in(args, &mut host)?;
-    let ended = wait(args, &mut host);
+    let ended = match listener {
+        Some(listener) => debug(args, listener, &mut host, firmware, config),
+        None => wait(args, &mut host),
+    };
     let faults = host.take_faults();
+    let cycle = host.device_mut().cycle();
     drop(host);
-    // Waveforms are wanted most when a run fails.
+    // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
+    timeline.map(|timeline| timeline.commit(cycle)).transpose()?;
     let ended = ended?;
+    if let Some(profiles) = profiles {
+        let profiles = profiles.borrow();
+        let lines = profiles
+            .iter()
+            .enumerate()
+            .map(|(hart, profile)| format!("hart {hart}: cycles, and cycles an instruction\n{profile}"));
+        print::bytes(lines.collect::<String>().as_bytes())?;
+    }
     let (faults, lost) = faults?;
     if let Some(first) = faults.first() {
         tell(firmware, ended)?;

@@ -6,7 +6,8 @@ use crate::prelude::*;
 ///
 /// Combinational. There are those of machine mode (privileged specification 1.12) that docs/command-processor.md lists,
 /// `cycle`, `time` and `instret` with their high halves, and with channels those of user-level
-/// interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as there are channels; with a data cache `muncached`, 0x7c0.
+/// interrupts, 0x800 to 0x805 and 0x810 to 0x83f, the latter as far as there are channels; with a data cache `muncached`, 0x7c0; for
+/// the host's instructions CP_DATA, 0x7b2.
 #[derive(LogicBlock, Default)]
 pub struct CsrMap {
     /// Number of the CSR.
@@ -15,6 +16,8 @@ pub struct CsrMap {
     pub channels: Signal<In, Bits<4>>,
     /// There is a data cache, and so `muncached`; constant.
     pub cached: Signal<In, Bit>,
+    /// The instruction is one of CP_EXECUTE.
+    pub debug: Signal<In, Bit>,
     /// There is such a CSR.
     pub there: Signal<Out, Bit>,
     /// It cannot be written.
@@ -61,6 +64,10 @@ impl Logic for CsrMap {
         if self.number.val() == bits::<12>(0x7c0) {
             found = self.cached.val();
         }
+        // CP_DATA
+        if self.number.val() == bits::<12>(0x7b2) {
+            found = self.debug.val();
+        }
         let user = self.number.val().get_bits::<6>(6) == bits::<6>(0x20);
         if user {
             found = (self.number.val().get_bits::<6>(0) < bits::<6>(6)) & self.channels.val().any();
@@ -102,9 +109,10 @@ mod tests {
             0xf11..=0xf15,
         ];
         let mut unit = CsrMap::default();
-        for (channels, cached) in [(0u64, false), (2, false), (2, true)] {
+        for (channels, cached, debug) in [(0u64, false, false), (2, false, true), (2, true, false)] {
             unit.channels.next = channels.into();
             unit.cached.next = cached;
+            unit.debug.next = debug;
             for number in 0..0x1000u64 {
                 unit.number.next = number.into();
                 settle!(unit);
@@ -114,8 +122,8 @@ mod tests {
                 } else {
                     (0x800..0x806).contains(&number) && channels > 0
                 };
-                let there =
-                    user || cached && number == 0x7c0 || machine.iter().any(|range| range.contains(&number));
+                let option = cached && number == 0x7c0 || debug && number == 0x7b2;
+                let there = user || option || machine.iter().any(|range| range.contains(&number));
                 assert_eq!(unit.there.val(), there, "{number:#x}");
                 if there {
                     let read_only = number >= 0xc00 || [0x803, 0x805].contains(&number) || of_channel;

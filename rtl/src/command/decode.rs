@@ -24,6 +24,8 @@ pub struct CommandDecode {
     pub atomics: Signal<In, Bit>,
     /// There is a data cache, and so `muncached`; constant.
     pub cached: Signal<In, Bit>,
+    /// The word is one of CP_EXECUTE.
+    pub debug: Signal<In, Bit>,
     /// There is no word: its line could not be read, or there is no memory at the PC.
     pub error: Signal<In, Bit>,
     /// First source register; 0 when the instruction has none.
@@ -53,6 +55,7 @@ impl Logic for CommandDecode {
         self.system.instruction.next = self.word.val();
         self.system.channels.next = self.channels.val();
         self.system.cached.next = self.cached.val();
+        self.system.debug.next = self.debug.val();
         self.alu.operation.next = self.decoder.operation.val();
 
         // The divide unit of the cores also counts bits.
@@ -81,6 +84,7 @@ impl Logic for CommandDecode {
         self.decoded.next.hart = self.hart.val();
         self.decoded.next.pc = self.pc.val();
         self.decoded.next.word = self.word.val();
+        self.decoded.next.debug = self.debug.val();
         self.decoded.next.rd = bits::<5>(0);
         if there | (!fault & has_rd) {
             self.decoded.next.rd = self.decoder.rd.val();

@@ -41,6 +41,7 @@ fn some_instruction(random: &mut dyn FnMut() -> u64) -> CommandInstruction {
         hart: some_hart(random()),
         pc: (random() & 0x3fff_ffff).into(),
         word: (random() & 0xffff_ffff).into(),
+        debug: flags >> 9 & 7 == 0,
         rd: (flags & 3).into(),
         control: some_control(random()),
         takes_immediate: flags >> 8 & 1 == 1,
@@ -95,6 +96,7 @@ fn some_result(random: &mut dyn FnMut() -> u64) -> CommandResult {
         trap_return: bit(12),
         sleep: bit(13),
         word: (random() & 0xffff_ffff).into(),
+        debug: random() % 8 == 0,
         address: (random() & 0xffff_ffff).into(),
         pc: (random() & 0x3fff_ffff).into(),
         fault: bit(6),
@@ -212,12 +214,31 @@ fn hart_state() {
         unit.run.next = !rare(40);
         unit.quiet.next = !rare(3);
         unit.stop.next = rare(60);
+        unit.resume.next = rare(20);
+        unit.executed.next = rare(8);
         unit.miss.next = rare(8);
         unit.wait_stores.next = rare(8);
         unit.wait_place.next = rare(8);
         unit.load.next = rare(8);
         unit.take_valid.next = rare(10);
         unit.loading.next = rare(4);
+    });
+}
+
+#[test]
+fn command_debug() {
+    check_with(CommandDebug::default(), 20_000, |unit, random, _| {
+        // Requests and holds are rare enough for harts to stop, and for words to be executed, at times.
+        let mut some = |n: u64| if random() % n == 0 { random() & 255 } else { 0 };
+        unit.registers.stop.next = some(8).into();
+        unit.registers.step.next = some(8).into();
+        unit.registers.resume.next = some(8).into();
+        unit.run.next = (255 & !some(16)).into();
+        unit.trap.next = some(8).into();
+        unit.registers.execute.next = some(4) & 1 == 1;
+        unit.registers.data_write.next = some(4) & 1 == 1;
+        unit.data_write.next = some(4) & 1 == 1;
+        unit.executed.next = some(2) & 1 == 1;
     });
 }
 
@@ -461,16 +482,28 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
             }
             retired += u64::from(unit.trace[0].valid.val());
         }
-        // A hart that is stopped is held and starts again.
+        // A hart that is stopped is held sooner or later, and starts again.
         let mut run = 0;
         for (hart, held_until) in held_until.iter_mut().enumerate() {
-            if unit.registers.stopped.val().get_bit(hart) || random() % 400 == 0 {
+            let stopped = unit.registers.stopped.val().get_bit(hart);
+            if random() % if stopped { 50 } else { 400 } == 0 {
                 *held_until = cycle + random() % 3 + 1;
             }
             run |= u64::from(cycle >= *held_until) << hart;
         }
         unit.registers.run.next = (run & all).into();
         unit.registers.entry.next = 0x4000.into();
+        // The host stops harts now and then, lets them go on soon, and has them execute words.
+        let mut some = |n: u64| if random() % n == 0 { random() & 255 } else { 0 };
+        unit.debugging.stop.next = some(300).into();
+        unit.debugging.step.next = some(100).into();
+        unit.debugging.resume.next = some(100).into();
+        unit.debugging.execute.next = some(16) != 0;
+        unit.debugging.value.next = if random() % 4 == 0 {
+            (0x7b20_1073 | random() & 0x3000).into()
+        } else {
+            (random() & 0x7fff_ffff | 0x13).into()
+        };
         unit.invalidate.next = random() % 600 == 0;
         unit.invalidate_data.next = random() % 600 == 0;
         unit.take_hart.next = 0.into();

@@ -19,7 +19,8 @@ use crate::prelude::*;
 ///    not leave stage D then.
 /// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
 ///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
-///    Devices take words only, and only shared memory has atomic operations.
+///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE has no devices.
+/// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
 #[derive(LogicBlock, Default)]
 pub struct CommandExecute {
     /// Rising-edge clock.
@@ -177,6 +178,9 @@ impl Logic for CommandExecute {
             target = self.alu.address.val().get_bits::<31>(1);
         }
         let mut next = sequential;
+        if instruction.debug {
+            next = instruction.pc;
+        }
         if jumps {
             next = target.get_bits::<30>(1);
         }
@@ -233,7 +237,8 @@ impl Logic for CommandExecute {
         // SIGNAL and atomic operations go to shared memory only.
         let plain = !(instruction.store & instruction.release) & !instruction.atomic;
         let to_local = moves & above & in_local & plain;
-        let to_device = moves & above & (in_clint | in_registers) & size.get_bit(1) & plain;
+        let to_device =
+            moves & above & (in_clint | in_registers) & size.get_bit(1) & plain & !instruction.debug;
         let outside = above & !to_local & !to_device;
         let astray = jumps & target.get_bit(0);
         // EMONITOR: a handler that is not aligned, a parameter of another form, or an address where there is no
@@ -285,6 +290,7 @@ impl Logic for CommandExecute {
         self.result_w.d.next.pc = instruction.pc;
         self.result_w.d.next.next_pc = next;
         self.result_w.d.next.word = instruction.word;
+        self.result_w.d.next.debug = instruction.debug;
         self.result_w.d.next.rd = instruction.rd;
         self.result_w.d.next.value = value;
         self.result_w.d.next.address = self.alu.address.val();

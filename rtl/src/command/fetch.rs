@@ -11,7 +11,8 @@ use crate::prelude::*;
 ///    waits for `filled` and looks up again.
 /// 3. From 0xfff0_0000 on there is no memory: nothing is looked up, and the instruction comes with
 ///    `decode_error`.
-/// 4. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
+/// 4. With `issue_debug` nothing is looked up either: the instruction is `debug_word`, which must stand in the cycle after.
+/// 5. A cycle with `stall` high holds the instructions in stages I and D; none is fetched in it.
 #[derive(LogicBlock)]
 #[new(lines: usize, ways: usize)]
 pub struct CommandFetch {
@@ -25,6 +26,10 @@ pub struct CommandFetch {
     pub issue_hart: Signal<In, Bits<3>>,
     /// Its PC, bits 31:2.
     pub issue_pc: Signal<In, Bits<30>>,
+    /// It takes `debug_word`.
+    pub issue_debug: Signal<In, Bit>,
+    /// The word of CP_EXECUTE.
+    pub debug_word: Signal<In, Bits<32>>,
     /// The instructions in stages I and D stay there. Only while `decode_valid` is high.
     pub stall: Signal<In, Bit>,
     /// Harts whose instructions in stages F and I are dropped.
@@ -41,6 +46,8 @@ pub struct CommandFetch {
     pub decode_pc: Signal<Out, Bits<30>>,
     /// Its word.
     pub decode_word: Signal<Out, Bits<32>>,
+    /// It is one of CP_EXECUTE.
+    pub decode_debug: Signal<Out, Bit>,
     /// The word could not be fetched.
     pub decode_error: Signal<Out, Bit>,
     /// The instruction in stage D is not in the cache.
@@ -67,10 +74,12 @@ pub struct CommandFetch {
     hart_i: Register<Bits<3>>,
     pc_i: Register<Bits<30>>,
     outside_i: Register<Bit>,
+    debug_i: Register<Bit>,
     valid_d: Register<Bit>,
     hart_d: Register<Bits<3>>,
     pc_d: Register<Bits<30>>,
     outside_d: Register<Bit>,
+    debug_d: Register<Bit>,
     hit_d: Register<Bit>,
     error_d: Register<Bit>,
     word_d: Register<Bits<32>>,
@@ -96,9 +105,9 @@ impl Logic for CommandFetch {
     #[hdl_gen]
     fn update(&mut self) {
         // F
-        let outside = self.issue_pc.val().get_bits::<12>(18).all();
+        let outside = self.issue_pc.val().get_bits::<12>(18).all() & !self.issue_debug.val();
         self.cache.stall.next = self.stall.val();
-        self.cache.lookup_enable.next = self.issue_valid.val() & !outside;
+        self.cache.lookup_enable.next = self.issue_valid.val() & !outside & !self.issue_debug.val();
         self.cache.lookup_slot.next = bit_cast::<5, 3>(self.issue_hart.val());
         self.cache.lookup_word.next = self.issue_pc.val();
         self.cache.flush.next = self.flush.val();
@@ -113,6 +122,7 @@ impl Logic for CommandFetch {
             self.hart_i.d.next = self.issue_hart.val();
             self.pc_i.d.next = self.issue_pc.val();
             self.outside_i.d.next = outside;
+            self.debug_i.d.next = self.issue_debug.val();
 
             // I
             self.valid_d.d.next = fetched;
@@ -122,6 +132,12 @@ impl Logic for CommandFetch {
             self.hit_d.d.next = self.cache.hit.val();
             self.error_d.d.next = self.cache.error.val();
             self.word_d.d.next = self.cache.instruction.val();
+            self.debug_d.d.next = self.debug_i.q.val();
+            if self.debug_i.q.val() {
+                self.hit_d.d.next = true;
+                self.error_d.d.next = false;
+                self.word_d.d.next = self.debug_word.val();
+            }
         }
 
         // D
@@ -132,6 +148,7 @@ impl Logic for CommandFetch {
         self.decode_hart.next = self.hart_d.q.val();
         self.decode_pc.next = self.pc_d.q.val();
         self.decode_word.next = self.word_d.q.val();
+        self.decode_debug.next = self.debug_d.q.val();
         self.decode_error.next = self.outside_d.q.val() | self.error_d.q.val();
         self.filled.next = self.cache.filled.val();
 

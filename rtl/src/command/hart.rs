@@ -13,6 +13,9 @@ use crate::prelude::*;
 ///    itself.
 /// 3. `goes` is high when the hart goes on elsewhere at this edge, by `take_valid` or a trap: its
 ///    younger instructions leave.
+/// 4. `debug_stop` stops the hart at this edge: it is legal while `between` is high, or with a trap. While `closed` is high neither an interrupt
+///    nor `take_valid` comes between two instructions. The word that the host has executed (`execute`) counts as no instruction: no trap, no sleep,
+///    not in `minstret`.
 #[derive(LogicBlock, Default)]
 pub struct CommandHart {
     /// Rising-edge clock.
@@ -69,6 +72,14 @@ pub struct CommandHart {
     pub take_valid: Signal<In, Bit>,
     /// Where it goes on, bits 31:2.
     pub take_pc: Signal<In, Bits<30>>,
+    /// The host stops the hart at this edge.
+    pub debug_stop: Signal<In, Bit>,
+    /// The hart is stopped, and goes on.
+    pub resume: Signal<In, Bit>,
+    /// The hart is to stop, or executes one instruction: nothing is taken between two instructions.
+    pub closed: Signal<In, Bit>,
+    /// The hart is stopped, and is to fetch a word of the host.
+    pub execute: Signal<In, Bit>,
     /// Stage X: number of a CSR.
     pub read_number: Signal<In, Bits<12>>,
     /// Its value, 0 for a CSR that is not one of machine mode.
@@ -94,11 +105,15 @@ pub struct CommandHart {
     pub boundary: Signal<Out, Bit>,
     /// Architectural PC at the end of this cycle, if no exception, bits 31:2.
     pub boundary_pc: Signal<Out, Bits<30>>,
+    /// The hart is at an instruction boundary at the end of this cycle; also if it must not be made to go on elsewhere.
+    pub between: Signal<Out, Bit>,
+    /// Architectural PC, bits 31:2.
+    pub pc: Signal<Out, Bits<30>>,
     /// A trap is entered at this edge.
     pub trap: Signal<Out, Bit>,
     /// Where the trap goes, bits 31:2.
     pub trap_target: Signal<Out, Bits<30>>,
-    /// The hart goes on elsewhere at this edge.
+    /// The hart goes on elsewhere at this edge, or the host stops it.
     pub goes: Signal<Out, Bit>,
     /// The hart is stopped.
     pub stopped: Signal<Out, Bit>,
@@ -124,6 +139,7 @@ impl Logic for CommandHart {
         let in_execute = self.execute_hart.val() == self.number.val();
         let in_write = instruction.hart == self.number.val();
         let retires = in_write & becomes.retire;
+        let counts = retires & !instruction.debug;
 
         // PCs
         connect!(self.run, self.state.run);
@@ -156,7 +172,12 @@ impl Logic for CommandHart {
         self.state.wait_divide.next = in_write & becomes.wait_divide;
         self.state.load.next = in_write & becomes.starts;
         self.state.changes.next = in_write & becomes.changes;
-        self.state.stop.next = self.traps.stop.val();
+        self.state.stop.next = self.traps.stop.val() | self.debug_stop.val();
+        connect!(self.resume, self.state.resume);
+        connect!(self.execute, self.state.execute);
+        self.state.executed.next = in_write & instruction.debug;
+        connect!(self.pc, self.state.pc);
+        connect!(self.between, self.state.boundary);
         self.state.asleep.next = self.traps.asleep.val();
         self.state.take_valid.next = self.take_valid.val() | self.traps.trap.val();
         self.state.take_pc.next = self.take_pc.val();
@@ -165,26 +186,27 @@ impl Logic for CommandHart {
         }
         self.state.trapped.next = self.traps.trap.val();
         connect!(self.taken, self.state.taken);
-        self.boundary.next = self.state.boundary.val() & !self.csrs.interrupt.val();
-        self.goes.next = self.take_valid.val() | self.traps.trap.val();
+        self.boundary.next = self.state.boundary.val() & !self.csrs.interrupt.val() & !self.closed.val();
+        self.goes.next = self.take_valid.val() | self.traps.trap.val() | self.debug_stop.val();
 
         // Traps
         self.traps.hold.next = !self.run.val();
-        self.traps.exception.next = in_write & becomes.exception;
+        self.traps.exception.next = in_write & becomes.exception & !instruction.debug;
         self.traps.halts.next = becomes.breakpoint & self.breakpoint_stops.val();
         self.traps.cause.next = becomes.cause;
         self.traps.value.next = becomes.value;
         self.traps.pc.next = instruction.pc;
         self.traps.boundary.next = self.state.boundary.val();
         self.traps.boundary_pc.next = self.state.boundary_pc.val();
-        self.traps.interrupt.next = self.csrs.interrupt.val();
+        self.traps.interrupt.next = self.csrs.interrupt.val() & !self.closed.val();
         self.traps.interrupt_cause.next = self.csrs.interrupt_cause.val();
         self.traps.base.next = self.csrs.base.val();
         self.traps.vectored.next = self.csrs.vectored.val();
-        self.traps.retire.next = retires;
-        self.traps.sleep.next = retires & instruction.sleep;
+        self.traps.retire.next = counts;
+        self.traps.sleep.next = counts & instruction.sleep;
         self.traps.wake.next = self.csrs.wake.val() | self.channel_wake.val();
-        self.traps.take.next = self.take_valid.val();
+        self.traps.take.next = self.take_valid.val() | self.debug_stop.val();
+        connect!(self.resume, self.traps.resume);
         connect!(self.trap, self.traps.trap);
         connect!(self.trap_target, self.traps.target);
         connect!(self.waiting, self.traps.waiting);
@@ -205,7 +227,7 @@ impl Logic for CommandHart {
         self.csrs.write_valid.next = retires & instruction.csr_write;
         self.csrs.write_number.next = instruction.word.get_bits::<12>(20);
         self.csrs.write_value.next = becomes.csr_value;
-        self.csrs.retire.next = retires;
+        self.csrs.retire.next = counts;
         self.csrs.trap_valid.next = self.traps.trap.val();
         self.csrs.trap_pc.next = self.traps.trap_pc.val();
         self.csrs.trap_cause.next = self.traps.trap_cause.val();

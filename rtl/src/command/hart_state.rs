@@ -14,9 +14,11 @@ use crate::prelude::*;
 /// 2. A replayed instruction is fetched again when its cause is gone: no store outstanding
 ///    (`wait_stores`), a place for a store (`wait_place`), no access to a device (`wait_device`) or
 ///    division (`wait_divide`) of any hart under way, no operation of its own (`loading`).
-/// 3. `stop` stops the hart with `pc` at its instruction, until it is held.
+/// 3. `stop` stops the hart with its PC behind what retires in this cycle, or at the target of a trap that is entered,
+///    until it is held, or until `resume`. What is younger is dropped by the owner.
 /// 4. `take_valid` is legal while `boundary` is high: between two instructions. `boundary_pc` is the
 ///    PC of the one that has not been executed.
+/// 5. With `execute` a stopped hart may fetch: a word of the host (`executed` when it is in stage W). It stays stopped.
 #[derive(LogicBlock, Default)]
 pub struct HartState {
     /// Rising-edge clock.
@@ -62,8 +64,14 @@ pub struct HartState {
     /// Stage W: it is replayed when the load, access or division that it starts in this cycle is
     /// answered.
     pub load: Signal<In, Bit>,
-    /// Stage W: it raises an exception that stops the hart.
+    /// The hart stops: by an exception in stage W, or by the host at a boundary or with a trap.
     pub stop: Signal<In, Bit>,
+    /// The hart is stopped, and goes on.
+    pub resume: Signal<In, Bit>,
+    /// The hart is stopped, and is to fetch a word of the host.
+    pub execute: Signal<In, Bit>,
+    /// The instruction in stage W is that word.
+    pub executed: Signal<In, Bit>,
     /// Nothing is taken at the boundary of this cycle: the instruction in stage W changes when the
     /// hart is interrupted.
     pub changes: Signal<In, Bit>,
@@ -95,6 +103,8 @@ pub struct HartState {
     pub boundary: Signal<Out, Bit>,
     /// Architectural PC at the end of this cycle, if no exception, bits 31:2.
     pub boundary_pc: Signal<Out, Bits<30>>,
+    /// Architectural PC: of the next instruction to retire, bits 31:2.
+    pub pc: Signal<Out, Bits<30>>,
     /// The hart is stopped.
     pub stopped: Signal<Out, Bit>,
     /// No instruction retired since `take_valid` without `trapped`.
@@ -114,8 +124,10 @@ pub struct HartState {
 impl Logic for HartState {
     #[hdl_gen]
     fn update(&mut self) {
-        let runs = self.started_q.q.val() & self.run.val() & !self.stopped_q.q.val();
-        self.ready.next = runs
+        let started = self.started_q.q.val() & self.run.val();
+        let runs = started & !self.stopped_q.q.val();
+        self.pc.next = self.pc_q.q.val();
+        self.ready.next = (runs | (started & self.execute.val()))
             & !self.waits_line.q.val()
             & !(self.waits_stores.q.val() & !self.stores_none.val())
             & !(self.waits_place.q.val() & self.stores_full.val())
@@ -170,7 +182,7 @@ impl Logic for HartState {
             self.fetch_pc_q.d.next = self.execute_pc.val();
             self.waits_line.d.next = false;
         }
-        if self.retire.val() {
+        if self.retire.val() & !self.executed.val() {
             self.taken_q.d.next = false;
         }
         self.pc_q.d.next = next;
@@ -180,6 +192,7 @@ impl Logic for HartState {
             | self.wait_device.val()
             | self.wait_divide.val()
             | self.load.val()
+            | (self.write_valid.val() & self.executed.val())
         {
             self.fetch_pc_q.d.next = next;
             self.waits_line.d.next = false;
@@ -196,8 +209,17 @@ impl Logic for HartState {
         if self.wait_divide.val() {
             self.waits_divide.d.next = true;
         }
+        if self.resume.val() {
+            self.stopped_q.d.next = false;
+        }
         if self.stop.val() {
             self.stopped_q.d.next = true;
+            self.fetch_pc_q.d.next = next;
+            self.waits_line.d.next = false;
+            self.waits_stores.d.next = false;
+            self.waits_place.d.next = false;
+            self.waits_device.d.next = false;
+            self.waits_divide.d.next = false;
         }
         if self.take_valid.val() {
             self.taken_q.d.next = !self.trapped.val();

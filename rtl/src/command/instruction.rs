@@ -12,6 +12,8 @@ pub struct CommandInstruction {
     pub pc: Bits<30>,
     /// Its word.
     pub word: Bits<32>,
+    /// The word is one of CP_EXECUTE: the PC stays where it is but for a jump, and an exception enters no trap.
+    pub debug: Bit,
     /// Destination register, 0 for none.
     pub rd: Bits<5>,
     /// Arithmetic operation; that of a branch makes its comparison.
@@ -81,6 +83,8 @@ pub struct CommandResult {
     pub next_pc: Bits<30>,
     /// Its word.
     pub word: Bits<32>,
+    /// See [`CommandInstruction::debug`].
+    pub debug: Bit,
     /// Destination register, 0 for none.
     pub rd: Bits<5>,
     /// Value for it, but for products and loads from the local memory or the data cache.

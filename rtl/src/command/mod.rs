@@ -12,6 +12,9 @@ mod cached_tests;
 mod clint;
 mod csr_map;
 mod data;
+mod debug;
+#[cfg(test)]
+mod debug_tests;
 mod decode;
 #[cfg(test)]
 mod device_tests;
@@ -58,6 +61,7 @@ pub use cached_loads::CachedLoads;
 pub use clint::Clint;
 pub use csr_map::CsrMap;
 pub use data::CommandData;
+pub use debug::CommandDebug;
 pub use decode::CommandDecode;
 pub use devices::CommandDevices;
 pub use execute::CommandExecute;

@@ -1,10 +1,11 @@
 //! The pipeline of the command processor: the stages, the harts, and the way to memory.
 
 use super::{
-    CachedLoads, CommandAtomics, CommandDecode, CommandExecute, CommandFetch, CommandHart, CommandTrace,
-    CommandWrite, HartScheduler, HartTurns, LongOperations, StoreBuffer,
+    CachedLoads, CommandAtomics, CommandDebug, CommandDecode, CommandExecute, CommandFetch, CommandHart,
+    CommandTrace, CommandWrite, HartScheduler, HartTurns, LongOperations, StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
+use crate::host::registers::debug::DebugControl;
 use crate::memory::ReadMerge;
 use crate::ports::{RegisterAccess, UliAccess};
 use crate::prelude::*;
@@ -31,6 +32,8 @@ pub struct CommandParts {
 ///    `boundary_pc`, combinational from `take_hart`, is the PC of the first that has not been
 ///    executed.
 /// 3. The run bits hold and start harts as [`HartState`](super::HartState) says.
+/// 4. The host stops harts and lets them go on as [`CommandDebug`] says. A word that it has a stopped hart execute enters in stage I in the place of
+///    a fetched one; it is not in the retire trace.
 #[derive(LogicBlock)]
 #[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize)]
 pub struct CommandPipeline {
@@ -42,6 +45,8 @@ pub struct CommandPipeline {
     pub registers: CommandControl,
     /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).
     pub mailbox_full: Signal<In, Bits<2>>,
+    /// From and to the registers for debugging.
+    pub debugging: DebugControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
     /// From the registers: the data cache is emptied.
@@ -110,6 +115,7 @@ pub struct CommandPipeline {
     pub trace: Vec<CommandTrace>,
     #[count(harts)]
     hart: Vec<CommandHart>,
+    debug: CommandDebug,
     scheduler: HartScheduler,
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
@@ -230,6 +236,9 @@ impl Logic for CommandPipeline {
         self.fetch.issue_valid.next = issue;
         self.fetch.issue_hart.next = issue_hart;
         self.fetch.issue_pc.next = issue_pc;
+        let issue_debug = issue & self.debug.execute.val().get_bit(issue_hart.index());
+        self.fetch.issue_debug.next = issue_debug;
+        connect!(self.debug.word, self.fetch.debug_word);
         self.fetch.drop_fetched.next = drop_fetched;
         self.fetch.drop_decoded.next = drop_read;
         self.fetch.flush.next = self.invalidate.val() | outcome.refetch;
@@ -238,6 +247,7 @@ impl Logic for CommandPipeline {
         self.decode.word.next = self.fetch.decode_word.val();
         self.decode.hart.next = self.fetch.decode_hart.val();
         self.decode.pc.next = self.fetch.decode_pc.val();
+        self.decode.debug.next = self.fetch.decode_debug.val();
         self.decode.error.next = self.fetch.decode_error.val();
         self.decode.channels.next = self.channels.val();
         self.decode.cached.next = false;
@@ -338,6 +348,8 @@ impl Logic for CommandPipeline {
         let mut locked = bits::<8>(0);
         let mut quiet = bits::<8>(0);
         let mut trapped = bits::<8>(0);
+        let mut with_boundary = bits::<8>(0);
+        let mut selected_pc = bits::<30>(0);
         let mut csr_value = bits::<32>(0);
         let mut return_pc = bits::<30>(0);
         let mut after_take = false;
@@ -380,6 +392,14 @@ impl Logic for CommandPipeline {
             for k in 0..self._ulis {
                 self.hart[h].channel_wake.next = self.uli[k].wake.val().get_bit(h);
             }
+            self.hart[h].debug_stop.next = self.debug.stop.val().get_bit(h);
+            self.hart[h].resume.next = self.debug.resume.val().get_bit(h);
+            self.hart[h].closed.next = self.debug.closed.val().get_bit(h);
+            self.hart[h].execute.next = self.debug.execute.val().get_bit(h);
+            with_boundary = with_boundary.replace_bit(h, self.hart[h].between.val());
+            if self.debugging.select.val() == self.number[h].val() {
+                selected_pc = self.hart[h].pc.val();
+            }
             between = between.replace_bit(h, self.hart[h].boundary.val());
             stopped = stopped.replace_bit(h, self.hart[h].stopped.val());
             waiting = waiting.replace_bit(h, self.hart[h].waiting.val());
@@ -411,6 +431,25 @@ impl Logic for CommandPipeline {
         self.registers.mailbox_out_full.next = self.mailbox_full.val().get_bit(1);
         self.registers.quiet.next = quiet;
         self.execute.return_pc.next = return_pc;
+
+        // Debugging
+        connect!(self.debugging, self.debug.registers);
+        self.debug.pc.next = selected_pc;
+        self.debug.run.next = self.registers.run.val();
+        self.debug.stopped.next = stopped;
+        self.debug.between.next = with_boundary;
+        self.debug.trap.next = trapped;
+        self.debug.issue.next = issue_debug;
+        self.debug.live.next = outcome.live;
+        self.debug.hart.next = result.hart;
+        self.debug.executed.next = result.debug;
+        self.debug.retire.next = outcome.retire;
+        self.debug.exception.next = outcome.exception;
+        self.debug.data_write.next =
+            outcome.retire & result.csr_write & (result.word.get_bits::<12>(20) == bits::<12>(0x7b2));
+        self.debug.data_value.next = outcome.csr_value;
+        self.registers.debug_busy.next = self.debug.busy.val();
+        self.registers.debug_error.next = self.debug.error.val();
 
         // Memory
         let fetched = self.response_tag.val().get_bit(6);
@@ -483,6 +522,9 @@ impl Logic for CommandPipeline {
                 self.execute.asked.next = self.cached[i].uncached.val();
             }
         }
+        if self.execute.execute_word.val().get_bits::<12>(20) == bits::<12>(0x7b2) {
+            self.execute.asked.next = self.debug.registers.data.val();
+        }
         self.execute.blocked.next = false;
         self.execute.interrupted_pc.next = bits::<30>(0);
         for k in 0..self._ulis {
@@ -532,7 +574,7 @@ impl Logic for CommandPipeline {
         }
 
         for i in 0..self._traces {
-            self.trace[i].valid.next = outcome.retire | outcome.exception;
+            self.trace[i].valid.next = (outcome.retire | outcome.exception) & !result.debug;
             self.trace[i].hart.next = result.hart;
             self.trace[i].pc_rdata.next = bit_cast::<32, 30>(result.pc) << 2;
             self.trace[i].pc_wdata.next = bit_cast::<32, 30>(following_pc) << 2;

@@ -2,6 +2,7 @@
 
 use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
+use crate::host::registers::debug::DebugControl;
 use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange};
 use crate::prelude::*;
 
@@ -24,6 +25,8 @@ pub struct CommandProcessor {
     pub registers: CommandControl,
     /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).
     pub mailbox_full: Signal<In, Bits<2>>,
+    /// From and to the registers for debugging.
+    pub debugging: DebugControl,
     /// From the registers: the instruction cache is emptied.
     pub invalidate: Signal<In, Bit>,
     /// From the registers: the data cache is emptied.
@@ -122,6 +125,7 @@ impl Logic for CommandProcessor {
     fn update(&mut self) {
         connect!(self.registers, self.pipeline.registers);
         connect!(self.mailbox_full, self.pipeline.mailbox_full);
+        connect!(self.debugging, self.pipeline.debugging);
         connect!(self.invalidate, self.pipeline.invalidate);
         connect!(self.invalidate_data, self.pipeline.invalidate_data);
         connect!(self.cycle, self.pipeline.cycle);

@@ -26,6 +26,8 @@ pub struct SystemDecoder {
     pub channels: Signal<In, Bits<4>>,
     /// There is a data cache; constant.
     pub cached: Signal<In, Bit>,
+    /// The word is one of CP_EXECUTE.
+    pub debug: Signal<In, Bit>,
     /// It is for this unit to decide.
     pub known: Signal<Out, Bit>,
     /// The word for the decoder of the cores.
@@ -85,6 +87,7 @@ impl Logic for SystemDecoder {
         self.map.number.next = self.instruction.val().get_bits::<12>(20);
         self.map.channels.next = self.channels.val();
         self.map.cached.next = self.cached.val();
+        self.map.debug.next = self.debug.val();
         let number = self.instruction.val().get_bits::<6>(20);
         let writes =
             (funct3.get_bits::<2>(0) == bits::<2>(1)) | self.instruction.val().get_bits::<5>(15).any();
@@ -301,6 +304,17 @@ mod tests {
             unit.cached.next = cached;
             settle(&mut unit);
             assert_eq!(unit.fault.val(), !cached);
+        }
+    }
+
+    #[test]
+    fn the_debug_register_is_there_for_words_of_the_host() {
+        for debug in [false, true] {
+            let mut unit = SystemDecoder::default();
+            unit.instruction.next = 0x7b20_2573u64.into();
+            unit.debug.next = debug;
+            settle(&mut unit);
+            assert_eq!(unit.fault.val(), !debug);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::prelude::*;
 ///    to `base`, or if `vectored` to `base` + 4 x cause.
 /// 3. `sleep` (`wfi` retires) makes the hart sleep: `asleep` is high until `wake`, in whose cycle the
 ///    hart may fetch again, or until a trap or `take` makes it go on elsewhere.
-/// 4. `hold` ends all of it.
+/// 4. `hold` ends all of it, `resume` the lock-up.
 ///
 /// `trap`, `target`, `stop` answer the inputs in the same cycle; `waiting` and `locked` are
 /// registers' values.
@@ -51,7 +51,9 @@ pub struct TrapUnit {
     pub sleep: Signal<In, Bit>,
     /// What ends the sleep.
     pub wake: Signal<In, Bit>,
-    /// The hart is made to go on elsewhere at this edge, not by a trap.
+    /// The hart is stopped, and goes on.
+    pub resume: Signal<In, Bit>,
+    /// The hart is made to go on elsewhere at this edge, not by a trap, or the host stops it.
     pub take: Signal<In, Bit>,
     /// A trap is entered at this edge.
     pub trap: Signal<Out, Bit>,
@@ -112,6 +114,9 @@ impl Logic for TrapUnit {
         } else if self.sleep.val() {
             self.asleep_q.d.next = true;
         }
+        if self.resume.val() {
+            self.locked_q.d.next = false;
+        }
         if locks {
             self.locked_q.d.next = true;
         }
@@ -157,6 +162,7 @@ mod tests {
             let wait = retire && random.gen_bool(0.2);
             let wake = interrupt || random.gen_bool(0.1);
             let take = boundary && !interrupt && random.gen_bool(0.05);
+            let resume = stopped && random.gen_bool(0.2);
             let (cause, interrupt_cause) =
                 (random.gen_range(0..12u64), [3u64, 7, 11][random.gen_range(0..3)]);
             let (value, pc, next) =
@@ -178,6 +184,7 @@ mod tests {
             unit.sleep.next = wait;
             unit.wake.next = wake;
             unit.take.next = take;
+            unit.resume.next = resume;
             settle!(unit);
             let stop = exception && (halts || entered);
             let trap = exception && !stop || boundary && interrupt;
@@ -198,8 +205,8 @@ mod tests {
             interrupts += usize::from(trap && !exception);
             naps += usize::from(wait && !wake);
             both += usize::from(trap && !exception && asleep);
-            locked |= stop && !halts;
-            stopped |= stop;
+            locked = stop && !halts || locked && !resume;
+            stopped = stop || stopped && !resume;
             asleep = (asleep || wait) && !wake && !trap && !take;
             entered = trap || entered && !retire;
             if hold {

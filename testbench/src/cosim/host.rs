@@ -290,6 +290,16 @@ impl<D: Device> Host<D> {
         Ok(())
     }
 
+    /// As [`Self::start_firmware`], but all harts stop before their first instruction, for a [`Debugger`](crate::firmware::Debugger).
+    ///
+    /// # Errors
+    /// As [`FirmwareLink::load`].
+    pub fn start_firmware_stopped(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
+        let link = FirmwareLink::load_stopped(self, firmware)?;
+        self.firmware = Some(link);
+        Ok(())
+    }
+
     /// Takes console output and messages of the firmware, if there is one; gives how it ended, if it has.
     ///
     /// # Errors

@@ -83,6 +83,13 @@ impl Firmware {
         self.executable.segments.iter().map(|segment| segment.bytes.len()).sum()
     }
 
+    /// Where its functions and labels begin, ascending; without those that the compiler made up.
+    #[must_use]
+    pub fn functions(&self) -> Vec<(u32, String)> {
+        let symbols = self.executable.symbols.iter().filter(|(name, _)| !name.starts_with(".L"));
+        symbols.map(|(name, address)| (*address, name.clone())).collect()
+    }
+
     /// Where `address` lies in the source.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {

@@ -6,6 +6,7 @@ use super::core_counters::{
     CoreCounterRegisters, CoreCounterValues, CoreCounters, L2CounterRegisters, L2CounterValues, L2Counters,
     LostCycleCounters, LostCycleRegisters, LostCycleValues,
 };
+use super::debug::{DebugControl, DebugRegisters};
 use super::packet_ports::{PortControl, PortControlRegisters, PortCounterRegisters, PortCounterValues};
 use super::windows::WindowRegisters;
 use super::*;
@@ -92,12 +93,57 @@ fn the_command_processor_shows_its_harts() {
     unit.hardware.waiting.next = 0x21.into();
     unit.hardware.locked.next = 0x42.into();
     unit.hardware.harts.next = 3.into();
+    unit.hardware.debug_busy.next = true;
     unit.hardware.quiet.next = 0xa5.into();
-    for (name, value) in [("CP_STATUS", 0x342_215a), ("CP_QUIET", 0xa5), ("CP_ENTRY", 0x1_0000)] {
+    for (name, value) in [("CP_STATUS", 0x8342_215a), ("CP_QUIET", 0xa5), ("CP_ENTRY", 0x1_0000)] {
         unit.request.address.next = u64::from(offset(name)).into();
         settle!(unit);
         assert_eq!(unit.answer.value.val().to_u64(), value, "{name}");
     }
+}
+
+/// Words for the harts and CP_DATA come in the cycle of the write, with their strobes; stop, step and resume in the next.
+#[test]
+fn debugging_says_what_was_written() {
+    let mut unit = DebugRegisters::default();
+    start!(unit);
+    unit.hardware.data.next = 0x1234_5678.into();
+    unit.hardware.pc.next = (0x1_0040u64 >> 2).into();
+    let write = |unit: &mut DebugRegisters, name: &str, value: u64, mask: u64| {
+        unit.request.address.next = u64::from(offset(name)).into();
+        unit.request.write.next = true;
+        unit.request.data.next = value.into();
+        unit.request.mask.next = mask.into();
+        settle!(*unit);
+    };
+    write(&mut unit, "CP_SELECT", 0xfd, 0xffff_ffff);
+    tick!(unit);
+    assert_eq!(unit.hardware.select.val().to_u64(), 5);
+    write(&mut unit, "CP_DATA", 0xaaaa_aaaa, 0x00ff_0000);
+    assert!(unit.hardware.data_write.val() && !unit.hardware.execute.val());
+    assert_eq!(unit.hardware.value.val().to_u64(), 0x12aa_5678);
+    write(&mut unit, "CP_EXECUTE", 0x13, 0xffff_ffff);
+    assert!(!unit.hardware.data_write.val() && unit.hardware.execute.val());
+    assert_eq!(unit.hardware.value.val().to_u64(), 0x13);
+    write(&mut unit, "CP_STEP", 0x84_2110, 0xffff_ffff);
+    tick!(unit);
+    unit.request.write.next = false;
+    settle!(unit);
+    let bits = |unit: &DebugRegisters| {
+        [unit.hardware.stop.val(), unit.hardware.resume.val(), unit.hardware.step.val()].map(|b| b.to_u64())
+    };
+    assert_eq!(bits(&unit), [0x84, 0x21, 0x10]);
+    assert!(!unit.hardware.execute.val());
+    tick!(unit);
+    assert_eq!(bits(&unit), [0; 3]);
+    for (name, value) in [("CP_DATA", 0x1234_5678), ("CP_PC", 0x1_0040), ("CP_SELECT", 5), ("CP_EXECUTE", 0)]
+    {
+        unit.request.address.next = u64::from(offset(name)).into();
+        settle!(unit);
+        assert!(unit.answer.known.val(), "{name}");
+        assert_eq!(unit.answer.value.val().to_u64(), value, "{name}");
+    }
+    assert_eq!(DebugControl::REGISTERS.len(), 5);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod command_interrupts;
 pub mod configuration;
 mod console;
 pub mod core_counters;
+pub mod debug;
 pub mod faults;
 mod host_interrupts;
 pub mod host_link;
@@ -80,6 +81,8 @@ pub struct RegisterFile {
     pub spawn: Optional<spawn::SpawnControl>,
     /// To and from the command processor.
     pub command: Optional<command::CommandControl>,
+    /// Debugging of its harts.
+    pub debug: Optional<debug::DebugControl>,
     /// Between host and command processor, and events of the array for both.
     pub host_link: Optional<host_link::HostLink>,
 }

@@ -26,9 +26,10 @@ fn unit_of(config: &Config) -> RegisterFile {
     unit
 }
 
-/// Whether a register is one whose value depends on who accesses it and on what came before: `host_link_tests` has these.
+/// Whether a register is one whose value depends on who accesses it and on what came before (`host_link_tests` has these), or is the
+/// hardware's (CP_DATA: `block_tests`).
 fn is_shared(name: &str) -> bool {
-    let prefixes = ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING"];
+    let prefixes = ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA"];
     prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 

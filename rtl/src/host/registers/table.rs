@@ -251,7 +251,7 @@ mod tests {
         let more = |config| registers_of(config).len() - registers.len();
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
-        assert_eq!(more(&with_command), 29, "those of the command processor");
+        assert_eq!(more(&with_command), 34, "those of the command processor");
     }
 
     /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
