@@ -72,8 +72,8 @@ fn independent_reads_of_independent_writes() {
     let roles = |fence: bool| {
         let fence = if fence { "fence r, r" } else { "" };
         [
-            format!("li t0, 1\nsw t0, 0(a0)"),
-            format!("li t0, 1\nsw t0, 0(a1)"),
+            "li t0, 1\nsw t0, 0(a0)".to_string(),
+            "li t0, 1\nsw t0, 0(a1)".to_string(),
             format!("lw s6, 0(a0)\n{fence}\nlw s7, 0(a1)"),
             format!("lw s6, 0(a1)\n{fence}\nlw s7, 0(a0)"),
         ]

@@ -181,10 +181,9 @@ fn follows_the_model() {
                     host_set |= 1 << 9;
                 }
                 "CONSOLE_IN" if !by_command && value >> 31 == 1 => {
-                    if oldest(&model.input, cycle) < 256 {
-                        model.input.pop_front();
-                        seen[6] += 1;
-                    }
+                    let there = oldest(&model.input, cycle) < 256;
+                    model.input.drain(..usize::from(there));
+                    seen[6] += usize::from(there);
                 }
                 "CONSOLE_IN" if !by_command && model.input.len() == 16 => seen[2] += 1,
                 "CONSOLE_IN" if !by_command => {
