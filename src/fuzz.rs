@@ -48,6 +48,9 @@ pub struct Args {
     /// without command processor gets one
     #[arg(long, conflicts_with_all = ["seeds", "packets", "rv32e", "no_faults", "watchdog", "coverage"])]
     firmware: bool,
+    /// With --firmware: a debugger stops the harts at random, steps them, compares their registers and lets them go on
+    #[arg(long, requires = "firmware")]
+    debugger: bool,
     /// Packets of a program; by default twice as many as run at once, at most 512
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     packets: Option<u32>,

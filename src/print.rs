@@ -55,6 +55,11 @@ pub fn error(text: impl fmt::Display) {
     let _ = io::stderr().write_all(format!("error: {text}\n").as_bytes());
 }
 
+/// Prints a line for the user on standard error, where it may be lost.
+pub fn note(text: impl fmt::Display) {
+    let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
 /// A bar for `total` packets on a terminal; hidden elsewhere and with `quiet`.
 pub fn progress(total: u64, quiet: bool) -> ProgressBar {
     if quiet || !io::stderr().is_terminal() {

@@ -20,6 +20,7 @@ use hermes_testbench::traffic::{self, CaptureWriter, Frame, LineRate};
 use hermes_testbench::verdict::Verdict;
 
 mod firmware;
+mod gdb;
 mod outcome;
 
 use crate::array::{self, ArrayArgs};
@@ -488,6 +489,9 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
+    if let Some(firmware) = firmware {
+        host.keep_kernels_out(firmware)?;
+    }
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     if let Some(firmware) = firmware {
         host.start_firmware(firmware)?;

@@ -101,6 +101,44 @@ fn faults_are_logged() {
     folder.succeed(&format!("run --app dec-ttl --pcap in.pcap {ARRAY} --firmware fault-log.elf"));
 }
 
+/// Kernels neither store to the firmware nor load from it: their windows are closed there, whatever the firmware does.
+#[test]
+fn kernels_are_kept_out_of_firmware() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 40 --seed 3 -o in.pcap");
+    build(
+        &folder,
+        "guarded",
+        "static volatile uint32_t words[64] = {1, 2, 3, 4};\n\
+         int main(void) { uint32_t w[4], sum = 0; while (!mailbox_receive(w)) ; acquire(); for (int i = 0; i < 64; i++) sum += words[i]; return sum; }",
+    );
+    // From the first to the last word of the firmware; the first and the last bytes outside it are open.
+    let info = folder.succeed("firmware info guarded.elf");
+    assert!(info.contains("entry      0x00010000\n"), "{info}");
+    for (access, cause) in [("sw zero, 0(t0)", "cause 7"), ("lw t1, 0(t0)", "cause 5")] {
+        let kernel = |address: &str| {
+            format!(".include \"packet.inc\"\n.globl kernel\nkernel:\n    li t0, {address}\n    {access}\n    li a0, 1\n    ret\n")
+        };
+        let run =
+            |name: &str| format!("run --kernel {name}.elf --pcap in.pcap {ARRAY} --firmware guarded.elf");
+        for address in ["0x10000", "0x10040", "0x10400"] {
+            folder.write("inside.S", kernel(address));
+            folder.succeed("kernel build inside.S -o inside.elf");
+            folder.fail(&run("inside"), &["40 threads", cause]);
+            let output = folder.hermes(&format!("{} --fail-on-fault=false", run("inside")));
+            assert_eq!(
+                output.status.code(),
+                Some(10),
+                "{address}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        folder.write("outside.S", kernel("0x8000"));
+        folder.succeed("kernel build outside.S -o outside.elf");
+        assert_eq!(folder.hermes(&run("outside")).status.code(), Some(10));
+    }
+}
+
 /// A reader of the output that goes away does not keep the results from their files, nor changes the exit code.
 #[test]
 fn output_that_nobody_reads() {
@@ -166,13 +204,27 @@ fn what_goes_wrong_is_explained() {
         "locked",
         "int main(void) { csr_write(mtvec, 0xfff80000); __asm__ volatile(\"ecall\"); return 0; }",
         "",
-        &["locked.elf: hart 0 is locked up", "before the trap handler had executed an instruction"],
+        &[
+            "locked.elf: hart 0 is locked up at 0xfff80000: an exception came before the trap handler had executed",
+        ],
+    );
+    fails(
+        "handler",
+        "__attribute__((aligned(64))) void handler(void)\n{\n    __asm__ volatile(\".word 0\");\n}\n\
+         int main(void) { csr_write(mtvec, (uint32_t)handler); __asm__ volatile(\"ecall\"); return 0; }",
+        "",
+        &["handler.elf: hart 0 is locked up at 0x", " handler (handler.c:4): an exception"],
     );
     fails(
         "endless",
-        "int main(void) { for (;;) ; }",
-        "--firmware-timeout 20000",
-        &["endless.elf: not at its end after 2", "cycles (--firmware-timeout)"],
+        "int main(void)\n{\n    for (;;) ;\n}",
+        "--firmware-timeout 20000 --command-threads 2",
+        &[
+            "endless.elf: not at its end after 2",
+            "cycles (--firmware-timeout); hart 0 at 0x",
+            " main (endless.c:4); hart 1 at 0x",
+            "crt0.S:",
+        ],
     );
     build(&folder, "value", "int main(void) { puts(\"text\"); return 300; }");
     let output = folder.hermes(&format!("run --firmware value.elf {ARRAY}"));

@@ -50,7 +50,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let library = array::library(&config, false, quiet, |_| {})?;
     let began = Instant::now();
     let bar = print::progress(wanted, quiet);
-    let (mut total, mut cycles, mut runs) = (Seen::default(), 0, 0);
+    let (mut total, mut cycles, mut steps, mut runs) = (Seen::default(), 0, 0, 0);
     let mut host = None;
     while total.instructions < wanted {
         let seed = args.first_seed + runs;
@@ -61,6 +61,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             ..MemoryOptions::default()
         };
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
+        let bench = if args.debugger { bench.debugged(seed) } else { bench };
         if runs % PROGRAMS == 0 {
             host = Some(Host::new(Simulation::new(library.instantiate()?, MEMORY_BYTES, memory)?)?);
         }
@@ -74,14 +75,16 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             .collect();
         let ended = bench.run_harts_on(host, &programs, LIMIT).map_err(|error| {
             anyhow!(
-                "seed {seed}: {error}\nrepeat it with: hermes fuzz --firmware --instructions 1 --first-seed {seed} \
+                "seed {seed}: {error}\nrepeat it with: hermes fuzz --firmware{} --instructions 1 --first-seed {seed} \
                  --preset {} --cores {} --lanes {} --warps {} --l2-banks {} --l2-lines {} --command-threads {} --uli-channels {} --command-cache-lines {} --latency {} --stalls {}",
+                if args.debugger { " --debugger" } else { "" },
                 config.preset, config.cores, config.lanes, config.warps, config.l2_banks, config.l2_bank_lines,
                 config.command_threads, config.uli_channels, config.command_cache_lines, args.latency, args.stalls
             )
         })?;
         total += ended.seen;
         cycles += ended.cycles;
+        steps += ended.steps;
         runs += 1;
         bar.set_position(total.instructions);
     }
@@ -91,6 +94,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
          instructions         {} compared one by one in {cycles} cycles, and the memory after each program\n\
          exceptions           {}\n\
          interrupts           {} of machine mode, {} of them external; {} in user level, {} of them by doorbells\n\
+         steps of a debugger  {steps}\n\
          differences          0\n\
          time                 {:.1} s",
         runs * config.command_threads as u64,

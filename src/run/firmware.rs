@@ -1,6 +1,7 @@
 //! Firmware of the command processor in `hermes run`.
 
 use std::cell::RefCell;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -10,6 +11,7 @@ use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 
+use super::gdb::{self, SessionEnd};
 use super::{Args, Program, Wave, MEMORY_BYTES};
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
@@ -27,6 +29,10 @@ pub struct FirmwareArgs {
     /// Cycles that firmware may run, beside packets after the last one, before the command ends with an error; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 20_000_000, requires = "firmware")]
     firmware_timeout: u64,
+    /// Before the first instruction, wait on this port of localhost for GDB (`target remote localhost:PORT`), which then debugs the harts
+    /// as threads; 0: any free port, which is printed. While it debugs, --firmware-timeout does not hold
+    #[arg(long, value_name = "PORT", requires = "firmware", conflicts_with = "pcap")]
+    gdb: Option<u16>,
     /// What the firmware reads from its console
     #[arg(long, value_name = "FILE", requires = "firmware")]
     firmware_input: Option<PathBuf>,
@@ -52,7 +58,7 @@ impl FirmwareArgs {
 pub struct Ended {
     /// `None`: it did not.
     end: Option<FirmwareEnd>,
-    /// PC of each hart that has one, if it did not end.
+    /// PC of each hart, if it did not end.
     at: Vec<(u32, u32)>,
     cycles: u64,
     /// Whether its output could be printed.
@@ -92,7 +98,7 @@ pub fn type_in(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<()> {
 }
 
 /// Prints what came from the console.
-fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
+pub fn print_output(host: &mut Host<Simulation>) -> anyhow::Result<()> {
     let output = host.firmware_mut().map(FirmwareLink::take_output).unwrap_or_default();
     if output.is_empty() {
         return Ok(());
@@ -117,20 +123,17 @@ fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
             return Ok(Ended { end, at: vec![], cycles, printed });
         }
         if cycles >= limit {
+            host.take_back_faults()?;
             return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;
     }
 }
 
-/// Where each hart is, if the array tells it.
+/// Where each hart is.
 fn hart_pcs(host: &mut Host<Simulation>) -> anyhow::Result<Vec<(u32, u32)>> {
     let harts = host.read("CP_STATUS")? >> 24 & 15;
-    let mut at = Vec::new();
-    for hart in 0..harts {
-        at.extend(FirmwareLink::default().pc(host, hart)?.map(|pc| (hart, pc)));
-    }
-    Ok(at)
+    (0..harts).map(|hart| Ok((hart, FirmwareLink::pc(host, hart)?))).collect()
 }
 
 /// Tells the firmware that the packets are done, by a message whose word 0 is 0 and word 1 their number, and waits for its end.
@@ -157,6 +160,25 @@ fn count_cycles(host: &mut Host<Simulation>, harts: usize) -> anyhow::Result<Rc<
     Ok(profiles)
 }
 
+/// Does what a debugger says until the firmware ends.
+fn debug(
+    args: &Args,
+    listener: TcpListener,
+    host: &mut Host<Simulation>,
+    firmware: &Firmware,
+    config: &Config,
+) -> anyhow::Result<Ended> {
+    let start = host.device_mut().cycle();
+    match gdb::debug(listener, host, firmware, config)? {
+        SessionEnd::Firmware(end) => {
+            let cycles = host.device_mut().cycle() - start;
+            Ok(Ended { end: Some(end), at: vec![], cycles, printed: Ok(()) })
+        }
+        SessionEnd::Detached => wait(args, host),
+        SessionEnd::Killed => bail!("{}: the debugger ended it", firmware.path.display()),
+    }
+}
+
 /// Runs firmware without packets.
 pub fn run_alone(
     args: &Args,
@@ -173,6 +195,7 @@ pub fn run_alone(
     }
     check(firmware, config, None)?;
     let timeline = args.timeline.create(config, None, Some(firmware))?;
+    let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -186,9 +209,16 @@ pub fn run_alone(
         true => Some(count_cycles(&mut host, config.command_threads)?),
         false => None,
     };
-    host.start_firmware(firmware)?;
+    if listener.is_some() {
+        host.start_firmware_stopped(firmware)?;
+    } else {
+        host.start_firmware(firmware)?;
+    }
     type_in(args, &mut host)?;
-    let ended = wait(args, &mut host);
+    let ended = match listener {
+        Some(listener) => debug(args, listener, &mut host, firmware, config),
+        None => wait(args, &mut host),
+    };
     let faults = host.take_faults();
     let cycle = host.device_mut().cycle();
     drop(host);

@@ -134,9 +134,20 @@ fn random_programs() {
 /// Random programs in machine mode on four harts at a time, each in lock-step with its reference.
 #[test]
 fn random_programs_on_four_harts() {
+    random_programs_on_harts(4);
+}
+
+/// As on four; each hart has four stores outstanding at most.
+#[test]
+#[ignore = "minutes: builds another array"]
+fn random_programs_on_eight_harts() {
+    random_programs_on_harts(8);
+}
+
+fn random_programs_on_harts(harts: u32) {
     let seed = seed();
     let abilities = Abilities { channels: 2, ..present() };
-    let library = build(&Config { uli_channels: 2, command_threads: 4, ..config() });
+    let library = build(&Config { uli_channels: 2, command_threads: harts as usize, ..config() });
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
@@ -144,7 +155,7 @@ fn random_programs_on_four_harts() {
         let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
         for number in 0..3 {
             let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-            let programs: Vec<_> = (0..4)
+            let programs: Vec<_> = (0..harts)
                 .map(|hart| machine_program(&mut random, 120, Style::array(2).of_hart(hart)).executable)
                 .collect();
             let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
@@ -155,6 +166,34 @@ fn random_programs_on_four_harts() {
     println!("{total:?}");
     assert!(total.instructions > 50_000 && total.exceptions > 1_000, "{total:?}");
     assert!(total.interrupts > 100 && total.user_interrupts > 100, "{total:?}");
+}
+
+/// A debugger stops harts at random, steps them, looks at their registers and lets them go on: each instruction is that of the reference, and
+/// so are the registers after a step.
+#[test]
+fn a_debugger_changes_nothing() {
+    let seed = seed();
+    let abilities = Abilities { channels: 2, ..present() };
+    let library = build(&Config { uli_channels: 2, command_threads: 4, ..config() });
+    let (mut total, mut steps) = (Seen::default(), 0);
+    let memory = memory(Latency::Random(1, 60), 20, seed);
+    let model = library.instantiate().unwrap();
+    let mut host = Host::new(Simulation::new(model, 1 << 24, memory.clone()).unwrap()).unwrap();
+    for number in 0..3 {
+        let bench = CommandBench::new(library.clone(), memory.clone(), abilities);
+        let bench = bench.going_on_at_break().debugged(seed << 8 | number);
+        let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
+        let programs: Vec<_> = (0..4)
+            .map(|hart| machine_program(&mut random, 60, Style::array(2).of_hart(hart)).executable)
+            .collect();
+        let ended = bench.run_harts_on(&mut host, &programs, LIMIT);
+        let ended = ended.unwrap_or_else(|e| panic!("programs {number}: {e}"));
+        total += ended.seen;
+        steps += ended.steps;
+    }
+    println!("{steps} steps, {total:?}");
+    assert!(steps > 1_000 && total.instructions > 10_000, "{steps} steps, {total:?}");
+    assert!(total.interrupts > 30 && total.user_interrupts > 30, "{total:?}");
 }
 
 /// Random programs in machine mode, which end by a lock-up: exceptions, CSRs, `mret`, user-level interrupts.

@@ -45,12 +45,18 @@ impl Folder {
         self.hermes_with(arguments, |_| {})
     }
 
-    /// As [`Self::hermes`], after `change` had its way with the command.
-    pub fn hermes_with(&self, arguments: &str, change: impl FnOnce(&mut Command)) -> Output {
+    /// `hermes` with these arguments, separated by spaces, to be run in the folder.
+    pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         // Models are shared by all tests; building one takes longest.
         command.env("HERMES_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"));
+        command
+    }
+
+    /// As [`Self::hermes`], after `change` had its way with the command.
+    pub fn hermes_with(&self, arguments: &str, change: impl FnOnce(&mut Command)) -> Output {
+        let mut command = self.command(arguments);
         change(&mut command);
         command.output().expect("hermes runs")
     }

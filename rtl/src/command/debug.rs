@@ -68,7 +68,7 @@ pub struct CommandDebug {
     wanted: Register<Bits<8>>,
     /// Harts that execute one instruction.
     steps: Register<Bits<8>>,
-    run_q: Register<Bits<8>>,
+    ran: Register<Bits<8>>,
     data: Register<Bits<32>>,
     word_q: Register<Bits<32>>,
     /// The hart that executes the word, a bit for each; none: no word is executed.
@@ -98,11 +98,11 @@ impl Logic for CommandDebug {
         self.stop.next = stops;
         self.closed.next = self.wanted.q.val() | self.steps.q.val();
         // A step over an instruction behind which there is no boundary in its cycle ends in the next one.
-        self.run_q.d.next = self.run.val();
+        self.ran.d.next = self.run.val();
         self.wanted.d.next = (self.wanted.q.val() | self.registers.stop.val() | stepped)
             & !stops
             & !self.stopped.val()
-            & (self.run.val() | !self.run_q.q.val());
+            & (self.run.val() | !self.ran.q.val());
         self.steps.d.next = (self.steps.q.val() & !stepped & !self.stopped.val() & self.run.val()) | stepping;
 
         // Words of the host

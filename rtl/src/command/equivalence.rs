@@ -226,6 +226,23 @@ fn hart_state() {
 }
 
 #[test]
+fn command_debug() {
+    check_with(CommandDebug::default(), 20_000, |unit, random, _| {
+        // Requests and holds are rare enough for harts to stop, and for words to be executed, at times.
+        let mut some = |n: u64| if random() % n == 0 { random() & 255 } else { 0 };
+        unit.registers.stop.next = some(8).into();
+        unit.registers.step.next = some(8).into();
+        unit.registers.resume.next = some(8).into();
+        unit.run.next = (255 & !some(16)).into();
+        unit.trap.next = some(8).into();
+        unit.registers.execute.next = some(4) & 1 == 1;
+        unit.registers.data_write.next = some(4) & 1 == 1;
+        unit.data_write.next = some(4) & 1 == 1;
+        unit.executed.next = some(2) & 1 == 1;
+    });
+}
+
+#[test]
 fn command_fetch() {
     check_with(CommandFetch::new(4, 2), 10_000, |unit, random, _| {
         unit.issue_hart.next = some_hart(random());

@@ -2,15 +2,23 @@
 //!
 //! Sources: InfiniBand Architecture Specification, volume 1 (transport headers, chapter 9; RoCEv2, annex A17); RFC 791, RFC 768.
 
+mod byte_rotate;
+mod frame_buffer;
 mod frame_builder;
+mod frame_check;
 mod frame_head;
 mod header_bytes;
 mod icrc;
+mod payload_writer;
 
+pub use byte_rotate::ByteRotate;
+pub use frame_buffer::{FrameBuffer, StoredFrame};
 pub use frame_builder::FrameBuilder;
+pub use frame_check::{cause, CheckedFrame, FrameCheck};
 pub use frame_head::{FrameHead, NetIdentity};
 pub use header_bytes::HeaderBytes;
 pub use icrc::{Icrc, RESIDUE};
+pub use payload_writer::{PayloadPlace, PayloadWriter};
 
 #[cfg(test)]
 mod equivalence_tests;

@@ -3,12 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
 
 use super::checker::{CommandChecker, Seen};
 use super::machine::Abilities;
 use super::ports::CommandPorts;
 use crate::cosim::{CosimError, Device, Host, MemoryImage, MemoryOptions, Simulation};
+use crate::firmware::{DebugError, Debugger};
 use crate::iss::Fault;
 use crate::kernel::Executable;
 
@@ -26,6 +29,21 @@ pub enum CommandError {
     /// The array or its simulation failed, or the array differs from the reference.
     #[error(transparent)]
     Cosim(#[from] CosimError),
+    /// A hart does not do what the debugger asks for.
+    #[error(transparent)]
+    Debug(#[from] DebugError),
+    /// A register of a stopped hart is not what the reference has.
+    #[error("{register} of hart {hart}, which is stopped: expected {expected:#010x}, found {found:#010x}")]
+    Register {
+        /// The hart.
+        hart: u32,
+        /// Name of the register.
+        register: String,
+        /// What the reference has.
+        expected: u32,
+        /// What the array has.
+        found: u32,
+    },
     /// A hart still runs.
     #[error("a hart did not stop within {0} cycles")]
     Limit(u64),
@@ -45,6 +63,8 @@ pub enum CommandError {
 pub struct Ended {
     /// Cycles from the start of the harts to the look at which all were stopped.
     pub cycles: u64,
+    /// Instructions that were executed as steps of a debugger.
+    pub steps: u64,
     /// What was compared with the reference, with the instruction that stopped the hart.
     pub seen: Seen,
     /// What stopped hart 0, as the reference has it; `None` if it ended by a store.
@@ -61,13 +81,15 @@ pub struct CommandBench {
     stops_on_break: bool,
     /// A store to this address ends the program of hart 0.
     ends_at: Option<u32>,
+    /// Seed of a debugger that stops and steps harts.
+    debugger: Option<u64>,
 }
 
 impl CommandBench {
     /// Runs programs on models of `library`, whose hart can do what `abilities` say. `ebreak` stops the hart.
     #[must_use]
     pub fn new(library: ModelLibrary, memory: MemoryOptions, abilities: Abilities) -> Self {
-        Self { library, memory, abilities, stops_on_break: true, ends_at: None }
+        Self { library, memory, abilities, stops_on_break: true, ends_at: None, debugger: None }
     }
 
     /// `ebreak` raises an exception: only a lock-up ends a program.
@@ -81,6 +103,14 @@ impl CommandBench {
     #[must_use]
     pub fn ending_at_store(mut self, address: u32) -> Self {
         self.ends_at = Some(address);
+        self
+    }
+
+    /// A debugger stops harts at random while they run, lets them execute single instructions, compares their registers with the
+    /// reference, and lets them go on. `seed` says when.
+    #[must_use]
+    pub fn debugged(mut self, seed: u64) -> Self {
+        self.debugger = Some(seed);
         self
     }
 
@@ -143,19 +173,42 @@ impl CommandBench {
             observer.borrow_mut().retire(cycle, &retired)
         }));
         host.write("INVALIDATE", 3)?;
+        let mut debugger = match self.debugger {
+            Some(seed) => Some((Debugger::new(host)?, ChaCha8Rng::seed_from_u64(seed))),
+            None => None,
+        };
+        if debugger.is_some() {
+            host.write("CP_STEP", all << 16)?;
+        }
         // A hart takes CP_ENTRY when it starts. Bit 8: `ebreak` stops it.
         let start = host.device_mut().cycle();
         for (hart, entry) in entries.iter().enumerate() {
             host.write("CP_ENTRY", *entry)?;
             host.write("CP_CONTROL", ((2 << hart) - 1) | u32::from(self.stops_on_break) << 8)?;
         }
+        // Their registers are 0, as those of the reference.
+        if let Some((debugger, _)) = &debugger {
+            debugger.stop(host, all)?;
+            for (hart, number) in
+                (0..programs.len() as u32).flat_map(|hart| (1..32).map(move |number| (hart, number)))
+            {
+                debugger.set_register(host, hart, number, 0)?;
+            }
+            debugger.start(host, all, 0)?;
+        }
+        let mut steps = 0;
         let waited_for = if self.ends_at.is_some() { 1 } else { all };
         let have_stopped = |status: u32| (status | status >> 16) & waited_for == waited_for;
         while !ended.get() && !have_stopped(host.read("CP_STATUS")?) {
             if host.device_mut().cycle() - start > limit {
                 return Err(CommandError::Limit(limit));
             }
-            host.device_mut().run(PAUSE)?;
+            let Some((debugger, random)) = &mut debugger else {
+                host.device_mut().run(PAUSE)?;
+                continue;
+            };
+            host.device_mut().run(random.gen_range(1..PAUSE))?;
+            steps += disturb(host, debugger, random, &checker)?;
         }
         let cycles = host.device_mut().cycle() - start;
         host.write("CP_CONTROL", 0)?;
@@ -168,6 +221,48 @@ impl CommandBench {
             let (expected, found) = (checker.memory().read_u32(address)?, memory.read_u32(address)?);
             return Err(CommandError::Memory { address, expected, found });
         }
-        Ok(Ended { cycles, seen: checker.seen(), fault: checker.ended(0), memory })
+        Ok(Ended { cycles, steps, seen: checker.seen(), fault: checker.ended(0), memory })
     }
+}
+
+/// Stops some of the harts, lets one execute a few instructions and compares its registers, and lets all go on. Gives the number of those
+/// instructions.
+fn disturb(
+    host: &mut Host<Simulation>,
+    debugger: &mut Debugger,
+    random: &mut ChaCha8Rng,
+    checker: &RefCell<CommandChecker>,
+) -> Result<u64, CommandError> {
+    let harts = random.gen_range(1..=debugger.all()) & checker.borrow().running();
+    let harts = harts & !debugger.status(host)?.stopped;
+    debugger.stop(host, harts)?;
+    checker.borrow_mut().debugged(harts);
+    // One that ended meanwhile stays where it is.
+    let runs = |hart: u32| (harts & checker.borrow().running()) >> hart & 1 == 1;
+    let hart = random.gen_range(0..debugger.harts());
+    let (mut steps, most) = (0, random.gen_range(0..16));
+    while steps < most && runs(hart) {
+        debugger.step(host, hart)?;
+        checker.borrow_mut().debugged(1 << hart);
+        steps += 1;
+    }
+    // Behind a step no interrupt was taken of which the reference does not know.
+    if steps > 0 && runs(hart) {
+        let (registers, pc) = checker.borrow().registers(hart as usize).expect("the hart runs");
+        let differs = |register: String, expected: u32, found: u32| {
+            if expected == found {
+                return Ok(());
+            }
+            Err(CommandError::Register { hart, register, expected, found })
+        };
+        differs("the PC".into(), pc, debugger.pc(host, hart)?)?;
+        for _ in 0..3 {
+            let number = random.gen_range(0..32);
+            let found = debugger.register(host, hart, number)?;
+            differs(format!("x{number}"), registers[number as usize], found)?;
+        }
+    }
+    let harts = harts & checker.borrow().running();
+    debugger.start(host, harts, 0)?;
+    Ok(steps)
 }

@@ -192,6 +192,28 @@ impl CommandChecker {
         }
     }
 
+    /// Harts that have not ended, a bit for each.
+    #[must_use]
+    pub fn running(&self) -> u32 {
+        let runs = |checked: &CheckedHart| !matches!(checked.hart.state, State::Stopped | State::LockedUp);
+        (0..).zip(&self.harts).fold(0, |bits, (hart, checked)| bits | u32::from(runs(checked)) << hart)
+    }
+
+    /// A debugger has stopped these harts: one that slept goes on behind its `wfi`.
+    pub fn debugged(&mut self, harts: u32) {
+        for (hart, checked) in (0..).zip(&mut self.harts) {
+            if harts >> hart & 1 == 1 {
+                checked.hart.wake_up();
+            }
+        }
+    }
+
+    /// Registers x0 to x31 and the PC of a hart, as they must be behind the last instruction.
+    #[must_use]
+    pub fn registers(&self, hart: usize) -> Option<([u32; 32], u32)> {
+        self.harts.get(hart).map(|checked| (checked.hart.hart.x, checked.hart.hart.pc))
+    }
+
     /// What memory must hold.
     #[must_use]
     pub fn memory(&self) -> &MemoryImage {

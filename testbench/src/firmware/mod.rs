@@ -3,15 +3,18 @@
 //! | module | what is in it |
 //! | --- | --- |
 //! | `build` | C and assembly with the library of `kernels-asm/firmware` |
+//! | `debug` | [`Debugger`]: stop, step, registers, memory, breakpoints |
 //! | `image` | [`Firmware`]: an ELF file, checked, with functions and lines |
 //! | `session` | the host's side while firmware runs: console, mailbox, how it ended |
 
 mod build;
+mod debug;
 mod image;
 mod session;
 #[cfg(test)]
 mod tests;
 
 pub use build::{build_firmware, firmware_registers, HERMES_CP_H};
+pub use debug::{DebugError, Debugger, HartsStatus};
 pub use image::{Firmware, Place};
 pub use session::{FirmwareEnd, FirmwareLink};

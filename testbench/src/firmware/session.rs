@@ -43,15 +43,15 @@ pub enum FirmwareEnd {
     LockedUp {
         /// The hart.
         hart: u32,
-        /// Its PC, if the array tells it.
-        pc: Option<u32>,
+        /// Its PC.
+        pc: u32,
     },
     /// `ebreak` stopped a hart.
     Stopped {
         /// The hart.
         hart: u32,
-        /// Its PC, if the array tells it.
-        pc: Option<u32>,
+        /// Its PC.
+        pc: u32,
     },
 }
 
@@ -69,11 +69,6 @@ impl FirmwareEnd {
     /// What happened, with functions and lines of `firmware`.
     #[must_use]
     pub fn explain(&self, firmware: &Firmware) -> String {
-        let at = |pc: Option<u32>| {
-            pc.map_or("at an address that the array does not tell".to_string(), |pc| {
-                format!("at {}", firmware.place(pc))
-            })
-        };
         match *self {
             Self::Value(value) => format!("main returned {value}"),
             Self::Trap { cause, pc, value, hart } => format!(
@@ -87,10 +82,10 @@ impl FirmwareEnd {
                 firmware.place(pc)
             ),
             Self::LockedUp { hart, pc } => format!(
-                "hart {hart} is locked up {}: an exception came before the trap handler had executed an instruction",
-                at(pc)
+                "hart {hart} is locked up at {}: an exception came before the trap handler had executed an instruction",
+                firmware.place(pc)
             ),
-            Self::Stopped { hart, pc } => format!("hart {hart} stopped {}: ebreak", at(pc)),
+            Self::Stopped { hart, pc } => format!("hart {hart} stopped at {}: ebreak", firmware.place(pc)),
         }
     }
 }
@@ -121,6 +116,8 @@ pub struct FirmwareLink {
     received: VecDeque<[u32; MESSAGE_WORDS]>,
     to_send: VecDeque<[u32; MESSAGE_WORDS]>,
     end: Option<FirmwareEnd>,
+    /// A hart that stops or is locked up is the debugger's.
+    debugged: bool,
 }
 
 impl FirmwareLink {
@@ -130,6 +127,31 @@ impl FirmwareLink {
     /// A hart does not become quiet (memory does not answer), threads that other firmware started do not end, or a register does not
     /// answer.
     pub fn load<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
+        let all = Self::prepare(host, firmware)?;
+        host.write("CP_CONTROL", all)?;
+        Ok(Self::default())
+    }
+
+    /// As [`Self::load`], but all harts stop before their first instruction, for a [`Debugger`](super::Debugger). A hart that stops is then no end of the firmware.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_stopped<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<Self, CosimError> {
+        let all = Self::prepare(host, firmware)?;
+        // A hart that is held when it is told to stop does so when it starts.
+        host.write("CP_STEP", all << 16)?;
+        host.write("CP_CONTROL", all)?;
+        host.wait_until("CP_STATUS", |status| status & all == all)?;
+        Ok(Self { debugged: true, ..Self::default() })
+    }
+
+    /// The debugger has gone: a hart that stops or is locked up is an end again.
+    pub fn undebugged(&mut self) {
+        self.debugged = false;
+    }
+
+    /// Loads `firmware`, all harts held; a bit for each.
+    fn prepare<D: Device>(host: &mut Host<D>, firmware: &Firmware) -> Result<u32, CosimError> {
         let all = Self::hold(host)?;
         // Threads that it started may still run.
         if host.registers().any(|register| register.name == "SPAWN_BUSY") {
@@ -144,8 +166,7 @@ impl FirmwareLink {
         // What is left of other firmware: its events, messages, bytes.
         host.reset_link()?;
         host.write("CP_ENTRY", firmware.executable.entry)?;
-        host.write("CP_CONTROL", all)?;
-        Ok(Self::default())
+        Ok(all)
     }
 
     /// Holds all harts.
@@ -191,55 +212,59 @@ impl FirmwareLink {
         self.end
     }
 
-    /// Does what the firmware waits for: takes its console output and messages, gives it input. Gives how it ended, if it has.
+    /// Does what the firmware waits for: takes its console output and messages, gives it input. Gives how it ended, if it has; fault records
+    /// are the host's then.
     ///
     /// # Errors
     /// A register does not answer.
     pub fn attend<D: Device>(&mut self, host: &mut Host<D>) -> Result<Option<FirmwareEnd>, CosimError> {
-        if self.end.is_some() {
-            return Ok(self.end);
+        if self.end.is_none() {
+            self.end = self.look(host)?;
+            if self.end.is_some() {
+                self.output.extend(host.drain_console()?);
+                host.take_back_faults()?;
+            }
         }
+        Ok(self.end)
+    }
+
+    /// As [`Self::attend`], while it runs.
+    fn look<D: Device>(&mut self, host: &mut Host<D>) -> Result<Option<FirmwareEnd>, CosimError> {
         let pending = host.read("HOST_IRQ_PENDING")?;
         if pending & host_interrupt::CONSOLE != 0 {
             self.output.extend(host.read_console()?);
         }
         if pending & host_interrupt::MAILBOX != 0 {
             let words = host.read_message()?;
-            // The firmware says that it ends before it fills the mailbox, and then only when it is empty.
+            // The hart that ends holds the others, waits until the mailbox is empty, says that it ends, and then fills it.
             if pending & host_interrupt::ENDED != 0 {
-                self.end = Some(FirmwareEnd::of_words(words));
-                self.output.extend(host.drain_console()?);
-                return Ok(self.end);
+                return Ok(Some(FirmwareEnd::of_words(words)));
             }
             self.received.push_back(words);
         }
-        if pending & (host_interrupt::LOCKED_UP | host_interrupt::STOPPED) != 0 {
+        if !self.debugged && pending & (host_interrupt::LOCKED_UP | host_interrupt::STOPPED) != 0 {
             let status = host.read("CP_STATUS")?;
             let first = |bits: u32| (bits & 0xff != 0).then(|| (bits & 0xff).trailing_zeros());
             let locked = first(status >> 16);
             if let Some(hart) = locked.or_else(|| first(status)) {
-                let pc = self.pc(host, hart)?;
-                self.end = Some(match locked {
+                let pc = Self::pc(host, hart)?;
+                return Ok(Some(match locked {
                     Some(_) => FirmwareEnd::LockedUp { hart, pc },
                     None => FirmwareEnd::Stopped { hart, pc },
-                });
-                self.output.extend(host.drain_console()?);
+                }));
             }
         }
         self.give(host)?;
-        Ok(self.end)
+        Ok(None)
     }
 
-    /// The PC of a hart, if the array tells it.
+    /// The PC of a hart.
     ///
     /// # Errors
     /// A register does not answer.
-    pub fn pc<D: Device>(&self, host: &mut Host<D>, hart: u32) -> Result<Option<u32>, CosimError> {
-        if !host.registers().any(|register| register.name == "CP_PC") {
-            return Ok(None);
-        }
+    pub fn pc<D: Device>(host: &mut Host<D>, hart: u32) -> Result<u32, CosimError> {
         host.write("CP_SELECT", hart)?;
-        host.read("CP_PC").map(Some)
+        host.read("CP_PC")
     }
 
     fn give<D: Device>(&mut self, host: &mut Host<D>) -> Result<(), CosimError> {

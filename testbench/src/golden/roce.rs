@@ -221,8 +221,8 @@ pub enum RoceError {
     /// The ICRC is wrong.
     #[error("wrong ICRC")]
     Icrc,
-    /// The opcode is none of [`opcode`].
-    #[error("an opcode that is not there")]
+    /// The opcode is none of [`opcode`], or the frame is too short for its header.
+    #[error("an opcode that is not there, or too short for its header")]
     Opcode,
 }
 
@@ -287,7 +287,8 @@ impl RoceFrame {
             && !ip.more_fragments
             && ip.fragment_offset.value() == 0
             && ip.header_checksum == ip.calc_header_checksum()
-            && (IPV4 + UDP + BASE + ICRC..=rest.len()).contains(&length);
+            && (IPV4 + UDP + BASE + ICRC..=rest.len()).contains(&length)
+            && length % 4 == 0;
         if !good {
             return Err(RoceError::Ip);
         }
@@ -308,11 +309,11 @@ impl RoceFrame {
             return Err(RoceError::Icrc);
         }
         Extended::of(transport[0]).ok_or(RoceError::Opcode)?;
-        let extended = Extended::read(transport[0], &covered[BASE..]).ok_or(RoceError::Short)?;
+        let extended = Extended::read(transport[0], &covered[BASE..]).ok_or(RoceError::Opcode)?;
         let padding = usize::from(transport[1] >> 4 & 3);
         let payload = &covered[BASE + extended.bytes().len()..];
         let payload =
-            payload.len().checked_sub(padding).map(|end| &payload[..end]).ok_or(RoceError::Short)?;
+            payload.len().checked_sub(padding).map(|end| &payload[..end]).ok_or(RoceError::Opcode)?;
         Ok(Self {
             to_mac: ethernet.destination,
             from_mac: ethernet.source,

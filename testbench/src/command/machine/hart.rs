@@ -208,6 +208,13 @@ impl MachineHart {
         self.csrs.interrupt(pending).map(Taken::Interrupt).or_else(channel)
     }
 
+    /// Ends a sleep: `wfi` may end at any time, and does when a debugger stops the hart.
+    pub fn wake_up(&mut self) {
+        if self.state == State::Waiting {
+            self.state = State::Running;
+        }
+    }
+
     /// The hart takes `event`: it goes on at the first instruction of a handler.
     ///
     /// # Errors
