@@ -221,3 +221,43 @@ fn programs_of_others() {
     }
     assert_eq!(failed, 0, "programs failed");
 }
+
+/// A program that leaves `word` as signature and stores `result` to `tohost`; the file beside it says that the signature is 0x1234.
+fn small_program(folder: &Path, name: &str, word: u32, result: u32) -> PathBuf {
+    let (source, path) = (folder.join("small.S"), folder.join(name));
+    let text = format!(
+        ".globl _start\n_start: li t0, {word}\nla t1, begin_signature\nsw t0, 0(t1)\nli t0, {result}\nla t1, tohost\n1: sw t0, 0(t1)\nj 1b\n\
+         .data\n.balign 64\n.globl tohost, begin_signature, end_signature\n\
+         tohost: .word 0\n.balign 64\nbegin_signature: .word 0, 0\nend_signature:\n"
+    );
+    std::fs::write(&source, text).unwrap();
+    std::fs::write(path.with_extension("signature"), "00001234\n00000000\n").unwrap();
+    let mut command = Command::new("riscv64-unknown-elf-gcc");
+    command.args(["-march=rv32i", "-mabi=ilp32", "-nostdlib", "-static", "-mno-relax"]);
+    command.arg("-Wl,-m,elf32lriscv,--no-relax,-Ttext=0x80000000");
+    assert!(command.arg("-o").arg(&path).arg(&source).status().unwrap().success());
+    path
+}
+
+/// What a program says is told, and a signature that differs is noticed.
+#[test]
+fn verdicts() {
+    let folder = tempfile::tempdir().unwrap();
+    let [(_, config), _] = arrays();
+    let library = build(&config);
+    let memory = MemoryOptions {
+        latency: Latency::Random(1, 40),
+        stall_percent: 20,
+        seed: seed(),
+        failing: Vec::new(),
+    };
+    let result = |name, word, result| {
+        let path = small_program(folder.path(), name, word, result);
+        judge(&library, &config, &memory, &path).map(|ended| ended.seen.instructions > 5)
+    };
+    assert_eq!(result("passes.elf", 0x1234, 1), Ok(true));
+    assert_eq!(result("fails.elf", 0x1234, 7), Err("tohost is 0x7: check 3".into()));
+    let error = "signature, word 0: expected 0x00001234, found 0x00001235";
+    assert_eq!(result("differs.elf", 0x1235, 1), Err(error.into()));
+    assert_eq!(programs(folder.path()).len(), 3);
+}
