@@ -78,7 +78,7 @@ impl Session {
                 byte => text.push(byte),
             }
         }
-        (self.byte(), self.byte());
+        let _sum = [self.byte(), self.byte()];
         self.stream.write_all(b"+").expect("written");
         String::from_utf8(text).expect("text")
     }

@@ -15,6 +15,8 @@ mod data;
 mod debug;
 #[cfg(test)]
 mod debug_tests;
+#[cfg(test)]
+mod debug_word_tests;
 mod decode;
 #[cfg(test)]
 mod device_tests;

@@ -343,3 +343,64 @@ fn emonitor_and_ereturn_that_are_illegal() {
     bench.run(|_| ());
     assert_eq!([21, 22, SP].map(|rd| bench.value_of(rd)), [2, ERETURN, 1]);
 }
+
+/// U19: an event in any cycle of a stop, of steps, of the time between: a stopped hart keeps it, a step does not deliver it, and it is
+/// delivered once when the hart goes on.
+#[test]
+fn a_stopped_hart_keeps_its_events() {
+    let mut p = Program::default();
+    start(&mut p, 1);
+    p.addi(A4, ZERO, 30).label("loop").store(2, A4, A3, 0).load(2, 31, A3, 0).addi(A4, A4, -1);
+    p.branch(1, A4, ZERO, "loop").word(EBREAK);
+    let mut handler = Program::default();
+    count(&mut handler, 0, 20);
+    handler.word(ERETURN);
+    for when in (0..120).step_by(3) {
+        let mut bench = Bench::new(&[(ENTRY, &p), (HANDLERS[0], &handler)]);
+        for _ in 0..250 {
+            bench.cycle();
+        }
+        let event = bench.cycle + when;
+        let cycle = |bench: &mut Bench| {
+            bench.cp.hit[0].next = bench.cycle == event;
+            bench.cycle();
+        };
+        let until_stopped = |bench: &mut Bench| {
+            let limit = bench.cycle + 200;
+            while !bench.stopped() {
+                cycle(bench);
+                assert!(bench.cycle < limit, "event {when}: the hart does not stop");
+            }
+        };
+        bench.cp.debugging.stop.next = 1.into();
+        cycle(&mut bench);
+        bench.cp.debugging.stop.next = 0.into();
+        until_stopped(&mut bench);
+        let stopped = bench.cycle;
+        // Only an event before the stop was delivered before it.
+        let pcs = |bench: &Bench| -> Vec<u32> { bench.retired.iter().map(|r| r.0).collect() };
+        let early = pcs(&bench).contains(&HANDLERS[0])
+            || bench.cp.debugging.pc.val().to_u64() << 2 == u64::from(HANDLERS[0]);
+        assert!(!early || event + 3 < stopped, "event {when}");
+        for _ in 0..4 {
+            let (count, pc) = (bench.retired.len(), (bench.cp.debugging.pc.val().to_u64() << 2) as u32);
+            for _ in 0..10 {
+                cycle(&mut bench);
+            }
+            assert_eq!(bench.retired.len(), count);
+            bench.cp.debugging.step.next = 1.into();
+            cycle(&mut bench);
+            bench.cp.debugging.step.next = 0.into();
+            cycle(&mut bench);
+            until_stopped(&mut bench);
+            assert_eq!(pcs(&bench)[count..], [pc], "event {when}: a step is the next instruction");
+        }
+        assert!(early || !pcs(&bench).contains(&HANDLERS[0]), "event {when}: delivered by a step");
+        bench.cp.debugging.resume.next = 1.into();
+        cycle(&mut bench);
+        bench.cp.debugging.resume.next = 0.into();
+        cycle(&mut bench);
+        bench.run(|bench| bench.cp.hit[0].next = bench.cycle == event);
+        assert_eq!((bench.word(0), bench.value_of(31)), (1, 1), "event {when}: delivered once");
+    }
+}
