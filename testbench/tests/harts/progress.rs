@@ -58,3 +58,41 @@ fn code_that_changes_under_a_waiting_load() {
         assert!(seen.iter().all(|&count| count > 20), "{latency:?}: {seen:?}");
     }
 }
+
+/// Harts that share devices, atomic operations and the divider go on while one of them is stopped by the host, or held, in whatever it waits for.
+#[test]
+fn harts_go_on_without_one_that_waited() {
+    let memory = MemoryOptions { latency: Latency::Fixed(10), ..MemoryOptions::default() };
+    let mut array = start(&["shares"; HARTS as usize], memory);
+    array.run(3_000);
+    let all = (1 << HARTS) - 1;
+    let mut counts = [0; HARTS as usize];
+    for moment in 0..48u32 {
+        let victim = moment % HARTS;
+        array.run(u64::from(17 * moment % 101));
+        let stops = moment % 3 > 0;
+        if stops {
+            array.host.write("CP_STEP", 1 << (16 + victim)).unwrap();
+        } else {
+            array.set_harts(all & !(1 << victim));
+        }
+        array.run(1_500);
+        array.host.clean_caches().unwrap();
+        let now: [u32; HARTS as usize] = std::array::from_fn(|hart| array.word("seen", hart as u32));
+        for hart in (0..HARTS as usize).filter(|hart| *hart != victim as usize) {
+            let done = now[hart] - counts[hart];
+            assert!(done > 2, "{moment}: hart {victim} waits, hart {hart} did {done} rounds");
+        }
+        counts = now;
+        if stops {
+            array.host.write("CP_STEP", 1 << (8 + victim)).unwrap();
+        } else {
+            let entry = array.label("shares");
+            array.host.write("CP_ENTRY", entry).unwrap();
+            array.set_harts(all);
+        }
+    }
+    println!("{counts:?}");
+    let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+    assert!(2 * least > *most, "{counts:?}");
+}

@@ -51,6 +51,28 @@ loads_uncached:
     sw      s1, 0(s2)
     j       1b
 
+# An atomic operation, an access to a device and a division in turns, without pause; each hart counts in a word of `seen`.
+    .balign 64
+    .globl  shares
+shares:
+    csrr    t0, mhartid
+    slli    t0, t0, 2
+    la      s0, seen
+    add     s0, s0, t0
+    la      s1, line
+    li      s9, REGISTERS
+    li      s2, 12345
+    li      s3, 7
+1:  amoadd.w zero, s3, (s1)
+    lw      t1, 0(s9)
+    divu    t2, s2, s3
+    amoor.w zero, zero, (s1)
+    amoadd.w zero, s3, (s1)
+    lw      t1, 0(s0)
+    addi    t1, t1, 1
+    sw      t1, 0(s0)
+    j       1b
+
 # Executes the word at `patched` again and again, whose result is one of a few values. `seen` counts each; a0 another value: it stops.
     .balign 64
     .globl  executes
