@@ -243,7 +243,9 @@ fn small_program(folder: &Path, name: &str, word: u32, result: u32) -> PathBuf {
 #[test]
 fn verdicts() {
     let folder = tempfile::tempdir().unwrap();
-    let [(_, config), _] = arrays();
+    // The array of `tests/command.rs`, which is built once.
+    let [(_, one), _] = arrays();
+    let config = Config { command_cache_lines: 16, ..one };
     let library = build(&config);
     let memory = MemoryOptions {
         latency: Latency::Random(1, 40),
