@@ -10,7 +10,7 @@ use verilator_sys::{Model, ModelLibrary, ModelOptions};
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
 pub struct ArrayArgs {
-    /// Configuration to start from: paper, default or fpga; if not given, `paper` for benches and `default` otherwise
+    /// Configuration to start from: paper, default, fpga or pangaea; if not given, `paper` for benches and `default` otherwise
     #[arg(long)]
     preset: Option<String>,
     /// Shader cores, instead of the preset's: 1 to 32
@@ -46,6 +46,12 @@ pub struct ArrayArgs {
     /// Lines of 64 bytes in the data cache of a hart of the command processor: a power of two, 16 to 512; 0: none
     #[arg(long)]
     command_cache_lines: Option<usize>,
+    /// Lines of 64 bytes in the instruction cache of the command processor, if not as many as in a core's: a power of two, 16 to 1024
+    #[arg(long)]
+    command_instruction_cache_lines: Option<usize>,
+    /// Ways of the instruction cache of the command processor, if not as many as in a core's: 1, 2 or 4
+    #[arg(long)]
+    command_instruction_cache_ways: Option<usize>,
     /// Lines of 64 bytes in the instruction cache of a core, instead of the preset's: a power of two, 16 to 1024
     #[arg(long)]
     instruction_cache_lines: Option<usize>,
@@ -108,7 +114,18 @@ impl ArrayArgs {
         config.l1_lines = self.l1_lines.unwrap_or(config.l1_lines);
         config.packet_ports |= self.packet_ports;
         config.command_threads = self.command_threads.unwrap_or(config.command_threads);
+        if config.command_threads == 0 {
+            // What the preset gives a command processor goes with it.
+            config.command_cache_lines = 0;
+            config.command_instruction_cache_lines = 0;
+            config.command_instruction_cache_ways = 0;
+            config.uli_channels = 0;
+        }
         config.command_cache_lines = self.command_cache_lines.unwrap_or(config.command_cache_lines);
+        config.command_instruction_cache_lines =
+            self.command_instruction_cache_lines.unwrap_or(config.command_instruction_cache_lines);
+        config.command_instruction_cache_ways =
+            self.command_instruction_cache_ways.unwrap_or(config.command_instruction_cache_ways);
         config.instruction_cache_lines =
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);

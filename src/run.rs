@@ -228,7 +228,7 @@ impl Args {
         if let Some(firmware) = firmware {
             firmware::give_processor(&self.array, firmware, &mut config)?;
         }
-        config.trace |= self.timeline.is_wanted();
+        config.trace |= self.timeline.is_wanted() || self.firmware_args.needs_trace();
         config.packet_ports |= self.through == Through::Ports;
         Ok(config)
     }
@@ -332,7 +332,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mcw = mcw(args.mcw, &config, &program.kernel)?;
     let capture = traffic::read(pcap, args.max_packets)?;
     let outputs = Outputs::create(args)?;
-    let timeline = args.timeline.create(&config, &program.kernel)?;
+    let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
 
     let growth = program.app.as_ref().map_or(0, |app| app.growth());
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
@@ -489,6 +489,9 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
+    if let Some(firmware) = firmware {
+        host.keep_kernels_out(firmware)?;
+    }
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     if let Some(firmware) = firmware {
         host.start_firmware(firmware)?;

@@ -1,4 +1,4 @@
-//! The options of `hermes run` that tell what warps did in which cycle.
+//! The options of `hermes run` that tell what warps and harts did in which cycle.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -6,7 +6,9 @@ use std::rc::Rc;
 
 use anyhow::ensure;
 use hermes_rtl::config::Config;
+use hermes_testbench::command::CommandPorts;
 use hermes_testbench::cosim::{CosimError, Simulation};
+use hermes_testbench::firmware::Firmware;
 use hermes_testbench::iss::Isa;
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::lockstep::{RetirePorts, TraceCycle};
@@ -17,14 +19,15 @@ use crate::files::Files;
 
 #[derive(clap::Args)]
 pub struct TimelineArgs {
-    /// Every instruction of every warp, with its values and what it waited for, as text; this and --perfetto take a model of
-    /// their own
+    /// Every instruction of every warp and of the firmware, with its values and what it waited for, as text; this and --perfetto take a
+    /// model of their own
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Warps on cores over time, for the Perfetto viewer or Chrome's about:tracing (JSON)
+    /// Warps on cores, jobs, and functions and handlers of the firmware over time, for the Perfetto viewer or Chrome's about:tracing (JSON)
     #[arg(long, value_name = "FILE.json")]
     perfetto: Option<PathBuf>,
-    /// Only warps that are issued in these cycles since reset go to --trace and --perfetto
+    /// Only warps that are issued, jobs that are triggered and instructions of the firmware in these cycles since reset go to --trace and
+    /// --perfetto
     #[arg(long, value_name = "FROM-TO")]
     trace_cycles: Option<CycleRange>,
 }
@@ -42,8 +45,13 @@ impl TimelineArgs {
         self.trace.is_some() || self.perfetto.is_some()
     }
 
-    /// Starts the files, if any are wanted.
-    pub fn create(&self, config: &Config, kernel: &Kernel) -> anyhow::Result<Option<Timeline>> {
+    /// Starts the files, if any are wanted, of a run of `kernel`, of `firmware`, or of both.
+    pub fn create(
+        &self,
+        config: &Config,
+        kernel: Option<&Kernel>,
+        firmware: Option<&Firmware>,
+    ) -> anyhow::Result<Option<Timeline>> {
         ensure!(
             self.is_wanted() || self.trace_cycles.is_none(),
             "--trace-cycles: expected --trace or --perfetto with it"
@@ -51,13 +59,14 @@ impl TimelineArgs {
         if !self.is_wanted() {
             return Ok(None);
         }
-        let embedded = kernel.registers.registers() == 16;
+        let embedded = kernel.is_some_and(|kernel| kernel.registers.registers() == 16);
         let isa = Isa { aes: config.aes, atomics: config.atomics, embedded, ..Isa::RV32IM_ZBB };
         let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
         let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes));
         let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes));
         let cycles = self.trace_cycles.unwrap_or(CycleRange::ALL);
-        let recorder = Recorder::new(isa, cycles, text.transpose()?, perfetto.transpose()?);
+        let recorder = Recorder::new(isa, cycles, text.transpose()?, perfetto.transpose()?)
+            .with_functions(firmware.map(Firmware::functions).unwrap_or_default());
         let (cores, lanes) = (config.cores, config.lanes);
         Ok(Some(Timeline { recorder: Rc::new(RefCell::new(Some(recorder))), cores, lanes }))
     }
@@ -74,7 +83,9 @@ pub struct Timeline {
 impl Timeline {
     /// Records every cycle from now on.
     pub fn attach(&self, simulation: &mut Simulation) -> Result<(), CosimError> {
-        let ports = RetirePorts::bind(simulation.model_mut(), self.cores, self.lanes)?;
+        let model = simulation.model_mut();
+        let ports = RetirePorts::bind(model, self.cores, self.lanes)?;
+        let harts = CommandPorts::present(model.ports()).then(|| CommandPorts::bind(model)).transpose()?;
         let shared = Rc::clone(&self.recorder);
         let mut trace = TraceCycle::default();
         simulation.set_observer(Box::new(move |cycle, model, events, _| {
@@ -83,6 +94,9 @@ impl Timeline {
             trace.clear();
             if recorder.is_following() {
                 ports.sample(model, &mut trace);
+            }
+            if let Some(retired) = harts.as_ref().and_then(|ports| ports.sample(model)) {
+                recorder.hart(cycle, &retired).map_err(|error| error.to_string())?;
             }
             recorder.cycle(cycle, &trace, events).map_err(|error| error.to_string())
         }));

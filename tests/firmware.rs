@@ -47,6 +47,27 @@ fn examples_run() {
     assert!(info.contains(" main\n"), "{info}");
 }
 
+/// The table has the cycles that the program itself has counted.
+#[test]
+fn the_profile_counts_what_the_program_counts() {
+    let folder = Folder::new();
+    let text = "static volatile uint32_t factor = 7; int main(void) { uint32_t first = csr_read(mcycle), sum = 1; for (uint32_t i = 0; i < 300; i++) sum = sum * factor + 1;\n\
+                uint32_t last = csr_read(mcycle); printf(\"%u\\n\", last - first); return sum == 0; }";
+    build(&folder, "counts", text);
+    let output = folder.succeed(&format!("run --firmware counts.elf --firmware-profile {ARRAY}"));
+    let number = |line: &str| line.split_whitespace().find_map(|word| word.parse::<u64>().ok()).unwrap();
+    let row =
+        |name: &str| number(output.lines().find(|line| line.trim_start().starts_with(name)).expect(name));
+    let counted = number(output.lines().next().unwrap());
+    assert_eq!(row("cycles"), counted, "{output}");
+    let lost: u64 = output.lines().skip(3).take(10).map(number).sum();
+    assert_eq!(row("instructions") + lost, counted, "{output}");
+    assert!(row("jumps") >= 598 && row("loads") > 3000 && row("use of a product") >= 300, "{output}");
+    let refused = folder.hermes(&format!("run --firmware counts.elf --firmware-profile --pcap x {ARRAY}"));
+    assert_eq!(refused.status.code(), Some(2), "a wrong use of options");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be used with '--pcap"));
+}
+
 #[test]
 fn beside_packets() {
     let folder = examples();
@@ -78,6 +99,44 @@ fn faults_are_logged() {
     assert_eq!(output.status.code(), Some(logged.min(255) as i32), "{text}{error}");
     // No packet faults: the end of the packets wakes it.
     folder.succeed(&format!("run --app dec-ttl --pcap in.pcap {ARRAY} --firmware fault-log.elf"));
+}
+
+/// Kernels neither store to the firmware nor load from it: their windows are closed there, whatever the firmware does.
+#[test]
+fn kernels_are_kept_out_of_firmware() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 40 --seed 3 -o in.pcap");
+    build(
+        &folder,
+        "guarded",
+        "static volatile uint32_t words[64] = {1, 2, 3, 4};\n\
+         int main(void) { uint32_t w[4], sum = 0; while (!mailbox_receive(w)) ; acquire(); for (int i = 0; i < 64; i++) sum += words[i]; return sum; }",
+    );
+    // From the first to the last word of the firmware; the first and the last bytes outside it are open.
+    let info = folder.succeed("firmware info guarded.elf");
+    assert!(info.contains("entry      0x00010000\n"), "{info}");
+    for (access, cause) in [("sw zero, 0(t0)", "cause 7"), ("lw t1, 0(t0)", "cause 5")] {
+        let kernel = |address: &str| {
+            format!(".include \"packet.inc\"\n.globl kernel\nkernel:\n    li t0, {address}\n    {access}\n    li a0, 1\n    ret\n")
+        };
+        let run =
+            |name: &str| format!("run --kernel {name}.elf --pcap in.pcap {ARRAY} --firmware guarded.elf");
+        for address in ["0x10000", "0x10040", "0x10400"] {
+            folder.write("inside.S", kernel(address));
+            folder.succeed("kernel build inside.S -o inside.elf");
+            folder.fail(&run("inside"), &["40 threads", cause]);
+            let output = folder.hermes(&format!("{} --fail-on-fault=false", run("inside")));
+            assert_eq!(
+                output.status.code(),
+                Some(10),
+                "{address}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        folder.write("outside.S", kernel("0x8000"));
+        folder.succeed("kernel build outside.S -o outside.elf");
+        assert_eq!(folder.hermes(&run("outside")).status.code(), Some(10));
+    }
 }
 
 /// A reader of the output that goes away does not keep the results from their files, nor changes the exit code.

@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use common::{rows, Folder};
 use serde_json::Value;
@@ -136,6 +137,86 @@ fn every_warp_and_instruction_is_told() {
     for part in ["SIMD  ", "lost cycles ", "core 1 ", "all cores "] {
         assert!(text.contains(part), "{part} in {text}");
     }
+}
+
+/// Figure 3 of the Pangaea paper: functions, handlers, jobs and spawned warps, without packets.
+#[test]
+fn firmware_and_its_jobs_are_told() {
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/examples/figure-3.c");
+    folder.succeed(&format!("firmware build {} -o figure-3.elf", source.display()));
+    let run = format!("run --firmware figure-3.elf --preset fpga {ARRAY}");
+    let text = folder.succeed(&format!("{run} --trace trace.txt --perfetto timeline.json"));
+    assert_eq!(text, folder.succeed(&run), "watching a run does not change it");
+    let (events, trace) = (timeline(&folder), folder.text("trace.txt"));
+
+    // Four jobs of 64 threads, each run by warps of two.
+    let jobs: Vec<_> = events.iter().filter(|event| event.is("X", "job")).collect();
+    let warps: Vec<_> = events.iter().filter(|event| event.is("X", "warp")).collect();
+    assert_eq!((jobs.len(), warps.len()), (4, 4 * 32));
+    for job in &jobs {
+        let within = |warp: &&&Event| job.number("ts") <= warp.number("ts") && warp.end() <= job.end();
+        let threads: u64 = warps.iter().filter(within).map(|warp| warp.argument("count")).sum();
+        assert_eq!((job.argument("warps"), job.argument("threads"), threads), (32, 64, 64));
+        assert_eq!(job.0["args"]["completed"], true);
+    }
+    assert!(warps
+        .iter()
+        .all(|warp| warp.0["args"]["finished"] == true && warp.argument("instructions") == 5));
+    assert!(warps.iter().any(|warp| warp.0["name"] == "job 0: threads 62-63"));
+
+    // A handler after each job; what hart 0 did fills its time without overlaps, and in handlers is that of handlers.
+    let hart = |event: &&Event| event.0["tid"] == 100_000 && event.0["ph"] != "M";
+    let (mut handler, mut handlers, mut instructions) = (None, 0, 0);
+    let mut filled = 0;
+    for event in events.iter().filter(hart) {
+        match event.0["ph"].as_str().expect("a kind") {
+            "B" => {
+                assert_eq!(event.0["name"], "user-level interrupt");
+                assert!(jobs[handlers].end() < event.number("ts"), "{}", event.0);
+                handler = Some(event.number("ts"));
+            }
+            "E" => {
+                assert_eq!(event.number("ts"), filled, "{}", event.0);
+                assert!(handler.take().is_some());
+                handlers += 1;
+            }
+            "X" => {
+                assert!(event.number("ts") >= filled.max(handler.unwrap_or(0)), "{}", event.0);
+                filled = event.end();
+                if event.is("X", "function") {
+                    instructions += event.argument("instructions");
+                    let name = event.0["name"].as_str().expect("a name");
+                    assert_eq!(name.starts_with("job_done"), handler.is_some(), "{name}");
+                }
+            }
+            other => panic!("{other}"),
+        }
+    }
+    assert_eq!((handlers, handler), (4, None));
+    let is_hart = |line: &&str| line.len() > 41 && line[10..32].trim().is_empty() && line.trim().len() > 20;
+    let lines: Vec<_> = trace.lines().skip(2).filter(is_hart).collect();
+    assert_eq!(lines.len() as u64, instructions);
+    for part in [
+        "hart 0 in main",
+        "signal t",
+        "emonitor ",
+        "ereturn",
+        "warp of job 0, threads 62 to 63",
+        "csrrw zero,0x305,t0",
+    ] {
+        assert!(trace.contains(part), "{part}");
+    }
+
+    // Only some cycles.
+    let (first, last) = (jobs[1].number("ts"), jobs[1].end() - 1);
+    folder.succeed(&format!("{run} --perfetto timeline.json --trace-cycles {first}-{last}"));
+    let events = timeline(&folder);
+    assert_eq!(events.iter().filter(|event| event.is("X", "job")).count(), 1);
+    let harts: Vec<_> = events.iter().filter(|event| event.is("X", "function")).collect();
+    assert!(
+        !harts.is_empty() && harts.iter().all(|slice| slice.number("ts") >= first && slice.end() <= last + 1)
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 # Each hart gets its stack at the top of local memory, 2 KB (1 KB if there are more than four harts), with a guard word at its lower
 # end, whose address is in tp. Hart 0 copies .local, clears .bss and calls main; the others sleep until hart_start (hermes_cp.h).
 #
-# The end: when the host has emptied MAILBOX_OUT, bit 6 of HOST_IRQ_RAISE, then main's value (31 bits) to MAILBOX_OUT_0. A trap that
+# The end: the other harts are held; when the host has emptied MAILBOX_OUT, bit 6 of HOST_IRQ_RAISE, then main's value (31 bits) to MAILBOX_OUT_0. A trap that
 # nobody handles ends the firmware too: 0x80000000 | mcause to MAILBOX_OUT_0 (bit 30: an interrupt), mepc, mtval and the hart to the
 # words 1 to 3; 0x800000ff is a stack overflow.
 #include "hermes_registers.h"
@@ -147,12 +147,20 @@ overflow_at:
     mv      a2, sp
     csrr    a3, mhartid
 
-# a0 to a3 to MAILBOX_OUT when the host has emptied it, and the end. Needs no stack.
+# a0 to a3 to MAILBOX_OUT when the host has emptied it, and the end. Needs no stack. The other harts are held first: a message of theirs
+# would be taken for the last words. Of two that end at once one holds the other.
     .globl  report
     .type   report, @function
 report:
     csrw    mie, zero
     li      t0, REGISTERS
+    csrr    t1, mhartid
+    li      t2, 1
+    sll     t2, t2, t1
+    lw      t1, HERMES_CP_CONTROL(t0)
+    andi    t1, t1, -256
+    or      t1, t1, t2
+    sw      t1, HERMES_CP_CONTROL(t0)
     li      t1, MAILBOX_FULL
 1:  lw      t2, HERMES_CP_STATUS(t0)
     and     t2, t2, t1

@@ -38,6 +38,10 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("atomic_turns", &core::AtomicTurns::default()),
         unit("store_buffer", &command::StoreBuffer::new(1)),
         unit("hart_scheduler", &command::HartScheduler::default()),
+        unit("trap_unit", &command::TrapUnit::default()),
+        // Two parts of one group of lines each.
+        unit("command_cache", &command::CommandCache::new(2, 16)),
+        unit("hart_turns", &command::HartTurns::default()),
         unit("command_debug", &command::CommandDebug::default()),
         unit("uli_channels", &command::UliChannels::new(2)),
         // Two harts with a channel each.

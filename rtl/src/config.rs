@@ -61,6 +61,12 @@ pub struct Config {
     /// Lines of 64 bytes in the data cache of each hart: a power of two, 16 to 512; 0: the command processor has no data cache.
     #[serde(default)]
     pub command_cache_lines: usize,
+    /// Lines of 64 bytes in the instruction cache that the harts of the command processor share: a power of two, 16 to 1024; 0: as many as in a core's.
+    #[serde(default)]
+    pub command_instruction_cache_lines: usize,
+    /// Ways of that cache: 1, 2 or 4; 0: as many as in a core's.
+    #[serde(default)]
+    pub command_instruction_cache_ways: usize,
     /// Lines of 64 bytes in the instruction cache of a core: a power of two, 16 to 1024.
     pub instruction_cache_lines: usize,
     /// Ways of the instruction cache: 1, 2 or 4.
@@ -132,10 +138,11 @@ pub enum ConfigError {
 
 impl Config {
     /// Names of the presets.
-    pub const PRESETS: [&'static str; 3] = ["paper", "default", "fpga"];
+    pub const PRESETS: [&'static str; 4] = ["paper", "default", "fpga", "pangaea"];
 
     /// The preset called `name`: `paper` is the configuration of the Hermes paper (8 cores, 32 lanes),
-    /// `default` a small array for quick runs, `fpga` one that fits an ECP5-85F.
+    /// `default` a small array for quick runs, `fpga` one that fits an ECP5-85F, `pangaea` the two execution units of the Pangaea paper
+    /// (Table 1: five threads of 8 lanes each) with a command processor of four harts, user-level interrupts and the thread spawner.
     ///
     /// # Errors
     /// [`ConfigError::UnknownPreset`].
@@ -144,9 +151,10 @@ impl Config {
             "paper" => (8, 32, 32, 8, 1024, 512, 256),
             "default" => (2, 8, 8, 2, 256, 64, 64),
             "fpga" => (1, 8, 8, 1, 64, 32, 64),
+            "pangaea" => (2, 8, 5, 2, 2048, 64, 32),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
-        Ok(Self {
+        let plain = Self {
             preset: name.to_string(),
             cores,
             lanes,
@@ -162,12 +170,42 @@ impl Config {
             packet_ports: false,
             command_threads: 0,
             command_cache_lines: 0,
+            command_instruction_cache_lines: 0,
+            command_instruction_cache_ways: 0,
             uli_channels: 0,
             instruction_cache_lines,
             instruction_cache_ways: 1,
             spawn_slots: 0,
             trace: false,
+        };
+        Ok(match name {
+            "pangaea" => Self {
+                atomics: true,
+                command_threads: 4,
+                command_cache_lines: 64,
+                command_instruction_cache_lines: 128,
+                command_instruction_cache_ways: 2,
+                uli_channels: 2,
+                instruction_cache_ways: 4,
+                spawn_slots: 16,
+                ..plain
+            },
+            _ => plain,
         })
+    }
+
+    /// Lines and ways of the instruction cache of the command processor.
+    #[must_use]
+    pub const fn command_instruction_cache(&self) -> (usize, usize) {
+        let (mut lines, mut ways) =
+            (self.command_instruction_cache_lines, self.command_instruction_cache_ways);
+        if lines == 0 {
+            lines = self.instruction_cache_lines;
+        }
+        if ways == 0 {
+            ways = self.instruction_cache_ways;
+        }
+        (lines, ways)
     }
 
     /// The optional parts of its cores.
@@ -236,7 +274,19 @@ impl Config {
         let instruction_lines = self.instruction_cache_lines;
         range("instruction_cache_lines", instruction_lines, power(instruction_lines, 16, 1024), lines)?;
         let ways = self.instruction_cache_ways;
-        range("instruction_cache_ways", ways, power(ways, 1, 4), "1, 2 or 4")
+        range("instruction_cache_ways", ways, power(ways, 1, 4), "1, 2 or 4")?;
+        let own = self.command_instruction_cache_lines;
+        let possible = own == 0 || (power(own, 16, 1024) && self.command_threads > 0);
+        let lines = "0 or a power of two, 16 to 1024, and 0 without command processor";
+        range("command_instruction_cache_lines", own, possible, lines)?;
+        let own = self.command_instruction_cache_ways;
+        let possible = own == 0 || (power(own, 1, 4) && self.command_threads > 0);
+        range(
+            "command_instruction_cache_ways",
+            own,
+            possible,
+            "0, 1, 2 or 4, and 0 without command processor",
+        )
     }
 }
 
@@ -254,7 +304,7 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_was_expected() {
         let error = Config::preset("papre").unwrap_err().to_string();
-        assert_eq!(error, "preset: `papre` is not known; expected one of paper, default, fpga");
+        assert_eq!(error, "preset: `papre` is not known; expected one of paper, default, fpga, pangaea");
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");

@@ -12,6 +12,7 @@
 //! | `host` | the AXI4-Lite register file and its table |
 //! | `spawn` | the thread spawner |
 //! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
+//! | `net` | the network interface: RoCEv2 |
 //! | `ports` | port groups: what passes between two units |
 //! | `emit` | the Verilog back end |
 //!
@@ -25,6 +26,7 @@ pub mod emit;
 pub mod host;
 pub mod l2;
 pub mod memory;
+pub mod net;
 pub mod ports;
 pub mod prelude;
 pub mod prim;

@@ -185,10 +185,10 @@ pub struct HermesTop<const LANES: usize> {
     _atomic_commands: usize,
 }
 
-/// The command processor, if there is one; its instruction cache is as large as that of a core.
+/// The command processor, if there is one.
 fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
-        let (lines, ways) = (config.instruction_cache_lines, config.instruction_cache_ways);
+        let (lines, ways) = config.command_instruction_cache();
         let parts = CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics };
         CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
     };
@@ -364,6 +364,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.command[k].external.next = self.registers.host_link[k].external.val();
             self.command[k].doorbell.next = self.registers.host_link[k].doorbell.val();
             self.irq[k].next = self.registers.host_link[k].irq.val();
+            self.command[k].mailbox_full.next = bits::<2>(0)
+                .replace_bit(0, self.registers.host_link[k].mailbox_in_full.val())
+                .replace_bit(1, self.registers.host_link[k].mailbox_out_full.val());
             // Packets that wait and that are committed
             self.registers.host_link[k].push_count.next = self.registers.tasks.count.val();
             self.registers.host_link[k].push.next =

@@ -131,6 +131,14 @@ fn command_processor_and_thread_spawner_are_clean() {
     }
 }
 
+/// Two cores, four harts with caches and atomic operations, 16 jobs.
+#[test]
+fn pangaea_preset_is_clean() {
+    let folder = emit("pangaea");
+    lint_and_parse(folder.path());
+    elaborate(folder.path());
+}
+
 /// With a `line directive before each module, lint tools take each for a file of its own.
 #[test]
 fn line_directives_are_clean() {
@@ -191,7 +199,7 @@ fn assigned(module: &str) -> Vec<BTreeSet<&str>> {
 /// No variable of a preset is driven by two blocks, which SystemVerilog forbids for `always_comb`.
 #[test]
 fn no_variable_is_driven_by_two_blocks() {
-    for preset in ["paper", "default", "fpga"] {
+    for preset in Config::PRESETS {
         let config = Config {
             packet_ports: true,
             atomics: true,

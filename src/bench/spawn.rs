@@ -50,12 +50,9 @@ pub struct Args {
     latency: u32,
 }
 
-/// The sizes of the paper's prototype, as far as they are ours: two cores with five warp slots, 4-way instruction caches of 2 KB, an L2 of
-/// 256 KB.
+/// The preset `pangaea`, with the trace that the bench reads.
 pub fn config() -> anyhow::Result<Config> {
-    let sizes = Config { cores: 2, lanes: 8, warps: 5, ..Config::preset("default")? };
-    let caches = Config { l2_banks: 2, l2_bank_lines: 2048, instruction_cache_lines: 32, ..sizes };
-    Ok(Config { instruction_cache_ways: 4, spawn_slots: 16, trace: true, ..caches })
+    Ok(Config { trace: true, ..Config::preset("pangaea")? })
 }
 
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {

@@ -1,10 +1,13 @@
 //! Firmware of the command processor in `hermes run`.
 
+use std::cell::RefCell;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
+use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 
@@ -33,9 +36,18 @@ pub struct FirmwareArgs {
     /// What the firmware reads from its console
     #[arg(long, value_name = "FILE", requires = "firmware")]
     firmware_input: Option<PathBuf>,
+    /// Tell where the cycles of each hart went, without packets: from its first read of `mcycle` to its last, if it reads it. The model
+    /// with trace ports is built apart
+    #[arg(long, requires = "firmware", conflicts_with_all = ["pcap", "trace", "perfetto"])]
+    firmware_profile: bool,
 }
 
 impl FirmwareArgs {
+    /// Whether the array needs trace ports.
+    pub fn needs_trace(&self) -> bool {
+        self.firmware_profile
+    }
+
     /// What is read.
     pub fn files(&self) -> Files {
         Files::default().input("--firmware-input", self.firmware_input.as_deref())
@@ -111,6 +123,7 @@ fn wait(args: &Args, host: &mut Host<Simulation>) -> anyhow::Result<Ended> {
             return Ok(Ended { end, at: vec![], cycles, printed });
         }
         if cycles >= limit {
+            host.take_back_faults()?;
             return Ok(Ended { end, at: hart_pcs(host)?, cycles, printed });
         }
         host.device_mut().run(PAUSE)?;
@@ -129,6 +142,22 @@ pub fn finish(args: &Args, host: &mut Host<Simulation>, packets: usize) -> anyho
         link.send([0, packets as u32, 0, 0]);
     }
     wait(args, host)
+}
+
+/// Counts where the cycles of the harts go, from now on.
+fn count_cycles(host: &mut Host<Simulation>, harts: usize) -> anyhow::Result<Rc<RefCell<Vec<CycleProfile>>>> {
+    let ports = CommandPorts::bind(host.device_mut().model_mut())?;
+    let profiles = Rc::new(RefCell::new(vec![CycleProfile::default(); harts]));
+    let shared = Rc::clone(&profiles);
+    host.device_mut().set_observer(Box::new(move |cycle, model, _, _| {
+        if let Some(retired) = ports.sample(model) {
+            if let Some(profile) = shared.borrow_mut().get_mut(retired.hart as usize) {
+                profile.retire(cycle, &retired);
+            }
+        }
+        Ok(())
+    }));
+    Ok(profiles)
 }
 
 /// Does what a debugger says until the firmware ends.
@@ -164,8 +193,8 @@ pub fn run_alone(
     if let Some((option, _)) = files.into_iter().find(|(_, path)| path.is_some()) {
         bail!("{option}: expected --pcap with it");
     }
-    ensure!(!args.timeline.is_wanted(), "--trace, --perfetto: expected --pcap with it");
     check(firmware, config, None)?;
+    let timeline = args.timeline.create(config, None, Some(firmware))?;
     let listener = args.firmware_args.gdb.map(gdb::listen).transpose()?;
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
@@ -174,7 +203,12 @@ pub fn run_alone(
     }
     let memory = MemoryOptions { latency, ..MemoryOptions::default() };
     let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory)?)?;
+    timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     host.reserve_firmware(firmware)?;
+    let profiles = match args.firmware_args.firmware_profile {
+        true => Some(count_cycles(&mut host, config.command_threads)?),
+        false => None,
+    };
     if listener.is_some() {
         host.start_firmware_stopped(firmware)?;
     } else {
@@ -186,10 +220,20 @@ pub fn run_alone(
         None => wait(args, &mut host),
     };
     let faults = host.take_faults();
+    let cycle = host.device_mut().cycle();
     drop(host);
-    // Waveforms are wanted most when a run fails.
+    // Waveforms and traces are wanted most when a run fails.
     wave.map(Wave::commit).transpose()?;
+    timeline.map(|timeline| timeline.commit(cycle)).transpose()?;
     let ended = ended?;
+    if let Some(profiles) = profiles {
+        let profiles = profiles.borrow();
+        let lines = profiles
+            .iter()
+            .enumerate()
+            .map(|(hart, profile)| format!("hart {hart}: cycles, and cycles an instruction\n{profile}"));
+        print::bytes(lines.collect::<String>().as_bytes())?;
+    }
     let (faults, lost) = faults?;
     if let Some(first) = faults.first() {
         tell(firmware, ended)?;

@@ -134,9 +134,20 @@ fn random_programs() {
 /// Random programs in machine mode on four harts at a time, each in lock-step with its reference.
 #[test]
 fn random_programs_on_four_harts() {
+    random_programs_on_harts(4);
+}
+
+/// As on four; each hart has four stores outstanding at most.
+#[test]
+#[ignore = "minutes: builds another array"]
+fn random_programs_on_eight_harts() {
+    random_programs_on_harts(8);
+}
+
+fn random_programs_on_harts(harts: u32) {
     let seed = seed();
     let abilities = Abilities { channels: 2, ..present() };
-    let library = build(&Config { uli_channels: 2, command_threads: 4, ..config() });
+    let library = build(&Config { uli_channels: 2, command_threads: harts as usize, ..config() });
     let mut total = Seen::default();
     for memory in [memory(Latency::Random(1, 60), 20, seed), memory(Latency::Fixed(1), 0, seed)] {
         let bench = CommandBench::new(library.clone(), memory.clone(), abilities).going_on_at_break();
@@ -144,7 +155,7 @@ fn random_programs_on_four_harts() {
         let mut host = Host::new(Simulation::new(model, 1 << 24, memory).unwrap()).unwrap();
         for number in 0..3 {
             let mut random = ChaCha8Rng::seed_from_u64(seed << 8 | number);
-            let programs: Vec<_> = (0..4)
+            let programs: Vec<_> = (0..harts)
                 .map(|hart| machine_program(&mut random, 120, Style::array(2).of_hart(hart)).executable)
                 .collect();
             let ended = bench.run_harts_on(&mut host, &programs, LIMIT);

@@ -10,7 +10,8 @@ use crate::prelude::*;
 /// 2. It is on offer from the next cycle on, unless a store is on offer that was not accepted; then behind
 ///    that. Stores wait while it is on offer; what is on offer stays. Its tag is 0x20 + hart, and
 ///    its line is what [`L2Atomics`](crate::l2::L2Atomics) expects, with warp number 0xffff, so
-///    each hart has a reservation of its own.
+///    each hart has a reservation of its own. A hart that is reset has none: `sc.w` of a hart that has not sent `lr.w` since it was
+///    held has warp number 0xfffe, and fails.
 /// 3. From the cycle of `written_valid` with its tag on `answer_valid` is high, until the edge with `answer_ready`:
 ///    `answer_value` is what goes to the register, `answer_error` says that the line could not be read.
 /// 4. An operation of a hart that is held is performed all the same; its answer must be taken.
@@ -30,6 +31,8 @@ pub struct CommandAtomics {
     pub start_address: Signal<In, Bits<32>>,
     /// Its operand.
     pub start_data: Signal<In, Bits<32>>,
+    /// Harts that are held.
+    pub hold: Signal<In, Bits<8>>,
     /// An operation is under way.
     pub busy: Signal<Out, Bit>,
     /// It is performed.
@@ -83,6 +86,10 @@ pub struct CommandAtomics {
     address: Register<Bits<32>>,
     operation: Register<Bits<5>>,
     operand: Register<Bits<32>>,
+    /// Harts that started `lr.w` since they were held.
+    reserves: Register<Bits<8>>,
+    /// The operation's hart is one of them.
+    with_reservation: Register<Bit>,
     /// The answer is here.
     here: Register<Bit>,
     value: Register<Bits<32>>,
@@ -100,23 +107,35 @@ impl Logic for CommandAtomics {
         self.write_strobe.next = self.store_strobe.val();
         self.write_tag.next = self.store_tag.val();
         self.store_ready.next = self.write_ready.val() & !offers;
+        let mut warp = bits::<16>(0xffff);
+        if !self.with_reservation.q.val() {
+            warp = bits::<16>(0xfffe);
+        }
         if offers {
             self.write_line.next = self.address.q.val().get_bits::<26>(6);
             self.write_data.next = bit_cast::<512, 32>(self.operand.q.val())
-                | (bit_cast::<512, 16>(bits::<16>(0xffff)) << bits::<6>(32))
+                | (bit_cast::<512, 16>(warp) << bits::<6>(32))
                 | (bit_cast::<512, 5>(self.operation.q.val()) << bits::<6>(48))
                 | (bit_cast::<512, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<6>(53));
             self.write_strobe.next =
                 bits::<64>(15) << (bit_cast::<6, 4>(self.address.q.val().get_bits::<4>(2)) << bits::<3>(2));
             self.write_tag.next = bits::<6>(0x20) | bit_cast::<6, 3>(self.hart.q.val());
         }
+        let reserves_now = self.start_word.val().get_bits::<5>(27) == bits::<5>(2);
         self.stays.d.next = self.store_valid.val() & !offers & !self.write_ready.val();
         if self.start_valid.val() {
             self.hart.d.next = self.start_hart.val();
             self.address.d.next = self.start_address.val();
             self.operation.d.next = self.start_word.val().get_bits::<5>(27);
             self.operand.d.next = self.start_data.val();
+            self.with_reservation.d.next =
+                reserves_now | self.reserves.q.val().get_bit(self.start_hart.val().index());
         }
+        let mut reserving = bits::<8>(0);
+        if self.start_valid.val() & reserves_now {
+            reserving = bits::<8>(1) << self.start_hart.val();
+        }
+        self.reserves.d.next = (self.reserves.q.val() | reserving) & !self.hold.val();
         self.sending.d.next =
             self.start_valid.val() | (self.sending.q.val() & !(offers & self.write_ready.val()));
 
@@ -157,24 +176,37 @@ mod tests {
         start!(unit);
         let mut stores: VecDeque<u64> = VecDeque::new();
         let mut next = 0u64;
-        // The operation under way: hart, word, address, operand; whether it was sent, when it is answered.
-        let mut operation: Option<(u64, u64, u64, u64)> = None;
+        // The operation under way: hart, word, address, operand, number of the warp; whether it was sent, when it is answered.
+        let mut operation: Option<(u64, u64, u64, u64, u64)> = None;
+        let mut reserves = 0u64;
         let mut sent: Option<(u64, u32, bool)> = None;
         let mut answer: Option<(u32, bool)> = None;
         let mut on_offer: Option<(u64, u64)> = None;
-        let (mut operations, mut passed, mut kept) = (0, 0, 0);
+        let (mut operations, mut passed, mut kept, mut lost) = (0, 0, 0, 0);
         for cycle in 0..20_000u64 {
             if random.gen_bool(0.4) && stores.len() < 4 {
                 stores.push_back(next);
                 next += 1;
             }
             let starts = operation.is_none() && random.gen_bool(0.3);
+            let word = match random.gen_range(0..3) {
+                0 => 0x1000_202f,
+                1 => 0x1800_202f,
+                _ => random.gen::<u32>(),
+            };
+            let hart = random.gen_range(0..8u64);
+            let has = word >> 27 == 2 || reserves >> hart & 1 == 1;
             let new = (
-                random.gen_range(0..8u64),
-                u64::from(random.gen::<u32>()),
+                hart,
+                u64::from(word),
                 u64::from(random.gen::<u32>() & !3),
                 u64::from(random.gen::<u32>()),
+                if has { 0xffff } else { 0xfffe },
             );
+            // A hart that is held starts nothing.
+            let hold: u64 = if random.gen_bool(0.1) { random.gen_range(0..256) } else { 0 };
+            let hold = if starts { hold & !(1 << hart) } else { hold };
+            unit.hold.next = hold.into();
             unit.start_valid.next = starts;
             unit.start_hart.next = new.0.into();
             unit.start_word.next = new.1.into();
@@ -214,10 +246,10 @@ mod tests {
             let is_operation = taken.is_some_and(|(_, tag)| tag >= 0x20);
             assert_eq!(unit.store_ready.val() && !stores.is_empty(), taken.is_some() && !is_operation);
             if let (Some((line, tag)), true) = (taken, is_operation) {
-                let (hart, word, address, operand) = unsent.expect("an operation");
+                let (hart, word, address, operand, warp) = unsent.expect("an operation");
                 assert_eq!((line, tag), (address >> 6, 0x20 + hart), "cycle {cycle}");
                 assert_eq!(unit.write_strobe.val().to_u64(), 15 << (address & 60), "cycle {cycle}");
-                let expected = operand | 0xffff << 32 | (word >> 27) << 48 | (address >> 2 & 15) << 53;
+                let expected = operand | warp << 32 | (word >> 27) << 48 | (address >> 2 & 15) << 53;
                 assert_eq!(unit.write_data.val(), Bits::<512>::from(expected), "cycle {cycle}");
                 sent = Some((cycle + random.gen_range(1..20), random.gen(), random.gen_bool(0.1)));
             } else if let Some((line, _)) = taken {
@@ -243,9 +275,15 @@ mod tests {
             }
             if starts {
                 operation = Some(new);
+                lost += usize::from(new.1 >> 27 == 3 && !has);
+                reserves |= u64::from(new.1 >> 27 == 2) << new.0;
             }
+            reserves &= !hold;
             tick!(unit);
         }
-        assert!(operations > 500 && passed > 1_000 && kept > 100, "{operations} {passed} {kept}");
+        assert!(
+            operations > 500 && passed > 1_000 && kept > 100 && lost > 50,
+            "{operations} {passed} {kept} {lost}"
+        );
     }
 }

@@ -153,6 +153,11 @@ fn hart_csrs() {
 }
 
 #[test]
+fn hart_turns() {
+    check_with(HartTurns::default(), 10_000, |_, _, _| {});
+}
+
+#[test]
 fn hart_scheduler() {
     check_with(HartScheduler::default(), 10_000, |_, _, _| {});
 }

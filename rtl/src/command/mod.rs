@@ -32,6 +32,7 @@ mod hart_scheduler;
 mod hart_state;
 #[cfg(test)]
 mod hart_tests;
+mod hart_turns;
 mod instruction;
 mod local_memory;
 mod long_operations;
@@ -49,6 +50,8 @@ mod trace;
 #[cfg(test)]
 mod trap_tests;
 mod trap_unit;
+#[cfg(test)]
+mod turn_tests;
 mod uli_channels;
 #[cfg(test)]
 mod uli_tests;
@@ -70,6 +73,7 @@ pub use hart_csrs::HartCsrs;
 pub use hart_registers::HartRegisters;
 pub use hart_scheduler::HartScheduler;
 pub use hart_state::HartState;
+pub use hart_turns::HartTurns;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
 pub use local_memory::LocalMemory;
 pub use long_operations::LongOperations;

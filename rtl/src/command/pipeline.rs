@@ -2,7 +2,7 @@
 
 use super::{
     CachedLoads, CommandAtomics, CommandDebug, CommandDecode, CommandExecute, CommandFetch, CommandHart,
-    CommandTrace, CommandWrite, HartScheduler, LongOperations, StoreBuffer,
+    CommandTrace, CommandWrite, HartScheduler, HartTurns, LongOperations, StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
@@ -43,6 +43,8 @@ pub struct CommandPipeline {
     pub reset: Signal<In, Bit>,
     /// From and to the registers of the host.
     pub registers: CommandControl,
+    /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).
+    pub mailbox_full: Signal<In, Bits<2>>,
     /// From and to the registers for debugging.
     pub debugging: DebugControl,
     /// From the registers: the instruction cache is emptied.
@@ -120,6 +122,8 @@ pub struct CommandPipeline {
     decode: CommandDecode,
     execute: CommandExecute,
     write: CommandWrite,
+    device_turns: HartTurns,
+    divide_turns: HartTurns,
     #[init(LongOperations::new(harts))]
     long: LongOperations,
     #[init(StoreBuffer::new(harts))]
@@ -299,8 +303,17 @@ impl Logic for CommandPipeline {
         }
         // What makes a hart wait: its operation, and the fill of its line
         let busy = self.long.under_way.val() | filling;
-        self.write.device_free.next = self.long.device_free.val();
-        self.write.divide_free.next = self.long.divide_free.val();
+        // One access to a device or atomic operation, and one division, for all harts: they take turns.
+        self.device_turns.hart.next = result.hart;
+        self.device_turns.live.next = outcome.live;
+        self.device_turns.turned_away.next = outcome.wait_device;
+        self.device_turns.starts.next = outcome.device | outcome.atomic;
+        self.divide_turns.hart.next = result.hart;
+        self.divide_turns.live.next = outcome.live;
+        self.divide_turns.turned_away.next = outcome.wait_divide;
+        self.divide_turns.starts.next = outcome.divide;
+        self.write.device_free.next = self.long.device_free.val() & !self.device_turns.refused.val();
+        self.write.divide_free.next = self.long.divide_free.val() & !self.divide_turns.refused.val();
         self.write.stores_none.next = self.stores.none.val();
         self.write.stores_full.next = self.stores.full.val();
         self.write.answered.next = self.long.answered.val();
@@ -406,12 +419,16 @@ impl Logic for CommandPipeline {
                 following_pc = self.hart[h].trap_target.val();
             }
         }
+        self.device_turns.gone.next = taken | hold | stopped;
+        self.divide_turns.gone.next = taken | hold | stopped;
         self.boundary.next = between;
         self.boundary_pc.next = between_pc;
         self.registers.stopped.next = stopped;
         self.registers.waiting.next = waiting;
         self.registers.locked.next = locked;
         self.registers.harts.next = self.there.val();
+        self.registers.mailbox_in_full.next = self.mailbox_full.val().get_bit(0);
+        self.registers.mailbox_out_full.next = self.mailbox_full.val().get_bit(1);
         self.registers.quiet.next = quiet;
         self.execute.return_pc.next = return_pc;
 
@@ -471,6 +488,7 @@ impl Logic for CommandPipeline {
             self.atomic[i].start_word.next = result.word;
             self.atomic[i].start_address.next = result.address;
             self.atomic[i].start_data.next = result.data;
+            self.atomic[i].hold.next = hold;
             self.atomic[i].store_valid.next = self.stores.write_valid.val();
             self.stores.write_ready.next = self.atomic[i].store_ready.val();
             self.atomic[i].store_line.next = self.stores.write_line.val();

@@ -23,6 +23,8 @@ pub struct CommandProcessor {
     pub reset: Signal<In, Bit>,
     /// From and to the registers of the host.
     pub registers: CommandControl,
+    /// From the registers, for CP_STATUS: MAILBOX_IN is full, MAILBOX_OUT is (bit 1).
+    pub mailbox_full: Signal<In, Bits<2>>,
     /// From and to the registers for debugging.
     pub debugging: DebugControl,
     /// From the registers: the instruction cache is emptied.
@@ -122,6 +124,7 @@ impl Logic for CommandProcessor {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.registers, self.pipeline.registers);
+        connect!(self.mailbox_full, self.pipeline.mailbox_full);
         connect!(self.debugging, self.pipeline.debugging);
         connect!(self.invalidate, self.pipeline.invalidate);
         connect!(self.invalidate_data, self.pipeline.invalidate_data);

@@ -23,9 +23,9 @@ pub struct CommandWrite {
     pub stores_full: Signal<In, Bits<8>>,
     /// The data cache has the value of a load.
     pub hit: Signal<In, Bit>,
-    /// No access to a device and no atomic operation is under way.
+    /// No access to a device and no atomic operation is under way, and it is the turn of the hart.
     pub device_free: Signal<In, Bit>,
-    /// No division is under way.
+    /// No division is under way, and it is the turn of the hart.
     pub divide_free: Signal<In, Bit>,
     /// Harts for which an answer waits.
     pub answered: Signal<In, Bits<8>>,

@@ -1,14 +1,15 @@
 //! Runs programs on the harts of the Verilated array.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use verilator_sys::{Model, ModelLibrary, Output};
+use verilator_sys::ModelLibrary;
 
-use super::checker::{CommandChecker, CommandRetired, Seen};
+use super::checker::{CommandChecker, Seen};
 use super::machine::Abilities;
+use super::ports::CommandPorts;
 use crate::cosim::{CosimError, Device, Host, MemoryImage, MemoryOptions, Simulation};
 use crate::firmware::{DebugError, Debugger};
 use crate::iss::Fault;
@@ -18,6 +19,9 @@ use crate::kernel::Executable;
 const MEMORY_BYTES: u64 = 1 << 24;
 /// Cycles between two looks at the state of the hart.
 const PAUSE: u64 = 200;
+/// The bits of an instruction's opcode, and that of stores.
+const OPCODE: u32 = 0x7f;
+const STORE: u32 = 0x23;
 
 /// Why a program did not end as it should.
 #[derive(Debug, thiserror::Error)]
@@ -63,61 +67,10 @@ pub struct Ended {
     pub steps: u64,
     /// What was compared with the reference, with the instruction that stopped the hart.
     pub seen: Seen,
-    /// What stopped hart 0, as the reference has it.
+    /// What stopped hart 0, as the reference has it; `None` if it ended by a store.
     pub fault: Option<Fault>,
     /// The shared memory afterwards, with what was in the L2.
     pub memory: MemoryImage,
-}
-
-/// The trace ports of the command processor.
-struct CommandPorts {
-    valid: Output,
-    hart: Output,
-    pc: Output,
-    next_pc: Output,
-    word: Output,
-    rd: Output,
-    value: Output,
-    address: Output,
-    trap: Output,
-    intr: Output,
-    uli: Output,
-}
-
-impl CommandPorts {
-    fn bind(model: &Model) -> Result<Self, verilator_sys::Error> {
-        let port = |name: &str, width| model.output(&format!("trace_cp_{name}"), width);
-        Ok(Self {
-            valid: port("valid", 1)?,
-            hart: port("hart", 3)?,
-            pc: port("pc_rdata", 32)?,
-            next_pc: port("pc_wdata", 32)?,
-            word: port("insn", 32)?,
-            rd: port("rd", 5)?,
-            value: port("rd_wdata", 32)?,
-            address: port("mem_addr", 32)?,
-            trap: port("trap", 1)?,
-            intr: port("intr", 1)?,
-            uli: port("uli", 1)?,
-        })
-    }
-
-    /// What retires in this cycle.
-    fn sample(&self, model: &Model) -> Option<CommandRetired> {
-        let word = |port| model.get_u64(port) as u32;
-        model.get_bool(self.valid).then(|| CommandRetired {
-            hart: word(self.hart),
-            pc: word(self.pc),
-            next_pc: word(self.next_pc),
-            word: word(self.word),
-            rd: word(self.rd),
-            value: word(self.value),
-            address: word(self.address),
-            trap: model.get_bool(self.trap),
-            intr: model.get_bool(self.intr),
-            uli: model.get_bool(self.uli),
-        })
-    }
 }
 
 /// An array with a command processor and trace ports, and the memory behind it.
@@ -126,6 +79,8 @@ pub struct CommandBench {
     memory: MemoryOptions,
     abilities: Abilities,
     stops_on_break: bool,
+    /// A store to this address ends the program of hart 0.
+    ends_at: Option<u32>,
     /// Seed of a debugger that stops and steps harts.
     debugger: Option<u64>,
 }
@@ -134,13 +89,20 @@ impl CommandBench {
     /// Runs programs on models of `library`, whose hart can do what `abilities` say. `ebreak` stops the hart.
     #[must_use]
     pub fn new(library: ModelLibrary, memory: MemoryOptions, abilities: Abilities) -> Self {
-        Self { library, memory, abilities, stops_on_break: true, debugger: None }
+        Self { library, memory, abilities, stops_on_break: true, ends_at: None, debugger: None }
     }
 
     /// `ebreak` raises an exception: only a lock-up ends a program.
     #[must_use]
     pub fn going_on_at_break(mut self) -> Self {
         self.stops_on_break = false;
+        self
+    }
+
+    /// A store of hart 0 to `address` ends its program, and the other harts with it, as does what stops hart 0.
+    #[must_use]
+    pub fn ending_at_store(mut self, address: u32) -> Self {
+        self.ends_at = Some(address);
         self
     }
 
@@ -202,8 +164,13 @@ impl CommandBench {
         let checker = if self.stops_on_break { checker.stopping_on_break() } else { checker };
         let checker = Rc::new(RefCell::new(checker));
         let observer = Rc::clone(&checker);
+        let ended = Rc::new(Cell::new(false));
+        let (ends, ends_at) = (Rc::clone(&ended), self.ends_at);
         host.device_mut().set_observer(Box::new(move |cycle, model, _, _| {
-            ports.sample(model).map_or(Ok(()), |retired| observer.borrow_mut().retire(cycle, &retired))
+            let Some(retired) = ports.sample(model) else { return Ok(()) };
+            let stores = retired.word & OPCODE == STORE && !retired.trap && retired.hart == 0;
+            ends.set(ends.get() || (stores && Some(retired.address) == ends_at));
+            observer.borrow_mut().retire(cycle, &retired)
         }));
         host.write("INVALIDATE", 3)?;
         let mut debugger = match self.debugger {
@@ -230,8 +197,9 @@ impl CommandBench {
             debugger.start(host, all, 0)?;
         }
         let mut steps = 0;
-        let have_stopped = |status: u32| (status | status >> 16) & all == all;
-        while !have_stopped(host.read("CP_STATUS")?) {
+        let waited_for = if self.ends_at.is_some() { 1 } else { all };
+        let have_stopped = |status: u32| (status | status >> 16) & waited_for == waited_for;
+        while !ended.get() && !have_stopped(host.read("CP_STATUS")?) {
             if host.device_mut().cycle() - start > limit {
                 return Err(CommandError::Limit(limit));
             }

@@ -7,6 +7,8 @@
 //! | `generate` | random programs |
 //! | `checker` | the reference, in lock-step with the retire trace |
 //! | `machine` | the reference simulator of a hart in machine mode |
+//! | `ports` | the ports of the retire trace |
+//! | `profile` | where the cycles of a hart go |
 //! | `bench` | loads a program, runs a hart to its end, and compares what it left |
 
 mod bench;
@@ -14,8 +16,12 @@ mod build;
 mod checker;
 mod generate;
 pub mod machine;
+mod ports;
+mod profile;
 
 pub use bench::{CommandBench, CommandError, Ended};
 pub use build::build_program;
 pub use checker::{CommandChecker, CommandRetired, Seen};
 pub use generate::{random_program, DATA_BASES};
+pub use ports::CommandPorts;
+pub use profile::{CycleProfile, Lost};

@@ -9,6 +9,7 @@ use super::device::Device;
 use super::egress::EgressLists;
 use super::error::CosimError;
 use super::image::LINE;
+use super::link::FIRMWARE_FAULTS;
 use super::session::frame_capacity;
 use crate::apps::{App, Placement};
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
@@ -173,8 +174,8 @@ pub struct Host<D> {
     /// The CONFIG register.
     config: u32,
     kernel_registers: u32,
-    /// First addresses of the segments of the firmware.
-    firmware_segments: Vec<u32>,
+    /// First address of the firmware, if there is one.
+    firmware_at: Option<u32>,
     /// What goes between the host and the firmware that runs.
     firmware: Option<FirmwareLink>,
 }
@@ -193,15 +194,7 @@ impl<D: Device> Host<D> {
         let config = device.read_register(offset("CONFIG"))?;
         let info = ArrayInfo { lanes: config & 0xff, cores: config >> 8 & 0xff, warps: config >> 16 & 0xff };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
-        Ok(Self {
-            device,
-            allocator,
-            info,
-            config,
-            kernel_registers: 32,
-            firmware_segments: vec![],
-            firmware: None,
-        })
+        Ok(Self { device, allocator, info, config, kernel_registers: 32, firmware_at: None, firmware: None })
     }
 
     /// Sizes of the array.
@@ -258,15 +251,31 @@ impl<D: Device> Host<D> {
     /// ([`Host::stop_firmware`]). Do so before the rest is allocated, since its addresses are fixed.
     ///
     /// # Errors
-    /// A segment is outside the memory or lies on something else.
+    /// It is outside the memory or lies on something else.
     pub fn reserve_firmware(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
-        for address in self.firmware_segments.drain(..) {
+        if let Some(address) = self.firmware_at.take() {
             self.allocator.free(address)?;
         }
-        for segment in firmware.executable.segments.iter().filter(|segment| !segment.bytes.is_empty()) {
-            let bytes = segment.bytes.len() as u64;
-            self.allocator.reserve("the firmware's segment", segment.address.into(), bytes)?;
-            self.firmware_segments.push(segment.address);
+        let (first, end) = firmware.extent();
+        if first < end {
+            self.allocator.reserve("the firmware", first.into(), u64::from(end - first))?;
+            self.firmware_at = Some(first);
+        }
+        Ok(())
+    }
+
+    /// Sets the windows of kernels so that they neither load from the addresses of `firmware` nor store there. Threads that the firmware
+    /// starts on the cores are kept out too, unless it opens a window.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn keep_kernels_out(&mut self, firmware: &Firmware) -> Result<(), CosimError> {
+        let (first, end) = firmware.extent();
+        for kind in ["READ", "WRITE"] {
+            for (window, base, size) in [(0, 0, first), (1, end, 0u32.wrapping_sub(end))] {
+                self.write(&format!("{kind}_WINDOW_{window}_BASE"), base)?;
+                self.write(&format!("{kind}_WINDOW_{window}_SIZE"), size)?;
+            }
         }
         Ok(())
     }
@@ -307,7 +316,7 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// The register does not answer.
     pub fn firmware_takes_faults(&mut self) -> Result<bool, CosimError> {
-        Ok(self.firmware.is_some() && self.read("CP_CONTROL")? >> 10 & 1 == 1)
+        Ok(self.firmware.is_some() && self.read("CP_CONTROL")? & FIRMWARE_FAULTS != 0)
     }
 
     /// What goes between the host and the firmware that runs.

@@ -13,8 +13,13 @@ const IN_FULL: u32 = 1 << 28;
 const OUT_FULL: u32 = 1 << 29;
 /// CONSOLE: there is no byte.
 const NO_BYTE: u32 = 1 << 31;
-/// CONSOLE_IN: free places.
+/// CONSOLE_IN: free places, and how many there are.
 const FREE_PLACES: u32 = 0x1f;
+const PLACES: u32 = 16;
+/// CONSOLE_IN: takes back the oldest byte.
+const REMOVE: u32 = 1 << 31;
+/// CP_CONTROL: FAULT_POP is the firmware's.
+pub(super) const FIRMWARE_FAULTS: u32 = 1 << 10;
 
 const MAILBOX_IN: [&str; MESSAGE_WORDS] = ["MAILBOX_IN_0", "MAILBOX_IN_1", "MAILBOX_IN_2", "MAILBOX_IN_3"];
 const MAILBOX_OUT: [&str; MESSAGE_WORDS] =
@@ -43,15 +48,30 @@ pub mod host_interrupt {
 }
 
 impl<D: Device> Host<D> {
-    /// Empties both mailboxes and takes back what is pending on both sides; reads the console until it is empty. For the time before
+    /// Empties both mailboxes and both directions of the console, and takes back what is pending on both sides. For the time before
     /// firmware starts, with all harts held.
     ///
     /// # Errors
     /// The array has no command processor, or a register does not answer.
     pub fn reset_link(&mut self) -> Result<(), CosimError> {
+        while self.read("CONSOLE_IN")? & FREE_PLACES != PLACES {
+            self.write("CONSOLE_IN", REMOVE)?;
+        }
         self.write("CP_IRQ_PENDING", u32::MAX)?;
         self.write("HOST_IRQ_PENDING", u32::MAX)?;
         self.read_console().map(|_| ())
+    }
+
+    /// Makes fault records the host's again, if firmware took them (CP_CONTROL bit 10).
+    ///
+    /// # Errors
+    /// The array has no command processor, or a register does not answer.
+    pub fn take_back_faults(&mut self) -> Result<(), CosimError> {
+        let control = self.read("CP_CONTROL")?;
+        if control & FIRMWARE_FAULTS != 0 {
+            self.write("CP_CONTROL", control & !FIRMWARE_FAULTS)?;
+        }
+        Ok(())
     }
 
     /// Puts a message into the mailbox to the command processor.

@@ -67,10 +67,27 @@ impl Firmware {
         Ok(Self { path: path.to_path_buf(), executable, harts, lines: lines(&data) })
     }
 
+    /// First address, and the one behind the last, of all segments and what is between them, in whole lines of 64 bytes.
+    #[must_use]
+    pub fn extent(&self) -> (u32, u32) {
+        let segments = || self.executable.segments.iter().filter(|segment| !segment.bytes.is_empty());
+        let first = segments().map(|segment| segment.address).min().unwrap_or(0);
+        // Below 0xfff0_0000, as `read` makes sure.
+        let end = segments().map(|segment| segment.address + segment.bytes.len() as u32).max().unwrap_or(0);
+        (first & !63, end.next_multiple_of(64))
+    }
+
     /// Bytes in memory, over all segments.
     #[must_use]
     pub fn size(&self) -> usize {
         self.executable.segments.iter().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// Where its functions and labels begin, ascending; without those that the compiler made up.
+    #[must_use]
+    pub fn functions(&self) -> Vec<(u32, String)> {
+        let symbols = self.executable.symbols.iter().filter(|(name, _)| !name.starts_with(".L"));
+        symbols.map(|(name, address)| (*address, name.clone())).collect()
     }
 
     /// Where `address` lies in the source.

@@ -212,25 +212,33 @@ impl FirmwareLink {
         self.end
     }
 
-    /// Does what the firmware waits for: takes its console output and messages, gives it input. Gives how it ended, if it has.
+    /// Does what the firmware waits for: takes its console output and messages, gives it input. Gives how it ended, if it has; fault records
+    /// are the host's then.
     ///
     /// # Errors
     /// A register does not answer.
     pub fn attend<D: Device>(&mut self, host: &mut Host<D>) -> Result<Option<FirmwareEnd>, CosimError> {
-        if self.end.is_some() {
-            return Ok(self.end);
+        if self.end.is_none() {
+            self.end = self.look(host)?;
+            if self.end.is_some() {
+                self.output.extend(host.drain_console()?);
+                host.take_back_faults()?;
+            }
         }
+        Ok(self.end)
+    }
+
+    /// As [`Self::attend`], while it runs.
+    fn look<D: Device>(&mut self, host: &mut Host<D>) -> Result<Option<FirmwareEnd>, CosimError> {
         let pending = host.read("HOST_IRQ_PENDING")?;
         if pending & host_interrupt::CONSOLE != 0 {
             self.output.extend(host.read_console()?);
         }
         if pending & host_interrupt::MAILBOX != 0 {
             let words = host.read_message()?;
-            // The firmware says that it ends before it fills the mailbox, and then only when it is empty.
+            // The hart that ends holds the others, waits until the mailbox is empty, says that it ends, and then fills it.
             if pending & host_interrupt::ENDED != 0 {
-                self.end = Some(FirmwareEnd::of_words(words));
-                self.output.extend(host.drain_console()?);
-                return Ok(self.end);
+                return Ok(Some(FirmwareEnd::of_words(words)));
             }
             self.received.push_back(words);
         }
@@ -240,15 +248,14 @@ impl FirmwareLink {
             let locked = first(status >> 16);
             if let Some(hart) = locked.or_else(|| first(status)) {
                 let pc = Self::pc(host, hart)?;
-                self.end = Some(match locked {
+                return Ok(Some(match locked {
                     Some(_) => FirmwareEnd::LockedUp { hart, pc },
                     None => FirmwareEnd::Stopped { hart, pc },
-                });
-                self.output.extend(host.drain_console()?);
+                }));
             }
         }
         self.give(host)?;
-        Ok(self.end)
+        Ok(None)
     }
 
     /// The PC of a hart.

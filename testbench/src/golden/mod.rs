@@ -8,6 +8,7 @@ mod difference;
 mod fragment;
 mod ipsec;
 mod patterns;
+pub mod roce;
 mod route_lookup;
 mod router;
 

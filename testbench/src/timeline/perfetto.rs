@@ -2,15 +2,32 @@
 //!
 //! A core is a process, a warp slot a thread. A warp is a slice from its issue to its finish; inside are slices for stretches
 //! of instructions and for waits. Faults and commits are instant events; the time from finish to commit, in which the slot may
-//! have another warp, is an asynchronous slice of the core. One cycle is shown as 1 microsecond.
+//! have another warp, is an asynchronous slice of the core. The command processor is a process, a hart a thread: a slice for instructions in
+//! one function, for a wait, and around them for the handler of an interrupt. The thread spawner is a process, a slot a thread: a slice for
+//! a job, from its trigger to its completion. One cycle is shown as 1 microsecond.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use serde_json::{json, Map, Value};
 
-use super::warp::{Phase, Wait, WarpTimeline};
+use super::hart::{HartPart, HartStretch};
+use super::warp::{Phase, Wait, WarpTimeline, Work};
 use crate::verdict::{Verdict, FAULT};
+
+/// Process numbers behind those of the cores.
+const COMMAND_PROCESSOR: u64 = 1_000;
+const THREAD_SPAWNER: u64 = 1_001;
+
+/// A job of the thread spawner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Job {
+    /// Cycle of its trigger.
+    pub(super) triggered: u64,
+    /// Warps that were issued, and their threads.
+    pub(super) warps: u64,
+    pub(super) threads: u64,
+}
 
 /// Writes the timeline, an event at a time.
 #[derive(Debug)]
@@ -48,9 +65,11 @@ impl<W: Write> Perfetto<W> {
         // Behind its last instruction, even if that retired in the cycle of the report.
         let end = warp.phases.last().map_or(warp.issued, |phase| phase.to);
         let end = warp.finished.unwrap_or(now).max(end);
-        let packets = warp.packets;
-        let last = packets.first.wrapping_add(packets.count.saturating_sub(1));
-        let name = format!("packets {}-{last}", packets.first);
+        let ((first, count), last) = (warp.work.range(), warp.work.last());
+        let name = match warp.work {
+            Work::Packets(_) => format!("packets {first}-{last}"),
+            Work::Job { job, .. } => format!("job {job}: threads {first}-{last}"),
+        };
         let event = |kind: &str, category: &str, name: &str, time: u64| {
             let mut event = Map::new();
             event.insert("ph".into(), kind.into());
@@ -95,16 +114,69 @@ impl<W: Write> Perfetto<W> {
         if let (Some(finished), Some(committed)) = (warp.finished, warp.committed) {
             for (kind, time) in [("b", finished), ("e", committed)] {
                 let mut edge = event(kind, "finished", "waits for its commit", time);
-                edge.insert("id".into(), packets.first.into());
+                edge.insert("id".into(), first.into());
                 edge.insert("args".into(), json!({ "packets": name }));
                 self.event(edge)?;
             }
             let mut mark = event("i", "commit", &format!("commit of {name}"), committed);
             mark.insert("s".into(), "t".into());
-            mark.insert("args".into(), json!({ "first": packets.first, "count": packets.count }));
+            mark.insert("args".into(), json!({ "first": first, "count": count }));
             self.event(mark)?;
         }
         Ok(())
+    }
+
+    /// Writes a part of a hart's time.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn hart(&mut self, hart: u32, part: &HartPart) -> io::Result<()> {
+        let (process, thread) = (COMMAND_PROCESSOR, 100 * COMMAND_PROCESSOR + u64::from(hart));
+        self.name(process, 0, "process_name", "command processor".into())?;
+        self.name(process, thread, "thread_name", format!("hart {hart}"))?;
+        let mut event = match part {
+            HartPart::Stretch(HartStretch {
+                function, from, to, instructions, first_pc, last_pc, ..
+            }) => json!({
+                "ph": "X", "cat": "function", "name": function, "ts": from, "dur": to - from,
+                "args": {
+                    "instructions": instructions,
+                    "first_pc": format!("{first_pc:#010x}"),
+                    "last_pc": format!("{last_pc:#010x}"),
+                },
+            }),
+            HartPart::Wait(from, to, wait) => json!({
+                "ph": "X", "cat": "wait", "name": wait.name(), "ts": from, "dur": to - from,
+                "args": { "cycles": to - from },
+            }),
+            HartPart::Enter(cycle, what) => {
+                json!({ "ph": "B", "cat": "handler", "name": what.name(), "ts": cycle })
+            }
+            HartPart::Leave(cycle) => json!({ "ph": "E", "ts": cycle }),
+            HartPart::Exception(cycle, pc) => json!({
+                "ph": "i", "cat": "exception", "name": "exception", "ts": cycle, "s": "t",
+                "args": { "pc": format!("{pc:#010x}") },
+            }),
+        };
+        event["pid"] = process.into();
+        event["tid"] = thread.into();
+        self.event(event)
+    }
+
+    /// Writes a job that was completed in cycle `completed`, or was not by `now`.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub(super) fn job(&mut self, slot: u8, job: Job, completed: Option<u64>, now: u64) -> io::Result<()> {
+        let (process, thread) = (THREAD_SPAWNER, 100 * THREAD_SPAWNER + u64::from(slot));
+        self.name(process, 0, "process_name", "thread spawner".into())?;
+        self.name(process, thread, "thread_name", format!("slot {slot}"))?;
+        let end = completed.unwrap_or(now);
+        self.event(json!({
+            "ph": "X", "cat": "job", "name": format!("job {slot}"), "pid": process, "tid": thread,
+            "ts": job.triggered, "dur": end.saturating_sub(job.triggered),
+            "args": { "warps": job.warps, "threads": job.threads, "completed": completed.is_some() },
+        }))
     }
 
     /// Ends the timeline and gives the output back.
@@ -124,8 +196,8 @@ impl<W: Write> Perfetto<W> {
         let waits: Map<String, Value> =
             waits.map(|(wait, cycles)| (wait.name().to_string(), cycles.into())).collect();
         json!({
-            "first": warp.packets.first,
-            "count": warp.packets.count,
+            "first": warp.work.range().0,
+            "count": warp.work.range().1,
             "instructions": warp.instructions,
             "lane_instructions": warp.lane_instructions,
             "simd_efficiency": efficiency,

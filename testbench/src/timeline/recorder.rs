@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::str::FromStr;
 
-use super::perfetto::Perfetto;
+use super::hart::{Functions, HartPart, HartTimeline};
+use super::perfetto::{Job, Perfetto};
 use super::text::TextTrace;
-use super::warp::WarpTimeline;
-use crate::cosim::{Event, WarpSlot};
+use super::warp::{WarpTimeline, Work};
+use crate::command::CommandRetired;
+use crate::cosim::{Event, SpawnEvent, WarpSlot};
 use crate::iss::{Instruction, Isa};
 use crate::lockstep::TraceCycle;
 
@@ -43,9 +45,10 @@ impl FromStr for CycleRange {
     }
 }
 
-/// Writes what the warps of a run did: each is written at its commit, so that memory holds only those in flight.
+/// Writes what the warps of a run did: each is written at its commit, one of spawned threads at its finish, so that memory holds only
+/// those in flight; and what the harts of the command processor did, a part of their time at its end.
 ///
-/// Warps that are issued in the chosen cycles are followed, each to its end.
+/// Warps that are issued in the chosen cycles are followed, each to its end, and jobs that are triggered in them; of harts, what retires in them.
 pub struct Recorder<W> {
     isa: Isa,
     cycles: CycleRange,
@@ -56,6 +59,10 @@ pub struct Recorder<W> {
     finished: BTreeMap<u32, WarpTimeline>,
     /// Instructions that each core retired while warps were followed.
     retired: BTreeMap<u8, u64>,
+    /// Jobs of the thread spawner, by their slots.
+    jobs: BTreeMap<u8, Job>,
+    harts: BTreeMap<u32, HartTimeline>,
+    functions: Functions,
 }
 
 impl<W: Write> Recorder<W> {
@@ -66,8 +73,38 @@ impl<W: Write> Recorder<W> {
         text: Option<TextTrace<W>>,
         perfetto: Option<Perfetto<W>>,
     ) -> Self {
-        let (running, finished, retired) = Default::default();
-        Self { isa, cycles, text, perfetto, running, finished, retired }
+        let (running, finished, retired, jobs, harts, functions) = Default::default();
+        Self { isa, cycles, text, perfetto, running, finished, retired, jobs, harts, functions }
+    }
+
+    /// Names the functions of the firmware.
+    #[must_use]
+    pub fn with_functions(mut self, mut functions: Functions) -> Self {
+        functions.sort();
+        self.functions = functions;
+        self
+    }
+
+    /// Takes an instruction of the command processor.
+    ///
+    /// # Errors
+    /// Those of the outputs.
+    pub fn hart(&mut self, cycle: u64, got: &CommandRetired) -> io::Result<()> {
+        if !self.cycles.contains(cycle) {
+            return Ok(());
+        }
+        let line = self.text.as_ref().map(|text| text.hart_line(cycle, got)).unwrap_or_default();
+        let mut parts = Vec::new();
+        self.harts.entry(got.hart).or_default().retire(cycle, got, &self.functions, &line, &mut parts);
+        self.write_hart(got.hart, &parts)
+    }
+
+    fn write_hart(&mut self, hart: u32, parts: &[HartPart]) -> io::Result<()> {
+        for part in parts {
+            self.text.as_mut().map(|text| text.hart(hart, part)).transpose()?;
+            self.perfetto.as_mut().map(|perfetto| perfetto.hart(hart, part)).transpose()?;
+        }
+        Ok(())
     }
 
     /// Whether a warp is on a core whose instructions are to be told.
@@ -106,16 +143,11 @@ impl<W: Write> Recorder<W> {
     fn event(&mut self, cycle: u64, event: Event) -> io::Result<()> {
         let key = |slot: WarpSlot| (slot.core, slot.slot);
         match event {
-            Event::Issue(slot, packets) => {
-                if self.cycles.contains(cycle) {
-                    let retired = self.retired.get(&slot.core).copied().unwrap_or(0);
-                    self.running.insert(key(slot), WarpTimeline::new(slot, packets, cycle, retired));
-                }
-            }
+            Event::Issue(slot, packets) => self.issue(cycle, slot, Work::Packets(packets)),
             Event::Finish(slot) => {
                 if let Some(mut warp) = self.running.remove(&key(slot)) {
                     warp.finish(cycle);
-                    self.finished.insert(warp.packets.first, warp);
+                    self.finished.insert(warp.work.range().0, warp);
                 }
             }
             Event::Commit(_, packets) => {
@@ -124,9 +156,39 @@ impl<W: Write> Recorder<W> {
                     self.write(&warp, cycle)?;
                 }
             }
-            Event::Spawn(_) => {}
+            Event::Spawn(SpawnEvent::Trigger(slot)) => {
+                if self.cycles.contains(cycle) {
+                    self.jobs.insert(slot, Job { triggered: cycle, ..Job::default() });
+                }
+            }
+            Event::Spawn(SpawnEvent::Issue { job, slot, first, count }) => {
+                if let Some(job) = self.jobs.get_mut(&job) {
+                    job.warps += 1;
+                    job.threads += u64::from(count);
+                }
+                self.issue(cycle, slot, Work::Job { job, first, count });
+            }
+            Event::Spawn(SpawnEvent::Finish(slot)) => {
+                if let Some(mut warp) = self.running.remove(&key(slot)) {
+                    warp.finish(cycle);
+                    self.write(&warp, cycle)?;
+                }
+            }
+            Event::Spawn(SpawnEvent::Complete(slot)) => {
+                if let Some(job) = self.jobs.remove(&slot) {
+                    let perfetto = self.perfetto.as_mut();
+                    perfetto.map(|perfetto| perfetto.job(slot, job, Some(cycle), cycle)).transpose()?;
+                }
+            }
         }
         Ok(())
+    }
+
+    fn issue(&mut self, cycle: u64, slot: WarpSlot, work: Work) {
+        if self.cycles.contains(cycle) {
+            let retired = self.retired.get(&slot.core).copied().unwrap_or(0);
+            self.running.insert((slot.core, slot.slot), WarpTimeline::new(slot, work, cycle, retired));
+        }
     }
 
     fn write(&mut self, warp: &WarpTimeline, cycle: u64) -> io::Result<()> {
@@ -135,7 +197,7 @@ impl<W: Write> Recorder<W> {
         Ok(())
     }
 
-    /// Writes the warps that were not committed by `cycle`, and ends the outputs: the readable trace and the timeline.
+    /// Writes the warps that were not committed by `cycle`, jobs that were not completed and what harts did last, and ends the outputs: the readable trace and the timeline.
     ///
     /// # Errors
     /// Those of the outputs.
@@ -145,6 +207,14 @@ impl<W: Write> Recorder<W> {
         rest.extend(std::mem::take(&mut self.running).into_values());
         rest.sort_by_key(|warp| warp.issued);
         rest.iter().try_for_each(|warp| self.write(warp, cycle))?;
+        for (slot, job) in std::mem::take(&mut self.jobs) {
+            self.perfetto.as_mut().map(|perfetto| perfetto.job(slot, job, None, cycle)).transpose()?;
+        }
+        for (hart, mut timeline) in std::mem::take(&mut self.harts) {
+            let mut parts = Vec::new();
+            timeline.end_all(cycle, &mut parts);
+            self.write_hart(hart, &parts)?;
+        }
         Ok((self.text.map(TextTrace::end), self.perfetto.map(Perfetto::end).transpose()?))
     }
 }

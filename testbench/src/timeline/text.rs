@@ -5,7 +5,9 @@ use std::io::{self, Write};
 
 use hermes_rtl::config::EXIT_ADDRESS;
 
-use super::warp::{Step, WarpTimeline};
+use super::hart::{HartPart, HartWait};
+use super::warp::{Step, WarpTimeline, Work};
+use crate::command::CommandRetired;
 use crate::iss::{disassemble, register_name, Class, Instruction, Isa};
 use crate::lockstep::{LateWrite, Retired};
 use crate::verdict::{Verdict, FAULT};
@@ -54,7 +56,7 @@ impl<W: Write> TextTrace<W> {
             "{cycle:>10} {waited:>6} {reason:<8} {:<digits$} {:08x} {text:<28} {}",
             format!("{:x}", got.active),
             got.pc,
-            effect(got, code),
+            effect(got, code, warp.work),
             digits = self.digits
         );
         warp.lines.push_str(line.trim_end());
@@ -80,10 +82,13 @@ impl<W: Write> TextTrace<W> {
     /// # Errors
     /// Those of the output.
     pub fn warp(&mut self, warp: &WarpTimeline) -> io::Result<()> {
-        let (first, last) =
-            (warp.packets.first, warp.packets.first.wrapping_add(warp.packets.count.saturating_sub(1)));
+        let ((first, _), last) = (warp.work.range(), warp.work.last());
         let (core, slot) = (warp.slot.core, warp.slot.slot);
-        writeln!(self.output, "\nwarp of packets {first} to {last}, core {core}, slot {slot}")?;
+        let of = match warp.work {
+            Work::Packets(_) => format!("packets {first} to {last}"),
+            Work::Job { job, .. } => format!("job {job}, threads {first} to {last}"),
+        };
+        writeln!(self.output, "\nwarp of {of}, core {core}, slot {slot}")?;
         writeln!(self.output, "{:>10} issued", warp.issued)?;
         self.output.write_all(warp.lines.as_bytes())?;
         match warp.finished {
@@ -94,9 +99,58 @@ impl<W: Write> TextTrace<W> {
             )?,
             None => writeln!(self.output, "{:>10} not finished", "")?,
         }
-        match warp.committed {
-            Some(cycle) => writeln!(self.output, "{cycle:>10} committed"),
-            None => writeln!(self.output, "{:>10} not committed", ""),
+        match (warp.work, warp.committed) {
+            (Work::Job { .. }, _) => Ok(()),
+            (_, Some(cycle)) => writeln!(self.output, "{cycle:>10} committed"),
+            (_, None) => writeln!(self.output, "{:>10} not committed", ""),
+        }
+    }
+
+    /// The line of an instruction of the command processor.
+    pub(super) fn hart_line(&self, cycle: u64, got: &CommandRetired) -> String {
+        let isa = Isa { atomics: true, ..Isa::RV32IM_ZBB };
+        let text = machine_instruction(got.word).unwrap_or_else(|| disassemble(got.pc, got.word, &isa));
+        let mut what = match Instruction::decode(got.word, &isa).map(|code| code.op.class()) {
+            _ if got.trap => format!("exception, to {:x}", got.next_pc),
+            Some(Class::Load | Class::Atomic) => {
+                format!("{} <- [{:x}] {:x}", register_name(got.rd as u8), got.address, got.value)
+            }
+            Some(Class::Store) => format!("[{:x}]", got.address),
+            _ if got.rd != 0 => format!("{} = {:x}", register_name(got.rd as u8), got.value),
+            _ => String::new(),
+        };
+        if got.next_pc != got.pc.wrapping_add(4) && !got.trap {
+            what.push_str(if what.is_empty() { "" } else { "; " });
+            // Writing to a string does not fail.
+            let _ = write!(what, "to {:x}", got.next_pc);
+        }
+        let line = format!(
+            "{cycle:>10} {:>15} {:digits$} {:08x} {text:<28} {what}",
+            "",
+            "",
+            got.pc,
+            digits = self.digits
+        );
+        format!("{}\n", line.trim_end())
+    }
+
+    /// Writes the block of a part of a hart's time.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn hart(&mut self, hart: u32, part: &HartPart) -> io::Result<()> {
+        match part {
+            HartPart::Stretch(stretch) => {
+                writeln!(self.output, "\nhart {hart} in {}", stretch.function)?;
+                self.output.write_all(stretch.lines.as_bytes())
+            }
+            HartPart::Wait(from, to, wait) if *wait == HartWait::Sleep => {
+                writeln!(self.output, "\nhart {hart} slept in cycles {from} to {}", to - 1)
+            }
+            HartPart::Enter(cycle, what) => {
+                writeln!(self.output, "\nhart {hart}: {} in cycle {cycle}", what.name())
+            }
+            HartPart::Wait(..) | HartPart::Leave(_) | HartPart::Exception(..) => Ok(()),
         }
     }
 
@@ -106,12 +160,44 @@ impl<W: Write> TextTrace<W> {
     }
 }
 
+/// Instructions that only the command processor has, as text.
+fn machine_instruction(word: u32) -> Option<String> {
+    let register = |at: u32| register_name((word >> at & 31) as u8);
+    let immediate = (word as i32 >> 25) << 5 | (word >> 7 & 31) as i32;
+    Some(match (word, word & 0x7f, word >> 12 & 7) {
+        (0x3020_0073, ..) => "mret".into(),
+        (0x1050_0073, ..) => "wfi".into(),
+        (0x0000_100b, ..) => "ereturn".into(),
+        (_, 0x0b, 0) => format!(
+            "emonitor {},{},{},{},{}",
+            register(7),
+            register(15),
+            register(20),
+            word >> 28,
+            word >> 25 & 7
+        ),
+        (_, 0x0b, 2) => format!("signal {},{immediate}({})", register(20), register(15)),
+        (_, 0x0b, 3) => format!("signal.range {},{}", register(7), register(15)),
+        (_, 0x73, kind @ (1..=3 | 5..=7)) => {
+            let name = ["csrrw", "csrrs", "csrrc"][(kind as usize & 3) - 1];
+            let (rd, number) = (register(7), word >> 20);
+            if kind < 4 {
+                format!("{name} {rd},{number:#x},{}", register(15))
+            } else {
+                format!("{name}i {rd},{number:#x},{}", word >> 15 & 31)
+            }
+        }
+        _ => return None,
+    })
+}
+
 /// What an instruction did, in a few words.
-fn effect(got: &Retired, code: Option<&Instruction>) -> String {
+fn effect(got: &Retired, code: Option<&Instruction>, work: Work) -> String {
     let sound = got.active & !got.faulting;
     let list = |elements: &[u32]| values(got.active, elements);
     let rd = register_name(got.rd);
     let mut text = match code.map(|code| code.op.class()) {
+        _ if got.pc == EXIT_ADDRESS && matches!(work, Work::Job { .. }) => String::new(),
         _ if got.pc == EXIT_ADDRESS => format!("verdict {}", list(&got.store_data)),
         Some(Class::Load | Class::Atomic) => format!("{rd} <- [{}]", list(&got.values)),
         Some(Class::Store) => format!("[{}] <- {}", list(&got.values), list(&got.store_data)),
@@ -151,7 +237,7 @@ mod tests {
         let isa = Isa { m: true, zbb: true, aes: false, atomics: false, embedded: false };
         let mut trace = TextTrace::new(Vec::new(), isa, 4).unwrap();
         let slot = WarpSlot { core: 1, slot: 3 };
-        let mut warp = WarpTimeline::new(slot, PacketRange { first: 8, count: 4 }, 5, 0);
+        let mut warp = WarpTimeline::new(slot, Work::Packets(PacketRange { first: 8, count: 4 }), 5, 0);
         let mut retire = |cycle, word, change: &dyn Fn(&mut Retired)| {
             let mut got = Retired { pc: 0x40, instruction: word, active: 0xf, ..Retired::default() };
             change(&mut got);

@@ -135,13 +135,46 @@ struct Late {
     wait: Wait,
 }
 
+/// What the threads of a warp are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Packets, one a lane.
+    Packets(PacketRange),
+    /// Threads of a job of the thread spawner.
+    Job {
+        /// The slot of the job.
+        job: u8,
+        /// Number of the first thread in the job.
+        first: u32,
+        /// How many threads.
+        count: u32,
+    },
+}
+
+impl Work {
+    /// Number of the first packet or thread, and how many there are.
+    #[must_use]
+    pub const fn range(&self) -> (u32, u32) {
+        match *self {
+            Self::Packets(PacketRange { first, count }) | Self::Job { first, count, .. } => (first, count),
+        }
+    }
+
+    /// Number of the last packet or thread.
+    #[must_use]
+    pub const fn last(&self) -> u32 {
+        let (first, count) = self.range();
+        first.wrapping_add(count.saturating_sub(1))
+    }
+}
+
 /// A warp, what it did and what it waited for.
 #[derive(Clone, Debug)]
 pub struct WarpTimeline {
     /// Where it runs.
     pub slot: WarpSlot,
-    /// Its packets, one a lane.
-    pub packets: PacketRange,
+    /// What its threads are.
+    pub work: Work,
     /// Cycle of its issue.
     pub issued: u64,
     /// Cycle in which the core reported it as finished.
@@ -171,10 +204,10 @@ pub struct WarpTimeline {
 
 impl WarpTimeline {
     /// A warp that was issued in this cycle, when its core had retired `core_retired` instructions.
-    pub fn new(slot: WarpSlot, packets: PacketRange, cycle: u64, core_retired: u64) -> Self {
+    pub fn new(slot: WarpSlot, work: Work, cycle: u64, core_retired: u64) -> Self {
         Self {
             slot,
-            packets,
+            work,
             issued: cycle,
             finished: None,
             committed: None,
@@ -311,7 +344,8 @@ mod tests {
     const BEQ: u32 = 0x0000_0063;
 
     fn warp() -> WarpTimeline {
-        WarpTimeline::new(WarpSlot { core: 1, slot: 2 }, PacketRange { first: 8, count: 2 }, 10, 100)
+        let packets = PacketRange { first: 8, count: 2 };
+        WarpTimeline::new(WarpSlot { core: 1, slot: 2 }, Work::Packets(packets), 10, 100)
     }
 
     fn retire(warp: &mut WarpTimeline, cycle: u64, pc: u32, word: u32, core_retired: u64) -> Step {

@@ -17,9 +17,8 @@ pub struct CommandControl {
     /// `wfi`. Bits 23:16: it is stopped since its trap handler cannot run: an exception came before an
     /// instruction of the handler retired. Bits 27:24: harts that are there. Bits 28 and 29: MAILBOX_IN, MAILBOX_OUT is full. Bit 30: an
     /// error of CP_EXECUTE, until the next write to it. Bit 31: a hart executes the word of CP_EXECUTE.
-    // Bits 28 and 29 come from the block of the mailboxes.
     #[register("CP_STATUS", 0x304)]
-    #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24], debug_error[30], debug_busy[31])]
+    #[fields(stopped[7:0], waiting[15:8], locked[23:16], harts[27:24], mailbox_in_full[28], mailbox_out_full[29], debug_error[30], debug_busy[31])]
     pub status: ReadOnly<32>,
     /// Address of the first instruction of a hart.
     #[register("CP_ENTRY", 0x308, reset = 0x1_0000)]

@@ -14,8 +14,8 @@ pub struct ConsoleAccess {
     #[on_read(read_out)]
     #[state(out[31:0])]
     pub write_out: Strobe<32>,
-    /// Console input. The host writes a byte in bits 7:0, which is dropped while 16 bytes wait; it reads free places in
-    /// bits 4:0. The command processor reads the oldest byte in bits 7:0, which is removed; bit 31: there is none.
+    /// Console input. The host writes a byte in bits 7:0, which is dropped while 16 bytes wait; with bit 31 set it removes the oldest
+    /// byte instead. It reads free places in bits 4:0. The command processor reads the oldest byte in bits 7:0, which is removed; bit 31: there is none.
     #[register("CONSOLE_IN", 0x3ac)]
     #[on_read(read_in)]
     #[state(into[31:0])]
@@ -25,7 +25,8 @@ pub struct ConsoleAccess {
 /// Console of the command processor: a FIFO of 64 bytes to the host, one of 16 bytes from it.
 ///
 /// 1. What an access does depends on who makes it: the writer of a FIFO writes bytes and reads how many places are free, the
-///    reader takes bytes. A write of the reader has no effect.
+///    reader takes bytes. A write of the reader has no effect. A write of the host to CONSOLE_IN with bit 31 set takes back the
+///    oldest byte.
 /// 2. A byte can be read two cycles after its write. One that finds its FIFO full is dropped; those to the host are counted.
 /// 3. `sent`, `received` are high in the cycle in which a byte is put into the FIFO to, from the host.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -66,10 +67,13 @@ impl Logic for Console {
             self.dropped.d.next = self.dropped.q.val() + 1;
         }
 
-        let writes_in = self.decoder.hardware.write_in.val() & !self.by_command.val();
+        let removes = (self.request.data.val() & self.request.mask.val()).get_bit(31);
+        let host_writes_in = self.decoder.hardware.write_in.val() & !self.by_command.val();
+        let writes_in = host_writes_in & !removes;
         self.input.push_valid.next = writes_in;
         self.input.push_data.next = byte;
-        self.input.pop_ready.next = self.decoder.hardware.read_in.val() & self.by_command.val();
+        self.input.pop_ready.next =
+            (self.decoder.hardware.read_in.val() & self.by_command.val()) | (host_writes_in & removes);
         self.received.next = writes_in & self.input.push_ready.val();
 
         // Bytes for who reads, free places for who writes

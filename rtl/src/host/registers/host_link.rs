@@ -44,6 +44,10 @@ pub struct HostLink {
     pub events: Signal<In, Bits<32>>,
     /// To the host: interrupt.
     pub irq: Signal<In, Bit>,
+    /// For CP_STATUS: MAILBOX_IN is full.
+    pub mailbox_in_full: Signal<In, Bit>,
+    /// For CP_STATUS: MAILBOX_OUT is full.
+    pub mailbox_out_full: Signal<In, Bit>,
 }
 
 /// The registers of its units.
@@ -163,6 +167,8 @@ impl Logic for HostLinkRegisters {
         self.hardware.doorbell.next = self.command.doorbell.val();
         self.hardware.events.next = self.command.events.val();
         self.hardware.irq.next = self.host.irq.val();
+        self.hardware.mailbox_in_full.next = self.mailbox.in_is_full.val();
+        self.hardware.mailbox_out_full.next = self.mailbox.out_is_full.val();
     }
 }
 

@@ -42,8 +42,7 @@ pub struct MailboxAccess {
 /// 1. The sender of a mailbox writes its words while it is empty; the write of word 0 makes it full: `in_filled`, `out_filled` in
 ///    the cycle of that access. Other writes have no effect. Both sides read.
 /// 2. `free_in`, `free_out` make a mailbox empty at the edge. The words stay.
-/// 3. A read of CP_STATUS shows `in_full` in bit 28 and `out_full` in bit 29; `answer.known` is low then, since the register is
-///    that of another block, which shows the other bits.
+/// 3. `in_is_full` and `out_is_full` are registers' values.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Mailbox {
     /// Rising-edge clock.
@@ -64,14 +63,16 @@ pub struct Mailbox {
     pub in_filled: Signal<Out, Bit>,
     /// MAILBOX_OUT becomes full at this edge.
     pub out_filled: Signal<Out, Bit>,
+    /// MAILBOX_IN is full.
+    pub in_is_full: Signal<Out, Bit>,
+    /// MAILBOX_OUT is full.
+    pub out_is_full: Signal<Out, Bit>,
     in_full: Register<Bit>,
     out_full: Register<Bit>,
     #[count(8)]
     word: Vec<Register<Bits<32>>>,
     #[init((0..8u64).map(|word| Constant::new((u64::from(offset("MAILBOX_IN_0")) + 4 * word).into())).collect())]
     at: Vec<Constant<Bits<12>>>,
-    #[init(Constant::new(u64::from(offset("CP_STATUS")).into()))]
-    at_status: Constant<Bits<12>>,
 }
 
 impl Logic for Mailbox {
@@ -106,14 +107,8 @@ impl Logic for Mailbox {
         self.in_filled.next = fills_in;
         self.out_filled.next = fills_out;
 
-        if self.request.address.val() == self.at_status.val() {
-            if self.in_full.q.val() {
-                value = value | bits::<32>(0x1000_0000);
-            }
-            if self.out_full.q.val() {
-                value = value | bits::<32>(0x2000_0000);
-            }
-        }
+        self.in_is_full.next = self.in_full.q.val();
+        self.out_is_full.next = self.out_full.q.val();
         self.answer.known.next = known;
         self.answer.value.next = value;
         self.answer.delay.next = false;

@@ -11,6 +11,7 @@ use hermes_rtl::host::registers::REGISTERS;
 /// Bytes of the shared memory.
 const MEMORY_BYTES: u64 = 1 << 32;
 /// Registers of mailbox, console and interrupts (docs/registers.md).
+const CP_CONTROL: u32 = 0x300;
 const CP_DOORBELL: u32 = 0x30c;
 const CP_IRQ_PENDING: u32 = 0x310;
 const CP_IRQ_ENABLE: u32 = 0x320;
@@ -42,6 +43,8 @@ pub struct Array {
     mailbox_in: [u32; 4],
     mailbox_out: [u32; 4],
     pending: u32,
+    /// Harts that one of them holds, a bit each.
+    held: u32,
     /// Messages sent before the firmware said that it ends.
     sent_before_end: usize,
     others: BTreeMap<u32, u32>,
@@ -109,6 +112,10 @@ impl Registers for Array {
         let word = ((offset & 0xf) / 4) as usize;
         match offset {
             CP_IRQ_PENDING => self.pending &= !value,
+            CP_CONTROL => {
+                self.held = !value & 0xff;
+                self.set(offset, value);
+            }
             CP_DOORBELL => self.pending |= value & 0xffff_0000,
             MAILBOX_IN..=0x34c | CONSOLE_IN => {}
             MAILBOX_OUT..=0x35c => {
@@ -197,6 +204,9 @@ impl MachineSystem {
                 let hart = &mut self.harts[index];
                 let number = hart.csrs.hart;
                 let pending = self.shared.pending(number);
+                if self.shared.registers.held >> number & 1 == 1 {
+                    continue;
+                }
                 match hart.state {
                     State::LockedUp => return SystemEnd::LockedUp(number),
                     State::Stopped => return SystemEnd::Stopped(number),

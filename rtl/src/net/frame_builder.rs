@@ -1,0 +1,302 @@
+//! Frames of RoCEv2 as beats of an AXI4-Stream.
+
+use super::{FrameHead, HeaderBytes, Icrc, NetIdentity};
+use crate::prelude::*;
+
+/// Builds a frame from what its headers say and its payload, and sends it with its ICRC.
+///
+/// 1. `head` is taken with `head_valid` and `head_ready`. The payload follows in lines of 64 bytes, from its first byte on; the bytes
+///    behind its last one are zero. A line is taken when the beat that begins in it is built.
+/// 2. A beat is built every four cycles, since the ICRC takes 16 bytes a cycle. The first beat of a frame is offered seven cycles after its head was
+///    taken, if it is not the last; the last one three cycles after its bytes were built, and a cycle for each 16 bytes.
+/// 3. A payload of which a line comes with `line_error` leaves with a wrong ICRC: no receiver takes it.
+/// 4. The outputs come from registers and keep their values until they are taken.
+#[derive(Clone, Debug, LogicBlock)]
+#[new()]
+pub struct FrameBuilder {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Who sends; constant while frames are sent.
+    pub identity: Signal<In, NetIdentity>,
+
+    /// A frame is to be sent.
+    pub head_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub head_ready: Signal<Out, Bit>,
+    /// Its headers.
+    pub head: Signal<In, FrameHead>,
+    /// The next line of its payload is here.
+    pub line_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub line_ready: Signal<Out, Bit>,
+    /// The line, its first byte in bits 7:0.
+    pub line_data: Signal<In, Bits<512>>,
+    /// It could not be read.
+    pub line_error: Signal<In, Bit>,
+
+    /// A beat is offered.
+    pub tx_tvalid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub tx_tready: Signal<In, Bit>,
+    /// Its bytes, the first in bits 7:0.
+    pub tx_tdata: Signal<Out, Bits<512>>,
+    /// Which of them count, the first in bit 0.
+    pub tx_tkeep: Signal<Out, Bits<64>>,
+    /// It is the last beat of its frame.
+    pub tx_tlast: Signal<Out, Bit>,
+    /// The last beat of a frame is offered from the next cycle on.
+    pub sent: Signal<Out, Bit>,
+
+    header: HeaderBytes,
+    crc: Icrc,
+    /// A frame is in progress.
+    busy: Register<Bit>,
+    what: Register<FrameHead>,
+    /// Its header stood for a cycle.
+    summed: Register<Bit>,
+    /// Number of the next beat to be built.
+    beat: Register<Bits<7>>,
+    /// Lines of the payload that were not taken.
+    lines_left: Register<Bits<7>>,
+    /// Bytes of the last line that belong to the next beat.
+    carry: Register<Bits<512>>,
+    /// A line could not be read.
+    damaged: Register<Bit>,
+    /// A beat goes through the CRC.
+    building: Register<Bit>,
+    built: Register<Bits<512>>,
+    /// Number of that beat.
+    built_beat: Register<Bits<7>>,
+    quarter: Register<Bits<2>>,
+    /// All of the frame went through the CRC: it goes into this beat.
+    sealing: Register<Bit>,
+    /// Half of the CRC is left for a beat of its own.
+    half_left: Register<Bit>,
+    half: Register<Bits<16>>,
+    out_valid: Register<Bit>,
+    out_data: Register<Bits<512>>,
+    out_keep: Register<Bits<64>>,
+    out_last: Register<Bit>,
+    #[init(Pack::new(32))]
+    check: Pack<Bits<16>, 16, 512>,
+    #[init(Constant::new(u64::MAX.into()))]
+    all: Constant<Bits<64>>,
+}
+
+impl FrameBuilder {
+    /// A builder of frames.
+    pub fn new() -> Self {
+        Self::wired()
+    }
+}
+
+impl Default for FrameBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Logic for FrameBuilder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.identity, self.header.identity);
+        self.header.head.next = self.what.q.val();
+        let covered = self.header.covered.val();
+        let moves_out = !self.out_valid.q.val() || self.tx_tready.val();
+
+        // The beat that goes through the CRC
+        let chunk_number =
+            (bit_cast::<9, 7>(self.built_beat.q.val()) << 2) | bit_cast::<9, 2>(self.quarter.q.val());
+        let last_chunk = covered.get_bits::<9>(4);
+        let ends = chunk_number == last_chunk;
+        let feeds = self.building.q.val() && !self.sealing.q.val();
+        let mut chunk = self.built.q.val().get_bits::<128>(0);
+        // What routers may change in the first beat: type of service, time to live, checksums, a byte of the base transport header
+        let mut changes = bits::<128>(0);
+        if self.quarter.q.val() == bits::<2>(0) {
+            changes = bits::<128>(0xff) << 120;
+        }
+        if self.quarter.q.val() == bits::<2>(1) {
+            chunk = self.built.q.val().get_bits::<128>(128);
+            changes = (bits::<128>(0xff) << 48) | (bits::<128>(0xffff) << 64);
+        }
+        if self.quarter.q.val() == bits::<2>(2) {
+            chunk = self.built.q.val().get_bits::<128>(256);
+            changes = (bits::<128>(0xffff) << 64) | (bits::<128>(0xff) << 112);
+        }
+        if self.quarter.q.val() == bits::<2>(3) {
+            chunk = self.built.q.val().get_bits::<128>(384);
+        }
+        let mut counted = chunk;
+        if !self.built_beat.q.val().any() {
+            counted = chunk | changes;
+        }
+        self.crc.take.next = feeds;
+        self.crc.first.next = !chunk_number.any();
+        self.crc.data.next = counted;
+        self.crc.bytes.next = bits::<5>(16);
+        if ends {
+            self.crc.bytes.next = bit_cast::<5, 4>(covered.get_bits::<4>(0));
+        }
+        if feeds {
+            self.quarter.d.next = self.quarter.q.val() + bits::<2>(1);
+            if ends {
+                self.sealing.d.next = true;
+            }
+        }
+
+        // The ICRC behind the last byte, which is the second of a word: two bytes of it may be left for another beat.
+        let mut sum = !self.crc.value.val();
+        if self.damaged.q.val() {
+            sum = self.crc.value.val();
+        }
+        let place = covered.get_bits::<4>(2);
+        let mut low = bits::<16>(0);
+        let mut high = bits::<16>(0);
+        if self.sealing.q.val() {
+            low = sum.get_bits::<16>(0);
+            high = sum.get_bits::<16>(16);
+        }
+        for i in 0..16 {
+            self.check.x[2 * i + 1].next = bits::<16>(0);
+            if place == bits::<4>(i as u64) {
+                self.check.x[2 * i + 1].next = low;
+            }
+        }
+        self.check.x[0].next = bits::<16>(0);
+        for i in 0..15 {
+            self.check.x[2 * i + 2].next = bits::<16>(0);
+            if place == bits::<4>(i as u64) {
+                self.check.x[2 * i + 2].next = high;
+            }
+        }
+        let splits = place.all();
+        let kept = covered.get_bits::<6>(0) + bits::<6>(4);
+        let passes = feeds && !ends && self.quarter.q.val().all();
+        // A beat without the ICRC that is complete waits in `building` until it can leave.
+        let leaves = moves_out && (passes || self.sealing.q.val());
+        self.sent.next = moves_out && (self.half_left.q.val() || (self.sealing.q.val() && !splits));
+        if moves_out {
+            self.out_valid.d.next = false;
+        }
+        if leaves {
+            self.out_valid.d.next = true;
+            self.out_data.d.next = self.built.q.val() | self.check.y.val();
+            self.out_keep.d.next = self.all.val();
+            self.out_last.d.next = false;
+            self.building.d.next = false;
+            self.sealing.d.next = false;
+            if self.sealing.q.val() {
+                if splits {
+                    self.half_left.d.next = true;
+                    self.half.d.next = sum.get_bits::<16>(16);
+                } else {
+                    self.out_last.d.next = true;
+                    self.out_keep.d.next = !(self.all.val() << kept);
+                    self.busy.d.next = false;
+                }
+            }
+        }
+        if passes && !moves_out {
+            // Once more, until it can leave: the CRC must not take it twice.
+            self.quarter.d.next = self.quarter.q.val();
+            self.crc.take.next = false;
+        }
+        if moves_out && self.half_left.q.val() {
+            self.half_left.d.next = false;
+            self.out_valid.d.next = true;
+            self.out_data.d.next = bit_cast::<512, 16>(self.half.q.val());
+            self.out_keep.d.next = bits::<64>(3);
+            self.out_last.d.next = true;
+            self.busy.d.next = false;
+        }
+
+        // The next beat: of the header, of the line that begins in it, and of what is left of the line before
+        let mut shifted = bits::<512>(0);
+        let mut lower = bits::<512>(0);
+        let mut in_second = true;
+        if self.what.q.val().extension_words == bits::<3>(0) {
+            shifted = self.line_data.val() << 432;
+            lower = self.line_data.val() >> 80;
+            in_second = false;
+        }
+        if self.what.q.val().extension_words == bits::<3>(1) {
+            shifted = self.line_data.val() << 464;
+            lower = self.line_data.val() >> 48;
+            in_second = false;
+        }
+        if self.what.q.val().extension_words == bits::<3>(3) {
+            shifted = self.line_data.val() << 16;
+            lower = self.line_data.val() >> 496;
+        }
+        if self.what.q.val().extension_words == bits::<3>(4) {
+            shifted = self.line_data.val() << 48;
+            lower = self.line_data.val() >> 464;
+        }
+        if self.what.q.val().extension_words == bits::<3>(7) {
+            shifted = self.line_data.val() << 144;
+            lower = self.line_data.val() >> 368;
+        }
+        let wants_line = self.lines_left.q.val().any() && (!in_second || self.beat.q.val().any());
+        let more = self.beat.q.val() <= covered.get_bits::<7>(6);
+        let free = !self.building.q.val() || (leaves && !self.sealing.q.val());
+        let builds = self.busy.q.val()
+            && self.summed.q.val()
+            && more
+            && free
+            && (!wants_line || self.line_valid.val());
+        let takes_line = builds && wants_line;
+        self.line_ready.next = takes_line;
+        let mut bytes_of_it = self.carry.q.val();
+        if !self.beat.q.val().any() {
+            bytes_of_it = self.header.bytes.val().get_bits::<512>(0);
+        }
+        if self.beat.q.val() == bits::<7>(1) {
+            bytes_of_it =
+                self.carry.q.val() | bit_cast::<512, 144>(self.header.bytes.val().get_bits::<144>(512));
+        }
+        if takes_line {
+            bytes_of_it = bytes_of_it | shifted;
+        }
+        if builds {
+            if takes_line {
+                self.carry.d.next = lower;
+                self.lines_left.d.next = self.lines_left.q.val() - bits::<7>(1);
+                self.damaged.d.next = self.damaged.q.val() || self.line_error.val();
+            } else {
+                self.carry.d.next = bits::<512>(0);
+            }
+            self.built.d.next = bytes_of_it;
+            self.built_beat.d.next = self.beat.q.val();
+            self.beat.d.next = self.beat.q.val() + bits::<7>(1);
+            self.building.d.next = true;
+            self.quarter.d.next = bits::<2>(0);
+        }
+
+        // The next frame
+        let rounded = self.head.val().bytes + bits::<13>(63);
+        self.head_ready.next = !self.busy.q.val();
+        if self.busy.q.val() {
+            self.summed.d.next = true;
+        } else {
+            self.summed.d.next = false;
+            self.busy.d.next = self.head_valid.val();
+            self.what.d.next = self.head.val();
+            self.lines_left.d.next = rounded.get_bits::<7>(6);
+            self.beat.d.next = bits::<7>(0);
+            self.carry.d.next = bits::<512>(0);
+            self.damaged.d.next = false;
+        }
+
+        self.tx_tvalid.next = self.out_valid.q.val();
+        self.tx_tdata.next = self.out_data.q.val();
+        self.tx_tkeep.next = self.out_keep.q.val();
+        self.tx_tlast.next = self.out_last.q.val();
+    }
+}
+
+#[cfg(test)]
+#[path = "frame_builder_tests.rs"]
+mod tests;

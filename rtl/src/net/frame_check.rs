@@ -1,0 +1,363 @@
+//! Which frames are for us, and right.
+
+use super::{Icrc, NetIdentity, StoredFrame, RESIDUE};
+use crate::prelude::*;
+
+/// Why a frame is dropped, in the order in which it is judged.
+pub mod cause {
+    /// It is good.
+    pub const NONE: u64 = 0;
+    /// Damaged, or too short for its headers.
+    pub const SHORT: u64 = 1;
+    /// Not IPv4 without options and fragments, or with a wrong checksum or length.
+    pub const IP: u64 = 2;
+    /// Not UDP to port 4791, or with another length than IPv4's.
+    pub const UDP: u64 = 3;
+    /// The MAC or the IPv4 address is not ours.
+    pub const NOT_OURS: u64 = 4;
+    /// Another header version or partition.
+    pub const VERSION: u64 = 5;
+    /// The ICRC is wrong.
+    pub const ICRC: u64 = 6;
+    /// An opcode that is not there, or a frame too short for its headers.
+    pub const OPCODE: u64 = 7;
+}
+
+/// A frame that was judged. Numbers as in [`FrameHead`](super::FrameHead).
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct CheckedFrame {
+    /// Where its first beat stands.
+    pub first: Bits<9>,
+    /// Its beats.
+    pub beats: Bits<9>,
+    /// Why it is to be dropped; 0: it is good, and only then the rest counts.
+    pub cause: Bits<3>,
+    /// Opcode of the base transport header.
+    pub opcode: Bits<8>,
+    /// We are asked to acknowledge.
+    pub acknowledge: Bit,
+    /// Our queue pair.
+    pub queue_pair: Bits<24>,
+    /// Packet sequence number.
+    pub sequence: Bits<24>,
+    /// IPv4 address of the sender.
+    pub ip: Bits<32>,
+    /// The header behind the base transport header, from bit 223 down; what follows its bytes is anything.
+    pub extension: Bits<224>,
+    /// Bytes before the payload.
+    pub header: Bits<7>,
+    /// Bytes of the payload.
+    pub bytes: Bits<13>,
+}
+
+/// Reads the frames of the buffer, one after the other, and judges them: IPv4 and UDP headers, addresses, version and partition of the base transport
+/// header, ICRC, opcode.
+///
+/// 1. A frame is taken (`stored_take`) when none is in progress and the one before has been taken from `checked`.
+/// 2. It reads a beat in four cycles, as the ICRC takes 16 bytes a cycle: `read_enable` with `read_beat`; the beat comes in the next cycle. A read
+///    waits while `read_ready` is low.
+/// 3. `checked_valid` with `checked` from the fourth cycle after the last bytes on, until `checked_take`. A frame that ends too soon, or that is no
+///    IPv4, is told as soon as that is known.
+#[derive(Clone, Debug, LogicBlock)]
+#[new()]
+pub struct FrameCheck {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Who we are; constant while frames come.
+    pub identity: Signal<In, NetIdentity>,
+    /// A frame is in the buffer.
+    pub stored_valid: Signal<In, Bit>,
+    /// It.
+    pub stored: Signal<In, StoredFrame>,
+    /// It is taken at this edge.
+    pub stored_take: Signal<Out, Bit>,
+    /// A beat is to be read.
+    pub read_enable: Signal<Out, Bit>,
+    /// It is read at this edge.
+    pub read_ready: Signal<In, Bit>,
+    /// Where it stands.
+    pub read_beat: Signal<Out, Bits<9>>,
+    /// The beat that was read in the cycle before.
+    pub read_data: Signal<In, Bits<512>>,
+    /// A frame is judged.
+    pub checked_valid: Signal<Out, Bit>,
+    /// It.
+    pub checked: Signal<Out, CheckedFrame>,
+    /// It is taken at this edge.
+    pub checked_take: Signal<In, Bit>,
+    crc: Icrc,
+    busy: Register<Bit>,
+    frame: Register<StoredFrame>,
+    /// Number of the beat that is to be read next.
+    next: Register<Bits<9>>,
+    /// A beat was read in the cycle before.
+    came: Register<Bit>,
+    /// A beat is here.
+    here: Register<Bit>,
+    beat: Register<Bits<512>>,
+    /// Its number.
+    number: Register<Bits<9>>,
+    quarter: Register<Bits<2>>,
+    /// Bytes of the frame up to its ICRC, that one too, by its IPv4 header.
+    total: Register<Bits<16>>,
+    /// The sum of the IPv4 header.
+    sum: Register<Bits<20>>,
+    /// The first beat was here for a cycle.
+    summed: Register<Bit>,
+    what: Register<CheckedFrame>,
+    bad_ip: Register<Bit>,
+    bad_udp: Register<Bit>,
+    foreign: Register<Bit>,
+    bad_version: Register<Bit>,
+    /// All bytes went through the CRC.
+    ended: Register<Bit>,
+    done: Register<Bit>,
+    #[init(Pack::new(28))]
+    extension: Pack<Bits<8>, 8, 224>,
+    #[init(Constant::new(u64::from(RESIDUE).into()))]
+    residue: Constant<Bits<32>>,
+}
+
+impl FrameCheck {
+    /// A check of frames.
+    pub fn new() -> Self {
+        Self::wired()
+    }
+}
+
+impl Default for FrameCheck {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Logic for FrameCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let whole = self.frame.q.val();
+        let bytes = self.beat.q.val();
+        let is_first = self.here.q.val() && !self.number.q.val().any();
+
+        // The next beat
+        let last_chunk = self.total.q.val().get_bits::<12>(4);
+        let chunk_number =
+            (bit_cast::<12, 9>(self.number.q.val()) << 2) | bit_cast::<12, 2>(self.quarter.q.val());
+        let at_end = chunk_number == last_chunk;
+        // The first beat stays a cycle longer, until its length is known.
+        let feeds = self.here.q.val() && (!is_first || self.summed.q.val()) && !self.ended.q.val();
+        let passes = feeds && self.quarter.q.val().all();
+        let free = !self.came.q.val() && (!self.here.q.val() || passes);
+        let more = self.next.q.val() < whole.beats;
+        let reads = self.busy.q.val() && !self.ended.q.val() && free && more;
+        self.read_enable.next = reads;
+        self.read_beat.next = whole.first + self.next.q.val();
+        self.came.d.next = reads && self.read_ready.val();
+        if reads && self.read_ready.val() {
+            self.next.d.next = self.next.q.val() + bits::<9>(1);
+        }
+        if passes {
+            self.here.d.next = false;
+        }
+        if self.came.q.val() {
+            self.here.d.next = true;
+            self.beat.d.next = self.read_data.val();
+            self.number.d.next = self.next.q.val() - bits::<9>(1);
+            self.quarter.d.next = bits::<2>(0);
+            self.summed.d.next = false;
+        } else if feeds {
+            self.quarter.d.next = self.quarter.q.val() + bits::<2>(1);
+        }
+
+        // What the first beat says. Numbers are most significant byte first.
+        let ip_length =
+            (bit_cast::<16, 8>(bytes.get_bits::<8>(128)) << 8) | bit_cast::<16, 8>(bytes.get_bits::<8>(136));
+        let udp_length =
+            (bit_cast::<16, 8>(bytes.get_bits::<8>(304)) << 8) | bit_cast::<16, 8>(bytes.get_bits::<8>(312));
+        let mut header_sum = bits::<20>(0);
+        for i in 0..10 {
+            header_sum = header_sum
+                + (bit_cast::<20, 8>(bytes.get_bits::<8>(112 + 16 * i)) << 8)
+                + bit_cast::<20, 8>(bytes.get_bits::<8>(120 + 16 * i));
+        }
+        let mut to_mac = bits::<48>(0);
+        for i in 0..6 {
+            to_mac = (to_mac << 8) | bit_cast::<48, 8>(bytes.get_bits::<8>(8 * i));
+        }
+        let mut to_ip = bits::<32>(0);
+        let mut from_ip = bits::<32>(0);
+        let mut sequence = bits::<24>(0);
+        let mut queue_pair = bits::<24>(0);
+        for i in 0..4 {
+            from_ip = (from_ip << 8) | bit_cast::<32, 8>(bytes.get_bits::<8>(208 + 8 * i));
+            to_ip = (to_ip << 8) | bit_cast::<32, 8>(bytes.get_bits::<8>(240 + 8 * i));
+        }
+        for i in 0..3 {
+            queue_pair = (queue_pair << 8) | bit_cast::<24, 8>(bytes.get_bits::<8>(376 + 8 * i));
+            sequence = (sequence << 8) | bit_cast::<24, 8>(bytes.get_bits::<8>(408 + 8 * i));
+        }
+        let opcode = bytes.get_bits::<8>(336);
+        // Words of the header behind the base transport header; 6: there is no such opcode
+        let mut words = bits::<3>(6);
+        if (opcode == bits::<8>(0x06)) || (opcode == bits::<8>(0x0a)) || (opcode == bits::<8>(0x0c)) {
+            words = bits::<3>(4);
+        }
+        if (opcode == bits::<8>(0x07)) || (opcode == bits::<8>(0x08)) || (opcode == bits::<8>(0x0e)) {
+            words = bits::<3>(0);
+        }
+        if (opcode == bits::<8>(0x0d))
+            || (opcode == bits::<8>(0x0f))
+            || (opcode == bits::<8>(0x10))
+            || (opcode == bits::<8>(0x11))
+        {
+            words = bits::<3>(1);
+        }
+        if opcode == bits::<8>(0x12) {
+            words = bits::<3>(3);
+        }
+        if (opcode == bits::<8>(0x13)) || (opcode == bits::<8>(0x14)) {
+            words = bits::<3>(7);
+        }
+        let unknown = words == bits::<3>(6);
+        let header = bits::<7>(54) + (bit_cast::<7, 3>(words) << 2);
+        let padding = bytes.get_bits::<2>(348);
+        // Of the payload; negative if it has not even its headers
+        let payload = bit_cast::<17, 16>(ip_length) - bit_cast::<17, 7>(header) - bit_cast::<17, 2>(padding)
+            + bits::<17>(10);
+        let too_long = ip_length.get_bits::<3>(13).any();
+        let room = bit_cast::<17, 15>(whole.bytes) - bits::<17>(14) - bit_cast::<17, 16>(ip_length);
+        if is_first && !self.summed.q.val() {
+            self.summed.d.next = true;
+            self.sum.d.next = header_sum;
+            self.total.d.next = ip_length + bits::<16>(14);
+            self.what.d.next.opcode = opcode;
+            self.what.d.next.acknowledge = bytes.get_bit(407);
+            self.what.d.next.queue_pair = queue_pair;
+            self.what.d.next.sequence = sequence;
+            self.what.d.next.ip = from_ip;
+            self.what.d.next.header = header;
+            self.what.d.next.bytes = payload.get_bits::<13>(0);
+            self.what.d.next.cause = bits::<3>(0);
+            if unknown || payload.get_bit(16) {
+                // By the order of the causes: what is wrong besides goes first.
+                self.what.d.next.cause = bits::<3>(7);
+            }
+            self.bad_ip.d.next = (bytes.get_bits::<16>(96) != bits::<16>(0x0008))
+                || (bytes.get_bits::<8>(112) != bits::<8>(0x45))
+                || bytes.get_bits::<6>(160).any()
+                || bytes.get_bits::<8>(168).any()
+                || room.get_bit(16)
+                || too_long
+                || ip_length.get_bits::<2>(0).any()
+                || (ip_length < bits::<16>(44));
+            self.bad_udp.d.next = (bytes.get_bits::<8>(184) != bits::<8>(17))
+                || (bytes.get_bits::<16>(288) != bits::<16>(0xb712))
+                || (udp_length + bits::<16>(20) != ip_length);
+            self.foreign.d.next = (to_mac != self.identity.val().mac) || (to_ip != self.identity.val().ip);
+            self.bad_version.d.next = bytes.get_bits::<4>(344).any() || !bytes.get_bits::<16>(352).all();
+        }
+        // The sum of a right header is all ones.
+        let once = bit_cast::<17, 16>(self.sum.q.val().get_bits::<16>(0))
+            + bit_cast::<17, 4>(self.sum.q.val().get_bits::<4>(16));
+        let twice = once.get_bits::<16>(0) + bit_cast::<16, 1>(once.get_bits::<1>(16));
+        let ip_is_bad = self.bad_ip.q.val() || !twice.all();
+
+        // The header behind the base transport header: ten bytes of it in the first beat
+        for i in 0..10 {
+            self.extension.x[27 - i].next = bytes.get_bits::<8>(432 + 8 * i);
+        }
+        for i in 0..18 {
+            self.extension.x[17 - i].next = bytes.get_bits::<8>(8 * i);
+        }
+        let in_bytes = self.extension.y.val();
+        if is_first {
+            self.what.d.next.extension = (in_bytes >> 144) << 144;
+        }
+        if self.here.q.val() && (self.number.q.val() == bits::<9>(1)) {
+            self.what.d.next.extension = ((self.what.q.val().extension >> 144) << 144)
+                | bit_cast::<224, 144>(in_bytes.get_bits::<144>(0));
+        }
+
+        // The ICRC: with the frame's own behind it, which leaves the residue
+        let mut chunk = bytes.get_bits::<128>(0);
+        let mut changes = bits::<128>(0xff) << 120;
+        if self.quarter.q.val() == bits::<2>(1) {
+            chunk = bytes.get_bits::<128>(128);
+            changes = (bits::<128>(0xff) << 48) | (bits::<128>(0xffff) << 64);
+        }
+        if self.quarter.q.val() == bits::<2>(2) {
+            chunk = bytes.get_bits::<128>(256);
+            changes = (bits::<128>(0xffff) << 64) | (bits::<128>(0xff) << 112);
+        }
+        if self.quarter.q.val() == bits::<2>(3) {
+            chunk = bytes.get_bits::<128>(384);
+            changes = bits::<128>(0);
+        }
+        let mut counted = chunk;
+        if is_first {
+            counted = chunk | changes;
+        }
+        self.crc.take.next = feeds;
+        self.crc.first.next = !chunk_number.any();
+        self.crc.data.next = counted;
+        self.crc.bytes.next = bits::<5>(16);
+        if at_end {
+            self.crc.bytes.next = bit_cast::<5, 4>(self.total.q.val().get_bits::<4>(0));
+        }
+
+        // The end: all bytes are through, or it is known that they never are
+        let hopeless = whole.damaged || (whole.bytes < bits::<15>(58));
+        let ip_fails = is_first && self.summed.q.val() && ip_is_bad;
+        if self.busy.q.val() && ((feeds && at_end) || hopeless || ip_fails) {
+            self.ended.d.next = true;
+        }
+        if self.ended.q.val() && !self.done.q.val() {
+            self.done.d.next = true;
+            self.here.d.next = false;
+            self.came.d.next = false;
+            if self.crc.value.val() != self.residue.val() {
+                self.what.d.next.cause = bits::<3>(6);
+            }
+            if self.bad_version.q.val() {
+                self.what.d.next.cause = bits::<3>(5);
+            }
+            if self.foreign.q.val() {
+                self.what.d.next.cause = bits::<3>(4);
+            }
+            if self.bad_udp.q.val() {
+                self.what.d.next.cause = bits::<3>(3);
+            }
+            if ip_is_bad {
+                self.what.d.next.cause = bits::<3>(2);
+            }
+            if hopeless {
+                self.what.d.next.cause = bits::<3>(1);
+            }
+        }
+        self.checked_valid.next = self.done.q.val();
+        self.checked.next = self.what.q.val();
+        if self.done.q.val() && self.checked_take.val() {
+            self.busy.d.next = false;
+            self.done.d.next = false;
+            self.ended.d.next = false;
+        }
+
+        // The next frame
+        let takes = self.stored_valid.val() && !self.busy.q.val();
+        self.stored_take.next = takes;
+        if takes {
+            self.busy.d.next = true;
+            self.frame.d.next = self.stored.val();
+            self.what.d.next.first = self.stored.val().first;
+            self.what.d.next.beats = self.stored.val().beats;
+            self.next.d.next = bits::<9>(0);
+            self.here.d.next = false;
+            self.came.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "frame_check_tests.rs"]
+mod tests;

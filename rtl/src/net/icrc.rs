@@ -1,0 +1,191 @@
+//! The invariant CRC of RoCEv2.
+
+use crate::prelude::*;
+
+/// The polynomial of Ethernet's CRC-32, least significant bit first.
+const POLYNOMIAL: u32 = 0xedb8_8320;
+/// Bytes before the IPv4 header: they do not count.
+const ETHERNET: usize = 14;
+
+/// What a CRC over a frame becomes when the frame ends with its own CRC.
+pub const RESIDUE: u32 = 0xdebb_20e3;
+
+/// The CRC register after a byte.
+const fn step(state: u32, byte: u8) -> u32 {
+    let mut state = state ^ byte as u32;
+    let mut bit = 0;
+    while bit < 8 {
+        state = if state & 1 == 1 { state >> 1 ^ POLYNOMIAL } else { state >> 1 };
+        bit += 1;
+    }
+    state
+}
+
+/// The CRC register before a zero byte.
+const fn step_back(state: u32) -> u32 {
+    let mut state = state;
+    let mut bit = 0;
+    while bit < 8 {
+        // The polynomial has bit 31, so that bit tells whether it was added.
+        state = if state >> 31 == 1 { (state ^ POLYNOMIAL) << 1 | 1 } else { state << 1 };
+        bit += 1;
+    }
+    state
+}
+
+/// The register before a frame whose first [`ETHERNET`] bytes are taken as zeros: behind them it is what eight bytes 0xff make of it.
+const fn start() -> u32 {
+    let (mut state, mut byte) = (u32::MAX, 0);
+    while byte < 8 {
+        state = step(state, 0xff);
+        byte += 1;
+    }
+    byte = 0;
+    while byte < ETHERNET {
+        state = step_back(state);
+        byte += 1;
+    }
+    state
+}
+
+/// Which bits of sixteen bytes make a bit of the register, which was zero before them.
+fn masks() -> Vec<Constant<Bits<128>>> {
+    let columns: Vec<u32> = (0..128)
+        .map(|input| {
+            (0..16).fold(0, |state, byte| step(state, if input / 8 == byte { 1 << (input % 8) } else { 0 }))
+        })
+        .collect();
+    let half = |output: usize, from: usize| -> u64 {
+        (0..64)
+            .map(|input| u64::from(columns[from + input] >> output & 1) << input)
+            .fold(0, |all, bit| all | bit)
+    };
+    let mask = |output| bits::<128>(half(output, 64)) << 64 | bits::<128>(half(output, 0));
+    (0..32).map(|output| Constant::new(mask(output))).collect()
+}
+
+/// Computes the ICRC of a frame, sixteen bytes a cycle (InfiniBand Architecture Specification, volume 1, annex A17.3.3).
+///
+/// 1. `take` takes sixteen bytes, those of a frame in their order, and `value` is the register behind them in the next cycle: a frame ends with
+///    its complement, least significant byte first. Behind that, `value` is [`RESIDUE`].
+/// 2. `first` starts a frame. Its Ethernet header, the first 14 bytes, does not count; eight bytes 0xff before it do.
+/// 3. With the last ones fewer bytes may count: 2, 6, 10 or 14, the first ones, which are all that can be left, since headers and payload are
+///    54 bytes and a multiple of 4.
+///
+/// Bytes that routers may change must come as 0xff.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct Icrc {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Bytes are taken at this edge.
+    pub take: Signal<In, Bit>,
+    /// They are the first of a frame.
+    pub first: Signal<In, Bit>,
+    /// The bytes, the first in bits 7:0.
+    pub data: Signal<In, Bits<128>>,
+    /// How many count: 2, 6, 10, 14 or 16.
+    pub bytes: Signal<In, Bits<5>>,
+    /// The CRC register.
+    pub value: Signal<Out, Bits<32>>,
+    state: Register<Bits<32>>,
+    #[init(masks())]
+    mask: Vec<Constant<Bits<128>>>,
+    #[init(Constant::new(u64::from(start()).into()))]
+    before: Constant<Bits<32>>,
+}
+
+impl Logic for Icrc {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let mut old = self.state.q.val();
+        let mut counted = self.data.val();
+        if self.first.val() {
+            old = self.before.val();
+            counted = (self.data.val() >> 112) << 112;
+        }
+        // Bytes that count come last, behind zeros, which leave a register of zeros as it is; the register is added to the first that counts.
+        let injected = bit_cast::<128, 32>(old);
+        let mut all = counted ^ injected;
+        let mut rest = bits::<32>(0);
+        if self.bytes.val() == bits::<5>(14) {
+            all = (self.data.val() ^ injected) << 16;
+        }
+        if self.bytes.val() == bits::<5>(10) {
+            all = (self.data.val() ^ injected) << 48;
+        }
+        if self.bytes.val() == bits::<5>(6) {
+            all = (self.data.val() ^ injected) << 80;
+        }
+        if self.bytes.val() == bits::<5>(2) {
+            all = (self.data.val() ^ injected) << 112;
+            rest = old >> 16;
+        }
+        let mut made = bits::<32>(0);
+        for i in 0..32 {
+            made = made.replace_bit(i, (all & self.mask[i].val()).xor());
+        }
+        if self.take.val() {
+            self.state.d.next = made ^ rest;
+        }
+        self.value.next = self.state.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use rand::Rng;
+
+    /// The CRC register behind eight bytes 0xff and `bytes`.
+    fn reference(bytes: &[u8]) -> u32 {
+        [0xff; 8].iter().chain(bytes).fold(u32::MAX, |state, byte| step(state, *byte))
+    }
+
+    #[test]
+    fn the_constants_are_those_of_the_standard() {
+        // CRC-32 of "123456789", and the start value of the RoCEv2 annex.
+        assert_eq!(!b"123456789".iter().fold(u32::MAX, |state, byte| step(state, *byte)), 0xcbf4_3926);
+        assert_eq!(reference(&[]), RESIDUE);
+        for state in [1, 0x8000_0000, 0x1234_5678, u32::MAX] {
+            assert_eq!(step_back(step(state, 0)), state);
+        }
+    }
+
+    #[test]
+    fn frames_of_every_length() {
+        let mut rng = random("icrc");
+        let mut uut = Icrc::default();
+        reset!(uut);
+        for case in 0..400 {
+            let length = 54 + 4 * rng.gen_range(0..40);
+            let mut frame: Vec<u8> = (0..length).map(|_| rng.gen()).collect();
+            let expected = !reference(&frame[ETHERNET..]);
+            let with_crc = case % 2 == 1;
+            if with_crc {
+                frame.extend_from_slice(&expected.to_le_bytes());
+            }
+            for (index, chunk) in frame.chunks(16).enumerate() {
+                // What does not count is anything.
+                let mut data: [u8; 16] = std::array::from_fn(|_| rng.gen());
+                data[..chunk.len()].copy_from_slice(chunk);
+                let half = |from: usize| u64::from_le_bytes(data[from..from + 8].try_into().unwrap());
+                uut.take.next = true;
+                uut.first.next = index == 0;
+                uut.data.next = bits::<128>(half(8)) << 64 | bits::<128>(half(0));
+                uut.bytes.next = (chunk.len() as u64).into();
+                settle(&mut uut);
+                tick!(uut);
+                if rng.gen_bool(0.2) {
+                    uut.take.next = false;
+                    settle(&mut uut);
+                    tick!(uut);
+                }
+            }
+            let value = uut.value.val().to_u64() as u32;
+            assert_eq!(value, if with_crc { RESIDUE } else { !expected }, "{length} bytes");
+        }
+    }
+}

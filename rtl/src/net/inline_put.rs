@@ -1,0 +1,150 @@
+//! Puts of a few bytes, as the host stages them.
+
+use super::{FrameHead, SendPair};
+use crate::prelude::*;
+
+/// Makes the frame of a put whose bytes stand in the command itself: an RDMA WRITE of one packet.
+///
+/// 1. `post` takes the command in `stage` for queue pair `pair`, unless one is under way (`busy`). It is a PUT with its bytes inline, at most 16 of them, to a remote
+///    range within the window of the queue pair, which must be up: else nothing is sent, and `failed` is high for one cycle in the cycle after, with `code`.
+/// 2. `send_pair` names the row of [`QueuePairs`](super::QueuePairs); `send` answers in the same cycle.
+/// 3. The frame is offered until [`FrameBuilder`](super::FrameBuilder) takes head and line; `sent` is high in the cycle in which the head is taken.
+#[derive(Clone, Debug, LogicBlock)]
+#[new()]
+pub struct InlinePut {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A command is posted.
+    pub post: Signal<In, Bit>,
+    /// Its queue pair.
+    pub pair: Signal<In, Bits<4>>,
+    /// Its sixteen words, word 0 in bits 31:0.
+    pub stage: Signal<In, Bits<512>>,
+    /// A command is under way.
+    pub busy: Signal<Out, Bit>,
+    /// A command failed.
+    pub failed: Signal<Out, Bit>,
+    /// Why: 0x80 no such operation, 0x83 remote range, 0x84 length, 0x88 the queue pair is not up.
+    pub code: Signal<Out, Bits<8>>,
+    /// The row of the table.
+    pub send_pair: Signal<Out, Bits<4>>,
+    /// The queue pair.
+    pub send: Signal<In, SendPair>,
+    /// Its packet is sent.
+    pub sent: Signal<Out, Bit>,
+    /// To the builder: a frame is to be sent.
+    pub head_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub head_ready: Signal<In, Bit>,
+    /// Its headers.
+    pub head: Signal<Out, FrameHead>,
+    /// Its payload is here.
+    pub line_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub line_ready: Signal<In, Bit>,
+    /// The line.
+    pub line_data: Signal<Out, Bits<512>>,
+    which: Register<Bits<4>>,
+    command: Register<Bits<256>>,
+    /// It is to be judged.
+    judges: Register<Bit>,
+    /// Its head is to be taken.
+    heads: Register<Bit>,
+    /// Its line is to be taken.
+    lines: Register<Bit>,
+    failed_q: Register<Bit>,
+    code_q: Register<Bits<8>>,
+    #[init(Constant::new((bits::<128>(u64::MAX) << 64) | bits::<128>(u64::MAX)))]
+    all: Constant<Bits<128>>,
+}
+
+impl InlinePut {
+    /// Nothing is under way.
+    pub fn new() -> Self {
+        Self::wired()
+    }
+}
+
+impl Default for InlinePut {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Logic for InlinePut {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let under_way = self.judges.q.val() || self.heads.q.val() || self.lines.q.val();
+        self.busy.next = under_way;
+        if self.post.val() && !under_way {
+            self.which.d.next = self.pair.val();
+            self.command.d.next = self.stage.val().get_bits::<256>(0);
+            self.judges.d.next = true;
+        }
+        self.send_pair.next = self.which.q.val();
+        let row = self.send.val();
+        let what = self.command.q.val();
+        let remote = what.get_bits::<32>(32);
+        let bytes = what.get_bits::<32>(96);
+
+        // What is wrong with it. The range is compared as an offset in the window.
+        let offset = remote - row.window;
+        let behind = bit_cast::<33, 32>(offset) + bit_cast::<33, 32>(bytes);
+        let is_put = (what.get_bits::<8>(0) == bits::<8>(1)) && what.get_bit(10);
+        let mut wrong = bits::<8>(0);
+        if (offset >= row.bytes) || (behind > bit_cast::<33, 32>(row.bytes)) {
+            wrong = bits::<8>(0x83);
+        }
+        if !row.up {
+            wrong = bits::<8>(0x88);
+        }
+        if !bytes.any() || (bytes > bits::<32>(16)) {
+            wrong = bits::<8>(0x84);
+        }
+        if !is_put {
+            wrong = bits::<8>(0x80);
+        }
+        self.failed_q.d.next = self.judges.q.val() && wrong.any();
+        self.code_q.d.next = wrong;
+        self.failed.next = self.failed_q.q.val();
+        self.code.next = self.code_q.q.val();
+        if self.judges.q.val() {
+            self.judges.d.next = false;
+            self.heads.d.next = !wrong.any();
+            self.lines.d.next = !wrong.any();
+        }
+
+        // RETH: address, key, length
+        let address = row.base + bit_cast::<64, 32>(offset);
+        self.head_valid.next = self.heads.q.val();
+        self.head.next.queue_pair = bit_cast::<5, 4>(self.which.q.val());
+        self.head.next.mac = row.mac;
+        self.head.next.ip = row.ip;
+        self.head.next.opcode = bits::<8>(0x0a);
+        self.head.next.acknowledge = true;
+        self.head.next.remote = row.remote;
+        self.head.next.sequence = row.sequence;
+        self.head.next.extension = (bit_cast::<224, 64>(address) << 160)
+            | (bit_cast::<224, 32>(row.key) << 128)
+            | (bit_cast::<224, 32>(bytes) << 96);
+        self.head.next.extension_words = bits::<3>(4);
+        self.head.next.bytes = bytes.get_bits::<13>(0);
+        let taken = self.heads.q.val() && self.head_ready.val();
+        self.sent.next = taken;
+        if taken {
+            self.heads.d.next = false;
+        }
+        // Bytes behind the last one are zero.
+        let mut kept = self.all.val();
+        if !bytes.get_bit(4) {
+            kept = !(self.all.val() << (bit_cast::<8, 4>(bytes.get_bits::<4>(0)) << 3));
+        }
+        self.line_valid.next = self.lines.q.val();
+        self.line_data.next = bit_cast::<512, 128>(what.get_bits::<128>(128) & kept);
+        if self.lines.q.val() && self.line_ready.val() {
+            self.lines.d.next = false;
+        }
+    }
+}

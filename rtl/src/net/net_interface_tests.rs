@@ -1,0 +1,331 @@
+//! Two interfaces, each other's peers.
+
+use super::super::testing::frame;
+use super::super::{word, FrameHead};
+use super::*;
+use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
+use rand::Rng;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Where the window of each node begins, and its bytes.
+const WINDOW: [u32; 2] = [0x2_0000, 0x5_0000];
+const WINDOW_BYTES: u32 = 0x1000;
+/// The queue pairs: node 0 has number 3, node 1 number 12.
+const PAIR: [u64; 2] = [3, 12];
+const KEY: u32 = 0x1234_0001;
+
+fn identity(node: usize) -> NetIdentity {
+    NetIdentity {
+        mac: (0x0200_0000_0010 + node as u64).into(),
+        ip: (0x0a00_0001 + node as u64).into(),
+        type_of_service: 0.into(),
+    }
+}
+
+/// A node: the interface, its memory, and writes that were accepted.
+struct Node {
+    uut: NetInterface,
+    memory: BTreeMap<u32, u8>,
+    outstanding: VecDeque<u64>,
+    /// Frames that were sent, and the one that is being sent.
+    sent: Vec<Vec<u8>>,
+    partial: Vec<u8>,
+    /// Frames performed, dropped by cause (8: no such queue pair, 9: not expected), failed puts by code.
+    performed: usize,
+    dropped: BTreeMap<u64, usize>,
+    failed: Vec<u64>,
+}
+
+impl Node {
+    fn new(node: usize) -> Self {
+        let mut uut = NetInterface::default();
+        reset!(uut);
+        let peer = 1 - node;
+        uut.control.identity.next = identity(node);
+        uut.control.enable.next = true;
+        let peers = identity(peer);
+        let words = [
+            (word::REMOTE, PAIR[peer]),
+            (word::MAC_LOW, peers.mac.to_u64() & 0xffff_ffff),
+            (word::MAC_HIGH, peers.mac.to_u64() >> 32),
+            (word::IP, peers.ip.to_u64()),
+            (word::KEY, KEY.into()),
+            (word::WINDOW_BASE, WINDOW[node].into()),
+            (word::WINDOW_BYTES, WINDOW_BYTES.into()),
+            (word::BASE_LOW, WINDOW[peer].into()),
+            (word::BASE_HIGH, 0),
+            (word::SEND, 0xff_fff0 + node as u64),
+            (word::EXPECT, 0xff_fff0 + peer as u64),
+        ];
+        for (word, value) in words {
+            uut.control.write.next = true;
+            uut.control.write_pair.next = PAIR[node].into();
+            uut.control.write_word.next = word.into();
+            uut.control.write_value.next = value.into();
+            settle(&mut uut);
+            assert!(!uut.control.write_waits.val() && !uut.control.write_refused.val());
+            tick!(uut);
+        }
+        uut.control.write.next = false;
+        uut.control.set_state.next = true;
+        uut.control.state_pair.next = PAIR[node].into();
+        uut.control.up.next = true;
+        tick!(uut);
+        uut.control.set_state.next = false;
+        Self {
+            uut,
+            memory: BTreeMap::new(),
+            outstanding: VecDeque::new(),
+            sent: vec![],
+            partial: vec![],
+            performed: 0,
+            dropped: BTreeMap::new(),
+            failed: vec![],
+        }
+    }
+
+    /// A cycle, with this beat at the input; `post` is a command. Gives the beat that was sent.
+    fn cycle(
+        &mut self,
+        beat: Option<Beat>,
+        post: Option<[u32; 16]>,
+        rng: &mut rand_chacha::ChaCha8Rng,
+    ) -> Option<Beat> {
+        let uut = &mut self.uut;
+        uut.rx_tvalid.next = beat.is_some();
+        let (data, keep, last) =
+            beat.unwrap_or_else(|| (std::array::from_fn(|_| rng.gen()), rng.gen(), rng.gen()));
+        uut.rx_tdata.next = line_to_bits(&data);
+        uut.rx_tkeep.next = keep.into();
+        uut.rx_tlast.next = last;
+        uut.control.post.next = post.is_some();
+        uut.control.post_pair.next = 12.into();
+        if let Some(words) = post {
+            uut.control.post_pair.next = u64::from(words[15]).into();
+            uut.control.stage.next =
+                words.iter().rev().fold(bits::<512>(0), |all, word| all << 32 | bits::<512>((*word).into()));
+        }
+        uut.tx_tready.next = rng.gen_bool(0.7);
+        uut.write_ready.next = rng.gen_bool(0.7);
+        let done = (!self.outstanding.is_empty() && rng.gen_bool(0.5))
+            .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
+        uut.written_valid.next = done.is_some();
+        uut.written_tag.next = done.unwrap_or(0).into();
+        settle(uut);
+        let mut gone = None;
+        if uut.tx_tvalid.val() && uut.tx_tready.val() {
+            let beat = (bits_to_line(uut.tx_tdata.val()), uut.tx_tkeep.val().to_u64(), uut.tx_tlast.val());
+            self.partial.extend_from_slice(&beat.0[..beat.1.count_ones() as usize]);
+            if beat.2 {
+                self.sent.push(std::mem::take(&mut self.partial));
+            }
+            gone = Some(beat);
+        }
+        if uut.write_valid.val() && uut.write_ready.val() {
+            let (line, data) = (uut.write_line.val().to_u64() as u32, bits_to_line(uut.write_data.val()));
+            for i in (0..64u32).filter(|i| uut.write_strobe.val().get_bit(*i as usize)) {
+                self.memory.insert(line * 64 + i, data[i as usize]);
+            }
+            self.outstanding.push_back(uut.write_tag.val().to_u64());
+        }
+        self.performed += usize::from(uut.control.performed.val());
+        let cause = match uut.control.cause.val().to_u64() {
+            0 if uut.control.unknown.val() => 8,
+            0 if uut.control.refused.val() => 9,
+            cause => cause,
+        };
+        if cause != 0 {
+            *self.dropped.entry(cause).or_default() += 1;
+        }
+        if uut.control.failed.val() {
+            self.failed.push(uut.control.code.val().to_u64());
+        }
+        tick!(self.uut);
+        gone
+    }
+
+    fn busy(&mut self) -> bool {
+        settle(&mut self.uut);
+        self.uut.control.post_busy.val()
+    }
+}
+
+/// Data, keep, last.
+type Beat = ([u8; 64], u64, bool);
+
+/// A put of `bytes` to `remote`, for queue pair `pair` (told in word 15 of the test).
+fn put(remote: u32, bytes: &[u8], pair: u64) -> [u32; 16] {
+    let mut words = [0; 16];
+    words[0] = 1 | 1 << 10;
+    words[1] = remote;
+    words[3] = bytes.len() as u32;
+    for (i, byte) in bytes.iter().take(16).enumerate() {
+        words[4 + i / 4] |= u32::from(*byte) << (8 * (i % 4));
+    }
+    // What is behind the bytes is not sent.
+    for (i, word) in words.iter_mut().enumerate().skip(4).take(4) {
+        for byte in 0..4 {
+            if 4 * (i - 4) + byte >= bytes.len() {
+                *word |= 0xa5 << (8 * byte);
+            }
+        }
+    }
+    words[15] = pair as u32;
+    words
+}
+
+/// Both nodes put bytes into each other's memory, at once.
+#[test]
+fn puts_arrive() {
+    let mut rng = random("net_interface");
+    let mut nodes = [Node::new(0), Node::new(1)];
+    let mut wires: [VecDeque<Beat>; 2] = Default::default();
+    let (mut expected, mut payloads): ([BTreeMap<u32, u8>; 2], [Vec<(u32, Vec<u8>)>; 2]) = Default::default();
+    let (mut posted, puts, mut cycles) = ([0; 2], 40, 0);
+    while nodes.iter().any(|node| node.performed < puts) {
+        cycles += 1;
+        assert!(
+            cycles < 20_000,
+            "{:?}",
+            nodes.each_ref().map(|node| (node.performed, &node.dropped, &node.failed))
+        );
+        for node in 0..2 {
+            let peer = 1 - node;
+            let mut post = None;
+            if posted[node] < puts && !nodes[node].busy() && rng.gen_bool(0.2) {
+                posted[node] += 1;
+                let bytes: Vec<u8> = (0..rng.gen_range(1..=16)).map(|_| rng.gen()).collect();
+                let offset = rng.gen_range(0..=WINDOW_BYTES - bytes.len() as u32);
+                for (i, byte) in bytes.iter().enumerate() {
+                    expected[peer].insert(WINDOW[peer] + offset + i as u32, *byte);
+                }
+                post = Some(put(WINDOW[node] + offset, &bytes, PAIR[node]));
+                payloads[node].push((offset, bytes));
+            }
+            let beat = if rng.gen_bool(0.6) { wires[node].pop_front() } else { None };
+            if let Some(beat) = nodes[node].cycle(beat, post, &mut rng) {
+                wires[peer].push_back(beat);
+            }
+        }
+    }
+    for node in 0..2 {
+        let peer = 1 - node;
+        assert_eq!(nodes[node].memory, expected[node]);
+        assert!(nodes[node].dropped.is_empty() && nodes[node].failed.is_empty());
+        // The frames, byte by byte; the sequence numbers go round.
+        for (number, (sent, (offset, payload))) in nodes[node].sent.iter().zip(&payloads[node]).enumerate() {
+            let reth = bits::<224>((WINDOW[peer] + offset).into()) << 160
+                | bits::<224>(KEY.into()) << 128
+                | bits::<224>(payload.len() as u64) << 96;
+            let head = FrameHead {
+                queue_pair: PAIR[node].into(),
+                mac: identity(peer).mac,
+                ip: identity(peer).ip,
+                opcode: 0x0a.into(),
+                acknowledge: true,
+                remote: PAIR[peer].into(),
+                sequence: (0xff_fff0 + (node + number) as u64 & 0xff_ffff).into(),
+                extension: reth,
+                extension_words: 4.into(),
+                bytes: (payload.len() as u64).into(),
+            };
+            assert_eq!(*sent, frame(&head, &identity(node), payload), "put {number} of node {node}");
+        }
+    }
+}
+
+#[test]
+fn puts_that_cannot_be() {
+    let mut rng = random("net_interface");
+    let mut node = Node::new(0);
+    let here = WINDOW[0];
+    let bytes = [7; 16];
+    let cases = [
+        (put(here - 1, &bytes, PAIR[0]), 0x83),
+        (put(here + WINDOW_BYTES - 15, &bytes, PAIR[0]), 0x83),
+        (put(here + WINDOW_BYTES, &bytes[..1], PAIR[0]), 0x83),
+        (put(here, &[], PAIR[0]), 0x84),
+        (put(here, &[0; 17], PAIR[0]), 0x84),
+        (put(here, &bytes, 4), 0x88),
+    ];
+    for (words, _) in cases {
+        node.cycle(None, Some(words), &mut rng);
+        for _ in 0..20 {
+            node.cycle(None, None, &mut rng);
+        }
+    }
+    // Operations that are not there, and one without its bytes.
+    for command in [0, 2, 1, 5 | 1 << 10] {
+        let mut words = put(here, &bytes, PAIR[0]);
+        words[0] = command;
+        node.cycle(None, Some(words), &mut rng);
+        for _ in 0..20 {
+            node.cycle(None, None, &mut rng);
+        }
+    }
+    let mut codes: Vec<u64> = cases.iter().map(|case| case.1).collect();
+    codes.extend([0x80; 4]);
+    assert_eq!(node.failed, codes);
+    assert!(node.sent.is_empty() && node.partial.is_empty());
+}
+
+/// Frames that are not for a queue pair, that it does not expect, or that are broken: nothing is written.
+#[test]
+fn frames_that_are_dropped() {
+    let mut rng = random("net_interface");
+    let mut node = Node::new(1);
+    let good = |sequence: u64| FrameHead {
+        queue_pair: PAIR[0].into(),
+        mac: identity(1).mac,
+        ip: identity(1).ip,
+        opcode: 0x0a.into(),
+        acknowledge: true,
+        remote: PAIR[1].into(),
+        sequence: sequence.into(),
+        extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(8) << 96,
+        extension_words: 4.into(),
+        bytes: 8.into(),
+    };
+    let expected = 0xff_fff0;
+    let high = FrameHead { extension: good(0).extension | bits::<224>(1) << 192, ..good(expected) };
+    let longer = FrameHead {
+        extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(9) << 96,
+        ..good(expected)
+    };
+    let from = |head: FrameHead, who: NetIdentity| frame(&head, &who, b"12345678");
+    let peer = identity(0);
+    let mut broken = from(good(expected), peer);
+    broken[75] ^= 4;
+    let frames = [
+        (9, from(good(expected + 1), peer)),
+        (9, from(good(expected - 1), peer)),
+        (9, from(FrameHead { opcode: 6.into(), ..good(expected) }, peer)),
+        (9, from(high, peer)),
+        (9, from(longer, peer)),
+        (8, from(FrameHead { remote: PAIR[0].into(), ..good(expected) }, peer)),
+        (8, from(FrameHead { remote: (PAIR[1] + 16).into(), ..good(expected) }, peer)),
+        (8, from(good(expected), NetIdentity { ip: 7.into(), ..peer })),
+        (4, from(FrameHead { ip: 7.into(), ..good(expected) }, peer)),
+        (6, broken),
+        (0, from(good(expected), peer)),
+    ];
+    let mut counts = BTreeMap::new();
+    for (cause, bytes) in &frames {
+        if *cause != 0 {
+            *counts.entry(*cause).or_insert(0) += 1;
+        }
+        assert!(node.memory.is_empty(), "before the good one");
+        let beats = bytes.chunks(64).count();
+        for (index, part) in bytes.chunks(64).enumerate() {
+            let mut data = [0; 64];
+            data[..part.len()].copy_from_slice(part);
+            node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, &mut rng);
+        }
+        for _ in 0..60 {
+            node.cycle(None, None, &mut rng);
+        }
+    }
+    assert_eq!((node.dropped.clone(), node.performed), (counts, 1));
+    let written: Vec<u8> = (0..8).map(|i| node.memory[&(WINDOW[1] + i)]).collect();
+    assert_eq!((written.as_slice(), node.memory.len()), (&b"12345678"[..], 8));
+}

@@ -1,0 +1,126 @@
+//! The array of these tests, and programs for its harts.
+
+use std::sync::OnceLock;
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{
+    ArraySetup, Device as _, Host, KernelImage, Layout, MemoryOptions, Simulation,
+};
+use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::model;
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+use verilator_sys::{Model, ModelLibrary};
+
+/// Bytes of the shared memory.
+pub const MEMORY_BYTES: u64 = 4 << 20;
+/// Harts of the array.
+pub const HARTS: u32 = 4;
+
+/// A random source from `HERMES_SEED`, which is printed, or from 1.
+pub fn random() -> ChaCha8Rng {
+    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    println!("HERMES_SEED={seed}");
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// Four harts with data caches, two cores with two lanes each, a small L2.
+pub fn config() -> Config {
+    Config {
+        cores: 2,
+        lanes: 2,
+        warps: 4,
+        atomics: true,
+        command_threads: HARTS as usize,
+        command_cache_lines: 16,
+        uli_channels: 2,
+        spawn_slots: 16,
+        l1_lines: 16,
+        l2_banks: 2,
+        l2_bank_lines: 32,
+        trace: true,
+        ..Config::preset("fpga").unwrap()
+    }
+}
+
+fn library() -> &'static ModelLibrary {
+    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let design = hermes_rtl::top::emit_top(&config()).unwrap();
+        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    })
+}
+
+/// The array with a program in its memory.
+pub struct Array {
+    pub host: Host<Simulation>,
+    pub layout: Layout,
+    program: Kernel,
+}
+
+impl Array {
+    /// With the program in `source`, whose label `kernel` is that of packets; the set-up of packets is made, nothing runs.
+    pub fn new(source: &str, memory: MemoryOptions) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program.elf");
+        build_source("program.S", source, RegisterClass::Rv32i, &path).unwrap();
+        let program = Kernel::read(&path).unwrap();
+        let simulation = Simulation::new(library().instantiate().unwrap(), MEMORY_BYTES, memory).unwrap();
+        let mut host = Host::new(simulation).unwrap();
+        host.load_kernel(&KernelImage::from(&program)).unwrap();
+        let setup = ArraySetup { ring_slots_log2: 12, slot_bytes_log2: 7, mcw: 2, ..ArraySetup::default() };
+        let layout = host.configure(&setup).unwrap();
+        host.enable_spawner(2, 0).unwrap();
+        Self { host, layout, program }
+    }
+
+    /// Address of a label.
+    pub fn label(&self, name: &str) -> u32 {
+        let found = self.program.symbols.iter().find(|(symbol, _)| symbol == name);
+        found.unwrap_or_else(|| panic!("no label {name}")).1
+    }
+
+    /// The word behind a label; what the L2 has is not seen before [`Host::clean_caches`].
+    pub fn word(&mut self, name: &str, index: u32) -> u32 {
+        let address = self.label(name) + 4 * index;
+        let mut word = [0; 4];
+        self.host.device_mut().read_memory(address, &mut word).unwrap();
+        u32::from_le_bytes(word)
+    }
+
+    pub fn set_word(&mut self, name: &str, index: u32, value: u32) {
+        let address = self.label(name) + 4 * index;
+        self.host.device_mut().write_memory(address, &value.to_le_bytes()).unwrap();
+    }
+
+    pub fn run(&mut self, cycles: u64) {
+        self.host.device_mut().run(cycles).unwrap();
+    }
+
+    /// Lets the harts in `mask` run; all others are held. `ebreak` stops them.
+    pub fn set_harts(&mut self, mask: u32) {
+        self.host.write("CP_CONTROL", 0x100 | mask).unwrap();
+    }
+
+    /// Harts that are stopped; one that is locked up fails the test.
+    pub fn stopped(&mut self) -> u32 {
+        let status = self.host.read("CP_STATUS").unwrap();
+        assert_eq!(status >> 16 & 0xff, 0, "harts are locked up");
+        status & 0xff
+    }
+
+    /// Runs until the harts in `mask` are stopped.
+    pub fn wait_until_stopped(&mut self, mask: u32, limit: u64) {
+        let end = self.host.device_mut().cycle() + limit;
+        while self.stopped() & mask != mask {
+            assert!(self.host.device_mut().cycle() < end, "harts {mask:#x} do not stop");
+            self.run(50);
+        }
+    }
+
+    /// Holds all harts until they are quiet.
+    pub fn hold_all(&mut self) {
+        self.set_harts(0);
+        self.host.wait_until("CP_QUIET", |quiet| quiet == (1 << HARTS) - 1).unwrap();
+    }
+}

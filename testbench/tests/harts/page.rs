@@ -1,0 +1,51 @@
+//! The descriptor page is the harts': what others write there starts nothing and changes no descriptor (S15).
+
+use hermes_testbench::cosim::{host_interrupt, Descriptor, Event, Latency, MemoryOptions, SpawnEvent};
+
+use super::array::Array;
+
+const PROGRAM: &str = include_str!("programs/page.S");
+const SLOTS: u32 = 15;
+
+#[test]
+fn a_hostile_lane_starts_nothing() {
+    let memory = MemoryOptions { latency: Latency::Random(1, 30), ..MemoryOptions::default() };
+    let mut array = Array::new(PROGRAM, memory);
+    let entry = array.label("hart");
+    array.host.write("CP_ENTRY", entry).unwrap();
+    array.host.enable_interrupts(host_interrupt::RAISED).unwrap();
+    array.set_harts(1);
+    assert!(array.host.wait_for_interrupt(20_000).unwrap());
+    // Two lanes on each of the cores, through the host's slot.
+    let completion = array.label("found") + 32;
+    let hostile = Descriptor {
+        entry: array.label("hostile"),
+        arguments: [array.label("page"), array.label("job")],
+        threads: 8,
+        completion,
+        token: 77,
+        ..Descriptor::default()
+    };
+    array.host.spawn(SLOTS, &hostile).unwrap();
+    array.host.wait_for_jobs(1 << SLOTS).unwrap();
+    assert_eq!(array.host.read("SPAWN_BUSY").unwrap(), 0);
+    assert_eq!(array.host.read("SPAWN_JOBS").unwrap(), 1);
+    assert_eq!(array.host.read("SPAWN_ERRORS").unwrap(), 0);
+    array.host.ring(0, 1 << 16).unwrap();
+    array.wait_until_stopped(1, 100_000);
+    array.host.clean_caches().unwrap();
+    assert_eq!(array.word("found", 0), 0, "a job is under way behind atomic operations of a hart");
+    assert_eq!(array.word("found", 1), 1, "jobs behind atomic operations of a hart");
+    assert_eq!(array.word("found", 8), 77);
+    let mut events = vec![];
+    array.host.device_mut().take_events(&mut events);
+    let trigger = |(_, event): &&(u64, Event)| matches!(event, Event::Spawn(SpawnEvent::Trigger(_)));
+    assert_eq!(events.iter().filter(trigger).count() as u32, 1 + SLOTS);
+    for slot in 0..SLOTS {
+        // Threads, each adding ARG1; COMPLETION and TOKEN: as the hart wrote them.
+        assert_eq!(array.word("counters", 16 * slot), (slot + 1) * (slot + 1), "slot {slot}");
+        assert_eq!(array.word("counters", 16 * slot + 8), slot + 1, "slot {slot}");
+    }
+    assert_eq!(array.host.read("SPAWN_ERRORS").unwrap(), 0);
+    assert_eq!(array.host.read("FAULTS").unwrap(), 0);
+}

@@ -1,0 +1,60 @@
+//! Harts that do not let each other rest make progress, and code that changes under who executes it is executed whole: the old or the new.
+
+use hermes_testbench::cosim::{Latency, MemoryOptions};
+
+use super::array::{Array, HARTS};
+
+const PROGRAM: &str = include_str!("programs/progress.S");
+
+/// With hart h at its entry of `entries`.
+fn start(entries: &[&str], memory: MemoryOptions) -> Array {
+    let mut array = Array::new(PROGRAM, memory);
+    let mut running = 0;
+    for (hart, entry) in entries.iter().enumerate() {
+        let entry = array.label(entry);
+        array.host.write("CP_ENTRY", entry).unwrap();
+        running |= 1 << hart;
+        array.set_harts(running);
+        // It has taken its entry.
+        array.run(20);
+    }
+    array
+}
+
+/// A hart reads a line to which the three others store without pause.
+#[test]
+fn a_line_to_which_others_store_without_pause() {
+    const CYCLES: u64 = 30_000;
+    for entry in ["loads", "loads_uncached"] {
+        for latency in [Latency::Fixed(1), Latency::Fixed(100)] {
+            let memory = MemoryOptions { latency, ..MemoryOptions::default() };
+            let mut array = start(&[entry, "stores", "stores", "stores"], memory);
+            array.run(CYCLES);
+            let before = array.host.device_mut().cycle();
+            array.hold_all();
+            array.host.clean_caches().unwrap();
+            let count = array.word("count", 0);
+            println!("{entry}, {latency:?}: {count} loads of the line in {before} cycles");
+            assert!(u64::from(count) > CYCLES / 400, "{entry}, {latency:?}: {count}");
+            assert!(array.word("line", 0) > 10, "the others store");
+        }
+    }
+}
+
+/// The word that a hart executes is changed by another one while it waits for its answer, a load, an atomic operation, a division: it gets a value
+/// of the old word or of the new one, never one of the other's.
+#[test]
+fn code_that_changes_under_a_waiting_load() {
+    for (latency, seed) in [(Latency::Fixed(1), 1), (Latency::Random(1, 80), 2), (Latency::Fixed(60), 3)] {
+        let memory = MemoryOptions { latency, seed, ..MemoryOptions::default() };
+        let mut array = start(&["executes", "patches", "stores", "loads"][..HARTS as usize - 1], memory);
+        array.run(150_000);
+        assert_eq!(array.stopped(), 0, "{latency:?}");
+        array.hold_all();
+        array.host.clean_caches().unwrap();
+        let seen = [0, 1, 2].map(|value| array.word("seen", value));
+        println!("{latency:?}: {seen:?}");
+        assert_eq!(array.word("wrong", 0), 0);
+        assert!(seen.iter().all(|&count| count > 20), "{latency:?}: {seen:?}");
+    }
+}
