@@ -223,7 +223,7 @@ mod tests {
                 let mut read = Vec::new();
                 for beat in 0..count {
                     uut.read_enable.next = true;
-                    uut.read_beat.next = (what.first.to_u64() + beat as u64 & 511).into();
+                    uut.read_beat.next = ((what.first.to_u64() + beat as u64) & 511).into();
                     tick!(uut);
                     read.extend_from_slice(&bits_to_line(uut.read_data.val()));
                 }

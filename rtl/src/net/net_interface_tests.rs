@@ -180,7 +180,8 @@ fn puts_arrive() {
     let mut rng = random("net_interface");
     let mut nodes = [Node::new(0), Node::new(1)];
     let mut wires: [VecDeque<Beat>; 2] = Default::default();
-    let (mut expected, mut payloads): ([BTreeMap<u32, u8>; 2], [Vec<(u32, Vec<u8>)>; 2]) = Default::default();
+    let mut expected: [BTreeMap<u32, u8>; 2] = Default::default();
+    let mut payloads: [Vec<(u32, Vec<u8>)>; 2] = Default::default();
     let (mut posted, puts, mut cycles) = ([0; 2], 40, 0);
     while nodes.iter().any(|node| node.performed < puts) {
         cycles += 1;
@@ -224,7 +225,7 @@ fn puts_arrive() {
                 opcode: 0x0a.into(),
                 acknowledge: true,
                 remote: PAIR[peer].into(),
-                sequence: (0xff_fff0 + (node + number) as u64 & 0xff_ffff).into(),
+                sequence: ((0xff_fff0 + (node + number) as u64) & 0xff_ffff).into(),
                 extension: reth,
                 extension_words: 4.into(),
                 bytes: (payload.len() as u64).into(),
