@@ -115,7 +115,8 @@ fn kernels_are_kept_out_of_firmware() {
     // From the first to the last word of the firmware; the first and the last bytes outside it are open.
     let info = folder.succeed("firmware info guarded.elf");
     assert!(info.contains("entry      0x00010000\n"), "{info}");
-    for (access, cause) in [("sw zero, 0(t0)", "fault: store access"), ("lw t1, 0(t0)", "fault: load access")] {
+    for (access, cause) in [("sw zero, 0(t0)", "fault: store access"), ("lw t1, 0(t0)", "fault: load access")]
+    {
         let kernel = |address: &str| {
             format!(".include \"packet.inc\"\n.globl kernel\nkernel:\n    li t0, {address}\n    {access}\n    li a0, 1\n    ret\n")
         };
