@@ -40,6 +40,8 @@ mod pipeline;
 #[cfg(test)]
 mod pipeline_tests;
 mod processor;
+#[cfg(test)]
+mod reservation_tests;
 mod store_buffer;
 mod system_decoder;
 #[cfg(test)]
@@ -50,8 +52,6 @@ mod trace;
 #[cfg(test)]
 mod trap_tests;
 mod trap_unit;
-#[cfg(test)]
-mod turn_tests;
 mod uli_channels;
 #[cfg(test)]
 mod uli_tests;

@@ -7,7 +7,7 @@ use hermes_testbench::cosim::Latency;
 use hermes_testbench::model;
 use verilator_sys::{Model, ModelLibrary};
 
-use super::array::{config, play_on, Outcome, Role, Who::Hart};
+use super::array::{config, library, play_on, try_to_play_on, Outcome, Role, Who::Hart};
 
 /// A change of the text of one module, where it stands once; `all`: wherever it stands.
 struct Fault {
@@ -105,6 +105,13 @@ const OLD_COPIES: [Fault; 2] = [
     },
 ];
 
+/// Harts do not take turns at atomic operations and devices.
+const NO_TURNS: [Fault; 1] = [fault(
+    "command_pipeline",
+    "long_device_free & !device_turns_refused",
+    "(long_device_free | (1'b0 & device_turns_refused))",
+)];
+
 const X_CACHED: &str = "lw t0, 0(a0)";
 /// Waits for the flag y, then reads x.
 const WAITS: &str = "1: lw s6, 0(a1)\nfence r, rw\nbeqz s6, 1b\nlw s7, 0(a0)";
@@ -171,4 +178,26 @@ fn old_copies_are_seen() {
         let outcome = play(&array, &[(Hart, X_CACHED, operation), (Hart, X_CACHED, operation)]);
         assert!(outcome.count(|r| r.iter().any(|r| r[1] <= r[0])) > 0, "{:?}", outcome.counts);
     }
+}
+
+/// Harts meet by atomic operations in a loop without pause. Without turns those that wait keep out the one that they wait for, for ever.
+#[test]
+#[ignore = "minutes: builds an array with a fault"]
+fn harts_that_wait_for_another_one_let_it_go_on() {
+    const LIMIT: u64 = 400_000;
+    const ENTERS: &str = "1: lr.w s6, (a0)\naddi t0, s6, 1\nsc.w t1, t0, (a0)\nbnez t1, 1b";
+    let without = array_with(&[&NO_TURNS]);
+    let mut stuck = 0;
+    for body in ["", "lw s6, 0(a0)\nfence r, w\nsw s6, 0(a1)", super::atomics::ADDS, ENTERS] {
+        for harts in [3, 4] {
+            for latency in [Latency::Fixed(1), Latency::Fixed(60)] {
+                let roles = vec![(Hart, X_CACHED, body); harts];
+                let ends = |array| try_to_play_on(array, &roles, "", latency, LIMIT).is_some();
+                assert!(ends(library()), "{harts} harts, {latency:?}: {body:?}");
+                stuck += u32::from(!ends(&without));
+            }
+        }
+    }
+    println!("{stuck} of 16 do not end without turns");
+    assert!(stuck > 0, "turns make no difference");
 }
