@@ -81,8 +81,8 @@ fn payload_writer() {
         uut.place.next.header = bits([54, 58, 66, 70, 82][random() as usize % 5]);
         uut.place.next.bytes = bits(1 + random() % 300);
         uut.read_ready.next = random() % 4 != 0;
-        uut.write_ready.next = random() % 4 != 0;
-        uut.written_tag.next = bits(if random() % 4 == 0 { random() % 64 } else { cycle % 64 });
+        uut.write.ready.next = random() % 4 != 0;
+        uut.write.written_tag.next = bits(if random() % 4 == 0 { random() % 64 } else { cycle % 64 });
     });
 }
 

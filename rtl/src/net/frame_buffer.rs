@@ -27,7 +27,6 @@ pub struct StoredFrame {
 /// 5. A frame whose beats but the last are not full, whose last beat's bytes are not the first ones, or with bit 31 of TUSER set in its last
 ///    beat is marked as damaged.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct FrameBuffer {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -77,19 +76,6 @@ pub struct FrameBuffer {
     /// It has no room.
     lost: Register<Bit>,
     bad: Register<Bit>,
-}
-
-impl FrameBuffer {
-    /// An empty buffer.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for FrameBuffer {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for FrameBuffer {

@@ -12,7 +12,6 @@ use crate::prelude::*;
 /// 3. A payload of which a line comes with `line_error` leaves with a wrong ICRC: no receiver takes it.
 /// 4. The outputs come from registers and keep their values until they are taken.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct FrameBuilder {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -85,19 +84,6 @@ pub struct FrameBuilder {
     all: Constant<Bits<64>>,
 }
 
-impl FrameBuilder {
-    /// A builder of frames.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for FrameBuilder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Logic for FrameBuilder {
     #[hdl_gen]
     fn update(&mut self) {
@@ -112,30 +98,10 @@ impl Logic for FrameBuilder {
         let last_chunk = covered.get_bits::<9>(4);
         let ends = chunk_number == last_chunk;
         let feeds = self.building.q.val() && !self.sealing.q.val();
-        let mut chunk = self.built.q.val().get_bits::<128>(0);
-        // What routers may change in the first beat: type of service, time to live, checksums, a byte of the base transport header
-        let mut changes = bits::<128>(0);
-        if self.quarter.q.val() == bits::<2>(0) {
-            changes = bits::<128>(0xff) << 120;
-        }
-        if self.quarter.q.val() == bits::<2>(1) {
-            chunk = self.built.q.val().get_bits::<128>(128);
-            changes = (bits::<128>(0xff) << 48) | (bits::<128>(0xffff) << 64);
-        }
-        if self.quarter.q.val() == bits::<2>(2) {
-            chunk = self.built.q.val().get_bits::<128>(256);
-            changes = (bits::<128>(0xffff) << 64) | (bits::<128>(0xff) << 112);
-        }
-        if self.quarter.q.val() == bits::<2>(3) {
-            chunk = self.built.q.val().get_bits::<128>(384);
-        }
-        let mut counted = chunk;
-        if !self.built_beat.q.val().any() {
-            counted = chunk | changes;
-        }
         self.crc.take.next = feeds;
-        self.crc.first.next = !chunk_number.any();
-        self.crc.data.next = counted;
+        self.crc.beat.next = self.built.q.val();
+        self.crc.first_beat.next = !self.built_beat.q.val().any();
+        self.crc.quarter.next = self.quarter.q.val();
         self.crc.bytes.next = bits::<5>(16);
         if ends {
             self.crc.bytes.next = bit_cast::<5, 4>(covered.get_bits::<4>(0));

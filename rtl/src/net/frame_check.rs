@@ -59,7 +59,6 @@ pub struct CheckedFrame {
 /// 3. `checked_valid` with `checked` from the fourth cycle after the last bytes on, until `checked_take`. A frame that ends too soon, or that is no
 ///    IPv4, is told as soon as that is known.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct FrameCheck {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -118,19 +117,6 @@ pub struct FrameCheck {
     extension: Pack<Bits<8>, 8, 224>,
     #[init(Constant::new(u64::from(RESIDUE).into()))]
     residue: Constant<Bits<32>>,
-}
-
-impl FrameCheck {
-    /// A check of frames.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for FrameCheck {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for FrameCheck {
@@ -280,27 +266,10 @@ impl Logic for FrameCheck {
         }
 
         // The ICRC: with the frame's own behind it, which leaves the residue
-        let mut chunk = bytes.get_bits::<128>(0);
-        let mut changes = bits::<128>(0xff) << 120;
-        if self.quarter.q.val() == bits::<2>(1) {
-            chunk = bytes.get_bits::<128>(128);
-            changes = (bits::<128>(0xff) << 48) | (bits::<128>(0xffff) << 64);
-        }
-        if self.quarter.q.val() == bits::<2>(2) {
-            chunk = bytes.get_bits::<128>(256);
-            changes = (bits::<128>(0xffff) << 64) | (bits::<128>(0xff) << 112);
-        }
-        if self.quarter.q.val() == bits::<2>(3) {
-            chunk = bytes.get_bits::<128>(384);
-            changes = bits::<128>(0);
-        }
-        let mut counted = chunk;
-        if is_first {
-            counted = chunk | changes;
-        }
         self.crc.take.next = feeds;
-        self.crc.first.next = !chunk_number.any();
-        self.crc.data.next = counted;
+        self.crc.beat.next = bytes;
+        self.crc.first_beat.next = is_first;
+        self.crc.quarter.next = self.quarter.q.val();
         self.crc.bytes.next = bits::<5>(16);
         if at_end {
             self.crc.bytes.next = bit_cast::<5, 4>(self.total.q.val().get_bits::<4>(0));

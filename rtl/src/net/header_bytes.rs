@@ -11,7 +11,6 @@ use crate::prelude::*;
 ///
 /// IPv4: no options, identification 0, "don't fragment", time to live 64. UDP checksum 0 (none). Base transport header: M is 1, the partition 0xffff.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct HeaderBytes {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -30,19 +29,6 @@ pub struct HeaderBytes {
     sum: Register<Bits<19>>,
     #[init(Pack::new(82))]
     packed: Pack<Bits<8>, 8, 656>,
-}
-
-impl HeaderBytes {
-    /// The headers' bytes.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for HeaderBytes {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for HeaderBytes {

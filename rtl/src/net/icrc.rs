@@ -66,26 +66,28 @@ fn masks() -> Vec<Constant<Bits<128>>> {
 
 /// Computes the ICRC of a frame, sixteen bytes a cycle (InfiniBand Architecture Specification, volume 1, annex A17.3.3).
 ///
-/// 1. `take` takes sixteen bytes, those of a frame in their order, and `value` is the register behind them in the next cycle: a frame ends with
+/// 1. `take` takes a quarter of a beat, those of a frame in their order, and `value` is the register behind it in the next cycle: a frame ends with
 ///    its complement, least significant byte first. Behind that, `value` is [`RESIDUE`].
-/// 2. `first` starts a frame. Its Ethernet header, the first 14 bytes, does not count; eight bytes 0xff before it do.
-/// 3. With the last ones fewer bytes may count: 2, 6, 10 or 14, the first ones, which are all that can be left, since headers and payload are
+/// 2. The first quarter of the first beat starts a frame. Its Ethernet header, the first 14 bytes, does not count; eight bytes 0xff before it do.
+/// 3. With the last quarter fewer bytes may count: 2, 6, 10 or 14, the first ones, which are all that can be left, since headers and payload are
 ///    54 bytes and a multiple of 4.
-///
-/// Bytes that routers may change must come as 0xff.
+/// 4. What routers may change counts as 0xff: type of service, time to live, both checksums, and a byte of the base transport header, all of
+///    them in the first beat.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct Icrc {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
-    /// Bytes are taken at this edge.
+    /// Sixteen bytes are taken at this edge.
     pub take: Signal<In, Bit>,
-    /// They are the first of a frame.
-    pub first: Signal<In, Bit>,
-    /// The bytes, the first in bits 7:0.
-    pub data: Signal<In, Bits<128>>,
-    /// How many count: 2, 6, 10, 14 or 16.
+    /// The beat that they are in, its first byte in bits 7:0.
+    pub beat: Signal<In, Bits<512>>,
+    /// It is the first beat of a frame.
+    pub first_beat: Signal<In, Bit>,
+    /// Which quarter of the beat they are.
+    pub quarter: Signal<In, Bits<2>>,
+    /// How many of them count: 2, 6, 10, 14 or 16.
     pub bytes: Signal<In, Bits<5>>,
     /// The CRC register.
     pub value: Signal<Out, Bits<32>>,
@@ -99,27 +101,45 @@ pub struct Icrc {
 impl Logic for Icrc {
     #[hdl_gen]
     fn update(&mut self) {
+        let mut chunk = self.beat.val().get_bits::<128>(0);
+        let mut changes = bits::<128>(0xff) << 120;
+        if self.quarter.val() == bits::<2>(1) {
+            chunk = self.beat.val().get_bits::<128>(128);
+            changes = (bits::<128>(0xff) << 48) | (bits::<128>(0xffff) << 64);
+        }
+        if self.quarter.val() == bits::<2>(2) {
+            chunk = self.beat.val().get_bits::<128>(256);
+            changes = (bits::<128>(0xffff) << 64) | (bits::<128>(0xff) << 112);
+        }
+        if self.quarter.val() == bits::<2>(3) {
+            chunk = self.beat.val().get_bits::<128>(384);
+            changes = bits::<128>(0);
+        }
+        let mut data = chunk;
+        if self.first_beat.val() {
+            data = chunk | changes;
+        }
         let mut old = self.state.q.val();
-        let mut counted = self.data.val();
-        if self.first.val() {
+        let mut counted = data;
+        if self.first_beat.val() && !self.quarter.val().any() {
             old = self.before.val();
-            counted = (self.data.val() >> 112) << 112;
+            counted = (data >> 112) << 112;
         }
         // Bytes that count come last, behind zeros, which leave a register of zeros as it is; the register is added to the first that counts.
         let injected = bit_cast::<128, 32>(old);
         let mut all = counted ^ injected;
         let mut rest = bits::<32>(0);
         if self.bytes.val() == bits::<5>(14) {
-            all = (self.data.val() ^ injected) << 16;
+            all = (data ^ injected) << 16;
         }
         if self.bytes.val() == bits::<5>(10) {
-            all = (self.data.val() ^ injected) << 48;
+            all = (data ^ injected) << 48;
         }
         if self.bytes.val() == bits::<5>(6) {
-            all = (self.data.val() ^ injected) << 80;
+            all = (data ^ injected) << 80;
         }
         if self.bytes.val() == bits::<5>(2) {
-            all = (self.data.val() ^ injected) << 112;
+            all = (data ^ injected) << 112;
             rest = old >> 16;
         }
         let mut made = bits::<32>(0);
@@ -136,19 +156,15 @@ impl Logic for Icrc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::memory::testing::{line_to_bits, random, reset, settle, tick};
+    use crate::net::testing::icrc;
     use rand::Rng;
-
-    /// The CRC register behind eight bytes 0xff and `bytes`.
-    fn reference(bytes: &[u8]) -> u32 {
-        [0xff; 8].iter().chain(bytes).fold(u32::MAX, |state, byte| step(state, *byte))
-    }
 
     #[test]
     fn the_constants_are_those_of_the_standard() {
         // CRC-32 of "123456789", and the start value of the RoCEv2 annex.
         assert_eq!(!b"123456789".iter().fold(u32::MAX, |state, byte| step(state, *byte)), 0xcbf4_3926);
-        assert_eq!(reference(&[]), RESIDUE);
+        assert_eq!([0xff; 8].iter().fold(u32::MAX, |state, byte| step(state, *byte)), RESIDUE);
         for state in [1, 0x8000_0000, 0x1234_5678, u32::MAX] {
             assert_eq!(step_back(step(state, 0)), state);
         }
@@ -162,19 +178,20 @@ mod tests {
         for case in 0..400 {
             let length = 54 + 4 * rng.gen_range(0..40);
             let mut frame: Vec<u8> = (0..length).map(|_| rng.gen()).collect();
-            let expected = !reference(&frame[ETHERNET..]);
+            let expected = icrc(&frame);
             let with_crc = case % 2 == 1;
             if with_crc {
                 frame.extend_from_slice(&expected.to_le_bytes());
             }
             for (index, chunk) in frame.chunks(16).enumerate() {
                 // What does not count is anything.
-                let mut data: [u8; 16] = std::array::from_fn(|_| rng.gen());
-                data[..chunk.len()].copy_from_slice(chunk);
-                let half = |from: usize| u64::from_le_bytes(data[from..from + 8].try_into().unwrap());
+                let (beat, quarter) = (index / 4, index % 4);
+                let mut data: [u8; 64] = std::array::from_fn(|_| rng.gen());
+                data[16 * quarter..][..chunk.len()].copy_from_slice(chunk);
                 uut.take.next = true;
-                uut.first.next = index == 0;
-                uut.data.next = bits::<128>(half(8)) << 64 | bits::<128>(half(0));
+                uut.beat.next = line_to_bits(&data);
+                uut.first_beat.next = beat == 0;
+                uut.quarter.next = (quarter as u64).into();
                 uut.bytes.next = (chunk.len() as u64).into();
                 settle(&mut uut);
                 tick!(uut);

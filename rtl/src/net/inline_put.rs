@@ -10,7 +10,6 @@ use crate::prelude::*;
 /// 2. `send_pair` names the row of [`QueuePairs`](super::QueuePairs); `send` answers in the same cycle.
 /// 3. The frame is offered until [`FrameBuilder`](super::FrameBuilder) takes head and line; `sent` is high in the cycle in which the head is taken.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct InlinePut {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -58,19 +57,6 @@ pub struct InlinePut {
     code_q: Register<Bits<8>>,
     #[init(Constant::new((bits::<128>(u64::MAX) << 64) | bits::<128>(u64::MAX)))]
     all: Constant<Bits<128>>,
-}
-
-impl InlinePut {
-    /// Nothing is under way.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for InlinePut {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for InlinePut {

@@ -3,6 +3,7 @@
 use super::{
     FrameBuffer, FrameBuilder, FrameCheck, InlinePut, NetIdentity, PayloadWriter, QueuePairs, Receiver,
 };
+use crate::ports::LineWrite;
 use crate::prelude::*;
 
 /// What the host's registers say to the network interface, and what it answers.
@@ -63,8 +64,7 @@ pub struct NetControl {
 /// 2. A put is posted as [`InlinePut`] says, and its frame built as [`FrameBuilder`] says.
 /// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]), and its payload written ([`PayloadWriter`]).
 /// 4. To memory it is one requester, which writes.
-#[derive(Clone, Debug, LogicBlock)]
-#[new()]
+#[derive(Clone, Debug, Default, LogicBlock)]
 pub struct NetInterface {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -92,22 +92,8 @@ pub struct NetInterface {
     pub tx_tkeep: Signal<Out, Bits<64>>,
     /// It is the last beat of its frame.
     pub tx_tlast: Signal<Out, Bit>,
-    /// To memory: a line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// Its bytes.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Which of them are written.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a write is performed.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// To memory.
+    pub write: LineWrite,
     pairs: QueuePairs,
     put: InlinePut,
     builder: FrameBuilder,
@@ -119,19 +105,6 @@ pub struct NetInterface {
     skips: Register<Bit>,
     /// A frame comes whose first beat was taken.
     inside: Register<Bit>,
-}
-
-impl NetInterface {
-    /// An interface that is not enabled.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for NetInterface {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for NetInterface {
@@ -221,14 +194,7 @@ impl Logic for NetInterface {
         self.control.refused.next = self.receiver.refused.val();
         self.control.performed.next = self.writer.performed.val();
 
-        connect!(self.write_valid, self.writer.write_valid);
-        connect!(self.write_ready, self.writer.write_ready);
-        connect!(self.write_line, self.writer.write_line);
-        connect!(self.write_data, self.writer.write_data);
-        connect!(self.write_strobe, self.writer.write_strobe);
-        connect!(self.write_tag, self.writer.write_tag);
-        connect!(self.written_valid, self.writer.written_valid);
-        connect!(self.written_tag, self.writer.written_tag);
+        connect!(self.write, self.writer.write);
     }
 }
 

@@ -106,11 +106,11 @@ impl Node {
                 words.iter().rev().fold(bits::<512>(0), |all, word| all << 32 | bits::<512>((*word).into()));
         }
         uut.tx_tready.next = rng.gen_bool(0.7);
-        uut.write_ready.next = rng.gen_bool(0.7);
+        uut.write.ready.next = rng.gen_bool(0.7);
         let done = (!self.outstanding.is_empty() && rng.gen_bool(0.5))
             .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
-        uut.written_valid.next = done.is_some();
-        uut.written_tag.next = done.unwrap_or(0).into();
+        uut.write.written_valid.next = done.is_some();
+        uut.write.written_tag.next = done.unwrap_or(0).into();
         settle(uut);
         let mut gone = None;
         if uut.tx_tvalid.val() && uut.tx_tready.val() {
@@ -121,12 +121,12 @@ impl Node {
             }
             gone = Some(beat);
         }
-        if uut.write_valid.val() && uut.write_ready.val() {
-            let (line, data) = (uut.write_line.val().to_u64() as u32, bits_to_line(uut.write_data.val()));
-            for i in (0..64u32).filter(|i| uut.write_strobe.val().get_bit(*i as usize)) {
+        if uut.write.valid.val() && uut.write.ready.val() {
+            let (line, data) = (uut.write.line.val().to_u64() as u32, bits_to_line(uut.write.data.val()));
+            for i in (0..64u32).filter(|i| uut.write.strobe.val().get_bit(*i as usize)) {
                 self.memory.insert(line * 64 + i, data[i as usize]);
             }
-            self.outstanding.push_back(uut.write_tag.val().to_u64());
+            self.outstanding.push_back(uut.write.tag.val().to_u64());
         }
         self.performed += usize::from(uut.control.performed.val());
         let cause = match uut.control.cause.val().to_u64() {

@@ -1,6 +1,7 @@
 //! Payloads from the frame buffer to memory.
 
 use super::ByteRotate;
+use crate::ports::LineWrite;
 use crate::prelude::*;
 use crate::stream::WriteWindow;
 
@@ -24,7 +25,6 @@ pub struct PayloadPlace {
 /// 2. `place_ready` is high again when the last beat was read: the frame's beats are free then.
 /// 3. `performed` is high for one cycle for each payload, in their order, when its writes and all before are performed.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct PayloadWriter {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -44,22 +44,8 @@ pub struct PayloadWriter {
     pub read_beat: Signal<Out, Bits<9>>,
     /// The beat that was read in the cycle before.
     pub read_data: Signal<In, Bits<512>>,
-    /// To memory: a line is to be written.
-    pub write_valid: Signal<Out, Bit>,
-    /// It is accepted at this edge.
-    pub write_ready: Signal<In, Bit>,
-    /// Its line address.
-    pub write_line: Signal<Out, Bits<26>>,
-    /// Its bytes.
-    pub write_data: Signal<Out, Bits<512>>,
-    /// Which of them are written.
-    pub write_strobe: Signal<Out, Bits<64>>,
-    /// Its tag.
-    pub write_tag: Signal<Out, Bits<6>>,
-    /// From memory: a write is performed.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
+    /// To memory.
+    pub write: LineWrite,
     /// The writes of a payload are performed, and all before.
     pub performed: Signal<Out, Bit>,
     /// Nothing is inside, and no write outstanding.
@@ -101,19 +87,6 @@ pub struct PayloadWriter {
     all: Constant<Bits<64>>,
     #[init(Pack::new(64))]
     merged: Pack<Bits<8>, 8, 512>,
-}
-
-impl PayloadWriter {
-    /// A writer of payloads.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for PayloadWriter {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for PayloadWriter {
@@ -214,9 +187,9 @@ impl Logic for PayloadWriter {
         let is_end = at_line == last_line;
         self.window.line_valid.next = offers;
         self.window.line_end.next = is_end;
-        self.write_line.next = at_line;
-        self.write_data.next = self.merged.y.val();
-        self.write_strobe.next = strobe & below;
+        self.write.line.next = at_line;
+        self.write.data.next = self.merged.y.val();
+        self.write.strobe.next = strobe & below;
         let goes = wants && (outside || self.window.line_ready.val());
         if goes {
             if self.tail.q.val() {
@@ -230,11 +203,11 @@ impl Logic for PayloadWriter {
             }
         }
 
-        self.write_valid.next = self.window.write_valid.val();
-        self.window.write_ready.next = self.write_ready.val();
-        self.write_tag.next = self.window.write_tag.val();
-        self.window.written_valid.next = self.written_valid.val();
-        self.window.written_tag.next = self.written_tag.val();
+        self.write.valid.next = self.window.write_valid.val();
+        self.window.write_ready.next = self.write.ready.val();
+        self.write.tag.next = self.window.write_tag.val();
+        self.window.written_valid.next = self.write.written_valid.val();
+        self.window.written_tag.next = self.write.written_tag.val();
         self.performed.next = self.window.completed.val();
         let inside = self.busy.q.val() || self.here_1.q.val() || self.here_2.q.val() || wants;
         self.idle.next = !inside && self.window.empty.val();

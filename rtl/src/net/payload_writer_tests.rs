@@ -49,30 +49,30 @@ fn write(cases: &[(usize, usize, u32)], pause: u32) -> u64 {
         // What was not read a cycle ago is anything.
         uut.read_data.next = line_to_bits(&read.take().unwrap_or_else(|| std::array::from_fn(|_| rng.gen())));
         uut.read_ready.next = !rng.gen_ratio(pause, 100);
-        uut.write_ready.next = !rng.gen_ratio(pause, 100);
+        uut.write.ready.next = !rng.gen_ratio(pause, 100);
         let done = (!outstanding.is_empty() && !rng.gen_ratio(pause, 100))
             .then(|| outstanding.remove(rng.gen_range(0..outstanding.len())).unwrap());
-        uut.written_valid.next = done.is_some();
-        uut.written_tag.next = done.unwrap_or(0).into();
+        uut.write.written_valid.next = done.is_some();
+        uut.write.written_tag.next = done.unwrap_or(0).into();
         settle(&mut uut);
         if uut.read_enable.val() && uut.read_ready.val() {
             read = Some(buffer[uut.read_beat.val().index()]);
         }
-        if uut.write_valid.val() && uut.write_ready.val() {
-            let (line, data) = (uut.write_line.val().to_u64() as u32, bits_to_line(uut.write_data.val()));
-            let strobe = uut.write_strobe.val().to_u64();
+        if uut.write.valid.val() && uut.write.ready.val() {
+            let (line, data) = (uut.write.line.val().to_u64() as u32, bits_to_line(uut.write.data.val()));
+            let strobe = uut.write.strobe.val().to_u64();
             assert_ne!(strobe, 0, "a write of nothing");
             for i in (0..64).filter(|i| strobe >> i & 1 == 1) {
                 memory.insert(line * 64 + i, data[i as usize]);
             }
-            outstanding.push_back(uut.write_tag.val().to_u64());
+            outstanding.push_back(uut.write.tag.val().to_u64());
         }
         performed += usize::from(uut.performed.val());
         next += usize::from(uut.place_valid.val() && uut.place_ready.val());
         tick!(uut);
     }
     for _ in 0..3 {
-        uut.written_valid.next = false;
+        uut.write.written_valid.next = false;
         tick!(uut);
     }
     assert!(uut.idle.val());

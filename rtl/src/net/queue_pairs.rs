@@ -62,7 +62,6 @@ pub struct SendPair {
 /// 3. `send` answers `send_pair`, `receive_up`, `receive_ip` and `expected` answer `receive_pair` in the same cycle.
 /// 4. `sent`: the next packet of `send_pair` has the next sequence number. `received` likewise for `receive_pair`. They come for a queue pair that is up.
 #[derive(Clone, Debug, LogicBlock)]
-#[new()]
 pub struct QueuePairs {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -110,19 +109,6 @@ pub struct QueuePairs {
     ips: RamAsync<Bits<32>, 4>,
     sequences: RamAsync<Bits<24>, 4>,
     expects: RamAsync<Bits<24>, 4>,
-}
-
-impl QueuePairs {
-    /// The queue pairs, none of them up.
-    pub fn new() -> Self {
-        Self::wired()
-    }
-}
-
-impl Default for QueuePairs {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for QueuePairs {
