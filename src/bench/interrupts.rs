@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use anyhow::{ensure, Context as _};
 use hermes_rtl::config::Config;
+use hermes_testbench::command::CommandPorts;
 use hermes_testbench::cosim::{
     ArraySetup, Descriptor, Device as _, Event, Host, Latency, MemoryOptions, Simulation, SpawnEvent,
 };
@@ -36,7 +37,7 @@ const WARM_UP: usize = 2;
 /// Cycles that the firmware may take to end after its last write.
 const END: u64 = 100_000;
 /// Addresses of shared memory are below.
-const OUTSIDE: u64 = 0xfff0_0000;
+const OUTSIDE: u32 = 0xfff0_0000;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -125,9 +126,7 @@ impl Measured {
         host.configure(&ArraySetup { ring_slots_log2: 5, slot_bytes_log2: 8, ..ArraySetup::default() })?;
         host.write("INVALIDATE", 3)?;
         let watch = Rc::new(RefCell::new(Watch::default()));
-        let model = host.device_mut().model_mut();
-        let (valid, pc) = (model.output("trace_cp_valid", 1)?, model.output("trace_cp_pc_rdata", 32)?);
-        let (word, address) = (model.output("trace_cp_insn", 32)?, model.output("trace_cp_mem_addr", 32)?);
+        let ports = CommandPorts::bind(host.device_mut().model_mut())?;
         let seen = Rc::clone(&watch);
         host.device_mut().set_observer(Box::new(move |cycle, model, events, _| {
             let mut seen = seen.borrow_mut();
@@ -136,9 +135,9 @@ impl Measured {
                 // A completion word that the L2 has is acknowledged two cycles after its acceptance, and the job is complete.
                 seen.accepted.push(cycle - 2);
             }
-            if model.get_bool(valid) {
-                let loads = model.get_u64(word) & 0x7f == 0x03 && model.get_u64(address) < OUTSIDE;
-                seen.retired.push((cycle, model.get_u64(pc) as u32, loads));
+            if let Some(retired) = ports.sample(model) {
+                let loads = retired.word & 0x7f == 0x03 && retired.address < OUTSIDE;
+                seen.retired.push((cycle, retired.pc, loads));
             }
             Ok(())
         }));

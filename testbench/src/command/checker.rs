@@ -228,7 +228,7 @@ impl CommandChecker {
         self.shared.registers.cycle = cycle;
         let number = self.seen.instructions + 1;
         let text = |difference: &dyn std::fmt::Display| {
-            let isa = Isa { m: true, atomics: true, ..Isa::RV32IM_ZBB };
+            let isa = Isa::RV32IMA_ZBB;
             format!(
                 "instruction {number}, of hart {} ({}): {difference}",
                 seen.hart,

@@ -94,7 +94,7 @@ struct Counts {
 
 /// The instruction in a word, if it is none of machine mode.
 fn decode(word: u32) -> Option<Instruction> {
-    Instruction::decode(word, &Isa { m: true, atomics: true, ..Isa::RV32IM_ZBB })
+    Instruction::decode(word, &Isa::RV32IMA_ZBB)
 }
 
 /// What the instruction after `before` loses by it.

@@ -360,13 +360,8 @@ impl Debugger {
                 let offset = at.wrapping_sub(address) as usize;
                 let mut word = [0; 4];
                 word[..size].copy_from_slice(&shown[offset..offset + size]);
-                this.put(host, hart, BASE, at)?;
-                this.put(host, hart, VALUE, u32::from_le_bytes(word))?;
                 let op = if size == 4 { Op::Sw } else { Op::Sb };
-                let store = Instruction { op, rd: 0, rs1: BASE, rs2: VALUE, immediate: 0 };
-                if !this.execute(host, hart, store.encode())? {
-                    return Err(DebugError::Memory { hart, what: "write", address: at });
-                }
+                this.store(host, hart, op, at, u32::from_le_bytes(word))?;
             }
             this.must(host, hart, FENCE_I)
         })?;
@@ -434,14 +429,28 @@ impl Debugger {
         word: u32,
     ) -> Result<(), DebugError> {
         self.with_scratch(host, hart, |this, host| {
-            this.put(host, hart, BASE, address)?;
-            this.put(host, hart, VALUE, word)?;
-            let store = Instruction { op: Op::Sw, rd: 0, rs1: BASE, rs2: VALUE, immediate: 0 };
-            if !this.execute(host, hart, store.encode())? {
-                return Err(DebugError::Memory { hart, what: "write", address });
-            }
+            this.store(host, hart, Op::Sw, address, word)?;
             this.must(host, hart, FENCE_I)
         })
+    }
+
+    /// The selected hart stores `value` by `op`; it changes the scratch registers.
+    fn store<D: Device>(
+        &self,
+        host: &mut Host<D>,
+        hart: u32,
+        op: Op,
+        address: u32,
+        value: u32,
+    ) -> Result<(), DebugError> {
+        self.put(host, hart, BASE, address)?;
+        self.put(host, hart, VALUE, value)?;
+        let store = Instruction { op, rd: 0, rs1: BASE, rs2: VALUE, immediate: 0 };
+        if self.execute(host, hart, store.encode())? {
+            Ok(())
+        } else {
+            Err(DebugError::Memory { hart, what: "write", address })
+        }
     }
 
     /// The harts of a mask.

@@ -24,6 +24,8 @@ impl Isa {
     pub const RV32I: Self = Self { m: false, zbb: false, aes: false, atomics: false, embedded: false };
     /// RV32IM_Zbb.
     pub const RV32IM_ZBB: Self = Self { m: true, zbb: true, aes: false, atomics: false, embedded: false };
+    /// RV32IMA_Zbb: what a hart of the command processor has, without the instructions of machine mode.
+    pub const RV32IMA_ZBB: Self = Self { atomics: true, ..Self::RV32IM_ZBB };
 
     /// Whether the instructions of an extension are executed.
     pub const fn has(&self, extension: Extension) -> bool {

@@ -200,8 +200,7 @@ fn reason(last: &CommandRetired, got: &CommandRetired) -> HartWait {
     if last.word == WFI {
         return HartWait::Sleep;
     }
-    let isa = Isa { atomics: true, ..Isa::RV32IM_ZBB };
-    match Instruction::decode(got.word, &isa).map(|code| code.op.class()) {
+    match Instruction::decode(got.word, &Isa::RV32IMA_ZBB).map(|code| code.op.class()) {
         Some(Class::Load) => HartWait::Load,
         Some(Class::Atomic) => HartWait::Atomic,
         // Counts of bits are of this class for the lanes of a core; a hart does not wait for them.

@@ -108,7 +108,7 @@ impl<W: Write> TextTrace<W> {
 
     /// The line of an instruction of the command processor.
     pub(super) fn hart_line(&self, cycle: u64, got: &CommandRetired) -> String {
-        let isa = Isa { atomics: true, ..Isa::RV32IM_ZBB };
+        let isa = Isa::RV32IMA_ZBB;
         let text = machine_instruction(got.word).unwrap_or_else(|| disassemble(got.pc, got.word, &isa));
         let mut what = match Instruction::decode(got.word, &isa).map(|code| code.op.class()) {
             _ if got.trap => format!("exception, to {:x}", got.next_pc),
