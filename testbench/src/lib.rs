@@ -40,9 +40,9 @@ pub mod timeline;
 pub mod traffic;
 pub mod verdict;
 
-/// The seed of a random test: that of `HERMES_SEED`, or a fixed one; printed for the reader of a failure.
-#[cfg(test)]
-fn test_seed() -> u64 {
+/// The seed of a random test, of this crate or of another: that of `HERMES_SEED`, or 1; printed for the reader of a failure.
+#[must_use]
+pub fn test_seed() -> u64 {
     let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     println!("HERMES_SEED={seed}");
     seed

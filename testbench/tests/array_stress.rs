@@ -8,16 +8,11 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use verilator_sys::{Model, ModelLibrary};
 
 const SLOT_BYTES_LOG2: u32 = 11;
-
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
 
 fn library() -> ModelLibrary {
     let config = Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() };
@@ -55,7 +50,7 @@ fn run_app(library: &ModelLibrary, name: &str, packets: &[SlotPacket], memory: M
 
 #[test]
 fn results_do_not_depend_on_the_memory() {
-    let seed = seed();
+    let seed = test_seed();
     let library = library();
     let packets = packets(400, seed);
     let cases = [

@@ -5,11 +5,12 @@ mod grid;
 
 use std::sync::OnceLock;
 
-use grid::{build, memories, seed};
+use grid::{build, memories};
 use hermes_rtl::config::Config;
 use hermes_testbench::cosim::MemoryOptions;
 use hermes_testbench::fuzz::{generate, Bench, Features};
 use hermes_testbench::litmus::{ContentionTrial, Trial, ATOMIC_FLAG, CONTENTIONS};
+use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;
 
 /// Two cores with the smallest caches that there are, in two banks.
@@ -24,7 +25,7 @@ fn array() -> &'static (Config, ModelLibrary) {
 
 /// Quick memory and slow memory, with warps at once on a core.
 fn quick_trials() -> [(MemoryOptions, u32); 2] {
-    let [slow, quick, ..] = memories(seed());
+    let [slow, quick, ..] = memories(test_seed());
     [(slow, 1), (quick, 4)]
 }
 
@@ -92,7 +93,7 @@ fn a_flag_brings_its_data() {
 #[test]
 fn random_programs_agree_with_the_reference() {
     let (config, library) = array();
-    programs(config, library, 3, &memories(seed())[..2]);
+    programs(config, library, 3, &memories(test_seed())[..2]);
 }
 
 /// A line that cannot be read is a fault of the lanes that wanted it, as with a load.
@@ -114,7 +115,7 @@ fn bus_errors_are_faults() {
 #[test]
 #[ignore = "builds 9 arrays and takes most of an hour"]
 fn the_whole_grid_keeps_operations_whole_and_in_order() {
-    let seed = seed();
+    let seed = test_seed();
     for sizes in grid::SIZES {
         println!("{sizes:?}");
         let config = Config { atomics: true, ..grid::config(sizes) };

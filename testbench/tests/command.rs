@@ -8,12 +8,13 @@ mod grid;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use grid::{build, seed};
+use grid::build;
 use hermes_rtl::config::Config;
 use hermes_testbench::command::machine::{machine_program, Abilities, Style};
 use hermes_testbench::command::{build_program, random_program, CommandBench, Seen};
 use hermes_testbench::cosim::{DramTiming, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::iss::Cause;
+use hermes_testbench::test_seed;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::ModelLibrary;
@@ -71,7 +72,8 @@ fn exit_value(bench: &CommandBench, path: &Path) -> (u32, hermes_testbench::comm
 
 #[test]
 fn self_checking_programs() {
-    let bench = CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, seed()), present());
+    let bench =
+        CommandBench::new(array().clone(), memory(Latency::Random(1, 40), 20, test_seed()), present());
     let mut count = 0;
     for entry in std::fs::read_dir(tests_folder()).unwrap() {
         let path = entry.unwrap().path();
@@ -88,7 +90,7 @@ fn self_checking_programs() {
 #[test]
 fn a_program_in_c() {
     for latency in [Latency::Fixed(1), Latency::Fixed(100)] {
-        let bench = CommandBench::new(array().clone(), memory(latency, 0, seed()), present());
+        let bench = CommandBench::new(array().clone(), memory(latency, 0, test_seed()), present());
         let path = tests_folder().join("sort.c");
         let program = build_program(&path).unwrap();
         let (value, ended) = exit_value(&bench, &path);
@@ -104,7 +106,7 @@ const SORT_RESULT: [u32; 4] = [59, 60, 0xe30b_5a5c, 0x60d3_2043];
 
 #[test]
 fn random_programs() {
-    let seed = seed();
+    let seed = test_seed();
     let memories = [
         memory(Latency::Random(1, 60), 20, seed),
         memory(Latency::Fixed(1), 0, seed),
@@ -145,7 +147,7 @@ fn random_programs_on_eight_harts() {
 }
 
 fn random_programs_on_harts(harts: u32) {
-    let seed = seed();
+    let seed = test_seed();
     let abilities = Abilities { channels: 2, ..present() };
     let library = build(&Config { uli_channels: 2, command_threads: harts as usize, ..config() });
     let mut total = Seen::default();
@@ -172,7 +174,7 @@ fn random_programs_on_harts(harts: u32) {
 /// so are the registers after a step.
 #[test]
 fn a_debugger_changes_nothing() {
-    let seed = seed();
+    let seed = test_seed();
     let abilities = Abilities { channels: 2, ..present() };
     let library = build(&Config { uli_channels: 2, command_threads: 4, ..config() });
     let (mut total, mut steps) = (Seen::default(), 0);
@@ -199,7 +201,7 @@ fn a_debugger_changes_nothing() {
 /// Random programs in machine mode, which end by a lock-up: exceptions, CSRs, `mret`, user-level interrupts.
 #[test]
 fn random_programs_in_machine_mode() {
-    let seed = seed();
+    let seed = test_seed();
     let config = Config { uli_channels: 2, ..config() };
     let (abilities, style) = (Abilities::of(&config), Style::of(&config));
     let library = build(&config);

@@ -5,13 +5,8 @@ use hermes_rtl::config::Config;
 use hermes_testbench::cosim::{Latency, MemoryOptions};
 use hermes_testbench::fuzz::{generate, shrink, Bench, Case, Failure, Features};
 use hermes_testbench::model;
+use hermes_testbench::test_seed;
 use verilator_sys::{Model, ModelLibrary};
-
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
 
 fn config() -> Config {
     Config { cores: 2, lanes: 4, warps: 4, ..Config::preset("default").unwrap() }
@@ -28,7 +23,7 @@ fn case(seed: u64, features: Features) -> Case {
 
 #[test]
 fn programs_agree_with_the_reference() {
-    let first = seed();
+    let first = test_seed();
     let memory =
         MemoryOptions { latency: Latency::Random(1, 40), stall_percent: 20, ..MemoryOptions::default() };
     let bench = Bench::new(library(), config(), memory);

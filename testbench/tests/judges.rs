@@ -14,12 +14,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use grid::{build, seed};
+use grid::build;
 use hermes_rtl::config::Config;
 use hermes_testbench::command::machine::Abilities;
 use hermes_testbench::command::{CommandBench, Ended};
 use hermes_testbench::cosim::{Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::kernel::{Executable, RegisterClass, Segment};
+use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;
 
 /// Cycles that a program may take.
@@ -185,7 +186,7 @@ fn programs_of_others() {
     let memory = MemoryOptions {
         latency: Latency::Random(1, 40),
         stall_percent: 20,
-        seed: seed(),
+        seed: test_seed(),
         failing: Vec::new(),
     };
     let exceptions = BTreeMap::from(EXCEPTIONS);
@@ -250,7 +251,7 @@ fn verdicts() {
     let memory = MemoryOptions {
         latency: Latency::Random(1, 40),
         stall_percent: 20,
-        seed: seed(),
+        seed: test_seed(),
         failing: Vec::new(),
     };
     let result = |name, word, result| {

@@ -11,6 +11,7 @@ use hermes_testbench::command::machine::{
     machine_program, Abilities, MachineHart, MachineProgram, MachineSystem, Style, SystemEnd,
 };
 use hermes_testbench::iss::Cause;
+use hermes_testbench::test_seed;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -93,8 +94,7 @@ fn on_qemu(program: &MachineProgram) -> Vec<Before> {
 #[test]
 #[ignore = "needs qemu-system-riscv32"]
 fn the_reference_equals_qemu() {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1u64);
-    println!("HERMES_SEED={seed}");
+    let seed = test_seed();
     let abilities = Abilities { channels: 0, devices: false, atomics: false, ..Abilities::ALL };
     let (mut compared, mut traps, mut programs) = (0, 0, 0);
     while compared < INSTRUCTIONS {

@@ -7,7 +7,7 @@ mod grid;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use grid::{build, memories, seed};
+use grid::{build, memories};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{App, AppEntry, Inputs};
 use hermes_testbench::cosim::{
@@ -19,6 +19,7 @@ use hermes_testbench::golden::Golden;
 use hermes_testbench::litmus::{Trial, TESTS};
 use hermes_testbench::slot::SlotPacket;
 use hermes_testbench::tables::generate_routes;
+use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Aim, Generator, Kind, Traffic};
 use hermes_testbench::verdict::Verdict;
 use verilator_sys::ModelLibrary;
@@ -120,7 +121,7 @@ fn check(config: &Config, library: &ModelLibrary, memory: &MemoryOptions, packet
 #[test]
 fn bus_errors_fault_or_are_counted() {
     let (_, library) = tiny();
-    let seed = seed();
+    let seed = test_seed();
     let traffic = Traffic { kind: Kind::Imix, seed, bad_share: 0.0, rate: 100.0 };
     let packets: Vec<_> =
         Generator::new(traffic).take(120).map(|frame| SlotPacket::new(&frame, SLOT_BYTES_LOG2)).collect();
@@ -156,7 +157,7 @@ fn bus_errors_fault_or_are_counted() {
 #[test]
 fn tiny_caches_give_the_right_results() {
     let (config, library) = tiny();
-    for memory in &memories(seed())[..2] {
+    for memory in &memories(test_seed())[..2] {
         check(config, library, memory, 120, 2);
     }
 }
@@ -164,7 +165,7 @@ fn tiny_caches_give_the_right_results() {
 #[test]
 fn litmus_tests_hold_and_need_their_fences() {
     let (config, library) = tiny();
-    let memories = memories(seed());
+    let memories = memories(test_seed());
     litmus(library, config.cores, 200, &[(memories[0].clone(), 1), (memories[1].clone(), 4)]);
 }
 
@@ -194,7 +195,7 @@ fn litmus(library: &ModelLibrary, cores: usize, instances: usize, trials: &[(Mem
 #[test]
 #[ignore = "builds 9 arrays and takes most of an hour"]
 fn the_whole_grid_gives_the_right_results() {
-    let seed = seed();
+    let seed = test_seed();
     for sizes in grid::SIZES {
         println!("{sizes:?}");
         let config = Config { aes: true, ..grid::config(sizes) };

@@ -12,18 +12,13 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Frame, Generator, Kind, Traffic};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Model, ModelLibrary};
 
 const SLOT_BYTES_LOG2: u32 = 11;
-
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
 
 /// An array with caches so small that frames leave them before they are sent.
 fn library() -> &'static ModelLibrary {
@@ -113,7 +108,7 @@ fn check(name: &str, ring_slots_log2: u32, memory: MemoryOptions, stall_percent:
 
 #[test]
 fn order_bytes_and_ports_are_kept() {
-    let seed = seed();
+    let seed = test_seed();
     let frames = frames(250, seed);
     check("dec-ttl", 5, memory(Latency::Random(1, 100), 30, seed), 0, &frames);
     check("dec-ttl", 2, memory(Latency::Fixed(1), 0, seed), 60, &frames);
@@ -133,7 +128,7 @@ fn frames_without_bytes_are_an_error() {
 /// Of frames that a slot does not hold, the array keeps what fits.
 #[test]
 fn frames_are_cut_to_the_slot() {
-    let traffic = Traffic { kind: Kind::Fixed(2100), seed: seed(), bad_share: 0.0, rate: 100.0 };
+    let traffic = Traffic { kind: Kind::Fixed(2100), seed: test_seed(), bad_share: 0.0, rate: 100.0 };
     let frames: Vec<_> = Generator::new(traffic).take(20).collect();
     let (packets, result) = through("dec-ttl", 3, memory(Latency::Fixed(20), 0, 1), 0, &frames);
     check_ports(app("dec-ttl").as_ref(), &packets, &result).unwrap();
@@ -143,7 +138,7 @@ fn frames_are_cut_to_the_slot() {
 /// The ports do not stand in the way of a host that writes to the ring itself.
 #[test]
 fn the_host_can_feed_an_array_with_ports() {
-    let seed = seed();
+    let seed = test_seed();
     let frames = frames(100, seed);
     let (mut host, setup, layout) = host("dec-ttl", 5, memory(Latency::Random(1, 50), 20, seed));
     let app = app("dec-ttl");
@@ -161,7 +156,7 @@ fn the_host_can_feed_an_array_with_ports() {
 #[test]
 #[ignore = "100,000 frames: some minutes"]
 fn a_hundred_thousand_frames() {
-    let seed = seed();
+    let seed = test_seed();
     let frames = frames(100_000, seed);
     check("dec-ttl", 6, memory(Latency::Random(1, 60), 20, seed), 25, &frames);
 }

@@ -18,6 +18,7 @@ use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet, RouteTable,
     SecurityAssociation,
 };
+use hermes_testbench::test_seed;
 use hermes_testbench::timeline::CycleRange;
 use hermes_testbench::traffic::{self, Generator, Kind, LineRate, Traffic};
 use peak_alloc::PeakAlloc;
@@ -137,12 +138,6 @@ impl Change {
     }
 }
 
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
-
 fn cases() -> u32 {
     std::env::var("HERMES_FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(250)
 }
@@ -165,7 +160,7 @@ fn fuzz<T, E: Debug>(name: &str, good: &[Vec<u8>], parser: impl Fn(&Path) -> Res
         attempt(file).0.unwrap_or_else(|error| panic!("{name}: a good file: {error:?}"));
     }
     let mut seed_bytes = [0; 32];
-    seed_bytes[..8].copy_from_slice(&seed().to_le_bytes());
+    seed_bytes[..8].copy_from_slice(&test_seed().to_le_bytes());
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes));
     let taken = std::cell::Cell::new(0);

@@ -14,6 +14,7 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -22,12 +23,6 @@ use verilator_sys::{Direction, Input, Model, ModelLibrary, ModelOptions, Output}
 const SLOT_BYTES_LOG2: u32 = 11;
 /// Cycles of reset, as many as [`Simulation`] takes: registers without a reset go on with what they have then.
 const RESET_CYCLES: usize = 4;
-
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
 
 /// Two cores of eight lanes, and two banks of the L2, rewritten and plain.
 fn libraries() -> &'static [ModelLibrary; 2] {
@@ -135,7 +130,7 @@ fn run_beside(
 /// Packets through a kernel that changes them and through one that reads them, behind a memory that is late.
 #[test]
 fn apps_run_cycle_by_cycle_as_in_the_plain_model() {
-    let seed = seed();
+    let seed = test_seed();
     for (name, packets, stall_percent) in [("dec-ttl", 2000, 40), ("check-ip-header", 1000, 0)] {
         let (_, shadow) = run_beside(name, packets, stall_percent, seed);
         let compared = shadow.borrow().cycles;
@@ -148,7 +143,7 @@ fn apps_run_cycle_by_cycle_as_in_the_plain_model() {
 /// program reaches.
 #[test]
 fn random_inputs_do_the_same_in_both() {
-    let seed = seed();
+    let seed = test_seed();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut host, shadow) = run_beside("dec-ttl", 50, 0, seed);
     host.start(false).unwrap();

@@ -10,6 +10,7 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::test_seed;
 use hermes_testbench::traffic::{Generator, Kind, Traffic};
 use verilator_sys::{Model, ModelLibrary, ModelOptions};
 
@@ -18,12 +19,6 @@ const SLOT_BYTES_LOG2: u32 = 11;
 const APPS: [&str; 2] = ["dec-ttl", "check-ip-header"];
 /// Packets of each.
 const PACKETS: usize = 1000;
-
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
 
 /// What must be the same.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,7 +70,7 @@ fn outcomes(library: &ModelLibrary, seed: u64) -> (Vec<Outcome>, f64) {
 #[test]
 #[ignore = "builds two arrays with every Verilator of HERMES_VERILATORS"]
 fn every_verilator_agrees() {
-    let seed = seed();
+    let seed = test_seed();
     let programs = std::env::var("HERMES_VERILATORS")
         .expect("HERMES_VERILATORS lists Verilator programs, separated by colons");
     let programs: Vec<&str> = programs.split(':').filter(|program| !program.is_empty()).collect();

@@ -11,6 +11,7 @@ use hermes_testbench::cosim::{
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
 use hermes_testbench::slot::SlotPacket;
+use hermes_testbench::test_seed;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Model, ModelLibrary};
@@ -24,9 +25,7 @@ pub const FAULT: u32 = 0xc000_0000;
 
 /// A random source from `HERMES_SEED`, which is printed, or from 1.
 pub fn random() -> ChaCha8Rng {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    ChaCha8Rng::seed_from_u64(seed)
+    ChaCha8Rng::seed_from_u64(test_seed())
 }
 
 /// Two cores with four warps of four lanes each, the smallest caches that there are, two channels to memory, all

@@ -9,20 +9,15 @@ mod recorder;
 
 use bench::{Outcome, Through};
 use hermes_rtl::config::Config;
+use hermes_testbench::test_seed;
 
 fn preset(name: &str) -> Config {
     Config::preset(name).unwrap()
 }
 
-fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
-
 /// Runs packets through the array; all must come out right.
 fn check_app(app: &str, config: Config, through: Through, packets: usize, pause: u32) {
-    let Outcome { forwarded, cycles } = bench::run(&config, app, through, packets, pause, seed());
+    let Outcome { forwarded, cycles } = bench::run(&config, app, through, packets, pause, test_seed());
     println!("{app}, {}: {packets} packets, {forwarded} forwarded, {cycles} cycles", config.preset);
     assert!(forwarded > packets / 2 && forwarded < packets, "{forwarded} of {packets} packets forwarded");
 }

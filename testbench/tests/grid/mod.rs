@@ -18,13 +18,6 @@ pub const SIZES: [(usize, usize, usize, usize, usize); 9] = [
     (4, 8, 16, 1, 16),
 ];
 
-/// `HERMES_SEED`, or 1; printed, so that a failure can be repeated.
-pub fn seed() -> u64 {
-    let seed = std::env::var("HERMES_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("HERMES_SEED={seed}");
-    seed
-}
-
 /// An array of 2 cores with caches of these sizes and the retire trace for lock-step.
 pub fn config(
     (channels, l2_banks, l2_bank_lines, l2_ways, l1_lines): (usize, usize, usize, usize, usize),
