@@ -3,6 +3,7 @@
 //! InfiniBand Architecture Specification 1.4, volume 1, chapter 9 (transport headers) and annex A17 (RoCEv2: Ethernet, IPv4, UDP
 //! port 4791, then the transport headers, payload and ICRC).
 
+use etherparse::checksum::Sum16BitWords;
 use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv4HeaderSlice, UdpHeader};
 
 /// The UDP port of RoCEv2.
@@ -280,13 +281,16 @@ impl RoceFrame {
         if rest.len() < HEADERS - ETHERNET + ICRC {
             return Err(RoceError::Short);
         }
-        let ip = Ipv4HeaderSlice::from_slice(rest).map_err(|_| RoceError::Ip)?.to_header();
+        let slice = Ipv4HeaderSlice::from_slice(rest).map_err(|_| RoceError::Ip)?;
+        // The sum of the header as it came, its reserved bit too, with its checksum.
+        let sum = Sum16BitWords::new().add_slice(slice.slice()).ones_complement();
+        let ip = slice.to_header();
         let length = usize::from(ip.total_len);
         let good = ethernet.ether_type == EtherType::IPV4
             && ip.header_len() == IPV4
             && !ip.more_fragments
             && ip.fragment_offset.value() == 0
-            && ip.header_checksum == ip.calc_header_checksum()
+            && sum == 0
             && (IPV4 + UDP + BASE + ICRC..=rest.len()).contains(&length)
             && length % 4 == 0;
         if !good {
@@ -418,6 +422,21 @@ mod tests {
                 assert_eq!(RoceFrame::parse(&longer), Ok(frame));
             }
         }
+    }
+
+    /// RFC 791 wants the first of the flags to be 0; a receiver does not look at it, and its bit counts in the checksum.
+    #[test]
+    fn the_reserved_flag_counts_in_the_checksum_alone() {
+        let mut frame = write().bytes();
+        frame[20] |= 0x80;
+        assert_eq!(RoceFrame::parse(&frame), Err(RoceError::Ip));
+        // One's complement: a borrow goes round.
+        let (sum, borrow) = u16::from_be_bytes([frame[24], frame[25]]).overflowing_sub(0x8000);
+        frame[24..26].copy_from_slice(&(sum - u16::from(borrow)).to_be_bytes());
+        let end = frame.len() - ICRC;
+        let check = icrc(&frame[..end]);
+        frame[end..].copy_from_slice(&check.to_le_bytes());
+        assert_eq!(RoceFrame::parse(&frame), Ok(write()));
     }
 
     #[test]

@@ -1,0 +1,374 @@
+//! The network interface as Verilog against the golden model of RoCEv2 frames: what it sends byte by byte, and how it judges random frames that
+//! were changed at random. `HERMES_SEED` repeats a run.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hermes_rtl::emit::emit;
+use hermes_rtl::net::{cause, word, NetInterface};
+use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
+use hermes_testbench::test_seed;
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use verilator_sys::{Input, Model, ModelOptions, Output};
+
+const TOP: &str = "net_interface";
+const OUR_MAC: [u8; 6] = [2, 0, 0x11, 0x22, 0x33, 0x44];
+const OUR_IP: [u8; 4] = [10, 1, 2, 3];
+const PEER_MAC: [u8; 6] = [2, 0, 0x55, 0x66, 0x77, 0x88];
+const PEER_IP: [u8; 4] = [10, 1, 2, 200];
+const TYPE_OF_SERVICE: u8 = 0x68;
+const PAIR: u32 = 5;
+const REMOTE: u32 = 0xabcdef;
+const KEY: u32 = 0x8765_4321;
+/// The window here, its bytes, and where it begins at the peer.
+const WINDOW: u32 = 0x10_0000;
+const WINDOW_BYTES: u32 = 0x1000;
+const BASE: u64 = 0x7fff_1234_0000;
+/// Sequence numbers at first.
+const SEND: u32 = 0xff_fffe;
+const EXPECT: u32 = 0xff_ff00;
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+/// What became of a frame that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// Its payload was written.
+    Written,
+    /// It was dropped, with this cause.
+    Dropped(u64),
+    /// It is for no queue pair that is up.
+    Unknown,
+    /// Its queue pair does not expect it.
+    Refused,
+}
+
+struct Interface {
+    model: Model,
+    clock: Input,
+    outcomes: Vec<Outcome>,
+    sent: Vec<Vec<u8>>,
+    partial: Vec<u8>,
+    memory: BTreeMap<u32, u8>,
+    outstanding: VecDeque<u64>,
+    rng: ChaCha8Rng,
+}
+
+impl Interface {
+    fn new(rng: ChaCha8Rng) -> Self {
+        let design = emit(&NetInterface::default(), TOP).unwrap();
+        let library = Model::build(&design.verilog(), &ModelOptions::new(TOP)).unwrap();
+        let model = library.instantiate().unwrap();
+        let clock = model.input("clk", 1).unwrap();
+        let (outcomes, sent, partial, memory, outstanding) = Default::default();
+        let mut this = Self { model, clock, outcomes, sent, partial, memory, outstanding, rng };
+        this.set("rst", 1, 1);
+        this.cycle();
+        this.cycle();
+        this.set("rst", 1, 0);
+        let mac = number(&OUR_MAC);
+        let ip = number(&OUR_IP);
+        let identity = [
+            mac as u32,
+            (mac >> 32) as u32 | (ip << 16) as u32,
+            (ip >> 16) as u32 | u32::from(TYPE_OF_SERVICE) << 16,
+        ];
+        let port = this.model.input("control_identity", 88).unwrap();
+        this.model.set_words(port, &identity);
+        let peer = number(&PEER_MAC);
+        let words = [
+            (word::REMOTE, REMOTE),
+            (word::MAC_LOW, peer as u32),
+            (word::MAC_HIGH, (peer >> 32) as u32),
+            (word::IP, number(&PEER_IP) as u32),
+            (word::KEY, KEY),
+            (word::WINDOW_BASE, WINDOW),
+            (word::WINDOW_BYTES, WINDOW_BYTES),
+            (word::BASE_LOW, BASE as u32),
+            (word::BASE_HIGH, (BASE >> 32) as u32),
+            (word::SEND, SEND),
+            (word::EXPECT, EXPECT),
+        ];
+        this.set("control_write_pair", 4, PAIR.into());
+        for (word, value) in words {
+            this.set("control_write", 1, 1);
+            this.set("control_write_word", 4, word);
+            this.set("control_write_value", 32, value.into());
+            this.cycle();
+        }
+        this.set("control_write", 1, 0);
+        this.set("control_set_state", 1, 1);
+        this.set("control_state_pair", 4, PAIR.into());
+        this.set("control_up", 1, 1);
+        this.cycle();
+        this.set("control_set_state", 1, 0);
+        this.set("control_enable", 1, 1);
+        this
+    }
+
+    fn set(&mut self, name: &str, width: usize, value: u64) {
+        let port = self.model.input(name, width).unwrap();
+        self.model.set_u64(port, value);
+    }
+
+    fn get(&self, name: &str, width: usize) -> u64 {
+        self.model.get_u64(self.model.output(name, width).unwrap())
+    }
+
+    fn line(&self, name: &str) -> Vec<u8> {
+        let port: Output = self.model.output(name, 512).unwrap();
+        self.model.get_words(port).iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// A cycle: memory and wire pause now and then.
+    fn cycle(&mut self) {
+        let ready = [self.rng.gen_bool(0.8), self.rng.gen_bool(0.8)].map(u64::from);
+        self.set("tx_tready", 1, ready[0]);
+        self.set("write_ready", 1, ready[1]);
+        let done = if self.rng.gen_bool(0.5) { self.outstanding.pop_front() } else { None };
+        self.set("write_written_valid", 1, done.is_some().into());
+        self.set("write_written_tag", 6, done.unwrap_or(0));
+        self.model.fall(self.clock).unwrap();
+        if self.get("tx_tvalid", 1) & ready[0] == 1 {
+            let count = self.get("tx_tkeep", 64).count_ones() as usize;
+            let bytes = self.line("tx_tdata");
+            self.partial.extend_from_slice(&bytes[..count]);
+            if self.get("tx_tlast", 1) == 1 {
+                self.sent.push(std::mem::take(&mut self.partial));
+            }
+        }
+        if self.get("write_valid", 1) & ready[1] == 1 {
+            let (line, strobe, bytes) =
+                (self.get("write_line", 26) as u32, self.get("write_strobe", 64), self.line("write_data"));
+            for i in (0..64u32).filter(|i| strobe >> i & 1 == 1) {
+                self.memory.insert(line * 64 + i, bytes[i as usize]);
+            }
+            self.outstanding.push_back(self.get("write_tag", 6));
+        }
+        match self.get("control_cause", 3) {
+            0 => {}
+            why => self.outcomes.push(Outcome::Dropped(why)),
+        }
+        for (name, outcome) in [
+            ("control_unknown", Outcome::Unknown),
+            ("control_refused", Outcome::Refused),
+            ("control_performed", Outcome::Written),
+        ] {
+            if self.get(name, 1) == 1 {
+                self.outcomes.push(outcome);
+            }
+        }
+        assert_eq!(self.get("control_no_room", 1), 0);
+        self.model.rise(self.clock).unwrap();
+    }
+
+    /// Gives it a frame, and waits for its outcome.
+    fn receive(&mut self, frame: &[u8]) -> Outcome {
+        let beats = frame.chunks(64).count();
+        for (index, part) in frame.chunks(64).enumerate() {
+            let mut bytes: [u8; 64] = std::array::from_fn(|_| self.rng.gen());
+            bytes[..part.len()].copy_from_slice(part);
+            let words: Vec<u32> =
+                bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+            let port = self.model.input("rx_tdata", 512).unwrap();
+            self.model.set_words(port, &words);
+            self.set("rx_tvalid", 1, 1);
+            self.set("rx_tkeep", 64, u64::MAX >> (64 - part.len()));
+            self.set("rx_tlast", 1, (index + 1 == beats).into());
+            self.cycle();
+        }
+        self.set("rx_tvalid", 1, 0);
+        for _ in 0..2_000 {
+            if !self.outcomes.is_empty() {
+                break;
+            }
+            self.cycle();
+        }
+        assert_eq!(self.outcomes.len(), 1, "{:?} for a frame of {} bytes", self.outcomes, frame.len());
+        self.outcomes.pop().unwrap()
+    }
+}
+
+/// A frame for us.
+fn frame(rng: &mut ChaCha8Rng, sequence: u32) -> RoceFrame {
+    let (opcode, extended) = loop {
+        let code = if rng.gen_bool(0.5) { opcode::WRITE_ONLY } else { rng.gen_range(0..0x20) };
+        if let Some(extended) = Extended::of(code) {
+            break (code, extended);
+        }
+    };
+    let length: usize = if rng.gen_bool(0.1) { rng.gen_range(0..1_100) } else { rng.gen_range(0..150) };
+    let extended = match extended {
+        Extended::Rdma { .. } => Extended::Rdma {
+            address: if rng.gen_bool(0.95) { rng.gen_range(0..0x1_0000) } else { rng.gen() },
+            key: rng.gen(),
+            length: if rng.gen_bool(0.9) { length as u32 } else { rng.gen() },
+        },
+        Extended::Acknowledge { .. } => {
+            Extended::Acknowledge { syndrome: rng.gen(), message: rng.gen::<u32>() >> 8 }
+        }
+        other => other,
+    };
+    RoceFrame {
+        to_mac: OUR_MAC,
+        from_mac: PEER_MAC,
+        type_of_service: rng.gen(),
+        to_ip: OUR_IP,
+        from_ip: PEER_IP,
+        source_port: rng.gen(),
+        opcode,
+        acknowledge: rng.gen(),
+        queue_pair: PAIR,
+        sequence: if rng.gen_bool(0.9) { sequence } else { rng.gen::<u32>() >> 8 },
+        extended,
+        payload: (0..length).map(|_| rng.gen()).collect(),
+    }
+}
+
+/// Puts the checksum of the IPv4 header and the ICRC right, as far as the frame has them where its length says.
+fn seal(frame: &mut [u8]) {
+    if frame.len() < 58 {
+        return;
+    }
+    frame[24..26].fill(0);
+    let sum: u32 = frame[14..34].chunks(2).map(|half| number(half) as u32).sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
+    let end = 14 + number(&frame[16..18]) as usize;
+    if (58..=frame.len()).contains(&end) {
+        let check = icrc(&frame[..end - 4]);
+        frame[end - 4..end].copy_from_slice(&check.to_le_bytes());
+    }
+}
+
+/// Changes a frame: a bit, a byte of a header, its end; with or without the checks put right.
+fn change(bytes: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
+    let seals = rng.gen_bool(0.6);
+    for _ in 0..rng.gen_range(0..3) {
+        let at = if rng.gen_bool(0.7) { rng.gen_range(0..84) } else { rng.gen_range(0..bytes.len()) };
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= if rng.gen_bool(0.7) { 1 << rng.gen_range(0..8) } else { rng.gen() };
+        }
+    }
+    match rng.gen_range(0..12) {
+        0 => bytes.truncate(rng.gen_range(1..=bytes.len())),
+        1 => bytes.extend((0..rng.gen_range(1..70)).map(|_| 0)),
+        // Another length that both headers agree on
+        2 if bytes.len() > 60 => {
+            let length = (number(&bytes[16..18]) as u16).wrapping_add(rng.gen_range(0..16)).wrapping_sub(8);
+            bytes[16..18].copy_from_slice(&length.to_be_bytes());
+            bytes[38..40].copy_from_slice(&length.wrapping_sub(20).to_be_bytes());
+        }
+        _ => {}
+    }
+    if seals {
+        seal(bytes);
+    }
+}
+
+/// What must become of a frame; what is written then, and where.
+fn expected(bytes: &[u8], sequence: u32) -> (Outcome, Option<(u32, Vec<u8>)>) {
+    let dropped = |cause| (Outcome::Dropped(cause), None);
+    let ours = bytes.get(..6) == Some(&OUR_MAC[..]) && bytes.get(30..34) == Some(&OUR_IP[..]);
+    match RoceFrame::parse(bytes) {
+        Err(RoceError::Short) => dropped(cause::SHORT),
+        Err(RoceError::Ip) => dropped(cause::IP),
+        Err(RoceError::Udp) => dropped(cause::UDP),
+        _ if !ours => dropped(cause::NOT_OURS),
+        Err(RoceError::Version) => dropped(cause::VERSION),
+        Err(RoceError::Icrc) => dropped(cause::ICRC),
+        Err(RoceError::Opcode) => dropped(cause::OPCODE),
+        Ok(frame) if frame.queue_pair != PAIR || frame.from_ip != PEER_IP => (Outcome::Unknown, None),
+        Ok(frame) => match frame.extended {
+            Extended::Rdma { address, length, .. }
+                if frame.opcode == opcode::WRITE_ONLY
+                    && frame.sequence == sequence
+                    && length as usize == frame.payload.len()
+                    && length > 0
+                    && address >> 32 == 0 =>
+            {
+                (Outcome::Written, Some((address as u32, frame.payload)))
+            }
+            _ => (Outcome::Refused, None),
+        },
+    }
+}
+
+#[test]
+fn frames_are_judged_as_the_golden_model_does() {
+    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
+    let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
+    let (mut sequence, mut seen, mut memory) = (EXPECT, BTreeMap::<Outcome, u32>::new(), BTreeMap::new());
+    for round in 0..6_000 {
+        let mut bytes = frame(&mut rng, sequence).bytes();
+        change(&mut bytes, &mut rng);
+        let (outcome, written) = expected(&bytes, sequence);
+        let got = interface.receive(&bytes);
+        assert_eq!(got, outcome, "round {round}: {bytes:02x?}");
+        *seen.entry(got).or_default() += 1;
+        if let Some((address, payload)) = written {
+            sequence = (sequence + 1) & 0xff_ffff;
+            for (at, byte) in (address..).zip(payload) {
+                memory.insert(at, byte);
+            }
+        }
+    }
+    let first = memory.iter().find(|(at, byte)| interface.memory.get(at) != Some(byte));
+    assert_eq!((first, memory.len()), (None, interface.memory.len()), "what was written");
+    let causes = (cause::SHORT..=cause::OPCODE).map(Outcome::Dropped);
+    for outcome in causes.chain([Outcome::Written, Outcome::Refused, Outcome::Unknown]) {
+        assert!(seen.get(&outcome).is_some_and(|count| *count > 10), "{outcome:?} in {seen:?}");
+    }
+}
+
+#[test]
+fn frames_that_are_sent_are_those_of_the_golden_model() {
+    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
+    let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
+    for number in 0..500u32 {
+        let payload: Vec<u8> = (0..rng.gen_range(1..=16)).map(|_| rng.gen()).collect();
+        let offset = rng.gen_range(0..=WINDOW_BYTES - payload.len() as u32);
+        let mut stage: [u32; 16] = std::array::from_fn(|_| rng.gen());
+        stage[0] = 1 | 1 << 10;
+        stage[1] = WINDOW + offset;
+        stage[3] = payload.len() as u32;
+        for (i, byte) in payload.iter().enumerate() {
+            let shift = 8 * (i % 4);
+            stage[4 + i / 4] = stage[4 + i / 4] & !(0xff << shift) | u32::from(*byte) << shift;
+        }
+        let port = interface.model.input("control_stage", 512).unwrap();
+        interface.model.set_words(port, &stage);
+        interface.set("control_post_pair", 4, PAIR.into());
+        interface.set("control_post", 1, 1);
+        interface.cycle();
+        interface.set("control_post", 1, 0);
+        let mut cycles = 0;
+        while interface.sent.is_empty() {
+            cycles += 1;
+            assert!(cycles < 200, "put {number} is not sent");
+            interface.cycle();
+        }
+        let expected = RoceFrame {
+            to_mac: PEER_MAC,
+            from_mac: OUR_MAC,
+            type_of_service: TYPE_OF_SERVICE,
+            to_ip: PEER_IP,
+            from_ip: OUR_IP,
+            source_port: 0xc000 + PAIR as u16,
+            opcode: opcode::WRITE_ONLY,
+            acknowledge: true,
+            queue_pair: REMOTE,
+            sequence: (SEND + number) & 0xff_ffff,
+            extended: Extended::Rdma {
+                address: BASE + u64::from(offset),
+                key: KEY,
+                length: payload.len() as u32,
+            },
+            payload,
+        };
+        assert_eq!(interface.sent.pop().unwrap(), expected.bytes(), "put {number}");
+    }
+}
