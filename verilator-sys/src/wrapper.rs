@@ -179,6 +179,8 @@ HERMES_API void hermes_model_trace_close(Instance* instance) {
 
 HERMES_API void hermes_model_delete(Instance* instance) {
     hermes_model_trace_close(instance);
+    // The model's scopes leave the context of the thread, which may be that of an instance that is gone.
+    Verilated::threadContextp(&instance->context);
     try {
         instance->top->final();
     } catch (...) {
