@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hermes_rtl::emit::emit;
-use hermes_rtl::net::{cause, word, NetInterface};
+use hermes_rtl::net::{cause, counter, word, NetInterface};
 use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -48,6 +48,9 @@ enum Outcome {
 struct Interface {
     model: Model,
     clock: Input,
+    /// What the counters counted, and the one that is shown.
+    counts: [u64; counter::COUNT],
+    selected: usize,
     outcomes: Vec<Outcome>,
     sent: Vec<Vec<u8>>,
     partial: Vec<u8>,
@@ -63,7 +66,18 @@ impl Interface {
         let model = library.instantiate().unwrap();
         let clock = model.input("clk", 1).unwrap();
         let (outcomes, sent, partial, memory, outstanding) = Default::default();
-        let mut this = Self { model, clock, outcomes, sent, partial, memory, outstanding, rng };
+        let mut this = Self {
+            model,
+            clock,
+            counts: [0; counter::COUNT],
+            selected: 0,
+            outcomes,
+            sent,
+            partial,
+            memory,
+            outstanding,
+            rng,
+        };
         this.set("rst", 1, 1);
         this.cycle();
         this.cycle();
@@ -91,14 +105,14 @@ impl Interface {
             (word::SEND, SEND),
             (word::EXPECT, EXPECT),
         ];
-        this.set("control_write_pair", 4, PAIR.into());
+        this.set("control_table_pair", 4, PAIR.into());
         for (word, value) in words {
-            this.set("control_write", 1, 1);
-            this.set("control_write_word", 4, word);
-            this.set("control_write_value", 32, value.into());
+            this.set("control_table_write", 1, 1);
+            this.set("control_table_word", 4, word);
+            this.set("control_table_value", 32, value.into());
             this.cycle();
         }
-        this.set("control_write", 1, 0);
+        this.set("control_table_write", 1, 0);
         this.set("control_set_state", 1, 1);
         this.set("control_state_pair", 4, PAIR.into());
         this.set("control_up", 1, 1);
@@ -127,6 +141,8 @@ impl Interface {
         let ready = [self.rng.gen_bool(0.8), self.rng.gen_bool(0.8)].map(u64::from);
         self.set("tx_tready", 1, ready[0]);
         self.set("write_ready", 1, ready[1]);
+        let next = (self.selected + 1) % counter::COUNT;
+        self.set("control_counter_select", 5, next as u64);
         let done = if self.rng.gen_bool(0.5) { self.outstanding.pop_front() } else { None };
         self.set("write_written_valid", 1, done.is_some().into());
         self.set("write_written_tag", 6, done.unwrap_or(0));
@@ -147,20 +163,23 @@ impl Interface {
             }
             self.outstanding.push_back(self.get("write_tag", 6));
         }
-        match self.get("control_cause", 3) {
-            0 => {}
-            why => self.outcomes.push(Outcome::Dropped(why)),
-        }
-        for (name, outcome) in [
-            ("control_unknown", Outcome::Unknown),
-            ("control_refused", Outcome::Refused),
-            ("control_performed", Outcome::Written),
-        ] {
-            if self.get(name, 1) == 1 {
-                self.outcomes.push(outcome);
+        // The counter that was selected in the cycle before
+        let count = self.get("control_counter", 32) - self.counts[self.selected];
+        self.counts[self.selected] += count;
+        let outcome = match self.selected as u64 {
+            counter::FRAMES_IN => Some(Outcome::Written),
+            counter::UNKNOWN => Some(Outcome::Unknown),
+            counter::REFUSED => Some(Outcome::Refused),
+            counter::NO_ROOM if count > 0 => panic!("no room"),
+            number if number >= counter::CAUSE_1 => {
+                Some(Outcome::Dropped(number - counter::CAUSE_1 + cause::SHORT))
             }
+            _ => None,
+        };
+        if count > 0 {
+            self.outcomes.extend(outcome);
         }
-        assert_eq!(self.get("control_no_room", 1), 0);
+        self.selected = next;
         self.model.rise(self.clock).unwrap();
     }
 

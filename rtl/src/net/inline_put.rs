@@ -27,6 +27,8 @@ pub struct InlinePut {
     pub failed: Signal<Out, Bit>,
     /// Why: 0x80 no such operation, 0x83 remote range, 0x84 length, 0x88 the queue pair is not up.
     pub code: Signal<Out, Bits<8>>,
+    /// `send` is looked at.
+    pub sends: Signal<Out, Bit>,
     /// The row of the table.
     pub send_pair: Signal<Out, Bits<4>>,
     /// The queue pair.
@@ -69,6 +71,7 @@ impl Logic for InlinePut {
             self.command.d.next = self.stage.val().get_bits::<256>(0);
             self.judges.d.next = true;
         }
+        self.sends.next = self.judges.q.val() || self.heads.q.val();
         self.send_pair.next = self.which.q.val();
         let row = self.send.val();
         let what = self.command.q.val();

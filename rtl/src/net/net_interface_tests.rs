@@ -1,7 +1,7 @@
 //! Two interfaces, each other's peers.
 
 use super::super::testing::frame;
-use super::super::{word, FrameHead};
+use super::super::{word, FrameHead, NetIdentity};
 use super::*;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
 use rand::Rng;
@@ -58,15 +58,15 @@ impl Node {
             (word::EXPECT, 0xff_fff0 + peer as u64),
         ];
         for (word, value) in words {
-            uut.control.write.next = true;
-            uut.control.write_pair.next = PAIR[node].into();
-            uut.control.write_word.next = word.into();
-            uut.control.write_value.next = value.into();
+            uut.control.table.write.next = true;
+            uut.control.table.pair.next = PAIR[node].into();
+            uut.control.table.word.next = word.into();
+            uut.control.table.value.next = value.into();
             settle(&mut uut);
-            assert!(!uut.control.write_waits.val() && !uut.control.write_refused.val());
+            assert!(!uut.control.table.waits.val() && !uut.control.table.refused.val());
             tick!(uut);
         }
-        uut.control.write.next = false;
+        uut.control.table.write.next = false;
         uut.control.set_state.next = true;
         uut.control.state_pair.next = PAIR[node].into();
         uut.control.up.next = true;
@@ -92,12 +92,12 @@ impl Node {
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Option<Beat> {
         let uut = &mut self.uut;
-        uut.rx_tvalid.next = beat.is_some();
+        uut.rx.tvalid.next = beat.is_some();
         let (data, keep, last) =
             beat.unwrap_or_else(|| (std::array::from_fn(|_| rng.gen()), rng.gen(), rng.gen()));
-        uut.rx_tdata.next = line_to_bits(&data);
-        uut.rx_tkeep.next = keep.into();
-        uut.rx_tlast.next = last;
+        uut.rx.tdata.next = line_to_bits(&data);
+        uut.rx.tkeep.next = keep.into();
+        uut.rx.tlast.next = last;
         uut.control.post.next = post.is_some();
         uut.control.post_pair.next = 12.into();
         if let Some(words) = post {
@@ -105,7 +105,7 @@ impl Node {
             uut.control.stage.next =
                 words.iter().rev().fold(bits::<512>(0), |all, word| all << 32 | bits::<512>((*word).into()));
         }
-        uut.tx_tready.next = rng.gen_bool(0.7);
+        uut.tx.tready.next = rng.gen_bool(0.7);
         uut.write.ready.next = rng.gen_bool(0.7);
         let done = (!self.outstanding.is_empty() && rng.gen_bool(0.5))
             .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
@@ -113,8 +113,8 @@ impl Node {
         uut.write.written_tag.next = done.unwrap_or(0).into();
         settle(uut);
         let mut gone = None;
-        if uut.tx_tvalid.val() && uut.tx_tready.val() {
-            let beat = (bits_to_line(uut.tx_tdata.val()), uut.tx_tkeep.val().to_u64(), uut.tx_tlast.val());
+        if uut.tx.tvalid.val() && uut.tx.tready.val() {
+            let beat = (bits_to_line(uut.tx.tdata.val()), uut.tx.tkeep.val().to_u64(), uut.tx.tlast.val());
             self.partial.extend_from_slice(&beat.0[..beat.1.count_ones() as usize]);
             if beat.2 {
                 self.sent.push(std::mem::take(&mut self.partial));
@@ -128,10 +128,10 @@ impl Node {
             }
             self.outstanding.push_back(uut.write.tag.val().to_u64());
         }
-        self.performed += usize::from(uut.control.performed.val());
-        let cause = match uut.control.cause.val().to_u64() {
-            0 if uut.control.unknown.val() => 8,
-            0 if uut.control.refused.val() => 9,
+        self.performed += usize::from(uut.writer.performed.val());
+        let cause = match uut.receiver.cause.val().to_u64() {
+            0 if uut.receiver.unknown.val() => 8,
+            0 if uut.receiver.refused.val() => 9,
             cause => cause,
         };
         if cause != 0 {
@@ -146,7 +146,7 @@ impl Node {
 
     fn busy(&mut self) -> bool {
         settle(&mut self.uut);
-        self.uut.control.post_busy.val()
+        self.uut.control.post_refused.val()
     }
 }
 

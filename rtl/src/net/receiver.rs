@@ -23,6 +23,8 @@ pub struct Receiver {
     pub checked: Signal<In, CheckedFrame>,
     /// It is taken at this edge.
     pub checked_take: Signal<Out, Bit>,
+    /// The answers are looked at.
+    pub receives: Signal<Out, Bit>,
     /// The row of the table.
     pub receive_pair: Signal<Out, Bits<4>>,
     /// The queue pair is up.
@@ -58,6 +60,7 @@ impl Logic for Receiver {
     #[hdl_gen]
     fn update(&mut self) {
         let frame = self.checked.val();
+        self.receives.next = self.checked_valid.val();
         self.receive_pair.next = frame.queue_pair.get_bits::<4>(0);
         let is_good = !frame.cause.any();
         let is_known = !frame.queue_pair.get_bits::<20>(4).any()
