@@ -60,7 +60,8 @@ pub struct SendPair {
 ///    With `waits` it is not done in this cycle, and comes again: a sequence number of another queue pair is being counted.
 /// 2. `set_state` with `up` takes a queue pair up, without it resets it.
 /// 3. `send` answers `send_pair`, `receive_up`, `receive_ip` and `expected` answer `receive_pair` in the same cycle.
-/// 4. `sent`: the next packet of `send_pair` has the next sequence number. `received` likewise for `receive_pair`. They come for a queue pair that is up.
+/// 4. `sent`: the next packet of `send_pair` has the next sequence number. `received` likewise for `receive_pair`. They come for a queue pair that is
+///    up, or was up in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct QueuePairs {
     /// Rising-edge clock.
