@@ -353,14 +353,14 @@ fn frames_are_judged_as_the_golden_model_does() {
     }
 }
 
-/// Frames without a pause between them, damaged ones, some that are too long for the buffer, with a memory that stops now and then: what has room is
-/// judged as the golden model does, in the order in which it came, and nothing else is written.
+/// Frames without a pause between them, damaged ones, some that are too long for the buffer, with a memory that stops now and then, and `enable` low for
+/// some of them: what has room is judged as the golden model does, in the order in which it came, and nothing else is written.
 #[test]
 fn a_stream_of_frames_with_overflows() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
     let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
     let (mut sequence, mut expects, mut memory) = (EXPECT, Vec::new(), BTreeMap::new());
-    let (mut no_room, mut too_long, mut longest) = (0, 0, 0);
+    let (mut no_room, mut disabled, mut too_long, mut longest) = (0, 0, 0, 0);
     for round in 0..4_000 {
         // Memory is fast, slow, and stops.
         interface.memory_rate = [100, 100, 100, 5, 0][round / 20 % 5];
@@ -391,10 +391,14 @@ fn a_stream_of_frames_with_overflows() {
         let marked = rng.gen_bool(0.03);
         let hole = rng.gen_bool(0.03).then(|| rng.gen_range(0..beats));
         let before = interface.no_room;
+        // Only what `enable` is in the first beat counts.
+        let enabled = rng.gen_bool(0.95);
         for (index, part) in bytes.chunks(64).enumerate() {
             while rng.gen_bool(if busy { 0.02 } else { 0.7 }) {
                 interface.beat(None);
             }
+            let enable = if index == 0 { enabled } else { rng.gen_bool(0.5) };
+            interface.set("control_enable", 1, enable.into());
             let last = index + 1 == beats;
             let mut keep = u64::MAX >> (64 - part.len());
             if hole == Some(index) {
@@ -403,6 +407,11 @@ fn a_stream_of_frames_with_overflows() {
             let user: u32 = rng.gen();
             let user = if last { user << 1 >> 1 | u32::from(marked) << 31 } else { user };
             interface.beat(Some((part, keep, last, user)));
+        }
+        if !enabled {
+            disabled += 1;
+            assert_eq!(interface.no_room, before);
+            continue;
         }
         if interface.no_room > before {
             no_room += 1;
@@ -434,7 +443,8 @@ fn a_stream_of_frames_with_overflows() {
     let first = memory.iter().find(|(at, byte)| interface.memory.get(at) != Some(byte));
     assert_eq!((first, memory.len()), (None, interface.memory.len()), "what was written");
     assert_eq!(longest, 511, "the longest frame that has room");
-    assert!(no_room > 100 && too_long > 2 && written[0] > 500, "{no_room} {too_long} {}", written[0]);
+    let counts = [no_room, disabled, too_long, written[0]];
+    assert!(counts.iter().zip([100, 100, 2, 500]).all(|(count, least)| *count > least), "{counts:?}");
 }
 
 #[test]
