@@ -27,6 +27,8 @@ pub struct NetInterface {
     pub tx: StreamOut,
     /// To memory.
     pub write: LineWrite,
+    /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
+    pub events: Signal<Out, Bits<18>>,
     pairs: QueuePairs,
     put: InlinePut,
     builder: FrameBuilder,
@@ -134,6 +136,7 @@ impl Logic for NetInterface {
             events = events.replace_bit(9 + i, self.receiver.cause.val() == bits::<3>(1 + i as u64));
         }
         self.counters.events.next = events;
+        self.events.next = events;
         connect!(self.control.counter_select, self.counters.select);
         connect!(self.control.counter, self.counters.value);
     }

@@ -293,6 +293,12 @@ fn frames_that_are_dropped() {
         extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(9) << 96,
         ..good(expected)
     };
+    // The last byte would have address 2^32.
+    let behind =
+        FrameHead { extension: bits::<224>(0xffff_fff9) << 160 | bits::<224>(8) << 96, ..good(expected) };
+    // A payload of more bytes than a packet has
+    let reth = bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(4_097) << 96;
+    let too_long = frame(&FrameHead { extension: reth, ..good(expected) }, &identity(0), &[0x55; 4_097]);
     let from = |head: FrameHead, who: NetIdentity| frame(&head, &who, b"12345678");
     let peer = identity(0);
     let mut broken = from(good(expected), peer);
@@ -303,6 +309,8 @@ fn frames_that_are_dropped() {
         (9, from(FrameHead { opcode: 6.into(), ..good(expected) }, peer)),
         (9, from(high, peer)),
         (9, from(longer, peer)),
+        (9, from(behind, peer)),
+        (9, too_long),
         (8, from(FrameHead { remote: PAIR[0].into(), ..good(expected) }, peer)),
         (8, from(FrameHead { remote: (PAIR[1] + 16).into(), ..good(expected) }, peer)),
         (8, from(good(expected), NetIdentity { ip: 7.into(), ..peer })),
@@ -322,7 +330,8 @@ fn frames_that_are_dropped() {
             data[..part.len()].copy_from_slice(part);
             node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, &mut rng);
         }
-        for _ in 0..60 {
+        // Sixteen bytes are judged in a cycle.
+        for _ in 0..60 + bytes.len() / 12 {
             node.cycle(None, None, &mut rng);
         }
     }

@@ -65,7 +65,8 @@ pub struct SendPair {
 /// 2. `set_state` with `up` takes a queue pair up, without it resets it.
 /// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive_up`, `receive_ip` and `expected` answer `receive_pair` while
 ///    `receives` is.
-/// 4. `sent`: the next packet of `send_pair` has the next sequence number. `received` likewise for `receive_pair`. They come for a queue pair that is up.
+/// 4. `sent`: the next packet of `send_pair` has the next sequence number. `received` likewise for `receive_pair`. They come for a queue pair that is
+///    up, or was up in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct QueuePairs {
     /// Rising-edge clock.

@@ -146,7 +146,7 @@ fn the_host_is_told_what_cannot_be() {
     host.write("NET_STATUS", 1 << 9).unwrap();
     assert_eq!(host.read("NET_STATUS").unwrap() & 1 << 9, 0);
     // Words and rows that are not there read 0, and refuse.
-    for index in [16 << 8, 1 << 28, 16, PAIR[0] << 8 | 0x84] {
+    for index in [16 << 8, 1 << 28, 16, PAIR[0] << 8 | 0x84, 12, 15] {
         host.write("NET_INDEX", index).unwrap();
         assert_eq!((host.read("NET_DATA").unwrap(), host.read("NET_INDEX").unwrap()), (0, index));
         host.write("NET_DATA", 7).unwrap();
@@ -168,6 +168,7 @@ fn the_host_is_told_what_cannot_be() {
         (PAIR[0], window - 1, 8, 0x83),
         (PAIR[0], window, 17, 0x84),
         (5, window, 8, 0x88),
+        (PAIR[0] + 16, window, 8, 0x88),
     ] {
         let mut command = [0; 16];
         [command[0], command[1], command[3]] = [PUT_INLINE, remote, bytes];
@@ -175,7 +176,14 @@ fn the_host_is_told_what_cannot_be() {
         errors += 1;
         assert_eq!(host.read("NET_ERROR").unwrap(), errors << 16 | code);
     }
-    assert_eq!(host.network_counter(counter::FAILED).unwrap(), errors);
+    assert_eq!(
+        host.network_counter(counter::FAILED).unwrap(),
+        errors - 1,
+        "without the one for no queue pair"
+    );
+    host.write("NET_CONTROL", 0).unwrap();
+    assert!(host.post(PAIR[0], &[0; 16]).unwrap());
+    assert_eq!(host.read("NET_ERROR").unwrap(), (errors + 1) << 16 | 0x88);
     assert_eq!(host.network_counter(counter::FRAMES_OUT).unwrap(), 0);
 }
 

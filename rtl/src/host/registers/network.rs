@@ -67,7 +67,7 @@ pub struct NetAccess {
     #[register("NET_CONTROL", 0x400)]
     pub enable: ReadWrite<1>,
     /// Sticky bits, which writing 1 clears. Bit 8: NET_POST found no room. Bit 9: a write of NET_DATA was refused, since the queue
-    /// pair is not in RESET or the word is not one of the table.
+    /// pair is not in RESET or there is no such word that is written.
     #[register("NET_STATUS", 0x404)]
     #[fields(clear_post[8], clear_change[9])]
     #[state(no_room[8], change_refused[9])]
@@ -75,8 +75,8 @@ pub struct NetAccess {
     /// Bits 5:0: queue pairs.
     #[register("NET_CAPS", 0x408, value = QUEUE_PAIRS as u32)]
     pub caps: Fixed<32>,
-    /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48 bits. It may change while NET_CONTROL is 0, as
-    /// may the next three registers.
+    /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48 bits. It may change while NET_CONTROL is 0 and no
+    /// frame is being sent, as may the next three registers.
     #[register("NET_MAC_LOW", 0x40c)]
     pub mac_low: ReadWrite<32>,
     /// Bits 47:32 of our MAC.
@@ -103,7 +103,7 @@ pub struct NetAccess {
     #[state(data[31:0])]
     pub word: Strobe<32>,
     /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0. Without room bit 8 of NET_STATUS is set, and nothing
-    /// is posted.
+    /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
     #[register("NET_POST", 0x468)]
     pub post: Strobe<32>,
     /// Commands that were posted, modulo 2^32.
@@ -227,12 +227,17 @@ impl Logic for NetRegisters {
         if names {
             wanted = written | (self.index.q.val() & !self.request.mask.val());
         }
-        let is_there = !wanted.get_bits::<20>(12).any() && !wanted.get_bits::<4>(4).any();
+        // Words 0 to 11 of a row
+        let column = wanted.get_bits::<4>(0);
+        let is_there =
+            !wanted.get_bits::<20>(12).any() && !wanted.get_bits::<4>(4).any() && (column < bits::<4>(12));
+        let is_written = is_there && column.any();
         self.hardware.table.read.next = names;
-        self.hardware.table.write.next = writes && is_there;
+        self.hardware.table.write.next = writes && is_written;
         self.hardware.table.pair.next = wanted.get_bits::<4>(8);
-        self.hardware.table.word.next = wanted.get_bits::<4>(0);
-        self.hardware.table.value.next = written;
+        self.hardware.table.word.next = column;
+        self.hardware.table.value.next =
+            written | (self.hardware.table.answer.val() & !self.request.mask.val());
         self.answer.delay.next = self.hardware.table.waits.val() && (names || writes);
         if names {
             self.index.d.next = wanted;
@@ -257,7 +262,9 @@ impl Logic for NetRegisters {
 
         // Posts
         let posts = self.decoder.hardware.post.val();
-        self.hardware.post.next = posts;
+        // Without such a queue pair, or before frames are taken, it fails at once.
+        let nowhere = written.get_bits::<4>(4).any() || !self.decoder.hardware.enable.val();
+        self.hardware.post.next = posts && !nowhere;
         self.hardware.post_pair.next = written.get_bits::<4>(0);
         let mut staged = bit_cast::<512, 32>(self.decoder.hardware.stage_0.val());
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_1.val()) << 32);
@@ -276,13 +283,22 @@ impl Logic for NetRegisters {
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_14.val()) << 448);
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_15.val()) << 480);
         self.hardware.stage.next = staged;
-        let turned_away = posts && self.hardware.post_refused.val();
+        let turned_away = posts && !nowhere && self.hardware.post_refused.val();
         if posts && !turned_away {
             self.posted.d.next = self.posted.q.val() + bits::<32>(1);
         }
+        // Two may fail in one cycle.
+        let fails = posts && nowhere;
         if self.hardware.failed.val() {
             self.errors.d.next = self.errors.q.val() + bits::<16>(1);
             self.code.d.next = self.hardware.code.val();
+        }
+        if fails {
+            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
+            self.code.d.next = bits::<8>(0x88);
+        }
+        if fails && self.hardware.failed.val() {
+            self.errors.d.next = self.errors.q.val() + bits::<16>(2);
         }
         self.decoder.hardware.posted.next = self.posted.q.val();
         self.decoder.hardware.errors.next = self.errors.q.val();
@@ -298,7 +314,7 @@ impl Logic for NetRegisters {
         if self.decoder.hardware.clear_change.val() {
             self.change_refused.d.next = false;
         }
-        if writes && (!is_there || self.hardware.table.refused.val()) {
+        if writes && (!is_written || self.hardware.table.refused.val()) {
             self.change_refused.d.next = true;
         }
         self.decoder.hardware.no_room.next = self.no_room.q.val();
