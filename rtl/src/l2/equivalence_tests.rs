@@ -77,19 +77,28 @@ fn channel() {
 
 #[test]
 fn response_crossbar() {
-    check_with(ResponseCrossbar::new(3, 2, true), 1_500, |unit, random, _| {
-        for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
-            requester.next = bits(random() % 4);
-        }
-    });
+    for network in [None, Some(1)] {
+        check_with(ResponseCrossbar::new(3, 2, true, network), 1_500, |unit, random, _| {
+            for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
+                requester.next = bits(random() % 4);
+            }
+        });
+    }
 }
 
 /// All units together, banks and request crossbar among them: its outputs are registers, which show
 /// nothing of a RAM that was not written. Writes are of whole lines for the same reason.
 #[test]
 fn memory_system() {
-    let sizes =
-        MemorySizes { requesters: 2, channels: 2, banks: 2, bank_lines: 4, ways: 2, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 2,
+        channels: 2,
+        banks: 2,
+        bank_lines: 4,
+        ways: 2,
+        atomic_requesters: 0,
+        network: None,
+    };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
         for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
             line.next = bits(random() % 16);

@@ -21,6 +21,15 @@ pub struct MemorySizes {
     /// Requesters that may request atomic operations, from the first on; 0: none, and the banks
     /// have no [`L2Atomics`].
     pub atomic_requesters: usize,
+    /// What a network interface adds.
+    pub network: Option<NetworkSizes>,
+}
+
+/// What the memory system does for a network interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkSizes {
+    /// Its requester, one of those of atomic operations: its own are of 64 bits.
+    pub requester: usize,
 }
 
 /// The channels of the command processor that watch writes.
@@ -63,6 +72,7 @@ impl MemorySizes {
             } else {
                 0
             },
+            network: None,
         }
     }
 
@@ -71,6 +81,11 @@ impl MemorySizes {
     fn numbers(&self) -> usize {
         let banks_of_channel = self.banks / self.channels;
         (8 - banks_of_channel.ilog2() as usize).min(6)
+    }
+
+    /// The requester of the network interface.
+    fn network_requester(&self) -> Option<usize> {
+        self.network.map(|network| network.requester)
     }
 }
 
@@ -90,7 +105,7 @@ impl MemorySizes {
 ///    invalidates all lines. `busy` is high from this cycle on until the last of them is
 ///    acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -150,6 +165,10 @@ pub struct MemorySystem {
     /// The line of an atomic operation could not be read.
     #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
+    /// To the network interface: the upper half of the value of an atomic operation (one element
+    /// with a network interface).
+    #[count(networks)]
+    pub written_high: Vec<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
@@ -178,7 +197,7 @@ pub struct MemorySystem {
 
     #[init(RequestCrossbar::new(sizes.requesters, sizes.banks))]
     requests: RequestCrossbar,
-    #[init(ResponseCrossbar::new(sizes.requesters, sizes.banks, sizes.atomic_requesters > 0))]
+    #[init(ResponseCrossbar::new(sizes.requesters, sizes.banks, sizes.atomic_requesters > 0, sizes.network_requester()))]
     responses: ResponseCrossbar,
     #[init(atomics(sizes))]
     atomics: Vec<L2Atomics>,
@@ -208,6 +227,8 @@ pub struct MemorySystem {
     _atomic_monitors: usize,
     #[init(watched)]
     _watched: usize,
+    #[init(networks)]
+    _networks: usize,
     #[init(sizes.channels)]
     _channels: usize,
     #[init(sizes.banks / sizes.channels)]
@@ -217,7 +238,10 @@ pub struct MemorySystem {
 /// The atomic units, one for each bank; none without atomic instructions.
 fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
     let count = if sizes.atomic_requesters > 0 { sizes.banks } else { 0 };
-    (0..count).map(|bank| L2Atomics::new(sizes.atomic_requesters, bank, sizes.banks, PATIENCE)).collect()
+    let MemorySizes { atomic_requesters, banks, .. } = sizes;
+    (0..count)
+        .map(|bank| L2Atomics::new(atomic_requesters, bank, banks, PATIENCE, sizes.network_requester()))
+        .collect()
 }
 
 /// The write monitors, one for each bank; none if nobody watches.
@@ -247,7 +271,8 @@ impl MemorySystem {
         let words = if atomic_requesters > 0 { requesters } else { 0 };
         let skip = banks.ilog2() as usize;
         let watched = watchers.harts * watchers.channels;
-        Self::wired(sizes, watchers, numbers, words, skip, watched)
+        let networks = usize::from(sizes.network.is_some());
+        Self::wired(sizes, watchers, numbers, words, skip, watched, networks)
     }
 }
 
@@ -370,6 +395,12 @@ impl Logic for MemorySystem {
                 self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
                 self.atomics[b].other_thread[k].next = self.atomics[k].event_thread.val();
             }
+        }
+        for k in 0..self._networks {
+            for b in 0..self._atomic_banks {
+                self.responses.bank_written_high[b].next = self.atomics[b].written_word_high[k].val();
+            }
+            self.written_high[k].next = self.responses.written_high[k].val();
         }
         for i in 0..self._answers_with_words {
             self.written_word[i].next = self.responses.written_word[i].val();

@@ -265,26 +265,54 @@ const RANDOM: Pace = Pace { latency: (1, 40), ready: 0.7 };
 
 #[test]
 fn one_requester_on_one_tiny_bank() {
-    let sizes =
-        MemorySizes { requesters: 1, channels: 1, banks: 1, bank_lines: 4, ways: 2, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 1,
+        channels: 1,
+        banks: 1,
+        bank_lines: 4,
+        ways: 2,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, RANDOM, 40, 8);
 }
 
 #[test]
 fn three_requesters_on_two_banks() {
-    let sizes =
-        MemorySizes { requesters: 3, channels: 1, banks: 2, bank_lines: 16, ways: 4, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 3,
+        channels: 1,
+        banks: 2,
+        bank_lines: 16,
+        ways: 4,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, RANDOM, 120, 8);
-    let sizes =
-        MemorySizes { requesters: 3, channels: 2, banks: 2, bank_lines: 8, ways: 1, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 3,
+        channels: 2,
+        banks: 2,
+        bank_lines: 8,
+        ways: 1,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, Pace { latency: (1, 1), ready: 1.0 }, 60, 8);
 }
 
 #[test]
 #[ignore = "minutes: the model of eight banks"]
 fn five_requesters_on_eight_banks_and_four_channels() {
-    let sizes =
-        MemorySizes { requesters: 5, channels: 4, banks: 8, bank_lines: 32, ways: 4, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 5,
+        channels: 4,
+        banks: 8,
+        bank_lines: 32,
+        ways: 4,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, Pace { latency: (1, 150), ready: 0.9 }, 400, 6);
 }
 
@@ -336,7 +364,15 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
 }
 
 fn check_rate(channels: usize, banks: usize, requesters: usize, expected: f64) {
-    let sizes = MemorySizes { requesters, channels, banks, bank_lines: 1024, ways: 4, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters,
+        channels,
+        banks,
+        bank_lines: 1024,
+        ways: 4,
+        atomic_requesters: 0,
+        network: None,
+    };
     let rate = packets_per_cycle(sizes, 100);
     println!("{channels} channels, {banks} banks: {rate:.3} packets a cycle");
     assert!(rate >= expected, "{channels} channels, {banks} banks: {rate:.3} packets a cycle");

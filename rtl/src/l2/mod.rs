@@ -36,7 +36,7 @@ pub use axi4::Axi4Master;
 pub use bank::L2Bank;
 pub use channel::MemoryChannel;
 pub use fetches::L2Fetches;
-pub use memory_system::{MemorySizes, MemorySystem, Watchers};
+pub use memory_system::{MemorySizes, MemorySystem, NetworkSizes, Watchers};
 pub use number_pool::NumberPool;
 pub use request_crossbar::RequestCrossbar;
 pub use response_crossbar::ResponseCrossbar;
