@@ -25,6 +25,7 @@ fn machine(program: &Program) -> Machine {
         protection: Protection::Windows { read: [all, closed], write: [closed, all] },
         scratchpad: program.features.scratchpad,
         instret: program.features.instret,
+        network: false,
         watchdog: false,
     }
 }
