@@ -210,6 +210,11 @@ pub struct Bench {
     pub rng: ChaCha8Rng,
     pub pace: Pace,
     pub cycle: u64,
+    /// What the line lock of a network interface gets: from the start, every line below 4 MiB is one
+    /// of a ring.
+    pub lock_enable: bool,
+    pub lock_base: u64,
+    pub lock_area_log2: u64,
     /// Requests of maintenance for the next cycle.
     pub clean: bool,
     pub invalidate: bool,
@@ -253,6 +258,9 @@ const OUTPUTS: [(&str, usize); 11] = [
 ];
 const SINGLE_OUTPUTS: [(&str, usize); 4] =
     [("busy", 1), ("bus_errors", 4), ("lines_read", 32), ("lines_written", 32)];
+const LOCK_INPUTS: [(&str, usize); 3] =
+    [("line_lock_enable", 1), ("line_lock_base", 26), ("line_lock_area_log2", 5)];
+const LOCK_OUTPUTS: [&str; 2] = ["line_lock_refused", "line_lock_expired"];
 const AXI_INPUTS: [(&str, usize); 11] = [
     ("awready", 1),
     ("wready", 1),
@@ -307,6 +315,10 @@ impl Bench {
         if sizes.network.is_some() {
             outputs.insert("written_high", output("written_high", 32, 1));
         }
+        if sizes.network.is_some() {
+            inputs.extend(LOCK_INPUTS.map(|(name, width)| (name, input(name, width, 1))));
+            outputs.extend(LOCK_OUTPUTS.map(|name| (name, output(name, 32, 1))));
+        }
         outputs.extend(SINGLE_OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, 1))));
         let axi = |c: usize, name: &str| format!("m_axi_{c}_{name}");
         let axi_in = (0..sizes.channels)
@@ -328,6 +340,9 @@ impl Bench {
             rng,
             pace,
             cycle: 0,
+            lock_enable: true,
+            lock_base: 0,
+            lock_area_log2: 22,
             clean: false,
             invalidate: false,
             busy: false,
@@ -377,6 +392,11 @@ impl Bench {
         }
         self.put("clean", 0, self.clean.into());
         self.put("invalidate", 0, self.invalidate.into());
+        if self.inputs.contains_key("line_lock_enable") {
+            self.put("line_lock_enable", 0, self.lock_enable.into());
+            self.put("line_lock_base", 0, self.lock_base);
+            self.put("line_lock_area_log2", 0, self.lock_area_log2);
+        }
         (0..self.channels.len()).for_each(|c| self.drive_channel(c));
         for wires in self.inputs.values().chain(self.axi_in.iter().flat_map(|wires| wires.values())) {
             self.model.set_words(wires.handle, &wires.words);
@@ -528,6 +548,12 @@ impl Bench {
         let [hits, misses, writes] = ["counters_read_hits", "counters_read_misses", "counters_writes"]
             .map(|name| self.outputs[name].get(requester));
         Counts { hits, misses, writes }
+    }
+
+    /// Locks refused and locks expired, with a network interface.
+    pub fn locks(&self) -> (u64, u64) {
+        let [refused, expired] = LOCK_OUTPUTS.map(|name| self.outputs[name].get(0));
+        (refused, expired)
     }
 
     /// The counters of lines as the design has them: read from and written to memory.
