@@ -70,6 +70,9 @@ pub struct ArrayArgs {
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner
     #[arg(long)]
     spawn_slots: Option<usize>,
+    /// Give the array a network interface (RoCEv2)
+    #[arg(long)]
+    network: bool,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -134,6 +137,7 @@ impl ArrayArgs {
         config.oldest_first |= self.oldest_first;
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
+        config.network |= self.network;
         config.validate()?;
         Ok(config)
     }

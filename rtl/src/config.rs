@@ -77,6 +77,9 @@ pub struct Config {
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner.
     #[serde(default)]
     pub spawn_slots: usize,
+    /// The array has a network interface: puts of other nodes and to them, as frames of RoCEv2.
+    #[serde(default)]
+    pub network: bool,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -179,6 +182,7 @@ impl Config {
             instruction_cache_lines,
             instruction_cache_ways: 1,
             spawn_slots: 0,
+            network: false,
             trace: false,
         };
         Ok(match name {
@@ -258,11 +262,14 @@ impl Config {
         let possible = self.command_cache_lines == 0
             || (power(self.command_cache_lines, 16, 512) && self.command_threads > 0);
         range("command_cache_lines", self.command_cache_lines, possible, lines)?;
-        let others = usize::from(self.command_requester()) + usize::from(self.packet_ports);
+        let others = usize::from(self.command_requester())
+            + usize::from(self.packet_ports)
+            + usize::from(self.network);
         let most = [
             "1 to 32",
-            "1 to 31 with packet ports, command processor or thread spawner",
-            "1 to 30 with packet ports and command processor or thread spawner",
+            "1 to 31 with packet ports, network interface, command processor or thread spawner",
+            "1 to 30 with two of packet ports, network interface, and command processor or thread spawner",
+            "1 to 29 with packet ports, network interface, and command processor or thread spawner",
         ][others];
         range("cores", self.cores, self.cores + others <= MAX_CORES, most)?;
         range("lanes", self.lanes, matches!(self.lanes, 1 | 2 | 4 | 8 | 16 | 32), "1, 2, 4, 8, 16 or 32")?;
@@ -327,9 +334,13 @@ mod tests {
         let error = Config { command_threads: 1, ..config.clone() }.validate().unwrap_err().to_string();
         assert_eq!(
             error,
-            "cores: 31 is not possible; expected 1 to 30 with packet ports and command processor or thread spawner"
+            "cores: 31 is not possible; expected 1 to 30 with two of packet ports, network interface, and command processor or thread spawner"
         );
         config.validate().unwrap();
+        let error =
+            Config { cores: 32, packet_ports: false, network: true, ..config }.validate().unwrap_err();
+        let expected = "1 to 31 with packet ports, network interface, command processor or thread spawner";
+        assert_eq!(error.to_string(), format!("cores: 32 is not possible; expected {expected}"));
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");

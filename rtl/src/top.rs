@@ -7,7 +7,8 @@ use crate::core::ShaderCore;
 use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
-use crate::ports::{AxiLite, Trace};
+use crate::net::NetInterface;
+use crate::ports::{AxiLite, StreamIn, StreamOut, Trace};
 use crate::prelude::*;
 use crate::spawn::{ThreadSpawner, WriteMerge};
 use crate::stream::PacketPorts;
@@ -19,7 +20,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize)]
+#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize, networks: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -74,6 +75,14 @@ pub struct HermesTop<const LANES: usize> {
     /// It is taken.
     #[count(ports)]
     pub m_axis_tx_tready: Vec<Signal<In, Bit>>,
+
+    // Network interface: only if the configuration has it
+    /// Frames of RoCEv2 from other nodes.
+    #[count(networks)]
+    pub s_axis_net: Vec<StreamIn>,
+    /// Frames of RoCEv2 to other nodes.
+    #[count(networks)]
+    pub m_axis_net: Vec<StreamOut>,
 
     // Trace: one-cycle events
     /// A warp was issued.
@@ -151,6 +160,8 @@ pub struct HermesTop<const LANES: usize> {
     command: Vec<CommandProcessor>,
     #[count(usize::from(config.command_requester()))]
     write_merge: Vec<WriteMerge>,
+    #[count(networks)]
+    network: Vec<NetInterface>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
@@ -159,6 +170,8 @@ pub struct HermesTop<const LANES: usize> {
     #[init(ports)]
     _ports: usize,
     #[init(config.cores + usize::from(config.command_requester()))]
+    _network_requester: usize,
+    #[init(config.cores + usize::from(config.command_requester()) + networks)]
     _port_requester: usize,
     #[init(usize::from(config.command_requester()))]
     _requesters: usize,
@@ -175,6 +188,8 @@ pub struct HermesTop<const LANES: usize> {
     _commands: usize,
     #[init(command_traces)]
     _command_traces: usize,
+    #[init(networks)]
+    _networks: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -210,7 +225,8 @@ impl<const LANES: usize> HermesTop<LANES> {
         let ulis = usize::from(config.uli_channels > 0);
         let captures = ulis * spawns;
         let command_traces = if config.trace { commands } else { 0 };
-        Self::wired(config, traced, ports, spawns, captures, commands, ulis, command_traces)
+        let networks = usize::from(config.network);
+        Self::wired(config, traced, ports, spawns, captures, commands, ulis, command_traces, networks)
     }
 }
 
@@ -318,6 +334,26 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             self.write_merge[k].completions.data.next = bits::<512>(0);
             self.write_merge[k].completions.strobe.next = bits::<64>(0);
             self.write_merge[k].completions.tag.next = bits::<6>(0);
+        }
+
+        // Network interface: the requester behind that
+        for k in 0..self._networks {
+            connect!(self.registers.network[k], self.network[k].control);
+            connect!(self.s_axis_net[k], self.network[k].rx);
+            connect!(self.m_axis_net[k], self.network[k].tx);
+            self.memory.read_valid[self._network_requester + k].next = false;
+            self.memory.read_line[self._network_requester + k].next = bits::<26>(0);
+            self.memory.read_tag[self._network_requester + k].next = bits::<7>(0);
+            self.memory.write_valid[self._network_requester + k].next = self.network[k].write.valid.val();
+            self.memory.write_line[self._network_requester + k].next = self.network[k].write.line.val();
+            self.memory.write_data[self._network_requester + k].next = self.network[k].write.data.val();
+            self.memory.write_strobe[self._network_requester + k].next = self.network[k].write.strobe.val();
+            self.memory.write_tag[self._network_requester + k].next = self.network[k].write.tag.val();
+            self.network[k].write.ready.next = self.memory.write_ready[self._network_requester + k].val();
+            self.network[k].write.written_valid.next =
+                self.memory.written_valid[self._network_requester + k].val();
+            self.network[k].write.written_tag.next =
+                self.memory.written_tag[self._network_requester + k].val();
         }
 
         // Thread spawner

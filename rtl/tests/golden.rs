@@ -37,6 +37,7 @@ fn configurations() -> Vec<(String, Config)> {
             command_cache_lines: 64,
             uli_channels: 2,
             spawn_slots: 16,
+            network: true,
             trace: true,
             ..plain.clone()
         };

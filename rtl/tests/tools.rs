@@ -109,13 +109,15 @@ fn fpga_preset_is_clean_and_synthesizes() {
     synthesize(folder.path(), 8, 1);
 }
 
-/// The ports of an array with packet ports and two channels.
+/// The ports of an array with packet ports and two channels, and with a network interface.
 #[test]
-fn packet_ports_are_clean() {
-    let config = Config { packet_ports: true, channels: 2, ..Config::preset("default").unwrap() };
-    let folder = emit_config(&config);
-    lint_and_parse(folder.path());
-    elaborate(folder.path());
+fn packet_ports_and_network_interface_are_clean() {
+    for (packet_ports, network) in [(true, false), (false, true)] {
+        let config = Config { packet_ports, network, channels: 2, ..Config::preset("default").unwrap() };
+        let folder = emit_config(&config);
+        lint_and_parse(folder.path());
+        elaborate(folder.path());
+    }
 }
 
 /// Command processor, user-level interrupts and thread spawner, alone and together.
@@ -207,6 +209,7 @@ fn no_variable_is_driven_by_two_blocks() {
             command_cache_lines: 64,
             uli_channels: 2,
             spawn_slots: 16,
+            network: true,
             ..Config::preset(preset).unwrap()
         };
         let design = emit_top(&config).unwrap();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hermes_rtl::emit::emit;
-use hermes_rtl::net::{cause, word, NetInterface};
+use hermes_rtl::net::{cause, counter, word, NetInterface};
 use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -24,6 +24,8 @@ const KEY: u32 = 0x8765_4321;
 const WINDOW: u32 = 0x10_0000;
 const WINDOW_BYTES: u32 = 0x1000;
 const BASE: u64 = 0x7fff_1234_0000;
+/// Bytes of the payload of a packet, at most.
+const LONGEST: u32 = 4096;
 /// Sequence numbers at first.
 const SEND: u32 = 0xff_fffe;
 const EXPECT: u32 = 0xff_ff00;
@@ -53,6 +55,10 @@ struct Interface {
     partial: Vec<u8>,
     memory: BTreeMap<u32, u8>,
     outstanding: VecDeque<u64>,
+    /// Frames that found no room.
+    no_room: u64,
+    /// In how many of 100 cycles memory takes a write.
+    memory_rate: u32,
     rng: ChaCha8Rng,
 }
 
@@ -63,7 +69,9 @@ impl Interface {
         let model = library.instantiate().unwrap();
         let clock = model.input("clk", 1).unwrap();
         let (outcomes, sent, partial, memory, outstanding) = Default::default();
-        let mut this = Self { model, clock, outcomes, sent, partial, memory, outstanding, rng };
+        let (no_room, memory_rate) = (0, 80);
+        let mut this =
+            Self { model, clock, outcomes, sent, partial, memory, outstanding, no_room, memory_rate, rng };
         this.set("rst", 1, 1);
         this.cycle();
         this.cycle();
@@ -91,14 +99,14 @@ impl Interface {
             (word::SEND, SEND),
             (word::EXPECT, EXPECT),
         ];
-        this.set("control_write_pair", 4, PAIR.into());
+        this.set("control_table_pair", 4, PAIR.into());
         for (word, value) in words {
-            this.set("control_write", 1, 1);
-            this.set("control_write_word", 4, word);
-            this.set("control_write_value", 32, value.into());
+            this.set("control_table_write", 1, 1);
+            this.set("control_table_word", 4, word);
+            this.set("control_table_value", 32, value.into());
             this.cycle();
         }
-        this.set("control_write", 1, 0);
+        this.set("control_table_write", 1, 0);
         this.set("control_set_state", 1, 1);
         this.set("control_state_pair", 4, PAIR.into());
         this.set("control_up", 1, 1);
@@ -124,7 +132,7 @@ impl Interface {
 
     /// A cycle: memory and wire pause now and then.
     fn cycle(&mut self) {
-        let ready = [self.rng.gen_bool(0.8), self.rng.gen_bool(0.8)].map(u64::from);
+        let ready = [80, self.memory_rate].map(|rate| u64::from(self.rng.gen_ratio(rate, 100)));
         self.set("tx_tready", 1, ready[0]);
         self.set("write_ready", 1, ready[1]);
         let done = if self.rng.gen_bool(0.5) { self.outstanding.pop_front() } else { None };
@@ -147,37 +155,56 @@ impl Interface {
             }
             self.outstanding.push_back(self.get("write_tag", 6));
         }
-        match self.get("control_cause", 3) {
-            0 => {}
-            why => self.outcomes.push(Outcome::Dropped(why)),
-        }
-        for (name, outcome) in [
-            ("control_unknown", Outcome::Unknown),
-            ("control_refused", Outcome::Refused),
-            ("control_performed", Outcome::Written),
-        ] {
-            if self.get(name, 1) == 1 {
-                self.outcomes.push(outcome);
+        let events = self.get("events", counter::COUNT);
+        for number in (0..counter::COUNT as u64).filter(|number| events >> number & 1 == 1) {
+            match number {
+                counter::FRAMES_IN => self.outcomes.push(Outcome::Written),
+                counter::UNKNOWN => self.outcomes.push(Outcome::Unknown),
+                counter::REFUSED => self.outcomes.push(Outcome::Refused),
+                counter::NO_ROOM => self.no_room += 1,
+                counter::CAUSE_1..counter::UNKNOWN => {
+                    self.outcomes.push(Outcome::Dropped(number - counter::CAUSE_1 + cause::SHORT));
+                }
+                _ => {}
             }
         }
-        assert_eq!(self.get("control_no_room", 1), 0);
         self.model.rise(self.clock).unwrap();
+    }
+
+    /// A cycle with a beat at the input: its bytes, TKEEP, TLAST and TUSER; what is not said is anything.
+    fn beat(&mut self, beat: Option<(&[u8], u64, bool, u32)>) {
+        let (part, keep, last, user) = beat.unwrap_or((&[], self.rng.gen(), self.rng.gen(), self.rng.gen()));
+        let mut bytes: [u8; 64] = std::array::from_fn(|_| self.rng.gen());
+        bytes[..part.len()].copy_from_slice(part);
+        let words: Vec<u32> =
+            bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        let port = self.model.input("rx_tdata", 512).unwrap();
+        self.model.set_words(port, &words);
+        self.set("rx_tvalid", 1, beat.is_some().into());
+        self.set("rx_tkeep", 64, keep);
+        self.set("rx_tlast", 1, last.into());
+        self.set("rx_tuser", 32, user.into());
+        self.cycle();
+    }
+
+    /// Waits until it has told `count` outcomes, with a fast memory.
+    fn drain(&mut self, count: usize) {
+        self.memory_rate = 100;
+        for _ in 0..40_000 {
+            if self.outcomes.len() >= count {
+                return;
+            }
+            self.beat(None);
+        }
+        panic!("{} outcomes of {count}", self.outcomes.len());
     }
 
     /// Gives it a frame, and waits for its outcome.
     fn receive(&mut self, frame: &[u8]) -> Outcome {
         let beats = frame.chunks(64).count();
         for (index, part) in frame.chunks(64).enumerate() {
-            let mut bytes: [u8; 64] = std::array::from_fn(|_| self.rng.gen());
-            bytes[..part.len()].copy_from_slice(part);
-            let words: Vec<u32> =
-                bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-            let port = self.model.input("rx_tdata", 512).unwrap();
-            self.model.set_words(port, &words);
-            self.set("rx_tvalid", 1, 1);
-            self.set("rx_tkeep", 64, u64::MAX >> (64 - part.len()));
-            self.set("rx_tlast", 1, (index + 1 == beats).into());
-            self.cycle();
+            let last = index + 1 == beats;
+            self.beat(Some((part, u64::MAX >> (64 - part.len()), last, 0)));
         }
         self.set("rx_tvalid", 1, 0);
         for _ in 0..2_000 {
@@ -186,6 +213,7 @@ impl Interface {
             }
             self.cycle();
         }
+        assert_eq!(self.no_room, 0);
         assert_eq!(self.outcomes.len(), 1, "{:?} for a frame of {} bytes", self.outcomes, frame.len());
         self.outcomes.pop().unwrap()
     }
@@ -287,8 +315,8 @@ fn expected(bytes: &[u8], sequence: u32) -> (Outcome, Option<(u32, Vec<u8>)>) {
                 if frame.opcode == opcode::WRITE_ONLY
                     && frame.sequence == sequence
                     && length as usize == frame.payload.len()
-                    && length > 0
-                    && address >> 32 == 0 =>
+                    && (1..=LONGEST).contains(&length)
+                    && address <= (1 << 32) - u64::from(length) =>
             {
                 (Outcome::Written, Some((address as u32, frame.payload)))
             }
@@ -322,6 +350,100 @@ fn frames_are_judged_as_the_golden_model_does() {
     for outcome in causes.chain([Outcome::Written, Outcome::Refused, Outcome::Unknown]) {
         assert!(seen.get(&outcome).is_some_and(|count| *count > 10), "{outcome:?} in {seen:?}");
     }
+}
+
+/// Frames without a pause between them, damaged ones, some that are too long for the buffer, with a memory that stops now and then, and `enable` low for
+/// some of them: what has room is judged as the golden model does, in the order in which it came, and nothing else is written.
+#[test]
+fn a_stream_of_frames_with_overflows() {
+    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
+    let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
+    let (mut sequence, mut expects, mut memory) = (EXPECT, Vec::new(), BTreeMap::new());
+    let (mut no_room, mut disabled, mut too_long, mut longest) = (0, 0, 0, 0);
+    for round in 0..4_000 {
+        // Memory is fast, slow, and stops.
+        interface.memory_rate = [100, 100, 100, 5, 0][round / 20 % 5];
+        let busy = round / 400 % 2 == 0;
+        let mut frame = frame(&mut rng, sequence);
+        if rng.gen_bool(0.05) {
+            let length = [4_095, 4_096, 4_097, 8_000, 8_122, 8_123, 8_128][rng.gen_range(0..7)];
+            frame.payload = (0..length).map(|_| rng.gen()).collect();
+            frame.opcode = opcode::WRITE_ONLY;
+            let address = rng.gen_range(0..0x1_0000);
+            frame.extended = Extended::Rdma { address, key: 0, length: length as u32 };
+        }
+        // To the end of the address space, and behind it
+        if let (true, Extended::Rdma { address, .. }) = (rng.gen_bool(0.05), &mut frame.extended) {
+            *address = (1 << 32) - rng.gen_range(1..200);
+        }
+        let mut bytes = frame.bytes();
+        if rng.gen_bool(0.3) {
+            change(&mut bytes, &mut rng);
+        }
+        // The buffer has 512 beats, of which one stays free.
+        if rng.gen_bool(0.01) {
+            bytes.resize(64 * rng.gen_range(509..514), 0);
+            interface.drain(expects.len());
+        }
+        // What makes it damaged: the mark, or TKEEP of a beat
+        let beats = bytes.chunks(64).count();
+        let marked = rng.gen_bool(0.03);
+        let hole = rng.gen_bool(0.03).then(|| rng.gen_range(0..beats));
+        let before = interface.no_room;
+        // Only what `enable` is in the first beat counts.
+        let enabled = rng.gen_bool(0.95);
+        for (index, part) in bytes.chunks(64).enumerate() {
+            while rng.gen_bool(if busy { 0.02 } else { 0.7 }) {
+                interface.beat(None);
+            }
+            let enable = if index == 0 { enabled } else { rng.gen_bool(0.5) };
+            interface.set("control_enable", 1, enable.into());
+            let last = index + 1 == beats;
+            let mut keep = u64::MAX >> (64 - part.len());
+            if hole == Some(index) {
+                keep &= !(1 << rng.gen_range(0..part.len() - usize::from(last && part.len() > 1)));
+            }
+            let user: u32 = rng.gen();
+            let user = if last { user << 1 >> 1 | u32::from(marked) << 31 } else { user };
+            interface.beat(Some((part, keep, last, user)));
+        }
+        if !enabled {
+            disabled += 1;
+            assert_eq!(interface.no_room, before);
+            continue;
+        }
+        if interface.no_room > before {
+            no_room += 1;
+            too_long += usize::from(beats > 511);
+            continue;
+        }
+        longest = longest.max(beats);
+        let (outcome, written) = expected(&bytes, sequence);
+        if marked || hole.is_some() {
+            expects.push(Outcome::Dropped(cause::SHORT));
+            continue;
+        }
+        expects.push(outcome);
+        if let Some((address, payload)) = written {
+            sequence = (sequence + 1) & 0xff_ffff;
+            for (at, byte) in (u64::from(address)..).zip(payload) {
+                memory.insert(at as u32, byte);
+            }
+        }
+    }
+    interface.drain(expects.len());
+    let is_written = |outcome: &Outcome| *outcome == Outcome::Written;
+    let written = [&interface.outcomes, &expects].map(|all| all.iter().filter(|one| is_written(one)).count());
+    let drops = [&interface.outcomes, &expects]
+        .map(|all| all.iter().filter(|one| !is_written(one)).copied().collect::<Vec<_>>());
+    let first = drops[0].iter().zip(&drops[1]).position(|(got, expected)| got != expected);
+    assert_eq!((first, drops[0].len()), (None, drops[1].len()), "frames that are dropped");
+    assert_eq!(written[0], written[1], "frames that are written");
+    let first = memory.iter().find(|(at, byte)| interface.memory.get(at) != Some(byte));
+    assert_eq!((first, memory.len()), (None, interface.memory.len()), "what was written");
+    assert_eq!(longest, 511, "the longest frame that has room");
+    let counts = [no_room, disabled, too_long, written[0]];
+    assert!(counts.iter().zip([100, 100, 2, 500]).all(|(count, least)| *count > least), "{counts:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::header::HeaderPort;
 use crate::options::Direction;
 
 /// Changes whenever the functions below, the order of calls (`order`), the loops (`loops`) or the parts of functions (`cut`) change; part of the cache key.
-pub(crate) const WRAPPER_VERSION: u32 = 7;
+pub(crate) const WRAPPER_VERSION: u32 = 8;
 
 /// Name of the class that Verilator generates.
 pub(crate) const CLASS: &str = "Vmodel";
@@ -179,6 +179,8 @@ HERMES_API void hermes_model_trace_close(Instance* instance) {
 
 HERMES_API void hermes_model_delete(Instance* instance) {
     hermes_model_trace_close(instance);
+    // The model's scopes leave the context of the thread, which may be that of an instance that is gone.
+    Verilated::threadContextp(&instance->context);
     try {
         instance->top->final();
     } catch (...) {

@@ -312,6 +312,27 @@ fn instances_share_their_code() {
 }
 
 /// A shared module with 32 lanes, whose C++ is loops over arrays, is the same as the module as Verilator writes it.
+/// `$display` with `%m` gives the model a scope, which the run-time library keeps in the context of the thread.
+#[test]
+fn instances_end_in_any_order() {
+    let cache = tempfile::tempdir().unwrap();
+    let text = "module part(input wire clk, input wire a, output reg q);
+                  always @(posedge clk) begin q <= a; if (q & ~a) $display(\"%m\"); end
+                endmodule";
+    let library = Model::build(text, &options("part", cache.path())).unwrap();
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let mut models = [0; 3].map(|_| Some(library.instantiate().unwrap()));
+        for model in models.iter_mut().flatten() {
+            let (clk, a, q) =
+                (model.input("clk", 1).unwrap(), model.input("a", 1).unwrap(), model.output("q", 1).unwrap());
+            model.set_u64(a, 1);
+            model.tick(clk).unwrap();
+            assert_eq!(model.get_u64(q), 1);
+        }
+        order.map(|index| drop(models[index].take()));
+    }
+}
+
 #[test]
 fn lanes_in_loops_are_the_same() {
     let folder = tempfile::tempdir().unwrap();

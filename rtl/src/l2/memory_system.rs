@@ -71,6 +71,7 @@ impl MemorySizes {
         Self {
             requesters: config.cores
                 + usize::from(config.command_requester())
+                + usize::from(config.network)
                 + usize::from(config.packet_ports),
             channels: config.channels,
             banks: config.l2_banks,

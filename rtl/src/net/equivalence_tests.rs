@@ -1,8 +1,8 @@
 //! Units of this folder against their emitted Verilog.
 
 use super::{
-    testing, ByteRotate, FrameBuffer, FrameBuilder, FrameCheck, HeaderBytes, Icrc, InlinePut, NetInterface,
-    PayloadWriter, QueuePairs, Receiver,
+    testing, ByteRotate, FrameBuffer, FrameBuilder, FrameCheck, HeaderBytes, Icrc, InlinePut, NetCounters,
+    NetInterface, PayloadWriter, QueuePairs, Receiver,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -106,6 +106,11 @@ fn inline_put() {
 }
 
 #[test]
+fn net_counters() {
+    check_with(NetCounters::default(), 1_000, |_, _, _| {});
+}
+
+#[test]
 fn receiver() {
     check_with(Receiver::default(), 4_000, |uut, random, _| {
         let mut frame = uut.checked.next;
@@ -127,8 +132,8 @@ fn receiver() {
 #[test]
 fn net_interface() {
     check_with(NetInterface::default(), 1_000, |uut, random, _| {
-        uut.rx_tkeep.next = keep(random);
-        uut.rx_tlast.next = random() % 3 == 0;
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tlast.next = random() % 3 == 0;
         uut.control.enable.next = random() % 64 != 0;
     });
 }

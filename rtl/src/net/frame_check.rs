@@ -54,9 +54,9 @@ pub struct CheckedFrame {
 /// header, ICRC, opcode.
 ///
 /// 1. A frame is taken (`stored_take`) when none is in progress and the one before has been taken from `checked`.
-/// 2. It reads a beat in four cycles, as the ICRC takes 16 bytes a cycle: `read_enable` with `read_beat`; the beat comes in the next cycle. A read
+/// 2. It reads a beat every four cycles, as the ICRC takes 16 bytes a cycle: `read_enable` with `read_beat`; the beat comes in the next cycle. A read
 ///    waits while `read_ready` is low.
-/// 3. `checked_valid` with `checked` from the fourth cycle after the last bytes on, until `checked_take`. A frame that ends too soon, or that is no
+/// 3. `checked_valid` with `checked` from the second cycle after the one in which the last bytes go through the ICRC, until `checked_take`. A frame that ends too soon, or that is no
 ///    IPv4, is told as soon as that is known.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameCheck {
@@ -134,7 +134,9 @@ impl Logic for FrameCheck {
         // The first beat stays a cycle longer, until its length is known.
         let feeds = self.here.q.val() && (!is_first || self.summed.q.val()) && !self.ended.q.val();
         let passes = feeds && self.quarter.q.val().all();
-        let free = !self.came.q.val() && (!self.here.q.val() || passes);
+        // The next beat is read while the last two quarters go, so that it is here when they are through.
+        let frees = feeds && self.quarter.q.val().get_bit(1);
+        let free = !self.came.q.val() && (!self.here.q.val() || frees);
         let more = self.next.q.val() < whole.beats;
         let reads = self.busy.q.val() && !self.ended.q.val() && free && more;
         self.read_enable.next = reads;

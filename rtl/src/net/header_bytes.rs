@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 /// Puts the headers of a frame into their bytes: Ethernet, IPv4, UDP (port 4791), base transport header, and the one behind it.
 ///
-/// 1. `head` and `identity` stand for two cycles and longer; `bytes` and `length` are right from the second on, since the sum of the IPv4
+/// 1. `head` and `identity` stand for two cycles and longer; `bytes` are right from the second on, since the sum of the IPv4
 ///    header is taken in a register.
 /// 2. `bytes` are the 54 bytes up to the base transport header, then those of the extension, then zeros.
 ///
@@ -22,8 +22,6 @@ pub struct HeaderBytes {
     pub identity: Signal<In, NetIdentity>,
     /// The bytes, the first in bits 7:0.
     pub bytes: Signal<Out, Bits<656>>,
-    /// Bytes of the headers: 54 and the extension.
-    pub length: Signal<Out, Bits<7>>,
     /// Bytes of the frame before its ICRC: headers and payload, filled up to a multiple of 4.
     pub covered: Signal<Out, Bits<13>>,
     sum: Register<Bits<19>>,
@@ -42,7 +40,6 @@ impl Logic for HeaderBytes {
         // Of the IPv4 packet, which ends with the ICRC, and of the UDP datagram
         let total = bit_cast::<16, 13>(whole) - bits::<16>(10);
         let datagram = bit_cast::<16, 13>(whole) - bits::<16>(30);
-        self.length.next = header;
         self.covered.next = whole;
 
         // The checksum: 0x4500, 0x4000 and 0x4011 are constant.

@@ -3,6 +3,7 @@
 //! Sources: InfiniBand Architecture Specification, volume 1 (transport headers, chapter 9; RoCEv2, annex A17); RFC 791, RFC 768.
 
 mod byte_rotate;
+mod counters;
 mod frame_buffer;
 mod frame_builder;
 mod frame_check;
@@ -16,6 +17,7 @@ mod queue_pairs;
 mod receiver;
 
 pub use byte_rotate::ByteRotate;
+pub use counters::{counter, NetCounters};
 pub use frame_buffer::{FrameBuffer, StoredFrame};
 pub use frame_builder::FrameBuilder;
 pub use frame_check::{cause, CheckedFrame, FrameCheck};
@@ -23,7 +25,7 @@ pub use frame_head::{FrameHead, NetIdentity};
 pub use header_bytes::HeaderBytes;
 pub use icrc::{Icrc, RESIDUE};
 pub use inline_put::InlinePut;
-pub use net_interface::{NetControl, NetInterface};
+pub use net_interface::NetInterface;
 pub use payload_writer::{PayloadPlace, PayloadWriter};
 pub use queue_pairs::{word, QueuePairs, SendPair, QUEUE_PAIRS};
 pub use receiver::Receiver;

@@ -1,7 +1,7 @@
 //! Two interfaces, each other's peers.
 
 use super::super::testing::frame;
-use super::super::{word, FrameHead};
+use super::super::{word, FrameHead, NetIdentity};
 use super::*;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
 use rand::Rng;
@@ -58,15 +58,15 @@ impl Node {
             (word::EXPECT, 0xff_fff0 + peer as u64),
         ];
         for (word, value) in words {
-            uut.control.write.next = true;
-            uut.control.write_pair.next = PAIR[node].into();
-            uut.control.write_word.next = word.into();
-            uut.control.write_value.next = value.into();
+            uut.control.table.write.next = true;
+            uut.control.table.pair.next = PAIR[node].into();
+            uut.control.table.word.next = word.into();
+            uut.control.table.value.next = value.into();
             settle(&mut uut);
-            assert!(!uut.control.write_waits.val() && !uut.control.write_refused.val());
+            assert!(!uut.control.table.waits.val() && !uut.control.table.refused.val());
             tick!(uut);
         }
-        uut.control.write.next = false;
+        uut.control.table.write.next = false;
         uut.control.set_state.next = true;
         uut.control.state_pair.next = PAIR[node].into();
         uut.control.up.next = true;
@@ -92,12 +92,12 @@ impl Node {
         rng: &mut rand_chacha::ChaCha8Rng,
     ) -> Option<Beat> {
         let uut = &mut self.uut;
-        uut.rx_tvalid.next = beat.is_some();
+        uut.rx.tvalid.next = beat.is_some();
         let (data, keep, last) =
             beat.unwrap_or_else(|| (std::array::from_fn(|_| rng.gen()), rng.gen(), rng.gen()));
-        uut.rx_tdata.next = line_to_bits(&data);
-        uut.rx_tkeep.next = keep.into();
-        uut.rx_tlast.next = last;
+        uut.rx.tdata.next = line_to_bits(&data);
+        uut.rx.tkeep.next = keep.into();
+        uut.rx.tlast.next = last;
         uut.control.post.next = post.is_some();
         uut.control.post_pair.next = 12.into();
         if let Some(words) = post {
@@ -105,7 +105,7 @@ impl Node {
             uut.control.stage.next =
                 words.iter().rev().fold(bits::<512>(0), |all, word| all << 32 | bits::<512>((*word).into()));
         }
-        uut.tx_tready.next = rng.gen_bool(0.7);
+        uut.tx.tready.next = rng.gen_bool(0.7);
         uut.write.ready.next = rng.gen_bool(0.7);
         let done = (!self.outstanding.is_empty() && rng.gen_bool(0.5))
             .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
@@ -113,8 +113,8 @@ impl Node {
         uut.write.written_tag.next = done.unwrap_or(0).into();
         settle(uut);
         let mut gone = None;
-        if uut.tx_tvalid.val() && uut.tx_tready.val() {
-            let beat = (bits_to_line(uut.tx_tdata.val()), uut.tx_tkeep.val().to_u64(), uut.tx_tlast.val());
+        if uut.tx.tvalid.val() && uut.tx.tready.val() {
+            let beat = (bits_to_line(uut.tx.tdata.val()), uut.tx.tkeep.val().to_u64(), uut.tx.tlast.val());
             self.partial.extend_from_slice(&beat.0[..beat.1.count_ones() as usize]);
             if beat.2 {
                 self.sent.push(std::mem::take(&mut self.partial));
@@ -128,10 +128,10 @@ impl Node {
             }
             self.outstanding.push_back(uut.write.tag.val().to_u64());
         }
-        self.performed += usize::from(uut.control.performed.val());
-        let cause = match uut.control.cause.val().to_u64() {
-            0 if uut.control.unknown.val() => 8,
-            0 if uut.control.refused.val() => 9,
+        self.performed += usize::from(uut.writer.performed.val());
+        let cause = match uut.receiver.cause.val().to_u64() {
+            0 if uut.receiver.unknown.val() => 8,
+            0 if uut.receiver.refused.val() => 9,
             cause => cause,
         };
         if cause != 0 {
@@ -146,7 +146,7 @@ impl Node {
 
     fn busy(&mut self) -> bool {
         settle(&mut self.uut);
-        self.uut.control.post_busy.val()
+        self.uut.control.post_refused.val()
     }
 }
 
@@ -293,6 +293,12 @@ fn frames_that_are_dropped() {
         extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(9) << 96,
         ..good(expected)
     };
+    // The last byte would have address 2^32.
+    let behind =
+        FrameHead { extension: bits::<224>(0xffff_fff9) << 160 | bits::<224>(8) << 96, ..good(expected) };
+    // A payload of more bytes than a packet has
+    let reth = bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(4_097) << 96;
+    let too_long = frame(&FrameHead { extension: reth, ..good(expected) }, &identity(0), &[0x55; 4_097]);
     let from = |head: FrameHead, who: NetIdentity| frame(&head, &who, b"12345678");
     let peer = identity(0);
     let mut broken = from(good(expected), peer);
@@ -303,6 +309,8 @@ fn frames_that_are_dropped() {
         (9, from(FrameHead { opcode: 6.into(), ..good(expected) }, peer)),
         (9, from(high, peer)),
         (9, from(longer, peer)),
+        (9, from(behind, peer)),
+        (9, too_long),
         (8, from(FrameHead { remote: PAIR[0].into(), ..good(expected) }, peer)),
         (8, from(FrameHead { remote: (PAIR[1] + 16).into(), ..good(expected) }, peer)),
         (8, from(good(expected), NetIdentity { ip: 7.into(), ..peer })),
@@ -322,7 +330,8 @@ fn frames_that_are_dropped() {
             data[..part.len()].copy_from_slice(part);
             node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, &mut rng);
         }
-        for _ in 0..60 {
+        // Sixteen bytes are judged in a cycle.
+        for _ in 0..60 + bytes.len() / 12 {
             node.cycle(None, None, &mut rng);
         }
     }

@@ -10,7 +10,8 @@ use crate::prelude::*;
 ///    free, in the order of the frames.
 /// 2. `receive_pair` names the row of [`QueuePairs`](super::QueuePairs); the answers come in the same cycle.
 /// 3. Dropped: what [`FrameCheck`](super::FrameCheck) found (`cause`); a queue pair that is not there, not up or whose peer has another address (`unknown`); another
-///    sequence number than the expected one, another opcode, or a length that is none (`refused`). Each is high for one cycle.
+///    sequence number than the expected one, another opcode, a length that is not the payload's, 0 or more than 4,096, or a payload that does not end
+///    below 2^32 (`refused`). Each is high for one cycle.
 #[derive(Clone, Debug, LogicBlock, Default)]
 pub struct Receiver {
     /// Rising-edge clock.
@@ -23,6 +24,8 @@ pub struct Receiver {
     pub checked: Signal<In, CheckedFrame>,
     /// It is taken at this edge.
     pub checked_take: Signal<Out, Bit>,
+    /// The answers are looked at.
+    pub receives: Signal<Out, Bit>,
     /// The row of the table.
     pub receive_pair: Signal<Out, Bits<4>>,
     /// The queue pair is up.
@@ -58,19 +61,25 @@ impl Logic for Receiver {
     #[hdl_gen]
     fn update(&mut self) {
         let frame = self.checked.val();
+        self.receives.next = self.checked_valid.val() && !self.reading.q.val();
         self.receive_pair.next = frame.queue_pair.get_bits::<4>(0);
         let is_good = !frame.cause.any();
         let is_known = !frame.queue_pair.get_bits::<20>(4).any()
             && self.receive_up.val()
             && (frame.ip == self.receive_ip.val());
-        // RETH: address, key, length. Addresses of memory have 32 bits.
+        // RETH: address, key, length. Addresses of memory have 32 bits, and a packet at most 4,096 bytes.
         let length = frame.extension.get_bits::<32>(96);
         let address = frame.extension.get_bits::<64>(160);
         let is_whole = (length == bit_cast::<32, 13>(frame.bytes)) && frame.bytes.any();
+        let is_longer = frame.bytes > bits::<13>(4096);
+        let behind =
+            bit_cast::<33, 32>(address.get_bits::<32>(0)) + bit_cast::<33, 13>(frame.bytes) - bits::<33>(1);
+        let is_outside = address.get_bits::<32>(32).any() || behind.get_bit(32);
         let is_expected = (frame.opcode == bits::<8>(0x0a))
             && (frame.sequence == self.expected.val())
             && is_whole
-            && !address.get_bits::<32>(32).any();
+            && !is_longer
+            && !is_outside;
         let writes = is_good && is_known && is_expected;
 
         // One frame after the other: its beats are free when its payload was read.

@@ -10,6 +10,7 @@ mod register_access;
 mod registers;
 mod retire;
 mod spawn;
+mod stream;
 mod uli;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
@@ -20,4 +21,5 @@ pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
 pub use spawn::{JobStart, LineWrite, SpawnedFinish, SpawnedWarp};
+pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};

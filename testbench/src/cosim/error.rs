@@ -98,6 +98,9 @@ pub enum CosimError {
     /// The array has no packet ports.
     #[error("the array has no packet ports (s_axis_rx, m_axis_tx)")]
     NoPacketPorts,
+    /// The array has no network interface.
+    #[error("the array has no network interface (s_axis_net, m_axis_net)")]
+    NoNetwork,
     /// A kernel left an egress list that cannot be.
     #[error("egress list of ring slot {slot}: {what}")]
     Egress {

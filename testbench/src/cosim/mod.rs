@@ -23,6 +23,7 @@ mod host;
 mod image;
 mod link;
 mod memory;
+mod network;
 mod ports;
 mod progress;
 mod session;
@@ -45,6 +46,7 @@ pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
     OKAY, SLVERR,
 };
+pub use network::{NetAddress, QueuePair};
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };

@@ -8,7 +8,7 @@ use super::error::CosimError;
 use super::image::MemoryImage;
 use super::memory::{Axi4Memory, Disturbance, MemoryOptions, MemoryStatistics};
 use super::ports::{Axi4Ports, AxiLitePorts, SpawnTracePorts, TracePorts};
-use super::stream::Streams;
+use super::stream::{Streams, NETWORK, PACKET_PORTS};
 
 /// Cycles that `rst` is high.
 const RESET_CYCLES: u64 = 4;
@@ -82,6 +82,7 @@ pub struct Simulation {
     registers: AxiLiteHost,
     memory: Axi4Memory,
     streams: Option<Streams>,
+    network: Option<Streams>,
     image: MemoryImage,
     cycle: u64,
     events: Vec<(u64, Event)>,
@@ -90,7 +91,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Connects memory and host, and source and sink of the packet ports if there are any, to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and `trace_*` of a model, and resets it.
+    /// Connects memory and host, and sources and sinks of packet ports and network interface if there are any, to the ports `clk`, `rst`, `s_axil_*`, `m_axi_0_*` (`m_axi_1_*`, ...) and `trace_*` of a model, and resets it.
     ///
     /// `memory_size` is in bytes, at most 4 GiB.
     ///
@@ -110,7 +111,8 @@ impl Simulation {
                 .transpose()?,
             registers: AxiLiteHost::new(AxiLitePorts::bind(&model, "s_axil")?),
             memory: Axi4Memory::new(Axi4Ports::bind_channels(&model)?, memory),
-            streams: Streams::bind(&model)?,
+            streams: Streams::bind(&model, PACKET_PORTS)?,
+            network: Streams::bind(&model, NETWORK)?,
             image: MemoryImage::new(memory_size),
             model,
             cycle: 0,
@@ -143,6 +145,14 @@ impl Simulation {
     /// [`CosimError::NoPacketPorts`].
     pub fn streams_mut(&mut self) -> Result<&mut Streams, CosimError> {
         self.streams.as_mut().ok_or(CosimError::NoPacketPorts)
+    }
+
+    /// What stands at the network interface.
+    ///
+    /// # Errors
+    /// [`CosimError::NoNetwork`].
+    pub fn network_mut(&mut self) -> Result<&mut Streams, CosimError> {
+        self.network.as_mut().ok_or(CosimError::NoNetwork)
     }
 
     /// The contents of the memory.
@@ -219,7 +229,7 @@ impl Simulation {
         self.model.fall(self.clock)?;
         self.registers.sample(&self.model);
         self.memory.sample(&self.model, self.cycle);
-        if let Some(streams) = &mut self.streams {
+        for streams in self.streams.iter_mut().chain(&mut self.network) {
             streams.sample(&self.model, self.cycle);
         }
         let seen = self.events.len();
@@ -232,10 +242,10 @@ impl Simulation {
         self.cycle += 1;
         self.registers.drive(&mut self.model);
         self.memory.drive(&mut self.model, &mut self.image, self.cycle);
-        if let Some(streams) = &mut self.streams {
+        for streams in self.streams.iter_mut().chain(&mut self.network) {
             streams.drive(&mut self.model);
         }
-        let streams = self.streams.as_ref().and_then(Streams::violation);
+        let streams = self.streams.iter().chain(&self.network).find_map(Streams::violation);
         match self.memory.violation().or(self.registers.violation()).or(streams) {
             None => Ok(()),
             Some(message) => {
@@ -334,7 +344,7 @@ impl Device for Simulation {
     fn reset(&mut self) -> Result<(), CosimError> {
         self.registers.reset(&mut self.model);
         self.memory.reset(&mut self.model);
-        if let Some(streams) = &mut self.streams {
+        for streams in self.streams.iter_mut().chain(&mut self.network) {
             streams.reset(&mut self.model);
         }
         self.model.set_u64(self.reset, 1);

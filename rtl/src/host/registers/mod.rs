@@ -19,6 +19,7 @@ pub mod host_link;
 pub mod identity;
 mod mailbox;
 pub mod memory;
+pub mod network;
 pub mod packet_ports;
 mod packet_watch;
 pub mod progress;
@@ -85,6 +86,8 @@ pub struct RegisterFile {
     pub debug: Optional<debug::DebugControl>,
     /// Between host and command processor, and events of the array for both.
     pub host_link: Optional<host_link::HostLink>,
+    /// To and from the network interface.
+    pub network: Optional<network::NetControl>,
 }
 
 impl RegisterFile {

@@ -28,6 +28,8 @@ pub enum Part {
     ThreadSpawner,
     /// The command processor.
     CommandProcessor,
+    /// The network interface.
+    Network,
 }
 
 impl Part {
@@ -39,6 +41,7 @@ impl Part {
             Self::PacketPorts => config.packet_ports,
             Self::ThreadSpawner => config.spawn_slots > 0,
             Self::CommandProcessor => config.command_threads > 0,
+            Self::Network => config.network,
         }
     }
 
@@ -50,6 +53,7 @@ impl Part {
             Self::PacketPorts => config >> 24 & 1 == 1,
             Self::ThreadSpawner => config >> 26 & 1 == 1,
             Self::CommandProcessor => config >> 25 & 1 == 1,
+            Self::Network => config >> 28 & 1 == 1,
         }
     }
 
@@ -61,6 +65,7 @@ impl Part {
             Self::PacketPorts => "packet ports",
             Self::ThreadSpawner => "thread spawner",
             Self::CommandProcessor => "command processor",
+            Self::Network => "network interface",
         }
     }
 }
@@ -240,9 +245,10 @@ mod tests {
         let with_ports = Config { packet_ports: true, ..plain.clone() };
         let with_command = Config { command_threads: 1, ..plain.clone() };
         let with_spawner = Config { spawn_slots: 8, ..plain.clone() };
-        let with_all = Config { command_threads: 1, spawn_slots: 16, ..with_ports.clone() };
+        let with_network = Config { network: true, ..plain.clone() };
+        let with_all = Config { command_threads: 1, spawn_slots: 16, network: true, ..with_ports.clone() };
         assert_eq!(registers_of(&with_all).len(), REGISTERS.len());
-        for config in [&plain, &with_ports, &with_command, &with_spawner, &with_all] {
+        for config in [&plain, &with_ports, &with_command, &with_spawner, &with_network, &with_all] {
             let announced = REGISTERS.iter().filter(|r| r.part.is_announced(sizes(config)));
             assert_eq!(announced.count(), registers_of(config).len());
         }
@@ -252,6 +258,7 @@ mod tests {
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
         assert_eq!(more(&with_command), 34, "those of the command processor");
+        assert_eq!(more(&with_network), 31, "those of the network interface");
     }
 
     /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.

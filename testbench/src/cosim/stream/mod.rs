@@ -12,12 +12,12 @@ use verilator_sys::Model;
 
 use super::ports::{PortError, StreamInPorts, StreamOutPorts};
 
-/// Prefix of the ports that take frames.
-const RECEIVE: &str = "s_axis_rx";
-/// Prefix of the ports that send frames.
-const TRANSMIT: &str = "m_axis_tx";
+/// Prefixes of the packet ports: of those that take frames, of those that send them.
+pub(super) const PACKET_PORTS: [&str; 2] = ["s_axis_rx", "m_axis_tx"];
+/// Prefixes of the ports of the network interface.
+pub(super) const NETWORK: [&str; 2] = ["s_axis_net", "m_axis_net"];
 
-/// What stands at the packet ports of an array.
+/// What stands at the packet ports, or the network interface, of an array.
 pub struct Streams {
     /// Feeds frames into the array.
     pub source: StreamSource,
@@ -26,17 +26,17 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Source and sink of a model, if it has packet ports.
+    /// Source and sink of a model at the ports with these prefixes, if it has them.
     ///
     /// # Errors
     /// It has some of the ports, or they are different.
-    pub fn bind(model: &Model) -> Result<Option<Self>, PortError> {
-        if !model.ports().iter().any(|port| port.name.starts_with(RECEIVE)) {
+    pub(super) fn bind(model: &Model, [receive, transmit]: [&str; 2]) -> Result<Option<Self>, PortError> {
+        if !model.ports().iter().any(|port| port.name.starts_with(receive)) {
             return Ok(None);
         }
         Ok(Some(Self {
-            source: StreamSource::new(StreamInPorts::bind(model, RECEIVE)?),
-            sink: StreamSink::new(StreamOutPorts::bind(model, TRANSMIT)?),
+            source: StreamSource::new(StreamInPorts::bind(model, receive)?),
+            sink: StreamSink::new(StreamOutPorts::bind(model, transmit)?),
         }))
     }
 

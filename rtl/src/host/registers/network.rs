@@ -1,0 +1,326 @@
+//! The network interface.
+
+use super::{Part, RegisterBlock, RegisterSpec};
+use crate::config::Config;
+use crate::net::{NetIdentity, QUEUE_PAIRS};
+use crate::ports::{RegisterAnswer, RegisterRequest};
+use crate::prelude::*;
+
+/// An access to a word of the table of queue pairs. It stands until it is done.
+#[derive(Ports)]
+pub struct PairAccess {
+    /// The word is written.
+    pub write: Signal<In, Bit>,
+    /// The word is read: `answer` is its value from the cycle after on.
+    pub read: Signal<In, Bit>,
+    /// Its row.
+    pub pair: Signal<In, Bits<4>>,
+    /// Its number in the row, as in [`word`](crate::net::word).
+    pub word: Signal<In, Bits<4>>,
+    /// What is written.
+    pub value: Signal<In, Bits<32>>,
+    /// The access is not done in this cycle.
+    pub waits: Signal<Out, Bit>,
+    /// The write has no effect: the queue pair is not in RESET.
+    pub refused: Signal<Out, Bit>,
+    /// The word that was read last.
+    pub answer: Signal<Out, Bits<32>>,
+}
+
+/// What the registers and [`NetInterface`](crate::net::NetInterface) exchange.
+#[derive(Ports)]
+pub struct NetControl {
+    /// Frames are taken; else they are dropped.
+    pub enable: Signal<In, Bit>,
+    /// Who we are; constant while `enable` is high.
+    pub identity: Signal<In, NetIdentity>,
+    /// The table of queue pairs.
+    pub table: PairAccess,
+    /// A queue pair is to change its state.
+    pub set_state: Signal<In, Bit>,
+    /// Which one.
+    pub state_pair: Signal<In, Bits<4>>,
+    /// It goes up; else it is reset.
+    pub up: Signal<In, Bit>,
+    /// A command is posted, unless `post_refused` answers in the same cycle.
+    pub post: Signal<In, Bit>,
+    /// Its queue pair.
+    pub post_pair: Signal<In, Bits<4>>,
+    /// Its sixteen words, word 0 in bits 31:0.
+    pub stage: Signal<In, Bits<512>>,
+    /// There is no room for a command.
+    pub post_refused: Signal<Out, Bit>,
+    /// A command failed, for one cycle.
+    pub failed: Signal<Out, Bit>,
+    /// Why, as in docs/network.md.
+    pub code: Signal<Out, Bits<8>>,
+    /// The counter that is shown, as in [`counter`](crate::net::counter).
+    pub counter_select: Signal<In, Bits<5>>,
+    /// Its value in the cycle before.
+    pub counter: Signal<Out, Bits<32>>,
+}
+
+/// The registers of [`NetControl`].
+#[register_block(NetDecoder, part = Network)]
+pub struct NetAccess {
+    /// Bit 0: frames are taken. While it is 0 frames that come are dropped, and nothing is counted of them.
+    #[register("NET_CONTROL", 0x400)]
+    pub enable: ReadWrite<1>,
+    /// Sticky bits, which writing 1 clears. Bit 8: NET_POST found no room. Bit 9: a write of NET_DATA was refused, since the queue
+    /// pair is not in RESET or there is no such word that is written.
+    #[register("NET_STATUS", 0x404)]
+    #[fields(clear_post[8], clear_change[9])]
+    #[state(no_room[8], change_refused[9])]
+    pub status: Command<10>,
+    /// Bits 5:0: queue pairs.
+    #[register("NET_CAPS", 0x408, value = QUEUE_PAIRS as u32)]
+    pub caps: Fixed<32>,
+    /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48 bits. It may change while NET_CONTROL is 0 and no
+    /// frame is being sent, as may the next three registers.
+    #[register("NET_MAC_LOW", 0x40c)]
+    pub mac_low: ReadWrite<32>,
+    /// Bits 47:32 of our MAC.
+    #[register("NET_MAC_HIGH", 0x410)]
+    pub mac_high: ReadWrite<16>,
+    /// Our IPv4 address, the first byte on the wire in bits 31:24.
+    #[register("NET_IP", 0x414)]
+    pub ip: ReadWrite<32>,
+    /// Type of service of the frames that are sent.
+    #[register("NET_TOS", 0x418)]
+    pub type_of_service: ReadWrite<8>,
+    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: 0 RESET, 1 UP. Bit 30: the last write was refused:
+    /// there is no such queue pair or state.
+    #[register("QP_COMMAND", 0x438, access = Command)]
+    #[state(state_refused[30])]
+    pub state: Strobe<32>,
+    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs), row in bits 27:8, word in bits 7:0. A write also reads that word:
+    /// NET_DATA shows it as it was then.
+    #[register("NET_INDEX", 0x440, access = ReadWrite)]
+    #[state(index[31:0])]
+    pub select: Strobe<32>,
+    /// Writes the word of NET_INDEX; reads show what it was when NET_INDEX was written.
+    #[register("NET_DATA", 0x444, access = Command)]
+    #[state(data[31:0])]
+    pub word: Strobe<32>,
+    /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0. Without room bit 8 of NET_STATUS is set, and nothing
+    /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
+    #[register("NET_POST", 0x468)]
+    pub post: Strobe<32>,
+    /// Commands that were posted, modulo 2^32.
+    #[register("NET_POSTED", 0x46c)]
+    pub posted: ReadOnly<32>,
+    /// Commands that failed, modulo 2^16, in bits 31:16; code of the last of them in bits 7:0.
+    #[register("NET_ERROR", 0x474)]
+    #[fields(code[7:0], errors[31:16])]
+    pub error: ReadOnly<32>,
+    /// The counter that NET_COUNTER shows, as docs/network.md lists them.
+    #[register("NET_COUNTER_SELECT", 0x478)]
+    pub counter_select: ReadWrite<5>,
+    /// Value of the selected counter, modulo 2^32.
+    #[register("NET_COUNTER", 0x47c)]
+    pub counter: ReadOnly<32>,
+    /// Word 0 of the command that NET_POST posts.
+    #[register("NET_STAGE_0", 0x480)]
+    pub stage_0: ReadWrite<32>,
+    /// Word 1 of the command that NET_POST posts.
+    #[register("NET_STAGE_1", 0x484)]
+    pub stage_1: ReadWrite<32>,
+    /// Word 2 of the command that NET_POST posts.
+    #[register("NET_STAGE_2", 0x488)]
+    pub stage_2: ReadWrite<32>,
+    /// Word 3 of the command that NET_POST posts.
+    #[register("NET_STAGE_3", 0x48c)]
+    pub stage_3: ReadWrite<32>,
+    /// Word 4 of the command that NET_POST posts.
+    #[register("NET_STAGE_4", 0x490)]
+    pub stage_4: ReadWrite<32>,
+    /// Word 5 of the command that NET_POST posts.
+    #[register("NET_STAGE_5", 0x494)]
+    pub stage_5: ReadWrite<32>,
+    /// Word 6 of the command that NET_POST posts.
+    #[register("NET_STAGE_6", 0x498)]
+    pub stage_6: ReadWrite<32>,
+    /// Word 7 of the command that NET_POST posts.
+    #[register("NET_STAGE_7", 0x49c)]
+    pub stage_7: ReadWrite<32>,
+    /// Word 8 of the command that NET_POST posts.
+    #[register("NET_STAGE_8", 0x4a0)]
+    pub stage_8: ReadWrite<32>,
+    /// Word 9 of the command that NET_POST posts.
+    #[register("NET_STAGE_9", 0x4a4)]
+    pub stage_9: ReadWrite<32>,
+    /// Word 10 of the command that NET_POST posts.
+    #[register("NET_STAGE_10", 0x4a8)]
+    pub stage_10: ReadWrite<32>,
+    /// Word 11 of the command that NET_POST posts.
+    #[register("NET_STAGE_11", 0x4ac)]
+    pub stage_11: ReadWrite<32>,
+    /// Word 12 of the command that NET_POST posts.
+    #[register("NET_STAGE_12", 0x4b0)]
+    pub stage_12: ReadWrite<32>,
+    /// Word 13 of the command that NET_POST posts.
+    #[register("NET_STAGE_13", 0x4b4)]
+    pub stage_13: ReadWrite<32>,
+    /// Word 14 of the command that NET_POST posts.
+    #[register("NET_STAGE_14", 0x4b8)]
+    pub stage_14: ReadWrite<32>,
+    /// Word 15 of the command that NET_POST posts.
+    #[register("NET_STAGE_15", 0x4bc)]
+    pub stage_15: ReadWrite<32>,
+}
+
+/// The unit of these registers. NET_DATA, NET_INDEX, NET_POST and QP_COMMAND reach the hardware in the cycle of the access; an access to the table
+/// waits until the hardware has time for it.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(config: &Config)]
+pub struct NetRegisters {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// From the bus.
+    pub request: RegisterRequest,
+    /// To the bus.
+    pub answer: RegisterAnswer,
+    /// To the network interface.
+    pub hardware: Flipped<NetControl>,
+    #[init(<NetAccess as RegisterBlock>::unit(config))]
+    decoder: NetDecoder,
+    no_room: Register<Bit>,
+    change_refused: Register<Bit>,
+    state_refused: Register<Bit>,
+    index: Register<Bits<32>>,
+    /// The word of NET_INDEX is one of the table.
+    there: Register<Bit>,
+    posted: Register<Bits<32>>,
+    errors: Register<Bits<16>>,
+    code: Register<Bits<8>>,
+}
+
+impl RegisterBlock for NetControl {
+    type Unit = NetRegisters;
+    const PART: Part = NetAccess::PART;
+    const REGISTERS: &'static [RegisterSpec] = NetAccess::REGISTERS;
+    fn unit(config: &Config) -> NetRegisters {
+        NetRegisters::wired(config)
+    }
+}
+
+impl Logic for NetRegisters {
+    #[hdl_gen]
+    fn update(&mut self) {
+        connect!(self.request, self.decoder.request);
+        self.answer.known.next = self.decoder.answer.known.val();
+        self.answer.value.next = self.decoder.answer.value.val();
+        let written = self.request.data.val() & self.request.mask.val();
+
+        self.hardware.enable.next = self.decoder.hardware.enable.val();
+        self.hardware.identity.next.mac = bit_cast::<48, 32>(self.decoder.hardware.mac_low.val())
+            | (bit_cast::<48, 16>(self.decoder.hardware.mac_high.val()) << 32);
+        self.hardware.identity.next.ip = self.decoder.hardware.ip.val();
+        self.hardware.identity.next.type_of_service = self.decoder.hardware.type_of_service.val();
+
+        // The table: NET_INDEX reads at once the word that it names.
+        let names = self.decoder.hardware.select.val();
+        let writes = self.decoder.hardware.word.val();
+        let mut wanted = self.index.q.val();
+        if names {
+            wanted = written | (self.index.q.val() & !self.request.mask.val());
+        }
+        // Words 0 to 11 of a row
+        let column = wanted.get_bits::<4>(0);
+        let is_there =
+            !wanted.get_bits::<20>(12).any() && !wanted.get_bits::<4>(4).any() && (column < bits::<4>(12));
+        let is_written = is_there && column.any();
+        self.hardware.table.read.next = names;
+        self.hardware.table.write.next = writes && is_written;
+        self.hardware.table.pair.next = wanted.get_bits::<4>(8);
+        self.hardware.table.word.next = column;
+        self.hardware.table.value.next =
+            written | (self.hardware.table.answer.val() & !self.request.mask.val());
+        self.answer.delay.next = self.hardware.table.waits.val() && (names || writes);
+        if names {
+            self.index.d.next = wanted;
+            self.there.d.next = is_there;
+        }
+        self.decoder.hardware.index.next = self.index.q.val();
+        self.decoder.hardware.data.next = bits::<32>(0);
+        if self.there.q.val() {
+            self.decoder.hardware.data.next = self.hardware.table.answer.val();
+        }
+
+        // States
+        let commands = self.decoder.hardware.state.val();
+        let possible = !written.get_bits::<4>(4).any() && !written.get_bits::<3>(9).any();
+        self.hardware.set_state.next = commands && possible;
+        self.hardware.state_pair.next = written.get_bits::<4>(0);
+        self.hardware.up.next = written.get_bit(8);
+        if commands {
+            self.state_refused.d.next = !possible;
+        }
+        self.decoder.hardware.state_refused.next = self.state_refused.q.val();
+
+        // Posts
+        let posts = self.decoder.hardware.post.val();
+        // Without such a queue pair, or before frames are taken, it fails at once.
+        let nowhere = written.get_bits::<4>(4).any() || !self.decoder.hardware.enable.val();
+        self.hardware.post.next = posts && !nowhere;
+        self.hardware.post_pair.next = written.get_bits::<4>(0);
+        let mut staged = bit_cast::<512, 32>(self.decoder.hardware.stage_0.val());
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_1.val()) << 32);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_2.val()) << 64);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_3.val()) << 96);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_4.val()) << 128);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_5.val()) << 160);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_6.val()) << 192);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_7.val()) << 224);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_8.val()) << 256);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_9.val()) << 288);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_10.val()) << 320);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_11.val()) << 352);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_12.val()) << 384);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_13.val()) << 416);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_14.val()) << 448);
+        staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_15.val()) << 480);
+        self.hardware.stage.next = staged;
+        let turned_away = posts && !nowhere && self.hardware.post_refused.val();
+        if posts && !turned_away {
+            self.posted.d.next = self.posted.q.val() + bits::<32>(1);
+        }
+        // Two may fail in one cycle.
+        let fails = posts && nowhere;
+        if self.hardware.failed.val() {
+            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
+            self.code.d.next = self.hardware.code.val();
+        }
+        if fails {
+            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
+            self.code.d.next = bits::<8>(0x88);
+        }
+        if fails && self.hardware.failed.val() {
+            self.errors.d.next = self.errors.q.val() + bits::<16>(2);
+        }
+        self.decoder.hardware.posted.next = self.posted.q.val();
+        self.decoder.hardware.errors.next = self.errors.q.val();
+        self.decoder.hardware.code.next = self.code.q.val();
+
+        // Sticky bits: an event counts more than its clearing.
+        if self.decoder.hardware.clear_post.val() {
+            self.no_room.d.next = false;
+        }
+        if turned_away {
+            self.no_room.d.next = true;
+        }
+        if self.decoder.hardware.clear_change.val() {
+            self.change_refused.d.next = false;
+        }
+        if writes && (!is_written || self.hardware.table.refused.val()) {
+            self.change_refused.d.next = true;
+        }
+        self.decoder.hardware.no_room.next = self.no_room.q.val();
+        self.decoder.hardware.change_refused.next = self.change_refused.q.val();
+
+        self.hardware.counter_select.next = self.decoder.hardware.counter_select.val();
+        self.decoder.hardware.counter.next = self.hardware.counter.val();
+    }
+}

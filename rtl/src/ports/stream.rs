@@ -1,0 +1,37 @@
+//! AXI4-Streams of frames.
+
+use crate::prelude::*;
+
+/// An AXI4-Stream into the design (AMBA AXI-Stream protocol specification), 64 bytes a beat.
+#[derive(Ports)]
+pub struct StreamIn {
+    /// Bytes of a frame, the first in bits 7:0.
+    pub tdata: Signal<In, Bits<512>>,
+    /// Bytes that count: all but in the last beat, there the first ones.
+    pub tkeep: Signal<In, Bits<64>>,
+    /// Last beat of the frame.
+    pub tlast: Signal<In, Bit>,
+    /// Bit 31 in the last beat: the frame is damaged.
+    pub tuser: Signal<In, Bits<32>>,
+    /// A beat is offered.
+    pub tvalid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub tready: Signal<Out, Bit>,
+}
+
+/// An AXI4-Stream out of the design, 64 bytes a beat.
+#[derive(Ports)]
+pub struct StreamOut {
+    /// Bytes of a frame, the first in bits 7:0.
+    pub tdata: Signal<Out, Bits<512>>,
+    /// Bytes that count: all but in the last beat, there the first ones.
+    pub tkeep: Signal<Out, Bits<64>>,
+    /// Last beat of the frame.
+    pub tlast: Signal<Out, Bit>,
+    /// Bit 31 in the last beat: the frame is damaged.
+    pub tuser: Signal<Out, Bits<32>>,
+    /// A beat is offered.
+    pub tvalid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub tready: Signal<In, Bit>,
+}

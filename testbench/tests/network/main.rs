@@ -1,0 +1,4 @@
+//! The network interface in the array: what a kernel of one node puts stands in the memory of another.
+
+mod nodes;
+mod puts;

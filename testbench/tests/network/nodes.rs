@@ -1,0 +1,149 @@
+//! Two nodes, and the wire between them.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cosim::{
+    Device as _, Host, KernelImage, Latency, MemoryOptions, NetAddress, QueuePair, SentFrame, Simulation,
+};
+use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
+use hermes_testbench::model;
+use verilator_sys::{Model, ModelLibrary};
+
+/// Bytes of the shared memory of a node.
+const MEMORY_BYTES: u64 = 16 << 20;
+/// Cycles that a bit is on its way, and bytes that the wire carries in 25 cycles, at 100 Gbit/s and 1 GHz: half of 25.
+const WIRE_CYCLES: u64 = 200;
+const BYTES_IN_TWO_CYCLES: u64 = 25;
+/// Preamble, frame check sequence and gap.
+const OVERHEAD: u64 = 24;
+/// The queue pair of node 0, and that of node 1.
+pub const PAIR: [u32; 2] = [3, 12];
+/// Bytes of the symmetric window.
+pub const WINDOW_BYTES: u32 = 0x1000;
+/// First packet sequence number of each direction: they go round soon.
+pub const FIRST: [u32; 2] = [0xff_fffd, 0x00_1000];
+/// Type of service of the frames.
+pub const TYPE_OF_SERVICE: u8 = 0x20;
+pub const KEY: u32 = 0x1234_5601;
+
+/// One core with four lanes, packet ring and network interface.
+fn config() -> Config {
+    let default = Config::preset("default").unwrap();
+    let caches = Config { l2_banks: 2, l2_bank_lines: 16, l1_lines: 16, ..default };
+    Config { cores: 1, lanes: 4, warps: 4, network: true, ..caches }
+}
+
+fn library() -> &'static ModelLibrary {
+    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let design = hermes_rtl::top::emit_top(&config()).unwrap();
+        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    })
+}
+
+/// Who a node is.
+pub fn address(node: usize) -> NetAddress {
+    NetAddress { mac: [2, 0, 0, 0, 0, node as u8 + 1], ip: [10, 0, 0, node as u8 + 1] }
+}
+
+/// A direction of the wire.
+#[derive(Default)]
+struct Wire {
+    free: u64,
+    flying: VecDeque<(u64, Vec<u8>)>,
+}
+
+/// Two nodes whose queue pairs are up, and whose symmetric windows begin at different addresses.
+pub struct Nodes {
+    pub hosts: [Host<Simulation>; 2],
+    /// Where the symmetric window of each begins.
+    pub windows: [u32; 2],
+    wires: [Wire; 2],
+    /// The frames that each sent.
+    pub sent: [Vec<SentFrame>; 2],
+}
+
+impl Nodes {
+    /// With this kernel on both.
+    pub fn new(kernel: &str, seed: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kernel.elf");
+        build_source("kernel.S", kernel, RegisterClass::Rv32e, &path).unwrap();
+        let kernel = KernelImage::from(&Kernel::read(&path).unwrap());
+        let host = |node: u64| {
+            let memory = MemoryOptions {
+                latency: Latency::Random(1, 60),
+                seed: seed ^ node,
+                ..MemoryOptions::default()
+            };
+            let model = library().instantiate().unwrap();
+            let mut host = Host::new(Simulation::new(model, MEMORY_BYTES, memory).unwrap()).unwrap();
+            host.load_kernel(&kernel).unwrap();
+            host
+        };
+        let mut hosts = [host(0), host(1)];
+        hosts[1].rmalloc("what makes the windows differ", 0x1_0000).unwrap();
+        let windows = hosts.each_mut().map(|host| host.rmalloc("the window", WINDOW_BYTES as usize).unwrap());
+        for (node, host) in hosts.iter_mut().enumerate() {
+            host.device_mut().write_memory(windows[node], &[0xee; WINDOW_BYTES as usize]).unwrap();
+            host.enable_network(address(node), TYPE_OF_SERVICE).unwrap();
+            let peer = 1 - node;
+            let pair = QueuePair {
+                peer: address(peer),
+                remote: PAIR[peer],
+                key: KEY,
+                window: windows[node],
+                window_bytes: WINDOW_BYTES,
+                remote_base: windows[peer].into(),
+                send: FIRST[node],
+                expect: FIRST[peer],
+            };
+            host.connect_queue_pair(PAIR[node], &pair).unwrap();
+        }
+        Self { hosts, windows, wires: Default::default(), sent: Default::default() }
+    }
+
+    /// Lets both nodes work until `cycles` have passed for that which is ahead, and the wire carry frames.
+    pub fn run(&mut self, cycles: u64) {
+        let now = self.hosts.each_mut().map(|host| host.device_mut().cycle());
+        let end = now[0].max(now[1]) + cycles;
+        loop {
+            let now = self.hosts.each_mut().map(|host| host.device_mut().cycle());
+            let node = usize::from(now[1] < now[0]);
+            if now[node] == end {
+                return;
+            }
+            self.hosts[node].device_mut().step().unwrap();
+            self.carry(node);
+        }
+    }
+
+    /// What `node` sent goes onto its wire; what has reached it goes in.
+    fn carry(&mut self, node: usize) {
+        let seen = self.sent[node].len();
+        let simulation = self.hosts[node].device_mut();
+        let now = simulation.cycle();
+        simulation.network_mut().unwrap().sink.take_frames(&mut self.sent[node]);
+        for frame in &self.sent[node][seen..] {
+            let wire = &mut self.wires[node];
+            let begin = frame.cycle.max(wire.free);
+            wire.free = begin + ((frame.bytes.len() as u64 + OVERHEAD) * 2).div_ceil(BYTES_IN_TWO_CYCLES);
+            wire.flying.push_back((wire.free + WIRE_CYCLES, frame.bytes.clone()));
+        }
+        let here = &mut self.wires[1 - node].flying;
+        while here.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, bytes) = here.pop_front().unwrap();
+            simulation.network_mut().unwrap().source.submit(0, bytes);
+        }
+    }
+
+    /// The bytes of the window of a node, as its memory has them when its caches are clean.
+    pub fn window(&mut self, node: usize) -> Vec<u8> {
+        self.hosts[node].clean_caches().unwrap();
+        let mut bytes = vec![0; WINDOW_BYTES as usize];
+        self.hosts[node].device_mut().read_memory(self.windows[node], &mut bytes).unwrap();
+        bytes
+    }
+}
