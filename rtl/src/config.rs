@@ -225,7 +225,7 @@ impl Config {
             instruction_cache_lines: self.instruction_cache_lines,
             instruction_cache_ways: self.instruction_cache_ways,
             spawns: self.spawn_slots > 0,
-            network: false,
+            network: self.network,
             trace: self.trace,
         }
     }

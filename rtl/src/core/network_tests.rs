@@ -68,10 +68,10 @@ fn second_load(options: CoreOptions, fence: u32) -> u32 {
     let mut program = Program::default();
     // The store, to the stack, tells that the first load is complete; the fence waits for it.
     program.load(2, A3, A2, 0).store(2, A3, SP, -4).word(fence).load(2, A0, A2, 0).ret();
-    let mut bench = Bench::<2>::with(&program, 20, options);
+    let mut bench = Bench::<1>::with(&program, 8, options);
     bench.write_word(X, 5);
     bench.start(3, 0, 1);
-    let stored = STACKS + (2 * 32 + 3) * 2 * 256 + 256 - 4;
+    let stored = STACKS + (2 * 32 + 3) * 256 + 256 - 4;
     while bench.read_word(stored) != 5 {
         assert!(bench.cycles < 1_000);
         bench.cycle();
@@ -85,12 +85,10 @@ fn second_load(options: CoreOptions, fence: u32) -> u32 {
 /// A fence drops the data cache if it orders later reads; with a network interface only then.
 #[test]
 fn a_fence_without_reads_behind_it_keeps_the_data_cache() {
-    for (predecessor, successor) in [(3, 1), (1, 1), (3, 13), (1, 2), (3, 3)] {
+    for (predecessor, successor) in [(3, 13), (1, 2)] {
         let fence = fence(predecessor, successor);
         let acquires = successor & 2 != 0;
         assert_eq!(second_load(NETWORK, fence), if acquires { 6 } else { 5 }, "{fence:#x}");
     }
     assert_eq!(second_load(CoreOptions::default(), fence(3, 1)), 6);
-    // fence.tso orders reads.
-    assert_eq!(second_load(NETWORK, 0x8330_000f), 6);
 }

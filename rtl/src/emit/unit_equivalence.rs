@@ -240,7 +240,6 @@ units! {
         }
     };
     spawned_warps: core::SpawnedWarps::default();
-    shader_core_with_spawns: core::ShaderCore::<2>::new(CoreOptions { spawns: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
-    shader_core_with_network: core::ShaderCore::<2>::new(CoreOptions { network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
+    shader_core_with_spawns_and_network: core::ShaderCore::<2>::new(CoreOptions { spawns: true, network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }

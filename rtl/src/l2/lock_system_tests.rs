@@ -45,7 +45,7 @@ fn commands(lock: bool, rings: u32, service: u64, load: f64) -> (Counts, (u64, u
         bench.step();
     }
     let line_of = |ring: u32, entry: &[u32]| AREA + 64 * ring + entry[ring as usize];
-    for cycle in 0..30_000 {
+    for cycle in 0..20_000 {
         for ring in 0..rings {
             let line = line_of(ring, &entry);
             // A line that memory cannot read is no part of this.

@@ -150,21 +150,32 @@ fn locks_of_two_and_of_four_ways() {
     follows_the_rules(4);
 }
 
+/// Through the emitted Verilog, with few enough ends of locks by other causes that misses end some.
+fn equals_its_verilog(ways: usize) {
+    check_with(L2Lock::new(ways, 1, SIZES), 4_000, |unit, random, cycle| {
+        unit.set.next = bits(if cycle < 4 { cycle % 2 } else { random() % 2 });
+        unit.clear.next = cycle < 4 || random() % 256 == 0;
+        unit.way.next = bits(1 << (random() % ways as u64));
+        // A base and lines that differ in one bit, or in none that count.
+        let line = random() % (1 << 26);
+        unit.base.next = bits(line);
+        unit.mask.next = bits(random() | random());
+        unit.line.next = bits(if random() % 2 == 0 { line } else { line ^ 1 << (random() % 26) });
+        unit.requester.next = bits(random() % 8);
+        unit.missed.next = random() % 8 != 0;
+        unit.written.next = random() % 4 == 0;
+        for input in [&mut unit.drop, &mut unit.read] {
+            input.next = random() % 64 == 0;
+        }
+    });
+}
+
 #[test]
-fn equal_their_verilog() {
-    for ways in [2, 4] {
-        check_with(L2Lock::new(ways, 1, SIZES), 4_000, |unit, random, cycle| {
-            unit.set.next = bits(if cycle < 4 { cycle % 2 } else { random() % 2 });
-            unit.clear.next = cycle < 4 || random() % 64 == 0;
-            unit.way.next = bits(1 << (random() % ways as u64));
-            unit.base.next = bits(random() % 2);
-            unit.mask.next = bits(1);
-            unit.line.next = bits(random() % 2);
-            unit.requester.next = bits(random() % 8);
-            unit.missed.next = random() % 8 != 0;
-            for input in [&mut unit.drop, &mut unit.read] {
-                input.next = random() % 64 == 0;
-            }
-        });
-    }
+fn four_ways() {
+    equals_its_verilog(4);
+}
+
+#[test]
+fn two_ways() {
+    equals_its_verilog(2);
 }
