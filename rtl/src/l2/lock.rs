@@ -128,29 +128,35 @@ impl Logic for L2Lock {
         self.locked.next = locked_set;
 
         // The place that is given up.
+        let mut candidates = bits::<4>(0);
+        let mut empty = bits::<4>(0);
+        for i in 0..self._ways {
+            if !(self.fetching[i].val() || (self.changed[i].val() && self.leaving[i].val())) {
+                candidates = candidates | self.one_hot[i].val();
+            }
+            if !self.present[i].val() {
+                empty = empty | self.one_hot[i].val();
+            }
+        }
         self.victim.next = bits::<4>(0);
         self.victim_changed.next = false;
         for i in 0..self._ways {
-            if !(self.fetching[i].val()
-                || (self.changed[i].val() && self.leaving[i].val())
-                || locked_set.get_bit(i))
-            {
+            if candidates.get_bit(i) && !locked_set.get_bit(i) {
                 self.victim.next = self.one_hot[i].val();
                 self.victim_changed.next = self.changed[i].val();
             }
         }
         for i in 0..self._ways {
-            if (bit_cast::<5, 2>(self.turn.val()) == self.index[i].val())
-                && !self.fetching[i].val()
-                && !(self.changed[i].val() && self.leaving[i].val())
+            if candidates.get_bit(i)
                 && !locked_set.get_bit(i)
+                && (bit_cast::<5, 2>(self.turn.val()) == self.index[i].val())
             {
                 self.victim.next = self.one_hot[i].val();
                 self.victim_changed.next = self.changed[i].val();
             }
         }
         for i in 0..self._ways {
-            if !self.present[i].val() && !locked_set.get_bit(i) {
+            if empty.get_bit(i) && !locked_set.get_bit(i) {
                 self.victim.next = self.one_hot[i].val();
                 self.victim_changed.next = false;
             }

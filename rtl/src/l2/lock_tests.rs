@@ -60,7 +60,7 @@ fn follows_the_rules(ways: usize) {
         // The choice of a place, as a bank without locks has it, but for the locked one.
         let free = |way: &usize| {
             let (_, fetching, changed, leaving) = places[*way];
-            !fetching && !(changed && leaving) && locks[set].is_none_or(|(locked, _)| locked != *way)
+            !(fetching || (changed && leaving)) && locks[set].is_none_or(|(locked, _)| locked != *way)
         };
         let empty = |way: &usize| !places[*way].0 && locks[set].is_none_or(|(locked, _)| locked != *way);
         let turn = Some(uut.turn.next.to_u64() as usize);
@@ -159,7 +159,7 @@ fn equals_its_verilog(ways: usize) {
         // A base and lines that differ in one bit, or in none that count.
         let line = random() % (1 << 26);
         unit.base.next = bits(line);
-        unit.mask.next = bits(random() | random());
+        unit.mask.next = bits((random() | random()) & 0x3ff_ffff);
         unit.line.next = bits(if random() % 2 == 0 { line } else { line ^ 1 << (random() % 26) });
         unit.requester.next = bits(random() % 8);
         unit.missed.next = random() % 8 != 0;
