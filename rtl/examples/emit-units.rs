@@ -45,6 +45,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("command_debug", &command::CommandDebug::default()),
         unit("uli_channels", &command::UliChannels::new(2)),
         // Two harts with a channel each.
+        unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
         unit("spawn_order", &spawn::SpawnOrder::default()),
         unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),
@@ -57,6 +58,11 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("ingress", &stream::Ingress::default()),
         unit("egress", &stream::Egress::default()),
     ]
+}
+
+/// The locks of two sets: of three cores, a command processor and a network interface.
+fn l2_lock(ways: usize) -> l2::L2Lock {
+    l2::L2Lock::new(ways, 1, l2::NetworkSizes { requester: 4, cores: 3, rings_log2: 0, areas_log2: 0 })
 }
 
 fn main() {

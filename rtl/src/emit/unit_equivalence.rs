@@ -103,7 +103,7 @@ units! {
     };
     program_counters: core::ProgramCounters::default();
     retire_trace: core::RetireTrace::<4>::default();
-    decode_stage: core::DecodeStage::new(8, 1);
+    decode_stage: core::DecodeStage::new(8, 1, 1);
     front_end: core::FrontEnd::<4>::new(false, 1);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = random_control(random());
@@ -170,7 +170,7 @@ units! {
     substitution_box: core::SubstitutionBox::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
-    thread_index: core::ThreadIndex::new(8, 1);
+    thread_index: core::ThreadIndex::new(8, 1, 1);
     watchdog: core::Watchdog::new(1), 10_000, |unit, random, cycle| {
         unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
@@ -240,6 +240,6 @@ units! {
         }
     };
     spawned_warps: core::SpawnedWarps::default();
-    shader_core_with_spawns: core::ShaderCore::<2>::new(CoreOptions { spawns: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
+    shader_core_with_spawns_and_network: core::ShaderCore::<2>::new(CoreOptions { spawns: true, network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }
