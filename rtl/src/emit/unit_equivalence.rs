@@ -215,8 +215,9 @@ units! {
     spawn_capture: spawn::SpawnCapture::new(16), 10_000, |unit, random, cycle| {
         unit.store.line.next = (random() % 64).into();
         unit.store.strobe.next = (15u64 << (4 * (random() % 16))).into();
-        unit.page.line.next = (16 * (random() % 4)).into();
-        unit.page.valid.next = cycle % 100 == 0;
+        unit.page.address.next = (1024 * (random() % 4) + [0, 0, 0, 64][random() as usize % 4]).into();
+        unit.page.valid.next = cycle % 20 == 0;
+        unit.busy.next = if random() % 2 == 0 { 0.into() } else { (random() % 0x1_0000).into() };
     };
     write_merge: spawn::WriteMerge::default();
     write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
