@@ -172,8 +172,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Refuses that an assignment of `slot` in the present block takes the place of one under a further condition that nobody has read.
-    /// Yosys 0.70 would take the one for the other.
+    /// Refuses that an assignment of `slot` in the present block takes the place of one under a further condition that nobody has read:
+    /// that one never counts, whatever its condition says.
     fn check_replaced(&self, slot: Slot, state: &State) -> Result<(), EmitError> {
         let var = self.slots.var(slot);
         if !matches!(self.unit.vars[var].role, Role::Output | Role::ChildInput(_) | Role::Next(_)) {
