@@ -212,13 +212,30 @@ units! {
         }
         .into();
     };
-    spawn_capture: spawn::SpawnCapture::new(16), 10_000, |unit, random, cycle| {
-        unit.store.line.next = (random() % 64).into();
-        unit.store.strobe.next = (15u64 << (4 * (random() % 16))).into();
-        unit.page.line.next = (16 * (random() % 4)).into();
-        unit.page.valid.next = cycle % 100 == 0;
+    spawn_capture: spawn::SpawnCapture::new(16), 20_000, |unit, random, cycle| {
+        // A page anywhere, or almost one; lines in it, and lines that differ in one bit. Words, and what is left of them without a byte.
+        unit.page.address.next = match random() % 4 {
+            0 => (1u64 << (random() % 32)).into(),
+            1 => (0xfff0_0000 & !(1u64 << (20 + random() % 14))).into(),
+            _ => (1024 * (random() & 0x3f_ffff)).into(),
+        };
+        unit.page.valid.next = cycle % 10 == 0;
+        let other = if random() % 2 == 0 { 1u64 << (random() % 26) } else { 0 };
+        unit.store.line.next = (unit.base.val().to_u64() ^ other ^ (random() & 15)).into();
+        let word = 15u64 << (4 * (random() % 16));
+        unit.store.strobe.next = match random() % 4 {
+            0 => (word & !(1u64 << (random() % 64))).into(),
+            1 => (1u64 << (random() % 64)).into(),
+            2 => (word & random()).into(),
+            _ => word.into(),
+        };
+        unit.hold.next = random() % 64 == 0;
+        unit.busy.next = if random() % 2 == 0 { 0.into() } else { (random() % 0x1_0000).into() };
     };
-    write_merge: spawn::WriteMerge::default();
+    write_merge: spawn::WriteMerge::default(), 10_000, |unit, random, _| {
+        // The tag of completion words, or one that differs in one bit.
+        unit.memory.written_tag.next = (31 ^ [0, 1, 2, 4, 8, 16, 32][random() as usize % 7]).into();
+    };
     write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
         unit.strobe.next = (random() & random()).into();
         // The same line, or one that differs in one bit.
