@@ -154,7 +154,6 @@ fn locks_of_two_and_of_four_ways() {
 fn equals_its_verilog(ways: usize) {
     check_with(L2Lock::new(ways, 1, SIZES), 4_000, |unit, random, cycle| {
         unit.set.next = bits(if cycle < 4 { cycle % 2 } else { random() % 2 });
-        unit.clear.next = cycle < 4 || random() % 256 == 0;
         unit.way.next = bits(1 << (random() % ways as u64));
         // A base and lines that differ in one bit, or in none that count.
         let line = random() % (1 << 26);
@@ -162,11 +161,15 @@ fn equals_its_verilog(ways: usize) {
         unit.mask.next = bits((random() | random()) & 0x3ff_ffff);
         unit.line.next = bits(if random() % 2 == 0 { line } else { line ^ 1 << (random() % 26) });
         unit.requester.next = bits(random() % 8);
-        unit.missed.next = random() % 8 != 0;
-        unit.written.next = random() % 4 == 0;
-        for input in [&mut unit.drop, &mut unit.read] {
-            input.next = random() % 64 == 0;
-        }
+        unit.enable.next = random() % 8 != 0;
+        unit.phase.next = random() % 8 != 0;
+        // Now misses alone, so that they end a lock, now all that there is.
+        let quiet = cycle / 256 % 2 == 1;
+        unit.missed.next = quiet || random() % 4 == 0;
+        unit.written.next = !quiet && random() % 2 == 0;
+        unit.read.next = !quiet && random() % 4 == 0;
+        unit.drop.next = !quiet && random() % 16 == 0;
+        unit.clear.next = cycle < 4 || (!quiet && random() % 64 == 0);
     });
 }
 

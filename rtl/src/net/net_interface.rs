@@ -125,7 +125,7 @@ impl Logic for NetInterface {
         connect!(self.write, self.writer.write);
 
         // Counters
-        let mut events = bits::<18>(0)
+        let mut happened = bits::<18>(0)
             .replace_bit(0, self.builder.sent.val())
             .replace_bit(1, self.writer.performed.val())
             .replace_bit(2, self.put.failed.val())
@@ -133,10 +133,10 @@ impl Logic for NetInterface {
             .replace_bit(16, self.receiver.unknown.val())
             .replace_bit(17, self.receiver.refused.val());
         for i in 0..7 {
-            events = events.replace_bit(9 + i, self.receiver.cause.val() == bits::<3>(1 + i as u64));
+            happened = happened.replace_bit(9 + i, self.receiver.cause.val() == bits::<3>(1 + i as u64));
         }
-        self.counters.events.next = events;
-        self.events.next = events;
+        self.counters.events.next = happened;
+        self.events.next = happened;
         connect!(self.control.counter_select, self.counters.select);
         connect!(self.control.counter, self.counters.value);
     }

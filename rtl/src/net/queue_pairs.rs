@@ -294,7 +294,7 @@ mod tests {
                 assert_eq!(uut.table.answer.val().to_u64(), answer, "cycle {cycle}");
             }
             if read && !waits {
-                let mask = [1, 0xff_ffff, !0, !0, !0, !0, !0, !0, !0, !0, 0xff_ffff, 0xff_ffff][word];
+                let mask = [1, !0, !0, !0, !0, !0, !0, !0, !0, !0, 0xff_ffff, 0xff_ffff][word];
                 let value = if word == 0 { Some(ups[row].into()) } else { rows[row][word] };
                 answer = value.map(|value| u64::from(value & mask));
             }

@@ -313,7 +313,10 @@ fn the_leader_is_the_lowest_running_lane() {
         let found: Vec<[u32; 2]> = warp.threads.iter().map(|t| [t.hart.x[6], t.hart.x[7]]).collect();
         assert_eq!(found, leaders);
         // Without it the CSR does not exist, and every thread ends with a fault.
-        assert!(warp.threads.iter().all(|t| t.ended && (t.hart.x[10] == 0x8000_0002) != network));
+        assert!(warp
+            .threads
+            .iter()
+            .all(|t| t.ended && (t.hart.x[10] == crate::verdict::FAULT | 2) != network));
     }
 }
 
