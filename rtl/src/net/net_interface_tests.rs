@@ -1,7 +1,7 @@
 //! Two interfaces, each other's peers.
 
 use super::super::testing::frame;
-use super::super::{word, FrameHead, NetIdentity};
+use super::super::{state, word, FrameHead, NetIdentity};
 use super::*;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
 use rand::Rng;
@@ -32,6 +32,7 @@ struct Node {
     partial: Vec<u8>,
     /// Frames performed, dropped by cause (8: no such queue pair, 9: not expected), failed puts by code.
     performed: usize,
+    completed: usize,
     dropped: BTreeMap<u64, usize>,
     failed: Vec<u64>,
 }
@@ -69,7 +70,10 @@ impl Node {
         uut.control.table.write.next = false;
         uut.control.set_state.next = true;
         uut.control.state_pair.next = PAIR[node].into();
-        uut.control.up.next = true;
+        uut.control.new_state.next = state::UP.into();
+        uut.control.window.next = 32.into();
+        uut.control.timeout.next = 3_000.into();
+        uut.control.retries.next = 7.into();
         tick!(uut);
         uut.control.set_state.next = false;
         Self {
@@ -79,6 +83,7 @@ impl Node {
             sent: vec![],
             partial: vec![],
             performed: 0,
+            completed: 0,
             dropped: BTreeMap::new(),
             failed: vec![],
         }
@@ -137,8 +142,11 @@ impl Node {
         if cause != 0 {
             *self.dropped.entry(cause).or_default() += 1;
         }
-        if uut.control.failed.val() {
-            self.failed.push(uut.control.code.val().to_u64());
+        if uut.control.completed.val() {
+            match uut.control.code.val().to_u64() {
+                code::DONE => self.completed += 1,
+                code => self.failed.push(code),
+            }
         }
         tick!(self.uut);
         gone

@@ -27,9 +27,10 @@ fn unit_of(config: &Config) -> RegisterFile {
 }
 
 /// Whether a register is one whose value depends on who accesses it and on what came before (`host_link_tests` has these), or is the
-/// hardware's (CP_DATA: `block_tests`).
+/// hardware's (CP_DATA: `block_tests`; QP_COMMAND and NET_DATA: the testbench's `network`).
 fn is_shared(name: &str) -> bool {
-    let prefixes = ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA"];
+    let prefixes =
+        ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA", "QP_COMMAND", "NET_DATA"];
     prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
@@ -241,7 +242,7 @@ fn status_is_read() {
     let mut unit = unit();
     assert_eq!(get(&mut unit, "ID"), 0x4845_524d);
     assert_eq!(get(&mut unit, "VERSION"), VERSION);
-    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 7 << 24);
+    assert_eq!(get(&mut unit, "CONFIG"), 8 | 3 << 8 | 8 << 16 | 0x17 << 24);
     assert_eq!(get(&mut unit_of(&configuration(false)), "CONFIG"), 8 | 3 << 8 | 8 << 16);
     unit.tasks.level.next = 1020.into();
     unit.progress.pending.next = 2.into();
