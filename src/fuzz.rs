@@ -77,7 +77,13 @@ impl Args {
 
 /// What a program may use.
 fn features(args: &Args, config: &Config) -> Features {
-    Features { atomics: config.atomics, embedded: args.rv32e, faults: !args.no_faults, ..Features::ALL }
+    Features {
+        atomics: config.atomics,
+        network: config.network,
+        embedded: args.rv32e,
+        faults: !args.no_faults,
+        ..Features::ALL
+    }
 }
 
 /// Instructions of a thread.

@@ -21,7 +21,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("sync_fifo", &control::SyncFifo::<Bits<4>, 2, 3>::default()),
         unit("warp_former", &control::WarpFormer::new(4)),
         unit("core_slots", &control::CoreSlots::new(0)),
+        unit("core_slots_spawned", &control::CoreSlots::new(1)),
         unit("warp_issue", &control::WarpIssue::new(3, 17, 0)),
+        unit("warp_issue_spawned", &control::WarpIssue::new(3, 17, 1)),
         unit("round_robin", &control::RoundRobin::default()),
         unit("finish_arbiter", &control::FinishArbiter::new(3, 0)),
         unit("fault_collector", &control::FaultCollector::new(3, 0)),
@@ -29,6 +31,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("delay_commit_queue", &control::DelayCommitQueue::<2>::default()),
         // Two entries in each queue: three warps are a lap and a half.
         unit("dispatch", &control::Dispatch::<1, 2>::new(2, 2, 2, 0)),
+        // With a thread spawner a lookup table holds the slot of a job, four bits.
+        unit("dispatch_spawned", &control::Dispatch::<4, 5>::new(2, 2, 2, 1)),
         unit("scoreboard", &core::Scoreboard::default()),
         unit("outstanding_operations", &core::OutstandingOperations::default()),
         unit("hazards", &core::Hazards::default()),
@@ -38,6 +42,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("atomic_turns", &core::AtomicTurns::default()),
         unit("store_buffer", &command::StoreBuffer::new(1)),
         unit("hart_scheduler", &command::HartScheduler::default()),
+        unit("hart_state", &command::HartState::default()),
         unit("trap_unit", &command::TrapUnit::default()),
         // Two parts of one group of lines each.
         unit("command_cache", &command::CommandCache::new(2, 16)),
@@ -45,6 +50,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("command_debug", &command::CommandDebug::default()),
         unit("uli_channels", &command::UliChannels::new(2)),
         // Two harts with a channel each.
+        unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
         unit("spawn_order", &spawn::SpawnOrder::default()),
         unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),
@@ -57,6 +63,11 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("ingress", &stream::Ingress::default()),
         unit("egress", &stream::Egress::default()),
     ]
+}
+
+/// The locks of two sets: of three cores, a command processor and a network interface.
+fn l2_lock(ways: usize) -> l2::L2Lock {
+    l2::L2Lock::new(ways, 1, l2::NetworkSizes { requester: 4, cores: 3, rings_log2: 0, areas_log2: 0 })
 }
 
 fn main() {

@@ -101,6 +101,8 @@ pub struct CoreOptions {
     pub instruction_cache_ways: usize,
     /// Warps of spawned threads.
     pub spawns: bool,
+    /// What the network interface needs: the CSR 0xccb, and a `fence` without R in its successor set leaves the data cache as it is.
+    pub network: bool,
     /// Retire trace.
     pub trace: bool,
 }
@@ -116,6 +118,7 @@ impl Default for CoreOptions {
             instruction_cache_lines: 64,
             instruction_cache_ways: 1,
             spawns: false,
+            network: false,
             trace: false,
         }
     }
@@ -222,6 +225,7 @@ impl Config {
             instruction_cache_lines: self.instruction_cache_lines,
             instruction_cache_ways: self.instruction_cache_ways,
             spawns: self.spawn_slots > 0,
+            network: self.network,
             trace: self.trace,
         }
     }

@@ -475,9 +475,8 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                     self.spawner[j].store[0].word.next = self.command[k].write.data.val().get_bits::<32>(0);
                     self.spawner[j].store[0].strobe.next = self.command[k].write.strobe.val();
                     self.spawner[j].hold[0].next = !self.registers.command[k].run.val().any();
-                    self.spawner[j].page_move[0].ask.next = self.command[k].page[u].ask.val();
                     self.spawner[j].page_move[0].valid.next = self.command[k].page[u].valid.val();
-                    self.spawner[j].page_move[0].line.next = self.command[k].page[u].line.val();
+                    self.spawner[j].page_move[0].address.next = self.command[k].page[u].address.val();
                     self.command[k].page[u].refused.next = self.spawner[j].page_move[0].refused.val();
                 }
             }

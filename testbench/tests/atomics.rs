@@ -13,11 +13,11 @@ use hermes_testbench::litmus::{ContentionTrial, Trial, ATOMIC_FLAG, CONTENTIONS}
 use hermes_testbench::test_seed;
 use verilator_sys::ModelLibrary;
 
-/// Two cores with the smallest caches that there are, in two banks.
+/// Two cores with the smallest caches that there are, in two banks, as an array with a network interface has them.
 fn array() -> &'static (Config, ModelLibrary) {
     static ARRAY: OnceLock<(Config, ModelLibrary)> = OnceLock::new();
     ARRAY.get_or_init(|| {
-        let config = Config { lanes: 2, atomics: true, ..grid::config((1, 2, 16, 1, 16)) };
+        let config = Config { lanes: 2, atomics: true, network: true, ..grid::config((1, 2, 16, 1, 16)) };
         let library = build(&config);
         (config, library)
     })
@@ -68,7 +68,7 @@ fn flag(library: &ModelLibrary, instances: usize, trials: &[(MemoryOptions, u32)
 }
 
 fn programs(config: &Config, library: &ModelLibrary, programs: u64, memories: &[MemoryOptions]) {
-    let features = Features { atomics: true, aes: false, ..Features::ALL };
+    let features = Features { atomics: true, network: config.network, aes: false, ..Features::ALL };
     for memory in memories {
         let bench = Bench::new(library.clone(), config.clone(), memory.clone());
         for seed in memory.seed..memory.seed + programs {

@@ -105,8 +105,9 @@ impl Logic for CommandDecode {
         self.decoded.next.count = there & count;
         self.decoded.next.multiply = there & self.decoder.multiply.val();
         self.decoded.next.divide = there & divide;
-        self.decoded.next.late =
-            there & (self.decoder.multiply.val() | (self.decoder.load.val() & !self.decoder.atomic.val()));
+        self.decoded.next.late = (there
+            & (self.decoder.multiply.val() | (self.decoder.load.val() & !self.decoder.atomic.val())))
+            | (!fault & self.system.page.val());
         self.decoded.next.release = !fault & self.system.release.val();
         self.decoded.next.acquire = (!fault & self.system.acquire.val())
             | (there & self.decoder.atomic.val() & self.word.val().get_bit(26));

@@ -58,7 +58,7 @@ pub struct CommandExecute {
     pub redirect_pc: Signal<Out, Bits<30>>,
     /// With `redirect_valid`: by `mret` or ERETURN.
     pub redirect_returns: Signal<Out, Bit>,
-    /// Stage X: value of the CSR, or what EMONITOR or SIGNAL.RANGE return.
+    /// Stage X: value of the CSR, or what EMONITOR returns.
     pub asked: Signal<In, Bits<32>>,
     /// Stage X: a load, store or atomic operation is to be looked up in the data cache.
     pub look_enable: Signal<Out, Bit>,
@@ -68,10 +68,6 @@ pub struct CommandExecute {
     pub execute_word: Signal<Out, Bits<32>>,
     /// Stage X: it is an EMONITOR.
     pub execute_monitor: Signal<Out, Bit>,
-    /// Stage X: it is a SIGNAL.RANGE.
-    pub execute_page: Signal<Out, Bit>,
-    /// Stage X: its first operand.
-    pub execute_operand: Signal<Out, Bits<32>>,
     /// Stage X: user-level interrupts of the hart are blocked.
     pub blocked: Signal<In, Bit>,
     /// Stage X: PC at which its interrupted program goes on, bits 31:2.
@@ -90,6 +86,8 @@ pub struct CommandExecute {
     pub cached: Signal<In, Bit>,
     /// Stage W: the value of a load from the data cache.
     pub cached_value: Signal<In, Bits<32>>,
+    /// Stage W: a SIGNAL.RANGE is refused.
+    pub page_refused: Signal<In, Bit>,
     /// Stage W: it writes the local memory.
     pub local_write: Signal<In, Bit>,
     registers: HartRegisters,
@@ -193,8 +191,6 @@ impl Logic for CommandExecute {
         self.execute_hart.next = instruction.hart;
         self.execute_word.next = instruction.word;
         self.execute_monitor.next = instruction.monitor;
-        self.execute_page.next = instruction.page;
-        self.execute_operand.next = self.registers.operand_1.val();
         self.redirect_valid.next = self.valid_x.q.val()
             & (instruction.jump_register
                 | instruction.trap_return
@@ -280,7 +276,7 @@ impl Logic for CommandExecute {
         if instruction.load | instruction.divide | instruction.atomic {
             value = self.answer.val();
         }
-        if instruction.csr | instruction.monitor | instruction.page {
+        if instruction.csr | instruction.monitor {
             value = self.asked.val();
         }
 
@@ -359,6 +355,12 @@ impl Logic for CommandExecute {
         }
         if last.local_load {
             final_value = self.local.value.val();
+        }
+        if last.page {
+            final_value = bits::<32>(0);
+            if self.page_refused.val() {
+                final_value = bits::<32>(1);
+            }
         }
         if self.cached.val() {
             final_value = self.cached_value.val();

@@ -42,7 +42,7 @@ pub struct CommandInstruction {
     pub multiply: Bit,
     /// Division or remainder.
     pub divide: Bit,
-    /// Its result may be there in stage W only: a load, a product.
+    /// Its result may be there in stage W only: a load, a product, SIGNAL.RANGE.
     pub late: Bit,
     /// It waits until the stores of the hart are acknowledged: `fence` with stores before it,
     /// `fence.i`, SIGNAL, SIGNAL.RANGE, and a read of CSR 0x805.

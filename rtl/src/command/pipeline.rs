@@ -526,23 +526,17 @@ impl Logic for CommandPipeline {
             self.execute.asked.next = self.debug.registers.data.val();
         }
         self.execute.blocked.next = false;
+        self.execute.page_refused.next = false;
         self.execute.interrupted_pc.next = bits::<30>(0);
         for k in 0..self._ulis {
             self.uli[k].ask_hart.next = self.execute.execute_hart.val();
             self.uli[k].ask_channel.next = self.execute.execute_word.val().get_bits::<3>(25);
             self.uli[k].read_number.next = self.execute.execute_word.val().get_bits::<6>(20);
-            self.uli[k].ask_page.next = self.execute.execute_operand.val();
             if self.execute.execute_word.val().get_bits::<6>(26) == bits::<6>(0x20) {
                 self.execute.asked.next = self.uli[k].read_value.val();
             }
             if self.execute.execute_monitor.val() {
                 self.execute.asked.next = self.uli[k].ask_status.val();
-            }
-            if self.execute.execute_page.val() {
-                self.execute.asked.next = bits::<32>(0);
-                if self.uli[k].page_refused.val() {
-                    self.execute.asked.next = bits::<32>(1);
-                }
             }
             self.execute.blocked.next = self.uli[k].blocked.val();
             self.execute.interrupted_pc.next = self.uli[k].interrupted_pc.val();
@@ -569,8 +563,9 @@ impl Logic for CommandPipeline {
                 self.uli[k].write_set.next = bits::<32>(0);
                 self.uli[k].write_clear.next = result.address & result.value;
             }
-            self.uli[k].page_valid.next = outcome.retire & result.page & !result.value.get_bit(0);
-            self.uli[k].page.next = result.address.get_bits::<26>(6);
+            self.uli[k].page_valid.next = outcome.retire & result.page;
+            self.uli[k].page.next = result.address;
+            self.execute.page_refused.next = self.uli[k].page_refused.val();
         }
 
         for i in 0..self._traces {

@@ -191,10 +191,9 @@ impl Logic for CommandProcessor {
             self.pipeline.uli[k].ask_status.next = status;
             self.pipeline.uli[k].blocked.next = is_blocked;
             self.pipeline.uli[k].interrupted_pc.next = interrupted;
-            self.page[k].ask.next = self.pipeline.uli[k].ask_page.val();
-            self.pipeline.uli[k].page_refused.next = self.page[k].refused.val();
             self.page[k].valid.next = self.pipeline.uli[k].page_valid.val();
-            self.page[k].line.next = self.pipeline.uli[k].page.val();
+            self.page[k].address.next = self.pipeline.uli[k].page.val();
+            self.pipeline.uli[k].page_refused.next = self.page[k].refused.val();
             let mut wakes = bits::<8>(0);
             for h in 0..self._channel_sets {
                 wakes = wakes.replace_bit(h, self.channels[h].wake.val());

@@ -249,6 +249,7 @@ impl System {
             bank_lines: 64,
             ways: 4,
             atomic_requesters: 1,
+            network: None,
         };
         let mut system = MemorySystem::new(sizes);
         system.reset.next = true;

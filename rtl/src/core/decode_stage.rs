@@ -16,7 +16,7 @@ use crate::prelude::*;
 /// a warp that has run for too long becomes a fault of all lanes that run, whatever it is and even
 /// if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize)]
+#[new(lanes: usize, spawns: usize, networks: usize)]
 pub struct DecodeStage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -113,7 +113,8 @@ pub struct DecodeStage {
     pub stops: Signal<Out, Bit>,
     /// The instruction that was in stage D a cycle ago went on to stage R.
     pub entered: Signal<Out, Bit>,
-    /// And it is a `fence`.
+    /// And it is a `fence` that the data cache must drop its lines for: with a network interface one
+    /// that orders later reads, without it any.
     pub fenced: Signal<Out, Bit>,
     /// To the lanes: register `rs1`, in stage D.
     pub rs1: Signal<Out, Bits<5>>,
@@ -129,7 +130,7 @@ pub struct DecodeStage {
     pub store: Signal<Out, Bit>,
     /// To the hazard check: EXIT, in stage D.
     pub exit: Signal<Out, Bit>,
-    /// To the hazard check and the data cache: `fence`, in stage D.
+    /// To the hazard check: `fence`, in stage D.
     pub fence: Signal<Out, Bit>,
     /// To the hazard check: division, in stage D.
     pub divide: Signal<Out, Bit>,
@@ -211,9 +212,12 @@ pub struct DecodeStage {
     /// What the warp started with (one element with a thread spawner).
     #[count(spawns)]
     pub job: Vec<JobStart>,
+    /// Lanes that run the instruction in stage D (one element with a network interface).
+    #[count(networks)]
+    pub running: Vec<Signal<In, Bits<32>>>,
     rom: BootRom,
     decoder: Decoder,
-    #[init(ThreadIndex::new(lanes, spawns))]
+    #[init(ThreadIndex::new(lanes, spawns, networks))]
     thread_index: ThreadIndex,
     word_d: Register<Bits<32>>,
     hit_d: Register<Bit>,
@@ -226,6 +230,9 @@ pub struct DecodeStage {
     wait_q: Register<Bit>,
     replay_q: Register<Bit>,
     fence_q: Register<Bit>,
+    /// The successor set of the `fence` has R.
+    #[count(networks)]
+    acquires_q: Vec<Register<Bit>>,
     valid_q: Register<Bit>,
     rs1_source_q: Register<OperandSource>,
     rs2_source_q: Register<OperandSource>,
@@ -263,13 +270,15 @@ pub struct DecodeStage {
     pc_q: Register<Bits<30>>,
     #[init(spawns)]
     _spawns: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl DecodeStage {
     /// The stage of a core with `lanes` lanes that runs packets alone (`spawns` 0), or packets and
-    /// spawned threads (1).
-    pub fn new(lanes: usize, spawns: usize) -> Self {
-        Self::wired(lanes, spawns)
+    /// spawned threads (1), without (`networks` 0) or with a network interface (1).
+    pub fn new(lanes: usize, spawns: usize, networks: usize) -> Self {
+        Self::wired(lanes, spawns, networks)
     }
 }
 
@@ -349,6 +358,9 @@ impl Logic for DecodeStage {
                 bad_entry = false;
             }
         }
+        for k in 0..self._networks {
+            self.thread_index.running[k].next = self.running[k].val();
+        }
         if bad_entry {
             fault = true;
             cause = bits::<5>(0);
@@ -389,6 +401,11 @@ impl Logic for DecodeStage {
         self.entered.next = self.advanced.q.val() & self.valid_q.q.val();
         self.control_valid.next = self.advanced.q.val() & self.valid_q.q.val() & self.control_q.q.val();
         self.fenced.next = self.advanced.q.val() & self.valid_q.q.val() & self.fence_q.q.val();
+        for k in 0..self._networks {
+            if !self.acquires_q[k].q.val() {
+                self.fenced.next = false;
+            }
+        }
 
         self.read_valid.next = self.valid_q.q.val();
         self.read_rs1_source.next = self.rs1_source_q.q.val();
@@ -430,6 +447,9 @@ impl Logic for DecodeStage {
             self.wait_q.d.next = here & !missed & !voided & self.waits.val();
             self.replay_q.d.next = here & stopped;
             self.fence_q.d.next = self.decoder.fence.val();
+            for k in 0..self._networks {
+                self.acquires_q[k].d.next = self.word_d.q.val().get_bit(21);
+            }
             self.valid_q.d.next = here & !stopped;
             self.rs1_source_q.d.next = OperandSource::Registers;
             if self.rs1_in_read.val() {

@@ -67,6 +67,8 @@ mod write_stage;
 mod write_stage_tests;
 
 #[cfg(test)]
+mod network_tests;
+#[cfg(test)]
 mod programs;
 #[cfg(test)]
 pub(crate) mod testing;

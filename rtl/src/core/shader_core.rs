@@ -17,7 +17,7 @@ use crate::prelude::*;
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -154,7 +154,7 @@ pub struct ShaderCore<const LANES: usize> {
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
-    #[init(DecodeStage::new(LANES, spawns))]
+    #[init(DecodeStage::new(LANES, spawns, networks))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
     #[init((0..LANES).map(|_| Lane::new(options.aes)).collect())]
@@ -208,6 +208,8 @@ pub struct ShaderCore<const LANES: usize> {
     _traces: usize,
     #[init(spawns)]
     _spawns: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -223,7 +225,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
         let spawns = usize::from(options.spawns);
-        Self::wired(options, traces, atomics, spawns)
+        let networks = usize::from(options.network);
+        Self::wired(options, traces, atomics, spawns, networks)
     }
 }
 
@@ -393,6 +396,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.aes_enabled.next = self.aes_enabled.val();
         self.decode.atomics_enabled.next = self.atomics_enabled.val();
         self.decode.packet.next = self.front_end.decode_packet.val();
+        for k in 0..self._networks {
+            self.decode.running[k].next = bit_cast::<32, LANES>(self.front_end.decode_active.val());
+        }
         self.decode.fetched_pc.next = self.front_end.fetched_pc.val();
         self.decode.fetched_boot.next = self.front_end.fetched_boot.val();
         self.decode.hit.next = self.cache.hit.val();
@@ -682,7 +688,8 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.data_memory.request_signed.next = self.write.request_signed.val();
         self.data_memory.request_rd.next = self.write.rd.val();
         self.data_memory.request_mask.next = self.write.request_mask.val();
-        // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later.
+        // A `fence` leaves stage D when the loads and stores before it are complete, and those after it come later. One
+        // that orders no later read need not drop the data cache; with a network interface it does not.
         self.data_memory.drop.next = self.invalidate_data.val() | self.decode.fenced.val();
         self.data_memory.response_valid.next =
             self.response_valid.val() & !self.response_tag.val().get_bit(6);

@@ -123,13 +123,15 @@ impl<const LANES: usize> Bench<LANES> {
     /// A core after reset with `program` in memory; ring of 64 slots of 128 bytes, stacks of 256
     /// bytes.
     pub fn new(program: &Program, latency: u64) -> Self {
+        Self::with(program, latency, CoreOptions::default())
+    }
+
+    /// The same with optional parts of the core.
+    pub fn with(program: &Program, latency: u64, options: CoreOptions) -> Self {
         // Small caches: they are emptied line by line after the reset, and programs soon leave
         // them.
-        let mut core = ShaderCore::<LANES>::new(CoreOptions {
-            l1_lines: 16,
-            instruction_cache_lines: 16,
-            ..CoreOptions::default()
-        });
+        let mut core =
+            ShaderCore::<LANES>::new(CoreOptions { l1_lines: 16, instruction_cache_lines: 16, ..options });
         core.core.next = 2.into();
         // Loads and stores may go anywhere below the last line.
         core.read_window_size[0].next = 0x3ff_ffff.into();

@@ -1,5 +1,6 @@
 //! Values that follow from a thread's place: packetIdx, slot address, stack, verdict address.
 
+use crate::control::PriorityEncoder;
 use crate::prelude::*;
 
 /// Gives the CSRs their values, as one value that all lanes share and an offset that depends on the
@@ -31,9 +32,15 @@ use crate::prelude::*;
 /// | 0xcc4, 0xcc5 | words ARG0 and ARG1 of the job's descriptor |
 /// | 0xcc7 | 0x8000_0000 + slot of the job; 0 in a packet warp |
 ///
+/// With a network interface:
+///
+/// | CSR | value |
+/// | --- | --- |
+/// | 0xccb | the lowest lane that runs the instruction |
+///
 /// Combinational. `known` is low for any other number.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize)]
+#[new(lanes: usize, spawns: usize, networks: usize)]
 pub struct ThreadIndex {
     /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
@@ -89,17 +96,24 @@ pub struct ThreadIndex {
     /// Word ARG1 of its descriptor.
     #[count(spawns)]
     pub argument_1: Vec<Signal<In, Bits<32>>>,
+    /// Lanes that run the instruction (one element with a network interface).
+    #[count(networks)]
+    pub running: Vec<Signal<In, Bits<32>>>,
+    #[count(networks)]
+    lowest: Vec<PriorityEncoder>,
     #[init(Constant::new(u64::from(lanes.trailing_zeros()).into()))]
     lanes_log2: Constant<Bits<5>>,
     #[init(spawns)]
     _spawns: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl ThreadIndex {
     /// The unit of a core with `lanes` lanes (a power of two) that runs packets alone (`spawns` 0), or
-    /// packets and spawned threads (1).
-    pub fn new(lanes: usize, spawns: usize) -> Self {
-        Self::wired(lanes, spawns)
+    /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1).
+    pub fn new(lanes: usize, spawns: usize, networks: usize) -> Self {
+        Self::wired(lanes, spawns, networks)
     }
 }
 
@@ -186,6 +200,15 @@ impl Logic for ThreadIndex {
                 }
             }
         }
+        for k in 0..self._networks {
+            self.lowest[k].request.next = self.running[k].val();
+            if self.number.val() == bits::<12>(0xccb) {
+                self.known.next = true;
+                if !self.exit.val() {
+                    self.base.next = bit_cast::<32, 5>(self.lowest[k].index.val());
+                }
+            }
+        }
     }
 }
 
@@ -195,7 +218,7 @@ mod tests {
     use rust_hdl::prelude::simulate;
 
     fn unit() -> ThreadIndex {
-        let mut unit = ThreadIndex::new(8, 0);
+        let mut unit = ThreadIndex::new(8, 0, 0);
         unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();
@@ -278,8 +301,26 @@ mod tests {
     }
 
     #[test]
+    fn the_lowest_running_lane_is_a_csr_with_a_network_interface() {
+        let mut unit = ThreadIndex::new(8, 0, 1);
+        unit.number.next = 0xccb.into();
+        for running in 1..256_u64 {
+            unit.running[0].next = running.into();
+            for lane in 0..8 {
+                assert!(simulate(&mut unit, 10));
+                assert!(unit.known.val());
+                assert_eq!(value(&unit, lane), running.trailing_zeros(), "{running:#b}");
+            }
+        }
+        let mut unit = ThreadIndex::new(8, 1, 0);
+        unit.number.next = 0xccb.into();
+        assert!(simulate(&mut unit, 10));
+        assert!(!unit.known.val());
+    }
+
+    #[test]
     fn a_spawned_thread_has_the_arguments_of_its_job() {
-        let mut unit = ThreadIndex::new(8, 1);
+        let mut unit = ThreadIndex::new(8, 1, 0);
         unit.packet.next = 100.into();
         unit.ring_slots_log2.next = 1.into();
         unit.ring_base.next = 0x10_0000.into();

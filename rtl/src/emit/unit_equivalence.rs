@@ -103,7 +103,7 @@ units! {
     };
     program_counters: core::ProgramCounters::default();
     retire_trace: core::RetireTrace::<4>::default();
-    decode_stage: core::DecodeStage::new(8, 1);
+    decode_stage: core::DecodeStage::new(8, 1, 1);
     front_end: core::FrontEnd::<4>::new(false, 1);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = random_control(random());
@@ -170,7 +170,7 @@ units! {
     substitution_box: core::SubstitutionBox::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
-    thread_index: core::ThreadIndex::new(8, 1);
+    thread_index: core::ThreadIndex::new(8, 1, 1);
     watchdog: core::Watchdog::new(1), 10_000, |unit, random, cycle| {
         unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
@@ -212,13 +212,30 @@ units! {
         }
         .into();
     };
-    spawn_capture: spawn::SpawnCapture::new(16), 10_000, |unit, random, cycle| {
-        unit.store.line.next = (random() % 64).into();
-        unit.store.strobe.next = (15u64 << (4 * (random() % 16))).into();
-        unit.page.line.next = (16 * (random() % 4)).into();
-        unit.page.valid.next = cycle % 100 == 0;
+    spawn_capture: spawn::SpawnCapture::new(16), 20_000, |unit, random, cycle| {
+        // A page anywhere, or almost one; lines in it, and lines that differ in one bit. Words, and what is left of them without a byte.
+        unit.page.address.next = match random() % 4 {
+            0 => (1u64 << (random() % 32)).into(),
+            1 => (0xfff0_0000 & !(1u64 << (20 + random() % 14))).into(),
+            _ => (1024 * (random() & 0x3f_ffff)).into(),
+        };
+        unit.page.valid.next = cycle % 10 == 0;
+        let other = if random() % 2 == 0 { 1u64 << (random() % 26) } else { 0 };
+        unit.store.line.next = (unit.base.val().to_u64() ^ other ^ (random() & 15)).into();
+        let word = 15u64 << (4 * (random() % 16));
+        unit.store.strobe.next = match random() % 4 {
+            0 => (word & !(1u64 << (random() % 64))).into(),
+            1 => (1u64 << (random() % 64)).into(),
+            2 => (word & random()).into(),
+            _ => word.into(),
+        };
+        unit.hold.next = random() % 64 == 0;
+        unit.busy.next = if random() % 2 == 0 { 0.into() } else { (random() % 0x1_0000).into() };
     };
-    write_merge: spawn::WriteMerge::default();
+    write_merge: spawn::WriteMerge::default(), 10_000, |unit, random, _| {
+        // The tag of completion words, or one that differs in one bit.
+        unit.memory.written_tag.next = (31 ^ [0, 1, 2, 4, 8, 16, 32][random() as usize % 7]).into();
+    };
     write_monitor: l2::WriteMonitor::new(5, 2, 2), 10_000, |unit, random, _| {
         unit.strobe.next = (random() & random()).into();
         // The same line, or one that differs in one bit.
@@ -240,6 +257,6 @@ units! {
         }
     };
     spawned_warps: core::SpawnedWarps::default();
-    shader_core_with_spawns: core::ShaderCore::<2>::new(CoreOptions { spawns: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
+    shader_core_with_spawns_and_network: core::ShaderCore::<2>::new(CoreOptions { spawns: true, network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }

@@ -43,8 +43,16 @@ pub enum AtomicState {
 ///    stores if its thread has the reservation of the line.
 /// 5. `event_valid` notifies the other banks, one cycle after it, that a thread executed `lr.w` or
 ///    `sc.w`.
+/// 6. With a network interface, the operations of its requester are of 64 bits: 0 adds, 5 compares
+///    and swaps (any other operation does as 5). The operand is in the data bits 95:64 and 31:0,
+///    the value to compare with in bits 159:128 and 127:96, upper half first. The index of the word
+///    is even, and the strobe marks the eight bytes. `written_word_high` is the upper half of the
+///    value before the operation. A compare that fails writes nothing.
+/// 7. With a network interface, `amoor.w` with operand 0 reads the word at the L2: it is answered
+///    without a write of the bank, and the line does not become dirty. Reservations end as by any
+///    other write.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(cores: usize, number: usize, banks: usize, patience: usize)]
+#[new(cores: usize, number: usize, banks: usize, patience: usize, network: usize, networks: usize)]
 pub struct L2Atomics {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -131,6 +139,10 @@ pub struct L2Atomics {
     pub written_word: Signal<Out, Bits<32>>,
     /// Of an atomic operation: memory could not read the line.
     pub written_error: Signal<Out, Bit>,
+    /// Of an atomic operation of 64 bits: the upper half of the value (one element with a network
+    /// interface).
+    #[count(networks)]
+    pub written_word_high: Vec<Signal<Out, Bits<32>>>,
 
     // Between the banks
     /// A thread executed `lr.w` or `sc.w` here in the cycle before.
@@ -171,6 +183,18 @@ pub struct L2Atomics {
     reserved_thread: Register<Bits<21>>,
     age: Register<Bits<16>>,
 
+    // Of operations of 64 bits
+    #[count(networks)]
+    operand_high: Vec<Register<Bits<32>>>,
+    #[count(networks)]
+    compare: Vec<Register<Bits<64>>>,
+    #[count(networks)]
+    word_high: Vec<Register<Bits<32>>>,
+    #[count(networks)]
+    select_high: Vec<WordSelect>,
+    #[init((0..networks).map(|_| Constant::new((network as u64).into())).collect())]
+    network: Vec<Constant<Bits<5>>>,
+
     select: WordSelect,
     alu: AtomicAlu,
     #[init(Pack::new(16))]
@@ -184,18 +208,27 @@ pub struct L2Atomics {
 
     #[init(banks)]
     _banks: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl L2Atomics {
     /// The unit of bank `number` of `banks`, for the atomic operations of the first `cores`
-    /// requesters; a reservation of `lr.w` lasts for `patience` cycles.
+    /// requesters; a reservation of `lr.w` lasts for `patience` cycles. The network interface, if
+    /// there is one, is requester `network`.
     ///
     /// # Panics
-    /// If there are more than 32 cores, or `patience` needs more than 16 bits.
-    pub fn new(cores: usize, number: usize, banks: usize, patience: usize) -> Self {
+    /// If there are more than 32 cores, `network` is not one of them, or `patience` needs more than
+    /// 16 bits.
+    pub fn new(cores: usize, number: usize, banks: usize, patience: usize, network: Option<usize>) -> Self {
         assert!(cores <= 32, "L2Atomics: {cores} cores, expected at most 32");
         assert!(patience < 1 << 16, "L2Atomics: patience of {patience} cycles, expected less than 65536");
-        Self::wired(cores, number, banks, patience)
+        assert!(
+            network.is_none_or(|network| network < cores),
+            "L2Atomics: network interface {network:?}, expected one of {cores} requesters"
+        );
+        let networks = usize::from(network.is_some());
+        Self::wired(cores, number, banks, patience, network.unwrap_or(0), networks)
     }
 }
 
@@ -211,15 +244,30 @@ impl Logic for L2Atomics {
         let locked = (self.state.q.val() == AtomicState::Here) || (self.state.q.val() == AtomicState::Again);
         let passes = self.request_valid.val() && !atomic && !locked;
         let asks = (self.state.q.val() == AtomicState::Here) && self.stale.q.val();
-        let conditional = self.operation.q.val() == bits::<5>(3);
+        let mut wide = false;
+        let mut keeps = false;
+        for k in 0..self._networks {
+            wide = self.requester.q.val() == self.network[k].val();
+            // A compare that fails, or an `amoor.w` with operand 0.
+            if wide {
+                keeps = (self.operation.q.val() != bits::<5>(0))
+                    && ((self.word.q.val() != self.compare[k].q.val().get_bits::<32>(0))
+                        || (self.word_high[k].q.val() != self.compare[k].q.val().get_bits::<32>(32)));
+            } else {
+                keeps = (self.operation.q.val() == bits::<5>(8)) && !self.operand.q.val().any();
+            }
+        }
+        let reserves = !wide && (self.operation.q.val() == bits::<5>(2));
+        let conditional = !wide && (self.operation.q.val() == bits::<5>(3));
         let thread = (bit_cast::<21, 16>(self.warp.q.val()) << bits::<5>(5))
             | bit_cast::<21, 5>(self.tag.q.val().get_bits::<5>(0));
         let owner = self.reserved.q.val()
             && (self.reserved_requester.q.val() == self.requester.q.val())
             && (self.reserved_thread.q.val() == thread);
-        let stores = !self.error.q.val()
-            && (self.operation.q.val() != bits::<5>(2))
+        let changes = !self.error.q.val()
+            && !reserves
             && (!conditional || (owner && (self.reserved_line.q.val() == self.line.q.val())));
+        let stores = changes && !keeps;
         let writes = (self.state.q.val() == AtomicState::Here) && !self.stale.q.val() && stores;
 
         self.bank_valid.next = passes || starts || asks || writes;
@@ -255,6 +303,25 @@ impl Logic for L2Atomics {
         self.alu.operand.next = self.operand.q.val();
         for i in 0..16 {
             self.result.x[i].next = self.alu.result.val();
+        }
+        for k in 0..self._networks {
+            self.select_high[k].enable.next = true;
+            self.select_high[k].line.next = self.bank_response_data.val();
+            self.select_high[k].index.next = self.word_number.q.val().replace_bit(0, true);
+            self.written_word_high[k].next = self.word_high[k].q.val();
+            // The lower half is that of an operation of 32 bits, whose carry is a sum below an addend.
+            let mut sum_high = self.word_high[k].q.val() + self.operand_high[k].q.val();
+            if self.alu.result.val() < self.word.q.val() {
+                sum_high = self.word_high[k].q.val() + self.operand_high[k].q.val() + bits::<32>(1);
+            }
+            if self.operation.q.val() != bits::<5>(0) {
+                sum_high = self.operand_high[k].q.val();
+            }
+            if wide {
+                for i in 0..8 {
+                    self.result.x[2 * i + 1].next = sum_high;
+                }
+            }
         }
 
         // Answers
@@ -294,6 +361,10 @@ impl Logic for L2Atomics {
             self.warp.d.next = self.request_data.val().get_bits::<16>(32);
             self.operation.d.next = self.request_data.val().get_bits::<5>(48);
             self.word_number.d.next = self.request_data.val().get_bits::<4>(53);
+            for k in 0..self._networks {
+                self.operand_high[k].d.next = self.request_data.val().get_bits::<32>(64);
+                self.compare[k].d.next = self.request_data.val().get_bits::<64>(96);
+            }
         }
         if passes
             && self.bank_ready.val()
@@ -307,6 +378,9 @@ impl Logic for L2Atomics {
             self.state.d.next = AtomicState::Here;
             self.word.d.next = self.select.word.val();
             self.error.d.next = self.bank_response_error.val();
+            for k in 0..self._networks {
+                self.word_high[k].d.next = self.select_high[k].word.val();
+            }
         }
         if self.state.q.val() == AtomicState::Here {
             if self.stale.q.val() {
@@ -336,12 +410,12 @@ impl Logic for L2Atomics {
         }
 
         // The reservation
-        self.told.d.next = performs && (conditional || (self.operation.q.val() == bits::<5>(2)));
+        self.told.d.next = performs && (conditional || reserves);
         self.event_valid.next = self.told.q.val();
         self.event_requester.next = self.requester.q.val();
         self.event_thread.next = thread;
         let mut breaks = (performs && conditional && owner)
-            || (performs && stores && (self.line.q.val() == self.reserved_line.q.val()))
+            || (performs && changes && !(wide && keeps) && (self.line.q.val() == self.reserved_line.q.val()))
             || (passes
                 && self.bank_ready.val()
                 && self.request_write.val()
@@ -361,11 +435,7 @@ impl Logic for L2Atomics {
         if breaks || (self.age.q.val() == self.patience.val()) {
             self.reserved.d.next = false;
         }
-        if performs
-            && (self.operation.q.val() == bits::<5>(2))
-            && !self.error.q.val()
-            && (!self.reserved.q.val() || owner)
-        {
+        if performs && reserves && !self.error.q.val() && (!self.reserved.q.val() || owner) {
             self.reserved.d.next = true;
             self.reserved_line.d.next = self.line.q.val();
             self.reserved_requester.d.next = self.requester.q.val();

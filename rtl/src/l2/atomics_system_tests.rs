@@ -1,7 +1,7 @@
 //! The memory system with atomic operations of many threads, between reads, writes and maintenance.
 
-use super::testing::{atomic_result, fails, word_of, Atomic, Bench, Pace, Write};
-use super::MemorySizes;
+use super::testing::{atomic_result, fails, word_of, Atomic, Bench, Pace, Wide, Write};
+use super::{MemorySizes, NetworkSizes};
 use crate::memory::testing::random;
 use rand::Rng;
 use std::collections::{HashMap, HashSet};
@@ -86,7 +86,7 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
             if i >= sizes.atomic_requesters || thread.under_way.is_some() {
                 continue;
             }
-            let none = Atomic { line, word: COUNTER, operation: 0, operand: 1, warp: 3, lane };
+            let none = Atomic { line, word: COUNTER, operation: 0, operand: 1, warp: 3, lane, wide: None };
             let atomic = match (thread.reserved.take(), bench.rng.gen_range(0..3)) {
                 (Some((line, value)), _) => {
                     let operand = value.wrapping_add(1);
@@ -189,8 +189,15 @@ fn random_operations(sizes: MemorySizes, pace: Pace, lines: u32, cycles: u64) {
 #[test]
 fn three_requesters_on_two_banks() {
     // The third has no atomic operations.
-    let sizes =
-        MemorySizes { requesters: 3, channels: 1, banks: 2, bank_lines: 8, ways: 2, atomic_requesters: 2 };
+    let sizes = MemorySizes {
+        requesters: 3,
+        channels: 1,
+        banks: 2,
+        bank_lines: 8,
+        ways: 2,
+        atomic_requesters: 2,
+        network: None,
+    };
     random_operations(sizes, Pace { latency: (1, 40), ready: 0.7 }, 40, 20_000);
     random_operations(sizes, Pace { latency: (1, 1), ready: 1.0 }, 6, 10_000);
 }
@@ -198,14 +205,21 @@ fn three_requesters_on_two_banks() {
 /// Operations of one thread after the other on one word that the L2 has, in cycles each.
 #[test]
 fn an_operation_takes_five_cycles_of_its_bank() {
-    let sizes =
-        MemorySizes { requesters: 1, channels: 1, banks: 1, bank_lines: 16, ways: 2, atomic_requesters: 1 };
+    let sizes = MemorySizes {
+        requesters: 1,
+        channels: 1,
+        banks: 1,
+        bank_lines: 16,
+        ways: 2,
+        atomic_requesters: 1,
+        network: None,
+    };
     let mut bench = Bench::new(sizes, Pace { latency: (10, 10), ready: 1.0 }, random("rate"));
     let mut done = Vec::new();
     let mut lane = 0;
     while done.len() < 40 {
         if bench.requesters[0].write.is_none() {
-            let atomic = Atomic { line: 4, word: 3, operation: 0, operand: 1, warp: 0, lane };
+            let atomic = Atomic { line: 4, word: 3, operation: 0, operand: 1, warp: 0, lane, wide: None };
             lane = (lane + 1) % 32;
             bench.requesters[0].write = Some(atomic.request());
         }
@@ -219,4 +233,140 @@ fn an_operation_takes_five_cycles_of_its_bank() {
     let cycles = done[39].0 - done[9].0;
     println!("30 operations in {cycles} cycles");
     assert!(cycles <= 150);
+}
+
+/// A network interface's operations of 64 bits between atomic operations and writes of two other
+/// requesters to the same lines: what it gets is exact, and so is what all leave behind.
+#[test]
+fn a_network_interface_adds_and_compares_64_bits() {
+    const SUM: usize = 4;
+    const LINES: u32 = 6;
+    let sizes = MemorySizes {
+        requesters: 4,
+        channels: 1,
+        banks: 2,
+        bank_lines: 8,
+        ways: 2,
+        atomic_requesters: 3,
+        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0 }),
+    };
+    let mut bench = Bench::new(sizes, Pace { latency: (1, 40), ready: 0.7 }, random("64 bits"));
+    let start: Vec<_> = (0..LINES).map(|line| bench.memory.read(line)).collect();
+    let at = |line: u32, word| Atomic { line, word, operation: 0, operand: 1, warp: 0, lane: 0, wide: None };
+    let wide = Some(Wide { operand_high: 0, compare: 0 });
+    let sum_at = |line| Atomic { wide, ..at(line, SUM) };
+    let mut sums: Vec<u64> = (0..LINES).map(|line| sum_at(line).value(&start[line as usize])).collect();
+    // Of each requester and tag what is outstanding, with the value that it finds.
+    let mut outstanding: HashMap<(usize, u64), (Atomic, u64)> = HashMap::new();
+    let mut added = [0; LINES as usize];
+    let (mut swaps, mut failed) = (0, 0);
+    for cycle in 0.. {
+        let asks = cycle < 15_000;
+        if !asks && outstanding.is_empty() && bench.requesters.iter().all(|r| r.write.is_none()) {
+            break;
+        }
+        assert!(cycle < 20_000, "{outstanding:?} are not answered");
+        for i in 0..4 {
+            let lane = bench.rng.gen_range(0..LANES);
+            let line = bench.rng.gen_range(0..LINES);
+            if !asks || bench.requesters[i].write.is_some() || outstanding.contains_key(&(i, 32 + lane)) {
+                continue;
+            }
+            // The last requester writes other bytes of the lines.
+            if i == 3 {
+                let (data, tag) = ([bench.rng.gen(); 64], bench.rng.gen_range(0..64));
+                bench.requesters[3].write = Some(Write { line, data, strobe: 0xff << 56, tag });
+                continue;
+            }
+            if fails(line) {
+                continue;
+            }
+            let mut atomic = Atomic { lane, ..at(line, COUNTER) };
+            if i == 2 {
+                // Operations on one line are performed in order.
+                let before = &mut sums[line as usize];
+                let compares = bench.rng.gen_bool(0.4);
+                let (operand, operand_high) = (bench.rng.gen(), bench.rng.gen());
+                let compare =
+                    if bench.rng.gen() { *before } else { *before ^ 1 << bench.rng.gen_range(0..64) };
+                let operation = if compares { Atomic::COMPARE_SWAP } else { 0 };
+                let wide = Some(Wide { operand_high, compare });
+                atomic = Atomic { operation, operand, wide, lane, ..sum_at(line) };
+                outstanding.insert((i, 32 + lane), (atomic, *before));
+                swaps += u64::from(compares && compare == *before);
+                failed += u64::from(compares && compare != *before);
+                *before = atomic.result(*before);
+            } else {
+                added[line as usize] += 1;
+                outstanding.insert((i, 32 + lane), (atomic, 0));
+            }
+            bench.requesters[i].write = Some(atomic.request());
+        }
+        bench.step();
+        for i in 0..3 {
+            let requester = bench.requesters[i].clone();
+            let Some(tag) = requester.written else { continue };
+            let (atomic, before) = outstanding.remove(&(i, tag)).expect("an operation of this lane");
+            let (low, error) = requester.word;
+            assert!(!error);
+            if i == 2 {
+                assert_eq!(u64::from(requester.high) << 32 | u64::from(low), before, "{atomic:?}");
+            }
+        }
+    }
+    bench.clean = true;
+    bench.step();
+    while bench.busy {
+        bench.step();
+    }
+    println!("{added:?} sums of 32 bits; of 64 bits {swaps} swapped, {failed} did not");
+    for line in (0..LINES).filter(|line| !fails(*line)) {
+        let (before, after) = (start[line as usize], bench.memory.read(line));
+        assert_eq!(sum_at(line).value(&after), sums[line as usize], "line {line}");
+        let counter = word_of(&before, COUNTER).wrapping_add(added[line as usize]);
+        assert_eq!(word_of(&after, COUNTER), counter, "line {line}");
+        let untouched = |line: &[u8]| [&line[4..16], &line[24..56]].concat();
+        assert_eq!(untouched(&after), untouched(&before), "line {line}");
+        assert!(added[line as usize] > 30);
+    }
+    assert!(swaps > 50 && failed > 50);
+}
+
+/// With a network interface, `amoor.w` with operand 0 is a read of the L2: nothing is written back
+/// afterwards.
+#[test]
+fn amoor_of_zero_leaves_the_line_clean() {
+    for network in [None, Some(NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0 })] {
+        let sizes = MemorySizes {
+            requesters: 2,
+            channels: 1,
+            banks: 1,
+            bank_lines: 16,
+            ways: 2,
+            atomic_requesters: 2,
+            network,
+        };
+        let mut bench = Bench::new(sizes, Pace { latency: (1, 3), ready: 1.0 }, random("amoor"));
+        let mut expected = 0;
+        for (operation, operand, writes) in
+            [(Atomic::OR, 0, network.is_none()), (0, 0, true), (Atomic::OR, 2, true)]
+        {
+            let atomic = Atomic { line: 4, word: 3, operation, operand, warp: 0, lane: 1, wide: None };
+            let before = word_of(&bench.memory.read(4), 3);
+            bench.requesters[0].write = Some(atomic.request());
+            while bench.requesters[0].written.is_none() {
+                bench.step();
+                assert!(bench.cycle < 1_000);
+            }
+            assert_eq!(bench.requesters[0].word, (before, false));
+            bench.clean = true;
+            bench.step();
+            while bench.busy {
+                bench.step();
+            }
+            (0..5).for_each(|_| bench.step());
+            expected += u64::from(writes);
+            assert_eq!(bench.counters().1, expected, "operation {operation}, operand {operand}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The atomic operations of a bank against a model of the bank.
 
-use super::testing::{atomic_result, fails, word_of, Atomic, Write};
+use super::testing::{fails, word_of, Atomic, Wide, Write};
 use super::L2Atomics;
 use crate::emit::equivalence::check_with;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, strobe, tick, LineMemory};
@@ -31,11 +31,12 @@ struct Bench {
     /// Requester and request at the head of the queue.
     head: Option<(u64, Request)>,
     /// The atomic operation in flight, and the words that it may have found.
-    under_way: Option<(u64, Atomic, Vec<u32>)>,
-    /// What the bank last did for it: the word before and after.
-    performed: Option<(u32, u32)>,
-    /// Requester, operation, word, error of those done.
-    done: Vec<(u64, Atomic, u32, bool)>,
+    under_way: Option<(u64, Atomic, Vec<u64>)>,
+    /// What the bank last wrote for it: the value before and after.
+    performed: Option<(u64, u64)>,
+    /// Requester, operation, value, error of those done.
+    done: Vec<(u64, Atomic, u64, bool)>,
+    network: Option<usize>,
     responses: usize,
     written: usize,
     /// Chance of each ready and of an answer of the bank.
@@ -43,8 +44,10 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(pace: f64) -> Self {
-        let mut uut = L2Atomics::new(2, 0, 2, PATIENCE);
+    /// Two requesters of atomic operations, and the network interface if there is one.
+    fn new(pace: f64, network: Option<usize>) -> Self {
+        let requesters = if network.is_some() { 3 } else { 2 };
+        let mut uut = L2Atomics::new(requesters, 0, 2, PATIENCE, network);
         reset!(uut);
         Self {
             uut,
@@ -55,6 +58,7 @@ impl Bench {
             head: None,
             under_way: None,
             performed: None,
+            network,
             done: Vec::new(),
             responses: 0,
             written: 0,
@@ -114,9 +118,13 @@ impl Bench {
                 (self.uut.written_requester.val().to_u64(), self.uut.written_tag.val().to_u64());
             match self.under_way.take_if(|(by, atomic, _)| (*by, 32 + atomic.lane) == (requester, tag)) {
                 Some((by, atomic, found)) => {
-                    let (word, error) = (self.uut.written_word.val().to_u32(), self.uut.written_error.val());
-                    self.check(&atomic, &found, word, error);
-                    self.done.push((by, atomic, word, error));
+                    let error = self.uut.written_error.val();
+                    let mut value = self.uut.written_word.val().to_u64();
+                    if atomic.wide.is_some() {
+                        value |= self.uut.written_word_high[0].val().to_u64() << 32;
+                    }
+                    self.check(&atomic, &found, value, error);
+                    self.done.push((by, atomic, value, error));
                 }
                 None => self.written += 1,
             }
@@ -150,39 +158,43 @@ impl Bench {
                 if let (false, Some((_, atomic, _))) = (taken, &self.under_way) {
                     assert_eq!(line, atomic.line);
                     let after = self.memory.read(line);
-                    self.performed = Some((word_of(&before, atomic.word), word_of(&after, atomic.word)));
+                    self.performed = Some((atomic.value(&before), atomic.value(&after)));
                 }
             } else {
                 self.reads.push_back((by, self.uut.bank_tag.val().to_u64(), line));
             }
         }
         if let Some((_, atomic, found)) = &mut self.under_way {
-            found.push(word_of(&self.memory.read(atomic.line), atomic.word));
+            found.push(atomic.value(&self.memory.read(atomic.line)));
         }
         tick!(self.uut);
     }
 
     /// The value of an operation, by what the bank did for it.
-    fn check(&mut self, atomic: &Atomic, found: &[u32], word: u32, error: bool) {
+    fn check(&mut self, atomic: &Atomic, found: &[u64], value: u64, error: bool) {
         assert_eq!(error, fails(atomic.line), "{atomic:?}");
+        let reads = self.network.is_some() && atomic.operation == Atomic::OR && atomic.operand == 0;
         match self.performed.take() {
             _ if error => assert!(self.performed.is_none()),
             Some((before, after)) => {
                 assert_ne!(atomic.operation, Atomic::LOAD_RESERVED);
-                assert_eq!(after, atomic_result(atomic.operation, before, atomic.operand), "{atomic:?}");
-                let value = if atomic.operation == Atomic::STORE_CONDITIONAL { 0 } else { before };
-                assert_eq!(word, value, "{atomic:?}");
+                assert!(!reads, "{atomic:?} writes");
+                assert!(atomic.operation != Atomic::COMPARE_SWAP || before != after, "{atomic:?} writes");
+                assert_eq!(after, atomic.result(before), "{atomic:?}");
+                let expected = if atomic.operation == Atomic::STORE_CONDITIONAL { 0 } else { before };
+                assert_eq!(value, expected, "{atomic:?}");
             }
-            None if atomic.operation == Atomic::STORE_CONDITIONAL => assert_eq!(word, 1),
+            None if atomic.operation == Atomic::STORE_CONDITIONAL => assert_eq!(value, 1),
             None => {
-                assert_eq!(atomic.operation, Atomic::LOAD_RESERVED, "{atomic:?}");
-                assert!(found.contains(&word), "{atomic:?}: {word:#x} is none of {found:x?}");
+                let fails = atomic.operation == Atomic::COMPARE_SWAP && atomic.result(value) == value;
+                assert!(reads || fails || atomic.operation == Atomic::LOAD_RESERVED, "{atomic:?}");
+                assert!(found.contains(&value), "{atomic:?}: {value:#x} is none of {found:x?}");
             }
         }
     }
 
     /// Performs an operation alone; gives its value.
-    fn perform(&mut self, requester: u64, atomic: Atomic) -> u32 {
+    fn perform(&mut self, requester: u64, atomic: Atomic) -> u64 {
         self.head = Some((requester, Request::Atomic(atomic)));
         let before = self.done.len();
         for _ in 0..200 {
@@ -203,9 +215,9 @@ impl Bench {
     }
 }
 
-#[test]
-fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
-    let mut bench = Bench::new(0.6);
+/// Random requests of three requesters, then a check that each was answered once.
+fn random_requests(network: Option<usize>) -> Bench {
+    let mut bench = Bench::new(0.6, network);
     let (mut asked, mut plain) = (0, 0);
     for cycle in 0..1_200 {
         bench.pace = if cycle / 300 % 2 == 0 { 0.6 } else { 0.95 };
@@ -213,6 +225,7 @@ fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
             let rng = &mut bench.rng;
             let line = [1, 2, 3, 8][rng.gen_range(0..4)];
             let requester = rng.gen_range(0..3);
+            let without = requester == 2 && network.is_none();
             let request = match rng.gen_range(0..4) {
                 0 => Request::Read(line, rng.gen_range(0..64)),
                 1 if !fails(line) => Request::Write(Write {
@@ -220,16 +233,18 @@ fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
                     data: [rng.gen(); 64],
                     strobe: rng.gen(),
                     // What the ports write carries any tag.
-                    tag: rng.gen_range(0..if requester == 2 { 64 } else { 32 }),
+                    tag: rng.gen_range(0..if without { 64 } else { 32 }),
                 }),
-                _ if requester == 2 => Request::Read(line, rng.gen_range(0..128)),
+                _ if without => Request::Read(line, rng.gen_range(0..128)),
+                _ if network == Some(requester as usize) => Request::Atomic(wide(rng, line)),
                 _ => Request::Atomic(Atomic {
                     line,
                     word: rng.gen_range(0..16),
                     operation: OPERATIONS[rng.gen_range(0..OPERATIONS.len())],
-                    operand: rng.gen(),
+                    operand: if rng.gen_bool(0.3) { 0 } else { rng.gen() },
                     warp: rng.gen_range(0..2),
                     lane: rng.gen_range(0..2),
+                    wide: None,
                 }),
             };
             match request {
@@ -246,15 +261,110 @@ fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
     println!("{asked} operations, {plain} other requests");
     assert_eq!((bench.done.len(), bench.responses + bench.written), (asked, plain));
     assert!(asked > 50 && plain > 80);
+    bench
+}
+
+/// An operation of 64 bits: a sum, whose halves carry often, or a comparison with a value that is
+/// there now and then.
+fn wide(rng: &mut ChaCha8Rng, line: u32) -> Atomic {
+    let compares = rng.gen();
+    Atomic {
+        line,
+        word: 2 * rng.gen_range(0..8),
+        operation: if compares { Atomic::COMPARE_SWAP } else { 0 },
+        operand: if rng.gen() { u32::MAX } else { rng.gen_range(0..2) },
+        warp: rng.gen_range(0..1 << 16),
+        lane: rng.gen_range(0..32),
+        wide: Some(Wide { operand_high: rng.gen_range(0..2), compare: u64::MAX }),
+    }
+}
+
+#[test]
+fn nothing_comes_between_the_read_and_the_write_of_an_operation() {
+    random_requests(None);
+}
+
+#[test]
+fn nor_with_a_network_interface() {
+    let bench = random_requests(Some(2));
+    let of = |wide: bool, operation: u64| {
+        bench.done.iter().filter(|(_, a, ..)| a.wide.is_some() == wide && a.operation == operation).count()
+    };
+    let (sums, comparisons, ors) = (of(true, 0), of(true, Atomic::COMPARE_SWAP), of(false, Atomic::OR));
+    println!("{sums} sums and {comparisons} comparisons of 64 bits, {ors} amoor");
+    assert!(sums > 10 && comparisons > 10 && ors > 5);
+}
+
+/// Sums and comparisons of 64 bits, by their values.
+#[test]
+fn operations_of_64_bits() {
+    let mut bench = Bench::new(0.9, Some(2));
+    let value = |bench: &Bench| {
+        let line = bench.memory.read(1);
+        u64::from(word_of(&line, 7)) << 32 | u64::from(word_of(&line, 6))
+    };
+    let others = |bench: &Bench| {
+        let line = bench.memory.read(1);
+        (0..16).filter(|word| word / 2 != 3).map(|word| word_of(&line, word)).collect::<Vec<_>>()
+    };
+    let around = others(&bench);
+    let request = |operation, operand: u64, compare| Atomic {
+        line: 1,
+        word: 6,
+        operation,
+        operand: operand as u32,
+        warp: 0,
+        lane: 9,
+        wide: Some(Wide { operand_high: (operand >> 32) as u32, compare }),
+    };
+    // To a value that is known, by what is there.
+    let before = value(&bench);
+    assert_eq!(bench.perform(2, request(5, 0xffff_fffe, before)), before);
+    let steps = [
+        // Operation, operand, value to compare with; the value afterwards.
+        (0, 1, 0, 0xffff_ffff),
+        (0, 1, 0, 1 << 32),
+        (0, u64::MAX, 0, 0xffff_ffff),
+        (0, 0xffff_ffff_0000_0001, 0, 0),
+        (0, u64::MAX, 0, u64::MAX),
+        (0, 2, 0, 1),
+        (5, 77 << 32 | 5, 1, 77 << 32 | 5),
+        // Half of it is equal.
+        (5, 1, 5, 77 << 32 | 5),
+        (5, 1, 77 << 32, 77 << 32 | 5),
+        (5, 1, 77 << 32 | 5, 1),
+    ];
+    for (operation, operand, compare, after) in steps {
+        let before = value(&bench);
+        assert_eq!(bench.perform(2, request(operation, operand, compare)), before, "{operand:#x}");
+        assert_eq!(value(&bench), after, "{operation} {operand:#x} {compare:#x}");
+    }
+    assert_eq!(others(&bench), around);
+
+    // They end a reservation if they write, a comparison that fails does not, `amoor.w` with
+    // operand 0 does.
+    let narrow = |operation, operand| Atomic { word: 6, wide: None, ..request(operation, operand, 0) };
+    let (lr, sc) = (narrow(Atomic::LOAD_RESERVED, 0), narrow(Atomic::STORE_CONDITIONAL, 4));
+    let by = [
+        (2, request(0, 0, 0), 1),
+        (2, request(5, 1, 99), 0),
+        (1, narrow(Atomic::OR, 0), 1),
+        (1, narrow(Atomic::OR, 1), 1),
+    ];
+    for (requester, atomic, expected) in by {
+        bench.perform(0, lr);
+        bench.perform(requester, atomic);
+        assert_eq!(bench.perform(0, sc), expected, "{atomic:?}");
+    }
 }
 
 #[test]
 fn reservations() {
-    let mut bench = Bench::new(0.9);
-    let lr = |line, lane| Atomic { line, word: 5, operation: 2, operand: 0, warp: 7, lane };
+    let mut bench = Bench::new(0.9, None);
+    let lr = |line, lane| Atomic { line, word: 5, operation: 2, operand: 0, warp: 7, lane, wide: None };
     let sc = |line, lane| Atomic { operation: 3, operand: 77, ..lr(line, lane) };
     let add = |line, lane| Atomic { operation: 0, operand: 1, ..lr(line, lane) };
-    let word = |bench: &Bench, line| word_of(&bench.memory.read(line), 5);
+    let word = |bench: &Bench, line| u64::from(word_of(&bench.memory.read(line), 5));
 
     // Once, and only after lr.w.
     assert_eq!(bench.perform(0, sc(1, 0)), 1);
@@ -316,17 +426,26 @@ fn reservations() {
 
 #[test]
 fn equal_their_verilog() {
-    check_with(L2Atomics::new(3, 1, 2, 20), 1_500, |uut, random, _| {
-        uut.request_write.next = random() % 4 != 0;
-        uut.request_requester.next = bits(random() % 4);
-        uut.request_line.next = bits(random() % 2);
-        // The bank answers what it was asked, as often as chance has it.
-        uut.bank_response_requester.next = bits(random() % 4);
-        uut.bank_response_tag.next = bits(0x60 | (random() % 32));
-        uut.bank_written_requester.next = bits(random() % 4);
-        uut.bank_ready.next = random() % 4 != 0;
-        for port in uut.other_requester.iter_mut() {
-            port.next = bits(random() % 4);
-        }
-    });
+    for network in [None, Some(2)] {
+        check_with(L2Atomics::new(3, 1, 2, 20, network), 1_500, |uut, random, _| {
+            uut.request_write.next = random() % 4 != 0;
+            uut.request_requester.next = bits(random() % 4);
+            uut.request_line.next = bits(random() % 2);
+            // Values of few bits are equal, and operands 0, now and then.
+            for port in [&mut uut.request_data, &mut uut.bank_response_data] {
+                if random() % 2 == 0 {
+                    let operation = [0, 5, 8][(random() % 3) as usize] << 16;
+                    port.next = bits::<512>(operation) << bits::<10>(32);
+                }
+            }
+            // The bank answers what it was asked, as often as chance has it.
+            uut.bank_response_requester.next = bits(random() % 4);
+            uut.bank_response_tag.next = bits(0x60 | (random() % 32));
+            uut.bank_written_requester.next = bits(random() % 4);
+            uut.bank_ready.next = random() % 4 != 0;
+            for port in uut.other_requester.iter_mut() {
+                port.next = bits(random() % 4);
+            }
+        });
+    }
 }

@@ -1,6 +1,6 @@
 //! One bank of the L2.
 
-use super::{L2Answers, L2Fetches, L2Stores, L2Way};
+use super::{L2Answers, L2Fetches, L2Lock, L2Stores, L2Way, NetworkSizes};
 use crate::control::indices;
 use crate::prelude::*;
 
@@ -20,8 +20,10 @@ use crate::prelude::*;
 /// 6. `clean` writes back every line that was written, `invalidate` also invalidates all lines, one
 ///    set at a time and before any request; `busy` is high until the last write-back is
 ///    acknowledged. After reset the bank takes a cycle for each set.
+/// 7. With a network interface and more than one way, lines of command rings can be locked
+///    ([`L2Lock`]): that changes which line a set gives up, and no answer.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize)]
+#[new(lines: usize, ways: usize, numbers: usize, skip: usize, sets: usize, sets_log2: usize, network: Option<NetworkSizes>, locks: usize)]
 pub struct L2Bank {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -115,12 +117,30 @@ pub struct L2Bank {
     /// `clean` or `invalidate` is in progress.
     pub busy: Signal<Out, Bit>,
 
+    /// Writes to the rings lock their lines (one element with locks, as the next four).
+    #[count(locks)]
+    pub lock_enable: Vec<Signal<In, Bit>>,
+    /// Line address of the first queue area.
+    #[count(locks)]
+    pub ring_base: Vec<Signal<In, Bits<26>>>,
+    /// Bits of a line address that are the same for all lines of rings.
+    #[count(locks)]
+    pub ring_mask: Vec<Signal<In, Bits<26>>>,
+    /// In the cycle before, a write was refused the lock.
+    #[count(locks)]
+    pub lock_refused: Vec<Signal<Out, Bit>>,
+    /// In the cycle before, a lock ended by misses in its set.
+    #[count(locks)]
+    pub lock_expired: Vec<Signal<Out, Bit>>,
+
     #[init(IndexHash::new(sets_log2, skip))]
     hash: IndexHash,
     #[init((0..ways).map(|_| L2Way::new(sets_log2)).collect())]
     way: Vec<L2Way>,
     #[init(RamSizedAsync::new(sets_log2))]
     turns: RamSizedAsync<2>,
+    #[init(network.iter().take(locks).map(|sizes| L2Lock::new(ways, sets_log2, *sizes)).collect())]
+    lock: Vec<L2Lock>,
     #[init(RamSizedBytes::new(lines.ilog2() as usize))]
     data: RamSizedBytes,
     #[init(L2Fetches::new(numbers))]
@@ -157,21 +177,31 @@ pub struct L2Bank {
 
     #[init(ways)]
     _ways: usize,
+    #[init(locks)]
+    _locks: usize,
 }
 
 impl L2Bank {
     /// A bank of `lines` lines in `ways` ways, with up to `2^numbers` fetches and as many
     /// write-backs outstanding; its lines are those of every address whose lowest `skip` bits are
-    /// decided by the choice of the bank.
+    /// decided by the choice of the bank. With a network interface its sets have locks, if they have
+    /// more than one way.
     ///
     /// # Panics
     /// If `lines` or `ways` is not a power of two, there are not 1 to 4 ways or less than 2 sets.
-    pub fn new(lines: usize, ways: usize, numbers: usize, skip: usize) -> Self {
+    pub fn new(
+        lines: usize,
+        ways: usize,
+        numbers: usize,
+        skip: usize,
+        network: Option<NetworkSizes>,
+    ) -> Self {
         assert!(lines.is_power_of_two() && matches!(ways, 1 | 2 | 4), "L2Bank: {lines} lines in {ways} ways");
         assert!(lines / ways >= 2, "L2Bank: {lines} lines in {ways} ways are less than two sets");
         let sets = lines / ways;
         let sets_log2 = sets.ilog2() as usize;
-        Self::wired(lines, ways, numbers, skip, sets, sets_log2)
+        let locks = usize::from(network.is_some() && ways > 1);
+        Self::wired(lines, ways, numbers, skip, sets, sets_log2, network, locks)
     }
 }
 
@@ -243,6 +273,22 @@ impl Logic for L2Bank {
             }
         }
 
+        for k in 0..self._locks {
+            self.lock[k].enable.next = self.lock_enable[k].val();
+            self.lock[k].base.next = self.ring_base[k].val();
+            self.lock[k].mask.next = self.ring_mask[k].val();
+            self.lock[k].set.next = set;
+            self.lock[k].turn.next = turn;
+            for i in 0..self._ways {
+                self.lock[k].present[i].next = self.way[i].present.val();
+                self.lock[k].fetching[i].next = self.way[i].fetching.val();
+                self.lock[k].changed[i].next = self.way[i].changed.val();
+                self.lock[k].leaving[i].next = self.way[i].leaving.val();
+            }
+            victim = self.lock[k].victim.val();
+            victim_changed = self.lock[k].victim_changed.val();
+        }
+
         // Fetched lines and lines that were hit alternate at the queue of responses.
         let hit_waits = self.read_out.q.val() && !self.out_stores.q.val();
         self.fill_ready.next = !(self.answers.response_full.val() || (hit_waits && self.hit_first.q.val()));
@@ -312,6 +358,19 @@ impl Logic for L2Bank {
                 self.stores.acknowledged.val() && self.stores.done_way.val().get_bit(i);
             self.way[i].acknowledged_set.next = self.stores.done_place.val();
             self.way[i].acknowledged_toggle.next = self.stores.done_toggle.val();
+        }
+        for k in 0..self._locks {
+            self.lock[k].line.next = self.request_line.val();
+            self.lock[k].requester.next = self.request_requester.val();
+            self.lock[k].phase.next = self.request_strobe.val().get_bit(1);
+            self.lock[k].way.next = used_way;
+            self.lock[k].written.next = write_hit || write_miss;
+            self.lock[k].read.next = read_hit;
+            self.lock[k].missed.next = read_miss || write_miss;
+            self.lock[k].drop.next = drops;
+            self.lock[k].clear.next = self.clearing.q.val() || (walk_on && self.walk_drops.q.val());
+            self.lock_refused[k].next = self.lock[k].refused.val();
+            self.lock_expired[k].next = self.lock[k].expired.val();
         }
         self.turns.write_enable.next = self.clearing.q.val() || read_miss || write_miss;
         self.turns.write_address.next = set;

@@ -5,8 +5,15 @@ use super::MemorySizes;
 use crate::memory::testing::random;
 use rand::Rng;
 
-const SIZES: MemorySizes =
-    MemorySizes { requesters: 3, channels: 1, banks: 2, bank_lines: 16, ways: 4, atomic_requesters: 0 };
+const SIZES: MemorySizes = MemorySizes {
+    requesters: 3,
+    channels: 1,
+    banks: 2,
+    bank_lines: 16,
+    ways: 4,
+    atomic_requesters: 0,
+    network: None,
+};
 /// Sets of a bank, and bits of their number.
 const SETS: usize = 4;
 const SETS_LOG2: u32 = 2;

@@ -2,7 +2,8 @@
 //! random inputs rarely do.
 
 use super::{
-    L2Answers, L2Fetches, L2Stores, L2Way, MemoryChannel, MemorySizes, MemorySystem, ResponseCrossbar,
+    L2Answers, L2Fetches, L2Stores, L2Way, MemoryChannel, MemorySizes, MemorySystem, NetworkSizes,
+    ResponseCrossbar,
 };
 use crate::emit::equivalence::check_with;
 use rust_hdl::prelude::*;
@@ -77,10 +78,55 @@ fn channel() {
 
 #[test]
 fn response_crossbar() {
-    check_with(ResponseCrossbar::new(3, 2, true), 1_500, |unit, random, _| {
-        for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
-            requester.next = bits(random() % 4);
+    for network in [None, Some(1)] {
+        check_with(ResponseCrossbar::new(3, 2, true, network), 1_500, |unit, random, _| {
+            for requester in unit.bank_requester.iter_mut().chain(&mut unit.bank_written_requester) {
+                requester.next = bits(random() % 4);
+            }
+        });
+    }
+}
+
+/// The memory system of a network interface: locks and atomic operations of 64 bits.
+#[test]
+fn memory_system_of_a_network_interface() {
+    let sizes = MemorySizes {
+        requesters: 3,
+        channels: 1,
+        banks: 1,
+        bank_lines: 4,
+        ways: 2,
+        atomic_requesters: 3,
+        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1 }),
+    };
+    check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
+        for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
+            line.next = bits(random() % 16);
         }
+        for tag in &mut unit.read_tag {
+            tag.next = bits(random() % 96);
+        }
+        for (tag, strobe) in unit.write_tag.iter_mut().zip(&mut unit.write_strobe) {
+            // Words of atomic operations are in lines that were read.
+            tag.next = bits(random() % 64);
+            strobe.next = bits(u64::MAX);
+        }
+        for bus in &mut unit.m_axi {
+            bus.arready.next = random() % 4 != 0;
+            bus.awready.next = random() % 4 != 0;
+            bus.wready.next = random() % 4 != 0;
+            bus.rvalid.next = random() % 2 == 0;
+            bus.rid.next = bits(random() % 64);
+            bus.rdata.next = bits(random());
+            bus.rlast.next = true;
+            bus.bvalid.next = random() % 2 == 0;
+            bus.bid.next = bits(random() % 64);
+        }
+        unit.line_lock[0].base.next = bits(random() % 2);
+        unit.line_lock[0].area_log2.next = bits(12);
+        unit.clean.next = random() % 256 == 0;
+        unit.invalidate.next = random() % 256 == 0;
+        unit.reset.next = cycle < 2;
     });
 }
 
@@ -88,8 +134,15 @@ fn response_crossbar() {
 /// nothing of a RAM that was not written. Writes are of whole lines for the same reason.
 #[test]
 fn memory_system() {
-    let sizes =
-        MemorySizes { requesters: 2, channels: 2, banks: 2, bank_lines: 4, ways: 2, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 2,
+        channels: 2,
+        banks: 2,
+        bank_lines: 4,
+        ways: 2,
+        atomic_requesters: 0,
+        network: None,
+    };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
         for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {
             line.next = bits(random() % 16);

@@ -1,8 +1,10 @@
 //! The memory system: crossbars, banks of the L2, and the channels to memory.
 
-use super::{Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, WriteMonitor};
+use super::{
+    Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow, WriteMonitor,
+};
 use crate::config::Config;
-use crate::ports::{L2Counters, WatchedRange};
+use crate::ports::{L2Counters, LineLock, WatchedRange};
 use crate::prelude::*;
 
 /// What the memory system is made of.
@@ -21,6 +23,22 @@ pub struct MemorySizes {
     /// Requesters that may request atomic operations, from the first on; 0: none, and the banks
     /// have no [`L2Atomics`].
     pub atomic_requesters: usize,
+    /// What a network interface adds.
+    pub network: Option<NetworkSizes>,
+}
+
+/// What the memory system does for a network interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkSizes {
+    /// Its requester, one of those of atomic operations: its own are of 64 bits.
+    pub requester: usize,
+    /// Requesters that are cores, the first ones: their commands are locked in the L2. Those between
+    /// them and the network interface (command processor) fetch commands, as itself does.
+    pub cores: usize,
+    /// Command rings of a queue area, as a power of two.
+    pub rings_log2: usize,
+    /// Queue areas, as a power of two.
+    pub areas_log2: usize,
 }
 
 /// The channels of the command processor that watch writes.
@@ -64,6 +82,7 @@ impl MemorySizes {
             } else {
                 0
             },
+            network: None,
         }
     }
 
@@ -72,6 +91,11 @@ impl MemorySizes {
     fn numbers(&self) -> usize {
         let banks_of_channel = self.banks / self.channels;
         (8 - banks_of_channel.ilog2() as usize).min(6)
+    }
+
+    /// The requester of the network interface.
+    fn network_requester(&self) -> Option<usize> {
+        self.network.map(|network| network.requester)
     }
 }
 
@@ -87,11 +111,13 @@ impl MemorySizes {
 ///    atomic operation ([`L2Atomics`]); its answer carries the word that was there. Such requesters
 ///    read with tags below 0x60.
 /// 5. `hit` of a channel follows a write that a bank accepts by one cycle ([`WriteMonitor`]).
-/// 6. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
+/// 6. With a network interface, lines of its command rings can be locked ([`L2Lock`](super::L2Lock)), as `line_lock`
+///    says; not in a bank of one way.
+/// 7. `clean` (one cycle) writes back all lines that were changed, `invalidate` (one cycle) also
 ///    invalidates all lines. `busy` is high from this cycle on until the last of them is
 ///    acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -151,6 +177,10 @@ pub struct MemorySystem {
     /// The line of an atomic operation could not be read.
     #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
+    /// To the network interface: the upper half of the value of an atomic operation (one element
+    /// with a network interface).
+    #[count(networks)]
+    pub written_high: Vec<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(sizes.requesters)]
     pub counters: Vec<L2Counters>,
@@ -160,6 +190,10 @@ pub struct MemorySystem {
     /// To the channels: a bank accepted a write of that in the cycle before.
     #[count(watched)]
     pub hit: Vec<Signal<Out, Bit>>,
+
+    /// The line lock (one element with a network interface).
+    #[count(networks)]
+    pub line_lock: Vec<LineLock>,
 
     /// From the registers: writes back all changed lines.
     pub clean: Signal<In, Bit>,
@@ -179,16 +213,22 @@ pub struct MemorySystem {
 
     #[init(RequestCrossbar::new(sizes.requesters, sizes.banks))]
     requests: RequestCrossbar,
-    #[init(ResponseCrossbar::new(sizes.requesters, sizes.banks, sizes.atomic_requesters > 0))]
+    #[init(ResponseCrossbar::new(sizes.requesters, sizes.banks, sizes.atomic_requesters > 0, sizes.network_requester()))]
     responses: ResponseCrossbar,
     #[init(atomics(sizes))]
     atomics: Vec<L2Atomics>,
-    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip)).collect())]
+    #[init((0..sizes.banks).map(|_| L2Bank::new(sizes.bank_lines, sizes.ways, numbers, skip, sizes.network)).collect())]
     bank: Vec<L2Bank>,
     #[init((0..sizes.channels).map(|_| MemoryChannel::new(sizes.banks / sizes.channels, numbers)).collect())]
     channel: Vec<MemoryChannel>,
     #[init(monitors(sizes, watchers))]
     monitor: Vec<WriteMonitor>,
+    #[init(sizes.network.iter().map(|n| RingWindow::new(n.rings_log2, n.areas_log2)).collect())]
+    rings: Vec<RingWindow>,
+    #[count(networks)]
+    refused_count: Vec<Register<Bits<32>>>,
+    #[count(networks)]
+    expired_count: Vec<Register<Bits<32>>>,
     read_count: Register<Bits<32>>,
     write_count: Register<Bits<32>>,
     #[init(sizes.requesters)]
@@ -209,6 +249,10 @@ pub struct MemorySystem {
     _atomic_monitors: usize,
     #[init(watched)]
     _watched: usize,
+    #[init(networks)]
+    _networks: usize,
+    #[init(if networks > 0 && sizes.ways > 1 { sizes.banks } else { 0 })]
+    _lock_banks: usize,
     #[init(sizes.channels)]
     _channels: usize,
     #[init(sizes.banks / sizes.channels)]
@@ -218,7 +262,10 @@ pub struct MemorySystem {
 /// The atomic units, one for each bank; none without atomic instructions.
 fn atomics(sizes: MemorySizes) -> Vec<L2Atomics> {
     let count = if sizes.atomic_requesters > 0 { sizes.banks } else { 0 };
-    (0..count).map(|bank| L2Atomics::new(sizes.atomic_requesters, bank, sizes.banks, PATIENCE)).collect()
+    let MemorySizes { atomic_requesters, banks, .. } = sizes;
+    (0..count)
+        .map(|bank| L2Atomics::new(atomic_requesters, bank, banks, PATIENCE, sizes.network_requester()))
+        .collect()
 }
 
 /// The write monitors, one for each bank; none if nobody watches.
@@ -244,11 +291,17 @@ impl MemorySystem {
     pub fn watched(sizes: MemorySizes, watchers: Watchers) -> Self {
         let MemorySizes { requesters, channels, banks, atomic_requesters, .. } = sizes;
         assert!(matches!(channels, 1 | 2 | 4) && channels <= banks, "MemorySystem: {sizes:?}");
+        let fits = |n: NetworkSizes| n.cores <= n.requester && n.requester < atomic_requesters;
+        assert!(
+            sizes.network.is_none_or(fits),
+            "MemorySystem: {sizes:?}: the network interface needs atomic operations"
+        );
         let numbers = sizes.numbers();
         let words = if atomic_requesters > 0 { requesters } else { 0 };
         let skip = banks.ilog2() as usize;
         let watched = watchers.harts * watchers.channels;
-        Self::wired(sizes, watchers, numbers, words, skip, watched)
+        let networks = usize::from(sizes.network.is_some());
+        Self::wired(sizes, watchers, numbers, words, skip, watched, networks)
     }
 }
 
@@ -371,6 +424,30 @@ impl Logic for MemorySystem {
                 self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
                 self.atomics[b].other_thread[k].next = self.atomics[k].event_thread.val();
             }
+        }
+        for k in 0..self._networks {
+            for b in 0..self._atomic_banks {
+                self.responses.bank_written_high[b].next = self.atomics[b].written_word_high[k].val();
+            }
+            self.written_high[k].next = self.responses.written_high[k].val();
+            self.rings[k].area_log2.next = self.line_lock[k].area_log2.val();
+            let mut refused_sum = self.refused_count[k].q.val();
+            let mut expired_sum = self.expired_count[k].q.val();
+            for b in 0..self._lock_banks {
+                self.bank[b].lock_enable[k].next = self.line_lock[k].enable.val();
+                self.bank[b].ring_base[k].next = self.line_lock[k].base.val();
+                self.bank[b].ring_mask[k].next = self.rings[k].mask.val();
+                if self.bank[b].lock_refused[k].val() {
+                    refused_sum = refused_sum + 1;
+                }
+                if self.bank[b].lock_expired[k].val() {
+                    expired_sum = expired_sum + 1;
+                }
+            }
+            self.refused_count[k].d.next = refused_sum;
+            self.expired_count[k].d.next = expired_sum;
+            self.line_lock[k].refused.next = self.refused_count[k].q.val();
+            self.line_lock[k].expired.next = self.expired_count[k].q.val();
         }
         for i in 0..self._answers_with_words {
             self.written_word[i].next = self.responses.written_word[i].val();

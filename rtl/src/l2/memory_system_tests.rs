@@ -1,7 +1,7 @@
 //! The memory system against a model of what memory may show, and its speed.
 
 use super::testing::{fails, Bench, Pace, Write};
-use super::MemorySizes;
+use super::{MemorySizes, NetworkSizes};
 use crate::memory::testing::{random, Line, LineMemory};
 use rand::Rng;
 use std::collections::{HashMap, VecDeque};
@@ -97,6 +97,7 @@ struct Test {
     history: History,
     under_way: Vec<UnderWay>,
     lines: u32,
+    atomic_requesters: usize,
     responses: u64,
     errors: u64,
     /// Reads that were answered and writes that were done, of each requester.
@@ -113,6 +114,7 @@ impl Test {
             history: History::default(),
             under_way: (0..sizes.requesters).map(|_| UnderWay::default()).collect(),
             lines,
+            atomic_requesters: sizes.atomic_requesters,
             responses: 0,
             errors: 0,
             ended: vec![(0, 0); sizes.requesters],
@@ -128,12 +130,15 @@ impl Test {
             // Lines with strides that are powers of two, far apart and near.
             let line = |number: u32| number % 4 + ((number / 4) << (7 + 3 * (number % 3)));
             if requester.read.is_none() && rng.gen_bool(traffic) {
-                let tag = (0..128).find(|tag| !state.reads.contains_key(tag));
+                // Others are of atomic operations.
+                let tags = if i < self.atomic_requesters { 96 } else { 128 };
+                let tag = (0..tags).find(|tag| !state.reads.contains_key(tag));
                 requester.read = tag.map(|tag| (line(rng.gen_range(0..self.lines)), tag));
             }
             if requester.write.is_none() && rng.gen_bool(traffic) {
                 let number = line(rng.gen_range(0..self.lines));
-                let tag = (0..64).find(|tag| !state.writes.contains_key(tag));
+                let tags = if i < self.atomic_requesters { 32 } else { 64 };
+                let tag = (0..tags).find(|tag| !state.writes.contains_key(tag));
                 if let Some(tag) = tag.filter(|_| !fails(number)) {
                     let strobe: u64 = match rng.gen_range(0..4) {
                         0 => u64::MAX,
@@ -230,7 +235,7 @@ impl Test {
 }
 
 /// Random traffic in phases, with maintenance between and during them.
-fn random_traffic(sizes: MemorySizes, pace: Pace, lines: u32, rounds: u64) {
+fn random_traffic(sizes: MemorySizes, pace: Pace, lines: u32, rounds: u64) -> Bench {
     let mut test = Test::new(sizes, pace, lines);
     for round in 0..rounds {
         let traffic = [1.0, 0.3, 0.05][round as usize % 3];
@@ -259,32 +264,83 @@ fn random_traffic(sizes: MemorySizes, pace: Pace, lines: u32, rounds: u64) {
         test.responses, test.errors, test.bench.moved
     );
     assert!(test.errors > 10 && test.responses > 80 * rounds && test.bench.moved.1 > 100);
+    test.bench
 }
 
 const RANDOM: Pace = Pace { latency: (1, 40), ready: 0.7 };
 
 #[test]
 fn one_requester_on_one_tiny_bank() {
-    let sizes =
-        MemorySizes { requesters: 1, channels: 1, banks: 1, bank_lines: 4, ways: 2, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 1,
+        channels: 1,
+        banks: 1,
+        bank_lines: 4,
+        ways: 2,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, RANDOM, 40, 8);
 }
 
 #[test]
 fn three_requesters_on_two_banks() {
-    let sizes =
-        MemorySizes { requesters: 3, channels: 1, banks: 2, bank_lines: 16, ways: 4, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 3,
+        channels: 1,
+        banks: 2,
+        bank_lines: 16,
+        ways: 4,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, RANDOM, 120, 8);
-    let sizes =
-        MemorySizes { requesters: 3, channels: 2, banks: 2, bank_lines: 8, ways: 1, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 3,
+        channels: 2,
+        banks: 2,
+        bank_lines: 8,
+        ways: 1,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, Pace { latency: (1, 1), ready: 1.0 }, 60, 8);
+}
+
+/// Lines that are locked wherever they are, of all requesters but one that are cores: what is read
+/// stays right, and nobody waits for ever.
+#[test]
+fn locked_lines_change_no_answer() {
+    let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0 };
+    let sizes = |bank_lines, ways| MemorySizes {
+        requesters: 4,
+        channels: 1,
+        banks: 2,
+        bank_lines,
+        ways,
+        atomic_requesters: 3,
+        network: Some(network),
+    };
+    for (bank_lines, ways) in [(4, 2), (16, 4), (8, 1)] {
+        let (refused, expired) = random_traffic(sizes(bank_lines, ways), RANDOM, 120, 4).locks();
+        println!("{refused} refused, {expired} expired");
+        assert_eq!(refused > 20, ways > 1);
+        assert!(expired <= refused);
+    }
 }
 
 #[test]
 #[ignore = "minutes: the model of eight banks"]
 fn five_requesters_on_eight_banks_and_four_channels() {
-    let sizes =
-        MemorySizes { requesters: 5, channels: 4, banks: 8, bank_lines: 32, ways: 4, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters: 5,
+        channels: 4,
+        banks: 8,
+        bank_lines: 32,
+        ways: 4,
+        atomic_requesters: 0,
+        network: None,
+    };
     random_traffic(sizes, Pace { latency: (1, 150), ready: 0.9 }, 400, 6);
 }
 
@@ -336,7 +392,15 @@ fn packets_per_cycle(sizes: MemorySizes, latency: u64) -> f64 {
 }
 
 fn check_rate(channels: usize, banks: usize, requesters: usize, expected: f64) {
-    let sizes = MemorySizes { requesters, channels, banks, bank_lines: 1024, ways: 4, atomic_requesters: 0 };
+    let sizes = MemorySizes {
+        requesters,
+        channels,
+        banks,
+        bank_lines: 1024,
+        ways: 4,
+        atomic_requesters: 0,
+        network: None,
+    };
     let rate = packets_per_cycle(sizes, 100);
     println!("{channels} channels, {banks} banks: {rate:.3} packets a cycle");
     assert!(rate >= expected, "{channels} channels, {banks} banks: {rate:.3} packets a cycle");

@@ -17,12 +17,18 @@ mod channel_tests;
 #[cfg(test)]
 mod equivalence_tests;
 mod fetches;
+mod lock;
+#[cfg(test)]
+mod lock_system_tests;
+#[cfg(test)]
+mod lock_tests;
 mod memory_system;
 #[cfg(test)]
 mod memory_system_tests;
 mod number_pool;
 mod request_crossbar;
 mod response_crossbar;
+mod ring_window;
 mod stores;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -36,10 +42,12 @@ pub use axi4::Axi4Master;
 pub use bank::L2Bank;
 pub use channel::MemoryChannel;
 pub use fetches::L2Fetches;
-pub use memory_system::{MemorySizes, MemorySystem, Watchers};
+pub use lock::L2Lock;
+pub use memory_system::{MemorySizes, MemorySystem, NetworkSizes, Watchers};
 pub use number_pool::NumberPool;
 pub use request_crossbar::RequestCrossbar;
 pub use response_crossbar::ResponseCrossbar;
+pub use ring_window::RingWindow;
 pub use stores::L2Stores;
 pub use way::L2Way;
 pub use write_monitor::WriteMonitor;

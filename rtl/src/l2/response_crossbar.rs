@@ -11,8 +11,10 @@ use crate::prelude::*;
 ///    after the bank's port gave it.
 /// 2. The counters are modulo 2^32. An atomic operation counts as a write.
 /// 3. With `words`, the answer of a write carries a word and an error: those of atomic operations.
+/// 4. With a network interface, the answers of its requester carry a second word: the upper half of
+///    a value of 64 bits.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(requesters: usize, banks: usize, words: usize, word_banks: usize)]
+#[new(requesters: usize, banks: usize, words: usize, word_banks: usize, network: usize, high_banks: usize, highs: usize)]
 pub struct ResponseCrossbar {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -58,6 +60,9 @@ pub struct ResponseCrossbar {
     /// Its error.
     #[count(word_banks)]
     pub bank_written_error: Vec<Signal<In, Bit>>,
+    /// Upper half of its value; empty without a network interface.
+    #[count(high_banks)]
+    pub bank_written_high: Vec<Signal<In, Bits<32>>>,
 
     /// To each requester: the answer of a read is here.
     #[count(requesters)]
@@ -83,6 +88,9 @@ pub struct ResponseCrossbar {
     /// Its error.
     #[count(words)]
     pub written_error: Vec<Signal<Out, Bit>>,
+    /// To the network interface: the upper half of the value (one element with a network interface).
+    #[count(highs)]
+    pub written_high: Vec<Signal<Out, Bits<32>>>,
     /// Of each requester.
     #[count(requesters)]
     pub counters: Vec<L2Counters>,
@@ -107,6 +115,8 @@ pub struct ResponseCrossbar {
     done_word: Vec<Register<Bits<32>>>,
     #[count(words)]
     done_error: Vec<Register<Bit>>,
+    #[count(highs)]
+    done_high: Vec<Register<Bits<32>>>,
     #[count(requesters)]
     hit_count: Vec<Register<Bits<32>>>,
     #[count(requesters)]
@@ -121,22 +131,31 @@ pub struct ResponseCrossbar {
     _banks: usize,
     #[init(words)]
     _words: usize,
+    #[init(network)]
+    _network: usize,
+    #[init(highs)]
+    _highs: usize,
 }
 
 impl ResponseCrossbar {
     /// A crossbar from `banks` banks to `requesters` requesters, with or without words in the
-    /// answers of writes.
+    /// answers of writes. The network interface, if there is one, is requester `network`.
     ///
     /// # Panics
-    /// If there are not 1 to 32 requesters and banks.
-    pub fn new(requesters: usize, banks: usize, words: bool) -> Self {
+    /// If there are not 1 to 32 requesters and banks, or `network` is not one of the requesters.
+    pub fn new(requesters: usize, banks: usize, words: bool, network: Option<usize>) -> Self {
         assert!(
             (1..=32).contains(&requesters),
             "ResponseCrossbar: {requesters} requesters, expected 1 to 32"
         );
         assert!((1..=32).contains(&banks), "ResponseCrossbar: {banks} banks, expected 1 to 32");
+        assert!(
+            network.is_none_or(|network| network < requesters),
+            "ResponseCrossbar: network interface {network:?}, expected one of {requesters} requesters"
+        );
         let (word_banks, words) = if words { (banks, requesters) } else { (0, 0) };
-        Self::wired(requesters, banks, words, word_banks)
+        let (high_banks, highs) = if network.is_some() { (banks, 1) } else { (0, 0) };
+        Self::wired(requesters, banks, words, word_banks, network.unwrap_or(0), high_banks, highs)
     }
 }
 
@@ -213,6 +232,14 @@ impl Logic for ResponseCrossbar {
             }
             self.written_word[i].next = self.done_word[i].q.val();
             self.written_error[i].next = self.done_error[i].q.val();
+        }
+        for k in 0..self._highs {
+            for b in 0..self._banks {
+                if self.written_arbiter[k + self._network].grant.val().get_bit(b) {
+                    self.done_high[k].d.next = self.bank_written_high[b].val();
+                }
+            }
+            self.written_high[k].next = self.done_high[k].q.val();
         }
     }
 }

@@ -84,11 +84,42 @@ pub struct Atomic {
     pub operand: u32,
     pub warp: u64,
     pub lane: u64,
+    /// Of 64 bits, as the network interface requests them.
+    pub wide: Option<Wide>,
+}
+
+/// What an atomic operation of 64 bits has besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wide {
+    /// Upper half of the operand.
+    pub operand_high: u32,
+    pub compare: u64,
 }
 
 impl Atomic {
     pub const LOAD_RESERVED: u64 = 2;
     pub const STORE_CONDITIONAL: u64 = 3;
+    pub const COMPARE_SWAP: u64 = 5;
+    pub const OR: u64 = 8;
+
+    /// The value in a line that the operation is about: 32 or 64 bits.
+    pub fn value(&self, line: &Line) -> u64 {
+        let high = if self.wide.is_some() { word_of(line, self.word + 1) } else { 0 };
+        u64::from(high) << 32 | u64::from(word_of(line, self.word))
+    }
+
+    /// What it makes of the value `old`.
+    pub fn result(&self, old: u64) -> u64 {
+        let Some(wide) = self.wide else {
+            return atomic_result(self.operation, old as u32, self.operand).into();
+        };
+        let operand = u64::from(wide.operand_high) << 32 | u64::from(self.operand);
+        match self.operation {
+            Self::COMPARE_SWAP if old == wide.compare => operand,
+            Self::COMPARE_SWAP => old,
+            _ => old.wrapping_add(operand),
+        }
+    }
 
     /// The write that asks for it.
     pub fn request(&self) -> Write {
@@ -96,7 +127,13 @@ impl Atomic {
         let control = self.warp as u32 | (self.operation as u32) << 16 | (self.word as u32) << 21;
         data[..4].copy_from_slice(&self.operand.to_le_bytes());
         data[4..8].copy_from_slice(&control.to_le_bytes());
-        Write { line: self.line, data, strobe: 15 << (4 * self.word), tag: 32 + self.lane }
+        let mut bytes = 15;
+        if let Some(wide) = self.wide {
+            data[8..12].copy_from_slice(&wide.operand_high.to_le_bytes());
+            data[12..20].copy_from_slice(&wide.compare.to_le_bytes());
+            bytes = 255;
+        }
+        Write { line: self.line, data, strobe: bytes << (4 * self.word), tag: 32 + self.lane }
     }
 }
 
@@ -121,6 +158,8 @@ pub struct Requester {
     pub written: Option<u64>,
     /// With it, of an atomic operation: the value, and whether the line could not be read.
     pub word: (u32, bool),
+    /// And the upper half of the value, at a network interface.
+    pub high: u32,
 }
 
 /// What a requester had of the L2.
@@ -171,6 +210,11 @@ pub struct Bench {
     pub rng: ChaCha8Rng,
     pub pace: Pace,
     pub cycle: u64,
+    /// What the line lock of a network interface gets: from the start, every line below 4 MiB is one
+    /// of a ring.
+    pub lock_enable: bool,
+    pub lock_base: u64,
+    pub lock_area_log2: u64,
     /// Requests of maintenance for the next cycle.
     pub clean: bool,
     pub invalidate: bool,
@@ -214,6 +258,9 @@ const OUTPUTS: [(&str, usize); 11] = [
 ];
 const SINGLE_OUTPUTS: [(&str, usize); 4] =
     [("busy", 1), ("bus_errors", 4), ("lines_read", 32), ("lines_written", 32)];
+const LOCK_INPUTS: [(&str, usize); 3] =
+    [("line_lock_enable", 1), ("line_lock_base", 26), ("line_lock_area_log2", 5)];
+const LOCK_OUTPUTS: [&str; 2] = ["line_lock_refused", "line_lock_expired"];
 const AXI_INPUTS: [(&str, usize); 11] = [
     ("awready", 1),
     ("wready", 1),
@@ -265,6 +312,13 @@ impl Bench {
                 [("written_word", 32), ("written_error", 1)].map(|(name, w)| (name, output(name, w, n))),
             );
         }
+        if sizes.network.is_some() {
+            outputs.insert("written_high", output("written_high", 32, 1));
+        }
+        if sizes.network.is_some() {
+            inputs.extend(LOCK_INPUTS.map(|(name, width)| (name, input(name, width, 1))));
+            outputs.extend(LOCK_OUTPUTS.map(|name| (name, output(name, 32, 1))));
+        }
         outputs.extend(SINGLE_OUTPUTS.iter().map(|&(name, w)| (name, output(name, w, 1))));
         let axi = |c: usize, name: &str| format!("m_axi_{c}_{name}");
         let axi_in = (0..sizes.channels)
@@ -286,6 +340,9 @@ impl Bench {
             rng,
             pace,
             cycle: 0,
+            lock_enable: true,
+            lock_base: 0,
+            lock_area_log2: 22,
             clean: false,
             invalidate: false,
             busy: false,
@@ -335,6 +392,11 @@ impl Bench {
         }
         self.put("clean", 0, self.clean.into());
         self.put("invalidate", 0, self.invalidate.into());
+        if self.inputs.contains_key("line_lock_enable") {
+            self.put("line_lock_enable", 0, self.lock_enable.into());
+            self.put("line_lock_base", 0, self.lock_base);
+            self.put("line_lock_area_log2", 0, self.lock_area_log2);
+        }
         (0..self.channels.len()).for_each(|c| self.drive_channel(c));
         for wires in self.inputs.values().chain(self.axi_in.iter().flat_map(|wires| wires.values())) {
             self.model.set_words(wires.handle, &wires.words);
@@ -353,11 +415,13 @@ impl Bench {
                 Some(word) => (word.get(i) as u32, out("written_error", i) == 1),
                 None => (0, false),
             };
+            let high = self.outputs.get("written_high").map_or(0, |high| high.get(0) as u32);
             let (reads, writes) = (out("read_ready", i) == 1, out("write_ready", i) == 1);
             let requester = &mut self.requesters[i];
             requester.response = response;
             requester.written = written;
             requester.word = word;
+            requester.high = high;
             requester.read_accepted = if reads { requester.read.take() } else { None };
             requester.write_accepted = if writes { requester.write.take() } else { None };
         }
@@ -484,6 +548,12 @@ impl Bench {
         let [hits, misses, writes] = ["counters_read_hits", "counters_read_misses", "counters_writes"]
             .map(|name| self.outputs[name].get(requester));
         Counts { hits, misses, writes }
+    }
+
+    /// Locks refused and locks expired, with a network interface.
+    pub fn locks(&self) -> (u64, u64) {
+        let [refused, expired] = LOCK_OUTPUTS.map(|name| self.outputs[name].get(0));
+        (refused, expired)
     }
 
     /// The counters of lines as the design has them: read from and written to memory.

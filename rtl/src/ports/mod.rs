@@ -4,6 +4,7 @@
 //! Those of the registers are declared with the registers: see [`crate::host::registers`].
 
 mod axi_lite;
+mod line_lock;
 mod monitor;
 mod register_access;
 mod registers;
@@ -14,6 +15,7 @@ mod uli;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
+pub use line_lock::LineLock;
 pub use monitor::WatchedRange;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};

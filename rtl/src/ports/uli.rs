@@ -19,10 +19,6 @@ pub struct UliAccess {
     pub blocked: Signal<In, Bit>,
     /// Stage X: PC at which its interrupted program goes on, bits 31:2.
     pub interrupted_pc: Signal<In, Bits<30>>,
-    /// Stage X: operand of SIGNAL.RANGE, the address of a page.
-    pub ask_page: Signal<Out, Bits<32>>,
-    /// Stage X: the descriptor page cannot be moved there.
-    pub page_refused: Signal<In, Bit>,
 
     /// Harts that have a channel armed and pending.
     pub wake: Signal<In, Bits<8>>,
@@ -53,23 +49,23 @@ pub struct UliAccess {
     pub write_set: Signal<Out, Bits<32>>,
     /// Bits to clear; those to set win.
     pub write_clear: Signal<Out, Bits<32>>,
-    /// Stage W: SIGNAL.RANGE retires and is not refused.
+    /// Stage W: SIGNAL.RANGE retires.
     pub page_valid: Signal<Out, Bit>,
-    /// First line of its page; 0: no page.
-    pub page: Signal<Out, Bits<26>>,
+    /// Its operand, the address of a page; 0: no page.
+    pub page: Signal<Out, Bits<32>>,
+    /// The descriptor page cannot be moved there; answers `page` in the same cycle.
+    pub page_refused: Signal<In, Bit>,
 }
 
 /// The descriptor page, as the command processor moves it.
 #[derive(Ports)]
 pub struct PageMove {
-    /// Address of a page.
-    pub ask: Signal<In, Bits<32>>,
-    /// The descriptor page cannot be moved there; answers `ask` in the same cycle.
-    pub refused: Signal<Out, Bit>,
-    /// The page moves at this edge.
+    /// The page moves, unless it is refused.
     pub valid: Signal<In, Bit>,
-    /// Its first line; 0: there is none.
-    pub line: Signal<In, Bits<26>>,
+    /// Address of the page; 0: there is none.
+    pub address: Signal<In, Bits<32>>,
+    /// The page cannot be moved there; answers `address` in the same cycle.
+    pub refused: Signal<Out, Bit>,
 }
 
 /// A store of the command processor that memory accepts at this edge.

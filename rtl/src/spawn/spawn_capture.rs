@@ -7,7 +7,9 @@ use crate::prelude::*;
 ///
 /// 1. A full-word store to words 0 to 7 of a descriptor is one of `word_valid`, in the cycle in which memory accepts it;
 ///    a store of less than the word is one of `partial`, and changes no descriptor.
-/// 2. `page` moves the page, or takes it away with line 0; so does `hold`.
+/// 2. `page` moves the page, or takes it away with address 0, unless it is refused; `hold` takes it away. A store of the cycle in which the
+///    page moves comes behind the move: it is matched with the new page. So no job of the old one starts with the move or after it, and
+///    one that has started shows in `busy`.
 /// 3. Without a page nothing is picked. Bytes 32 to 63 of a descriptor are never picked.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(slots: usize)]
@@ -18,8 +20,7 @@ pub struct SpawnCapture {
     pub reset: Signal<In, Bit>,
     /// A store that memory accepts.
     pub store: StoreTap,
-    /// SIGNAL.RANGE: the page moves, from the next cycle on. Refused is a page that is not aligned to its size, or while
-    /// a slot is busy.
+    /// SIGNAL.RANGE. Refused is a page that is not aligned to its size or lies outside memory, and any while a slot is busy.
     pub page: PageMove,
     /// The command processor is held: there is no page from the next cycle on.
     pub hold: Signal<In, Bit>,
@@ -57,19 +58,22 @@ impl SpawnCapture {
 impl Logic for SpawnCapture {
     #[hdl_gen]
     fn update(&mut self) {
-        self.page.refused.next = self.busy.val().any()
-            | self.page.ask.val().get_bits::<6>(0).any()
-            | (self.page.ask.val().get_bits::<26>(6) & self.within.val()).any()
-            | self.page.ask.val().get_bits::<12>(20).all();
-        if self.page.valid.val() {
-            self.base_q.d.next = self.page.line.val();
+        let line = self.page.address.val().get_bits::<26>(6);
+        let refuses = self.busy.val().any()
+            | self.page.address.val().get_bits::<6>(0).any()
+            | (line & self.within.val()).any()
+            | self.page.address.val().get_bits::<12>(20).all();
+        self.page.refused.next = refuses;
+        let mut present = self.base_q.q.val();
+        if self.page.valid.val() & !refuses {
+            present = line;
         }
+        self.base_q.d.next = present;
         if self.hold.val() {
             self.base_q.d.next = bits::<26>(0);
         }
         self.base.next = self.base_q.q.val();
-        let inside = self.base_q.q.val().any()
-            & !((self.store.line.val() ^ self.base_q.q.val()) & !self.within.val()).any();
+        let inside = present.any() & !((self.store.line.val() ^ present) & !self.within.val()).any();
         let low = self.store.strobe.val().get_bits::<32>(0);
         let mut full = false;
         let mut number = bits::<3>(0);
@@ -113,7 +117,7 @@ mod tests {
             let mut unit = SpawnCapture::new(slots as usize);
             start!(unit);
             let mut base = 0u64;
-            let (mut picked, mut partial) = (0, 0);
+            let (mut picked, mut partial, mut moved_under) = (0, 0, 0);
             for cycle in 0..6_000 {
                 let line = random.gen_range(0..4 * slots);
                 let byte = random.gen_range(0..64u64);
@@ -127,17 +131,24 @@ mod tests {
                 unit.store.line.next = line.into();
                 unit.store.word.next = u64::from(data).into();
                 unit.store.strobe.next = strobe.into();
-                unit.page.valid.next = random.gen_bool(0.05);
-                unit.page.line.next = (random.gen_range(0..4) * slots).into();
-                let (ask, busy) =
-                    (random.gen::<u32>() & [!0, !63, !1023][cycle % 3], random.gen_range(0..2u64) << 9);
-                unit.page.ask.next = u64::from(ask).into();
+                unit.page.valid.next = random.gen_bool(0.1);
+                let address = if random.gen_bool(0.95) {
+                    64 * slots * random.gen_range(0..4)
+                } else {
+                    u64::from(random.gen::<u32>() & [!0, !63, !1023][cycle % 3])
+                };
+                let busy = u64::from(random.gen_bool(0.3)) << 9;
+                unit.page.address.next = address.into();
                 unit.busy.next = busy.into();
                 unit.hold.next = random.gen_bool(0.01);
                 settle!(unit);
-                let aligned = u64::from(ask) % (64 * slots) == 0 && ask < 0xfff0_0000;
-                assert_eq!(unit.page.refused.val(), !aligned || busy != 0, "cycle {cycle}: {ask:#x}");
+                let refused = address % (64 * slots) != 0 || address >= 0xfff0_0000 || busy != 0;
+                assert_eq!(unit.page.refused.val(), refused, "cycle {cycle}: {address:#x}");
                 assert_eq!(unit.base.val().to_u64(), base);
+                let before = base;
+                if unit.page.valid.val() && !refused {
+                    base = address / 64;
+                }
                 let inside = unit.store.valid.val() && base != 0 && line & !(slots - 1) == base && byte < 32;
                 let full = inside && cycle % 4 > 1;
                 assert_eq!(unit.word_valid.val(), full, "cycle {cycle}");
@@ -149,15 +160,13 @@ mod tests {
                 }
                 picked += usize::from(full);
                 partial += usize::from(inside && !full);
-                if unit.page.valid.val() {
-                    base = unit.page.line.val().to_u64();
-                }
+                moved_under += usize::from(full && base != before);
                 if unit.hold.val() {
                     base = 0;
                 }
                 tick!(unit);
             }
-            assert!(picked > 100 && partial > 100, "{picked} {partial}");
+            assert!(picked > 100 && partial > 100 && moved_under > 2, "{picked} {partial} {moved_under}");
         }
     }
 }

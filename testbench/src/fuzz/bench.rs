@@ -152,6 +152,7 @@ impl Bench {
             protection,
             scratchpad: features.scratchpad,
             instret: features.instret,
+            network: features.network,
             watchdog: setup.watchdog != 0,
             ..Machine::new(features.isa(), self.config.lanes as u32, &kernel, &setup, &layout)
         };

@@ -23,6 +23,8 @@ pub struct Features {
     pub instret: bool,
     /// The CSR `cycle`, whose value only a trace can tell.
     pub cycle: bool,
+    /// The CSR 0xccb of arrays with a network interface.
+    pub network: bool,
     /// Threads that fault.
     pub faults: bool,
 }
@@ -39,9 +41,10 @@ impl Features {
         windows: false,
         instret: false,
         cycle: false,
+        network: false,
         faults: true,
     };
-    /// Everything but atomic operations and RV32E.
+    /// Everything but atomic operations, RV32E and what a network interface adds.
     pub const ALL: Self = Self {
         m: true,
         zbb: true,
@@ -52,6 +55,7 @@ impl Features {
         windows: true,
         instret: true,
         cycle: true,
+        network: false,
         faults: true,
     };
 

@@ -271,6 +271,10 @@ impl Generator {
         if self.features.cycle {
             numbers.extend([0xc00, 0xc80]);
         }
+        if self.features.network {
+            // In every second place: nothing else shows it.
+            numbers.extend([0xccb; 8]);
+        }
         self.pick(&numbers)
     }
 

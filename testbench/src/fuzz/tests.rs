@@ -25,6 +25,7 @@ fn machine(program: &Program) -> Machine {
         protection: Protection::Windows { read: [all, closed], write: [closed, all] },
         scratchpad: program.features.scratchpad,
         instret: program.features.instret,
+        network: program.features.network,
         watchdog: false,
     }
 }
@@ -63,7 +64,7 @@ fn programs_end_and_cover_what_there_is() {
         Features::RV32I,
         Features { embedded: true, ..Features::ALL },
         Features { faults: false, ..Features::ALL },
-        Features { atomics: true, ..Features::ALL },
+        Features { atomics: true, network: true, ..Features::ALL },
     ] {
         let mut coverage = Coverage::default();
         let mut faults = 0;

@@ -55,6 +55,8 @@ pub struct Machine {
     pub scratchpad: bool,
     /// Whether the CSRs `instret` and `instreth` exist.
     pub instret: bool,
+    /// Whether the CSR 0xccb of arrays with a network interface exists.
+    pub network: bool,
     /// Whether warps may be ended by the watchdog, whenever it likes.
     pub watchdog: bool,
 }
@@ -77,6 +79,7 @@ impl Machine {
             protection: Protection::Off,
             scratchpad: false,
             instret: false,
+            network: false,
             watchdog: false,
         }
     }
@@ -114,13 +117,15 @@ pub struct Place {
     pub packet: u32,
 }
 
-/// Counters that a thread can read.
+/// What a thread can read of its warp and of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Cycles since reset.
     pub cycle: u64,
     /// Warp-instructions retired by the warp since its start, those of the topmost 256 bytes not counted.
     pub instret: u64,
+    /// Lowest lane that runs the instruction.
+    pub leader: u8,
 }
 
 /// The CSRs of a thread.
@@ -145,6 +150,7 @@ impl Csrs for ThreadCsrs<'_> {
             0xcc4 => machine.slot_address(place.packet),
             0xcc5 => machine.argument,
             0xcc6 => machine.stack_top(place),
+            0xccb if machine.network => counters.leader.into(),
             _ => return None,
         })
     }
@@ -259,6 +265,7 @@ mod tests {
         protection: Protection::Off,
         scratchpad: false,
         instret: false,
+        network: false,
         watchdog: false,
     };
     const PLACE: Place = Place { core: 1, slot: 2, lane: 3, packet: 0x35 };

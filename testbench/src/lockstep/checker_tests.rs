@@ -26,6 +26,7 @@ fn machine() -> Machine {
         protection: Protection::Windows { read: [data, Window::default()], write: [data, Window::default()] },
         scratchpad: true,
         instret: true,
+        network: true,
         watchdog: false,
     }
 }
@@ -281,6 +282,42 @@ fn a_late_write_must_not_be_overtaken() {
     assert!(results[..6].iter().all(Result::is_ok), "{results:?}");
     let error = results[6].as_ref().unwrap_err().to_string();
     assert!(error.contains("t2, whose late write has not come: expected no write, got a write"), "{error}");
+}
+
+/// The CSR 0xccb of an array with a network interface: the lowest lane of each side of a branch.
+#[test]
+fn the_leader_is_the_lowest_running_lane() {
+    let kernel = [
+        code(Op::Csrrs, 5, 0, 0, 0xcc1),
+        code(Op::Csrrs, 6, 0, 0, 0xccb),
+        code(Op::Andi, 15, 5, 0, 1),
+        code(Op::Beq, 0, 15, 0, 12),
+        code(Op::Csrrs, 7, 0, 0, 0xccb), // odd lanes
+        code(Op::Jal, 0, 0, 0, 8),
+        code(Op::Csrrs, 7, 0, 0, 0xccb), // even lanes
+        code(Op::Jalr, 0, 1, 0, 0),
+    ];
+    for (network, leaders) in [(true, [[0, 0], [0, 1], [0, 0], [0, 1]]), (false, [[0, 0]; 4])] {
+        let mut memory = MemoryImage::new(1 << 16);
+        for (address, word) in (0x1000..).step_by(4).zip(kernel) {
+            memory.write(address, &word.to_le_bytes()).unwrap();
+        }
+        let machine = Machine { network, ..machine() };
+        let mut warp = Warp::new(WarpStart { core: 0, slot: 0, first_packet: 0, count: 4 });
+        for cycle in 0..100 {
+            let reach = WarpMemory { shared: &mut memory, scratchpad: None, protection: &machine.protection };
+            if warp.step(&machine, reach, cycle).is_none() {
+                break;
+            }
+        }
+        let found: Vec<[u32; 2]> = warp.threads.iter().map(|t| [t.hart.x[6], t.hart.x[7]]).collect();
+        assert_eq!(found, leaders);
+        // Without it the CSR does not exist, and every thread ends with a fault.
+        assert!(warp
+            .threads
+            .iter()
+            .all(|t| t.ended && (t.hart.x[10] == crate::verdict::FAULT | 2) != network));
+    }
 }
 
 /// A branch on a register that holds what the warp before left there is reported as such.

@@ -128,7 +128,11 @@ impl Warp {
     pub fn step(&mut self, machine: &Machine, memory: WarpMemory<'_>, cycle: u64) -> Option<Expected> {
         let mut expected = self.at_preferred(machine)?;
         let (pc, active) = (expected.retired.pc, expected.retired.active);
-        let counters = Counters { cycle, instret: self.instret };
+        let counters = Counters {
+            cycle,
+            instret: self.instret,
+            leader: lanes(active).next().map_or(0, |lane| lane as u8),
+        };
         let WarpMemory { shared, scratchpad, protection } = memory;
         let mut memory =
             CoreMemory { shared, scratchpad: scratchpad.filter(|pad| !pad.is_empty()), protection };

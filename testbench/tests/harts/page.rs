@@ -1,4 +1,5 @@
-//! The descriptor page is the harts': what others write there starts nothing and changes no descriptor (S15).
+//! The descriptor page is the harts': what others write there starts nothing and changes no descriptor (S15); it moves only while no job is
+//! under way.
 
 use hermes_testbench::cosim::{host_interrupt, Descriptor, Event, Latency, MemoryOptions, SpawnEvent};
 
@@ -48,4 +49,34 @@ fn a_hostile_lane_starts_nothing() {
     }
     assert_eq!(array.host.read("SPAWN_ERRORS").unwrap(), 0);
     assert_eq!(array.host.read("FAULTS").unwrap(), 0);
+}
+
+/// One hart moves the page, another starts a job there: either the move is refused and the job runs, or the page moves and the store starts
+/// nothing. The distance of the two goes through every cycle.
+#[test]
+fn the_page_of_a_job_does_not_move() {
+    const ROUNDS: u32 = 96;
+    let memory = MemoryOptions { latency: Latency::Fixed(8), ..MemoryOptions::default() };
+    let mut array = Array::new(include_str!("programs/move.S"), memory);
+    let entry = array.label("hart");
+    array.host.write("CP_ENTRY", entry).unwrap();
+    array.set_harts(3);
+    array.wait_until_stopped(3, 200_000);
+    array.host.clean_caches().unwrap();
+    let (refused, moved) = (1 | 2 | 1 << 8, 0);
+    let mut count = [0; 2];
+    for round in 0..ROUNDS {
+        let found = array.word("results", round);
+        assert!(
+            found == refused || found == moved,
+            "round {round}: move refused {}, page where it was {}, jobs {}",
+            found & 1,
+            found >> 1 & 1,
+            found >> 8
+        );
+        count[usize::from(found == refused)] += 1;
+    }
+    println!("moved, refused: {count:?}");
+    assert!(count.iter().all(|&rounds| rounds > ROUNDS / 8), "moved, refused: {count:?}");
+    assert_eq!(array.host.read("SPAWN_ERRORS").unwrap(), 0);
 }

@@ -44,7 +44,8 @@ pub type Results = Vec<[u32; 2]>;
 /// How often the roles had which results.
 pub type Counts = BTreeMap<Results, u32>;
 
-/// The array: four harts with data caches, one core with one lane.
+/// The array: four harts with data caches, one core with one lane; with a network interface, so that a `fence` of the lane
+/// drops its data cache only if it must.
 pub fn config() -> Config {
     Config {
         cores: 1,
@@ -55,6 +56,7 @@ pub fn config() -> Config {
         command_cache_lines: 16,
         uli_channels: 2,
         spawn_slots: 8,
+        network: true,
         l1_lines: 16,
         l2_banks: 2,
         l2_bank_lines: 32,

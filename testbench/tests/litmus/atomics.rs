@@ -20,6 +20,24 @@ fn a_flag_of_atomic_operations() {
     needs("flag read by lr.w", &roles(RESERVES), &roles(RESERVES_WEAK), |r| r[1] == [1, 0]);
 }
 
+/// A lane waits for a flag by `amoor.w` with operand 0, which drops nothing, and then acquires by one with `aq`, as calls of the network library do.
+#[test]
+fn a_flag_that_is_polled() {
+    const WRITES: &str = "li t0, 1\nsw t0, 0(a0)\nfence rw, w\nsw t0, 0(a1)";
+    const POLLS: &str = "1: amoor.w t0, zero, (a1)\nbeqz t0, 1b\namoor.w.aq s6, zero, (a1)\nlw s7, 0(a0)";
+    const POLLS_WEAK: &str = "1: amoor.w s6, zero, (a1)\nbeqz s6, 1b\nlw s7, 0(a0)";
+    for (writer, reader) in [(Hart, Lane), (Lane, Hart)] {
+        let roles = |polls| [(writer, "", WRITES), (reader, "lw t0, 0(a0)", polls)];
+        for outcome in play(&roles(POLLS)) {
+            assert_eq!(outcome.count(|r| r[1] != [1, 1]), 0, "{:?}", outcome.counts);
+        }
+        let weak: u32 =
+            play(&roles(POLLS_WEAK)).iter().map(|outcome| outcome.count(|r| r[1] == [1, 0])).sum();
+        println!("polled by {reader:?}: without acquire {weak} of {} rounds", 2 * ROUNDS);
+        assert!(weak > 0, "the poll acquires without `aq`");
+    }
+}
+
 /// Adds 1 to x. r0: what the operation found; r1: what is there afterwards.
 pub const ADDS: &str = "li t0, 1\namoadd.w s6, t0, (a0)\nlw s7, 0(a0)";
 /// The same with a reservation.

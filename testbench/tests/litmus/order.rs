@@ -22,6 +22,20 @@ fn message_passing() {
     }
 }
 
+/// A fence without later reads is no acquire, and need not be one: what is cached may stay. With R in its successor set it is, whatever else is there.
+#[test]
+fn a_release_is_no_acquire() {
+    const RELEASE: &str = "lw s6, 0(a1)\nfence rw, w\nlw s7, 0(a0)";
+    for fence in ["fence r, r", "fence rw, rw", "fence.tso", "fence r, ir"] {
+        let acquire = format!("lw s6, 0(a1)\n{fence}\nlw s7, 0(a0)");
+        for reader in [Lane, Hart] {
+            let roles = |reads| [(Hart, "", WRITES), (reader, X_CACHED, reads)];
+            let name = format!("{fence} of {reader:?}");
+            needs(&name, &roles(&acquire), &roles(RELEASE), |r| r[1] == [1, 0]);
+        }
+    }
+}
+
 /// The flag is read in a loop whose acquire is in it: the loop ends, and the data is there.
 #[test]
 fn a_loop_that_waits_for_a_flag() {

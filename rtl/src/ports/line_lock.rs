@@ -1,0 +1,18 @@
+//! Between the registers of the network interface and the memory system.
+
+use crate::prelude::*;
+
+/// The line lock of the L2: where the command rings are, and what happened.
+#[derive(Ports)]
+pub struct LineLock {
+    /// NET_CONTROL bit 1: writes to the rings lock their lines.
+    pub enable: Signal<In, Bit>,
+    /// NET_BASE, bits 31:6: line address of the first queue area.
+    pub base: Signal<In, Bits<26>>,
+    /// NET_AREA: bytes of a queue area, as a power of two.
+    pub area_log2: Signal<In, Bits<5>>,
+    /// LOCK_REFUSED: writes to a ring whose line stayed unlocked since another one of its set was locked, modulo 2^32.
+    pub refused: Signal<Out, Bits<32>>,
+    /// LOCK_EXPIRED: locks that ended by 63 misses in their set, modulo 2^32.
+    pub expired: Signal<Out, Bits<32>>,
+}
