@@ -169,16 +169,12 @@ impl Logic for NetInterface {
         connect!(self.requester.answer_ready, self.receiver.answer_ready);
 
         // Counters
-<<<<<<< HEAD
         let fails =
             self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
         let nak_came = self.receiver.answer_valid.val()
             && self.requester.answer_ready.val()
             && (self.receiver.answer.val().syndrome.get_bits::<3>(5) == bits::<3>(3));
         let mut happened = bits::<21>(0)
-=======
-        let mut happened = bits::<18>(0)
->>>>>>> main
             .replace_bit(0, self.builder.sent.val())
             .replace_bit(1, self.writer.performed.val())
             .replace_bit(2, fails)

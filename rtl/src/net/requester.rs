@@ -243,7 +243,7 @@ impl Logic for Requester {
         if opens_row {
             waiting = waiting.replace_bit(self.pair.q.val().index(), false);
             self.changed.next.oldest = its.sequence;
-            self.changed.next.next = its.sequence;
+            self.changed.next.upcoming = its.sequence;
             self.changed.next.top = its.sequence;
             self.changed.next.end = its.sequence;
             self.changed.next.entries = bits::<4>(0);
@@ -273,7 +273,7 @@ impl Logic for Requester {
             if !now.entries.any() {
                 self.changed.next.head = self.table.free.val();
             }
-            if now.next == now.end {
+            if now.upcoming == now.end {
                 self.changed.next.cursor = self.table.free.val();
             }
             self.changed.next.tail = self.table.free.val();
@@ -291,17 +291,17 @@ impl Logic for Requester {
         self.head.next.opcode = bits::<8>(0x0a);
         self.head.next.acknowledge = true;
         self.head.next.remote = its.remote;
-        self.head.next.sequence = now.next;
+        self.head.next.sequence = now.upcoming;
         self.head.next.extension = (bit_cast::<224, 64>(address) << 160)
             | (bit_cast::<224, 32>(its.key) << 128)
             | (bit_cast::<224, 5>(entry.bytes) << 96);
         self.head.next.extension_words = bits::<3>(4);
         self.head.next.bytes = bit_cast::<13, 5>(entry.bytes);
-        let follows = now.next + bits::<24>(1);
-        self.resent.next = sent && (now.next != now.top);
+        let follows = now.upcoming + bits::<24>(1);
+        self.resent.next = sent && (now.upcoming != now.top);
         if sent {
-            self.changed.next.next = follows;
-            if now.next == now.top {
+            self.changed.next.upcoming = follows;
+            if now.upcoming == now.top {
                 self.changed.next.top = follows;
             }
             if follows == behind {
@@ -317,21 +317,21 @@ impl Logic for Requester {
         }
 
         // An answer: commands that it acknowledges are complete one after the other.
-        let reply = self.reply.q.val();
-        let is_ack = !reply.syndrome.get_bits::<3>(5).any();
-        let is_nak = reply.syndrome.get_bits::<3>(5) == bits::<3>(3);
-        let is_fatal = is_nak && reply.syndrome.get_bits::<5>(0).any();
-        let base = self.base.q.val();
-        let covers = (reply.sequence - base) < (now.top - base);
+        let said = self.reply.q.val();
+        let is_ack = !said.syndrome.get_bits::<3>(5).any();
+        let is_nak = said.syndrome.get_bits::<3>(5) == bits::<3>(3);
+        let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
+        let origin = self.base.q.val();
+        let covers = (said.sequence - origin) < (now.top - origin);
         let is_up = self.ups.val().get_bit(self.pair.q.val().index());
         let counts = answers && covers && is_up;
         self.stray.next = answers && !counts;
-        let mut target = reply.sequence;
+        let mut target = said.sequence;
         if is_ack {
-            target = reply.sequence + bits::<24>(1);
+            target = said.sequence + bits::<24>(1);
         }
-        let far = target - base;
-        let acknowledges = counts && now.entries.any() && ((behind - base) <= far);
+        let far = target - origin;
+        let acknowledges = counts && now.entries.any() && ((behind - origin) <= far);
         let settles = counts && !acknowledges;
         let gives_up = expires && (now.retries == bit_cast::<4, 3>(self.retries.val()));
         let breaks = (settles && is_fatal) || gives_up;
@@ -340,15 +340,15 @@ impl Logic for Requester {
             if far.any() {
                 self.changed.next.retries = bits::<4>(0);
             }
-            if ((now.next - base) < far) || is_nak {
-                self.changed.next.next = target;
+            if ((now.upcoming - origin) < far) || is_nak {
+                self.changed.next.upcoming = target;
                 self.changed.next.cursor = self.at.q.val();
             }
         }
         self.timed_out.next = expires;
         if expires && !gives_up {
             self.changed.next.retries = now.retries + bits::<4>(1);
-            self.changed.next.next = now.oldest;
+            self.changed.next.upcoming = now.oldest;
             self.changed.next.cursor = now.head;
         }
         self.fails.next = breaks;
@@ -395,11 +395,11 @@ impl Logic for Requester {
         self.rows.write_address.next = self.pair.q.val();
         self.rows.write_data.next = self.changed.val();
         let within =
-            (self.changed.val().next - self.changed.val().oldest) < bit_cast::<24, 6>(self.window.val());
+            (self.changed.val().upcoming - self.changed.val().oldest) < bit_cast::<24, 6>(self.window.val());
         if writes {
             self.sendable.d.next = self.sendable.q.val().replace_bit(
                 self.pair.q.val().index(),
-                (self.changed.val().next != self.changed.val().end) && within,
+                (self.changed.val().upcoming != self.changed.val().end) && within,
             );
             self.busy.d.next =
                 self.busy.q.val().replace_bit(self.pair.q.val().index(), self.changed.val().entries.any());

@@ -32,7 +32,7 @@ pub struct RequestRow {
     /// The oldest packet that is not acknowledged.
     pub oldest: Bits<24>,
     /// The next packet to send.
-    pub next: Bits<24>,
+    pub upcoming: Bits<24>,
     /// Behind the highest packet that was ever sent.
     pub top: Bits<24>,
     /// Behind the last packet of the last command.
@@ -41,7 +41,7 @@ pub struct RequestRow {
     pub entries: Bits<4>,
     /// The oldest command.
     pub head: Bits<3>,
-    /// The command of `next`, unless that is `end`.
+    /// The command of `upcoming`, unless that is `end`.
     pub cursor: Bits<3>,
     /// The last command.
     pub tail: Bits<3>,

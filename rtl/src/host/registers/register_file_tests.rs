@@ -29,12 +29,8 @@ fn unit_of(config: &Config) -> RegisterFile {
 /// Whether a register is one whose value depends on who accesses it and on what came before (`host_link_tests` has these), or is the
 /// hardware's (CP_DATA: `block_tests`; QP_COMMAND and NET_DATA: the testbench's `network`).
 fn is_shared(name: &str) -> bool {
-<<<<<<< HEAD
     let prefixes =
         ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA", "QP_COMMAND", "NET_DATA"];
-=======
-    let prefixes = ["MAILBOX_", "CONSOLE", "CP_IRQ_", "HOST_IRQ_PENDING", "CP_DATA", "QP_COMMAND", "NET_DATA"];
->>>>>>> main
     prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
