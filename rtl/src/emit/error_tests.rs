@@ -85,6 +85,7 @@ fn overridden_assignments() {
         self.state.d.next = bits::<8>(7);
         self.state.d.next = bits::<8>(5);
         if self.a.val().get_bit(0) {
+            self.state.d.next = bits::<8>(2);
             if self.a.val().get_bit(1) {
                 self.state.d.next = self.a.val();
             }
