@@ -28,7 +28,7 @@ pub mod code {
 
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand Architecture Specification, volume 1, 9.7).
 ///
-/// 1. A command is posted (`post`) while `has_room`. It is checked ([`PutCheck`]), gets the next packet sequence numbers of its queue pair, and stands at
+/// 1. A command is posted (`post`) while `has_room`, else it has no effect. It is checked ([`PutCheck`]), gets the next packet sequence numbers of its queue pair, and stands at
 ///    the end of its list.
 /// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not acknowledged, one in turn sends a packet, when
 ///    `head_ready` says that a frame can begin: `head_valid` is high for one cycle, with `head`, and the line of its payload follows. `wants`: one waits
@@ -166,8 +166,9 @@ impl Logic for Requester {
         let transmits = works && (self.what.q.val() == bits::<3>(kind::SEND));
 
         // Posts
-        self.has_room.next = !self.posted.q.val() && self.table.has_room.val();
-        if self.post.val() {
+        let accepts = !self.posted.q.val() && self.table.has_room.val();
+        self.has_room.next = accepts;
+        if self.post.val() && accepts {
             self.posted.d.next = true;
             self.posted_pair.d.next = self.post_pair.val();
             self.posted_command.d.next = self.post_command.val();
@@ -390,7 +391,7 @@ impl Logic for Requester {
             self.step.d.next = bits::<2>(0);
         }
         // What had no effect changes no row: that of a queue pair that was never up has none.
-        let writes = ends && !(posts && wrong.any()) && !(answers && !counts);
+        let writes = ends && !(posts && wrong.any()) && (!answers || counts);
         self.rows.write_enable.next = writes;
         self.rows.write_address.next = self.pair.q.val();
         self.rows.write_data.next = self.changed.val();

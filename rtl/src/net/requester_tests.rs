@@ -275,6 +275,21 @@ fn commands_arrive_once_with_loss() {
     assert!(bench.resent > 300 && bench.timed_out > 50, "{} {}", bench.resent, bench.timed_out);
 }
 
+#[test]
+fn commands_of_one_queue_pair() {
+    let wire = Wire { loss: 5, repeat: 0, reorder: 0, delay: 250, silent: None };
+    let mut bench = Bench::new("requester_one");
+    bench.uut.timeout.next = 4096.into();
+    let mut count = 0;
+    while count < 300 || bench.under_way() > 0 {
+        let post = if count < 300 { bench.random_post(1) } else { None };
+        count += usize::from(post.is_some());
+        bench.cycle(post, wire);
+        assert!(bench.cycle < 1_000_000, "{} are under way", bench.under_way());
+    }
+    assert!(bench.posted[0].iter().eq(&bench.peers[0].taken));
+}
+
 /// A peer that never answers: its commands end, the oldest with 0x86, the others with 0x88; the other queue pairs go on.
 #[test]
 fn a_silent_peer_holds_nobody_up() {
@@ -331,6 +346,28 @@ fn a_silent_peer_holds_nobody_up() {
     }
     assert_eq!(bench.completed[2][4], code::DONE);
     assert_eq!(bench.peers[2].taken, [(5, vec![9; 16])]);
+}
+
+/// What is posted without room has no effect.
+#[test]
+fn posts_without_room() {
+    let mut bench = Bench::new("requester_room");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 500, silent: None };
+    let mut taken = 0;
+    for offset in 0..200 {
+        settle(&mut bench.uut);
+        if bench.uut.has_room.val() {
+            bench.posted[6].push_back((offset, vec![3; 2]));
+            taken += 1;
+        }
+        bench.cycle(Some((6, put(offset, 2, 3))), wire);
+    }
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+        assert!(bench.cycle < 10_000);
+    }
+    assert_eq!((taken, &bench.completed[6]), (8, &vec![code::DONE; 8]));
+    assert!(bench.posted[6].iter().eq(&bench.peers[6].taken));
 }
 
 /// A NAK of the peer that is no loss: the commands before it are done, its own fails, the others end.
