@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hermes_rtl::emit::emit;
-use hermes_rtl::net::{cause, counter, word, NetInterface};
+use hermes_rtl::net::{cause, code, counter, state, word, NetInterface};
 use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -43,8 +43,14 @@ enum Outcome {
     Dropped(u64),
     /// It is for no queue pair that is up.
     Unknown,
-    /// Its queue pair does not expect it.
+    /// It is no packet that is served.
     Refused,
+    /// It came again.
+    Repeated,
+    /// It came too early.
+    Newer,
+    /// It is an answer that nobody waits for.
+    Stray,
 }
 
 struct Interface {
@@ -109,7 +115,10 @@ impl Interface {
         this.set("control_table_write", 1, 0);
         this.set("control_set_state", 1, 1);
         this.set("control_state_pair", 4, PAIR.into());
-        this.set("control_up", 1, 1);
+        this.set("control_new_state", 4, state::UP);
+        this.set("control_window", 6, 32);
+        this.set("control_timeout", 24, 4096);
+        this.set("control_retries", 3, 7);
         this.cycle();
         this.set("control_set_state", 1, 0);
         this.set("control_enable", 1, 1);
@@ -161,6 +170,9 @@ impl Interface {
                 counter::FRAMES_IN => self.outcomes.push(Outcome::Written),
                 counter::UNKNOWN => self.outcomes.push(Outcome::Unknown),
                 counter::REFUSED => self.outcomes.push(Outcome::Refused),
+                counter::REPEATED => self.outcomes.push(Outcome::Repeated),
+                counter::NEWER => self.outcomes.push(Outcome::Newer),
+                counter::STRAY => self.outcomes.push(Outcome::Stray),
                 counter::NO_ROOM => self.no_room += 1,
                 counter::CAUSE_1..counter::UNKNOWN => {
                     self.outcomes.push(Outcome::Dropped(number - counter::CAUSE_1 + cause::SHORT));
@@ -311,14 +323,17 @@ fn expected(bytes: &[u8], sequence: u32) -> (Outcome, Option<(u32, Vec<u8>)>) {
         Err(RoceError::Opcode) => dropped(cause::OPCODE),
         Ok(frame) if frame.queue_pair != PAIR || frame.from_ip != PEER_IP => (Outcome::Unknown, None),
         Ok(frame) => match frame.extended {
-            Extended::Rdma { address, length, .. }
-                if frame.opcode == opcode::WRITE_ONLY
-                    && frame.sequence == sequence
-                    && length as usize == frame.payload.len()
+            Extended::Acknowledge { .. } if frame.opcode == opcode::ACKNOWLEDGE => (Outcome::Stray, None),
+            Extended::Rdma { address, length, .. } if frame.opcode == opcode::WRITE_ONLY => {
+                let serves = length as usize == frame.payload.len()
                     && (1..=LONGEST).contains(&length)
-                    && address <= (1 << 32) - u64::from(length) =>
-            {
-                (Outcome::Written, Some((address as u32, frame.payload)))
+                    && address <= (1 << 32) - u64::from(length);
+                match frame.sequence.wrapping_sub(sequence) & 0xff_ffff {
+                    0 if serves => (Outcome::Written, Some((address as u32, frame.payload))),
+                    0 => (Outcome::Refused, None),
+                    distance if distance >> 23 == 1 => (Outcome::Repeated, None),
+                    _ => (Outcome::Newer, None),
+                }
             }
             _ => (Outcome::Refused, None),
         },
@@ -347,7 +362,14 @@ fn frames_are_judged_as_the_golden_model_does() {
     let first = memory.iter().find(|(at, byte)| interface.memory.get(at) != Some(byte));
     assert_eq!((first, memory.len()), (None, interface.memory.len()), "what was written");
     let causes = (cause::SHORT..=cause::OPCODE).map(Outcome::Dropped);
-    for outcome in causes.chain([Outcome::Written, Outcome::Refused, Outcome::Unknown]) {
+    for outcome in causes.chain([
+        Outcome::Written,
+        Outcome::Refused,
+        Outcome::Unknown,
+        Outcome::Repeated,
+        Outcome::Newer,
+        Outcome::Stray,
+    ]) {
         assert!(seen.get(&outcome).is_some_and(|count| *count > 10), "{outcome:?} in {seen:?}");
     }
 }
@@ -492,5 +514,28 @@ fn frames_that_are_sent_are_those_of_the_golden_model() {
             payload,
         };
         assert_eq!(interface.sent.pop().unwrap(), expected.bytes(), "put {number}");
+        // The peer acknowledges it.
+        let answer = RoceFrame {
+            to_mac: OUR_MAC,
+            from_mac: PEER_MAC,
+            to_ip: OUR_IP,
+            from_ip: PEER_IP,
+            opcode: opcode::ACKNOWLEDGE,
+            acknowledge: false,
+            queue_pair: PAIR,
+            extended: Extended::Acknowledge { syndrome: 0x1f, message: number + 1 },
+            payload: vec![],
+            ..expected
+        };
+        interface.beat(Some((&answer.bytes(), u64::MAX >> (64 - answer.bytes().len()), true, 0)));
+        interface.set("rx_tvalid", 1, 0);
+        let mut cycles = 0;
+        while interface.get("control_completed", 1) == 0 {
+            cycles += 1;
+            assert!(cycles < 200, "put {number} is not complete");
+            interface.cycle();
+        }
+        assert_eq!(interface.get("control_code", 8), code::DONE);
+        interface.cycle();
     }
 }

@@ -10,16 +10,32 @@ pub mod counter {
     pub const FRAMES_IN: u64 = 1;
     /// Commands that failed.
     pub const FAILED: u64 = 2;
+    /// Packets that were sent again.
+    pub const RESENT: u64 = 3;
+    /// Time-outs.
+    pub const TIMEOUTS: u64 = 4;
+    /// NAKs that were sent.
+    pub const NAKS_OUT: u64 = 5;
+    /// NAKs that came.
+    pub const NAKS_IN: u64 = 6;
+    /// ACKs and NAKs that came for no packet that waits for one.
+    pub const STRAY: u64 = 7;
     /// Frames that found no room in the buffer.
     pub const NO_ROOM: u64 = 8;
     /// Frames that were dropped with cause 1, as in [`cause`](crate::net::cause); cause 2 is the next counter, and so on up to cause 7.
     pub const CAUSE_1: u64 = 9;
     /// Frames for no queue pair that is up, or not from its peer.
     pub const UNKNOWN: u64 = 16;
-    /// Frames that their queue pair did not expect.
+    /// Frames that are no packet that is served.
     pub const REFUSED: u64 = 17;
+    /// Packets that came again.
+    pub const REPEATED: u64 = 18;
+    /// Packets that came too early: one before them is missing.
+    pub const NEWER: u64 = 19;
+    /// Queue pairs that went to ERROR.
+    pub const DOWN: u64 = 20;
     /// Counters that there are.
-    pub const COUNT: usize = 18;
+    pub const COUNT: usize = 21;
 }
 
 /// Counts events, each modulo 2^32.
@@ -32,7 +48,7 @@ pub struct NetCounters {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
     /// The events of this cycle.
-    pub events: Signal<In, Bits<18>>,
+    pub events: Signal<In, Bits<21>>,
     /// The counter that is shown.
     pub select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
@@ -46,7 +62,7 @@ impl Logic for NetCounters {
     #[hdl_gen]
     fn update(&mut self) {
         self.shown.d.next = bits::<32>(0);
-        for i in 0..18 {
+        for i in 0..21 {
             if self.events.val().get_bit(i) {
                 self.counts[i].d.next = self.counts[i].q.val() + bits::<32>(1);
             }
@@ -72,7 +88,7 @@ mod tests {
         let mut counts = [0u64; 32];
         let mut before = None;
         for _ in 0..2_000 {
-            let (events, select) = (rng.gen::<u32>() & 0x3_ffff, rng.gen_range(0..32usize));
+            let (events, select) = (rng.gen::<u32>() & 0x1f_ffff, rng.gen_range(0..32usize));
             uut.events.next = u64::from(events).into();
             uut.select.next = (select as u64).into();
             settle(&mut uut);
@@ -85,6 +101,6 @@ mod tests {
             }
             tick!(uut);
         }
-        assert!(counts[..18].iter().all(|count| *count > 800));
+        assert!(counts[..21].iter().all(|count| *count > 800));
     }
 }

@@ -1,8 +1,9 @@
 //! Units of this folder against their emitted Verilog.
 
 use super::{
-    testing, ByteRotate, FrameBuffer, FrameBuilder, FrameCheck, HeaderBytes, Icrc, InlinePut, NetCounters,
-    NetInterface, PayloadWriter, QueuePairs, Receiver,
+    testing, Acknowledge, ByteRotate, FrameBuffer, FrameBuilder, FrameCheck, FrameTurns, HeaderBytes, Icrc,
+    NetCounters, NetInterface, PayloadWriter, PutCheck, QueuePairs, Receiver, Requester, RetryTimers,
+    WorkTable,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -92,16 +93,90 @@ fn queue_pairs() {
 }
 
 #[test]
-fn inline_put() {
-    check_with(InlinePut::default(), 4_000, |uut, random, _| {
-        let mut words = uut.stage.next;
+fn put_check() {
+    check_with(PutCheck::default(), 2_000, |uut, random, _| {
+        let mut words = uut.command.next;
         if random() % 4 != 0 {
             words.set_bits(0, bits::<32>(0x401));
             words.set_bits(96, bits::<32>(random() % 20));
         }
-        uut.stage.next = words;
+        uut.command.next = words;
+        uut.pair.next.window = bits(0);
+        uut.pair.next.up = random() % 8 != 0;
+    });
+}
+
+#[test]
+fn work_table() {
+    let mut written = 0u64;
+    check_with(WorkTable::default(), 3_000, move |uut, random, _| {
+        // What is read was written.
+        uut.write.next = uut.has_room.val() && random() % 3 != 0;
+        if uut.write.next {
+            written |= 1 << uut.free.val().index();
+        }
+        uut.read.next = written == 0xff && random() % 2 == 0;
+    });
+}
+
+#[test]
+fn retry_timers() {
+    check_with(RetryTimers::default(), 4_000, |uut, random, _| {
+        uut.timeout.next = bits(random() % 64);
+        uut.doublings.next = bits(random() % 3);
+        uut.start.next = random() % 4 == 0;
+        uut.stop.next = random() % 8 == 0;
+    });
+}
+
+#[test]
+fn frame_turns() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    check_with(FrameTurns::default(), 1_000, move |uut, _, _| {
+        uut.request.next = testing::random_head(&mut rng, 8);
+        uut.answer.next = testing::random_head(&mut rng, 0);
+    });
+}
+
+#[test]
+fn acknowledge() {
+    check_with(Acknowledge::default(), 4_000, |uut, random, cycle| {
+        uut.ups.next = bits((random() | random()) & 0xffff);
+        // All messages are counted from the beginning.
+        uut.opens.next = cycle < 40;
+        uut.opens_pair.next = bits(cycle % 16);
+        uut.mark_valid.next = cycle >= 40 && random() % 3 == 0;
+    });
+}
+
+#[test]
+fn requester() {
+    check_with(Requester::default(), 6_000, |uut, random, cycle| {
+        // All rows begin first.
+        uut.opens.next = cycle < 40;
+        uut.opens_pair.next = bits(cycle % 16);
+        uut.ups.next = bits(0xffff);
+        uut.errors.next = bits(0);
+        if cycle > 3_000 {
+            uut.ups.next = bits((random() | random()) & 0xffff);
+            uut.errors.next = bits(random() & random() & random() & 0xffff);
+        }
+        uut.window.next = bits(1 + random() % 32);
+        uut.timeout.next = bits(50);
+        uut.answer_valid.next = cycle > 100 && random() % 4 == 0;
+        let mut reply = uut.answer.next;
+        reply.sequence = bits(random() % 8);
+        reply.syndrome = bits([0x1f, 0x1f, 0x60, 0x62][random() as usize % 4]);
+        uut.answer.next = reply;
+        uut.post.next = cycle > 100 && uut.has_room.val() && random() % 4 == 0;
+        let mut words = uut.post_command.next;
+        words.set_bits(0, bits::<32>(0x401));
+        words.set_bits(96, bits::<32>(1 + random() % 18));
+        uut.post_command.next = words;
         uut.send.next.window = bits(0);
-        uut.send.next.up = random() % 8 != 0;
+        uut.send.next.up = random() % 16 != 0;
+        uut.send.next.sequence = bits(0);
+        uut.head_ready.next = random() % 4 != 0;
     });
 }
 
@@ -116,10 +191,10 @@ fn receiver() {
         let mut frame = uut.checked.next;
         if random() % 2 == 0 {
             frame.cause = bits(0);
-            frame.opcode = bits(0x0a);
+            frame.opcode = bits(if random() % 4 == 0 { 0x11 } else { 0x0a });
             frame.queue_pair = bits(random() % 16);
             frame.ip = bits(random() % 2);
-            frame.sequence = bits(random() % 2);
+            frame.sequence = bits(random() % 3);
             frame.extension =
                 bits::<224>(random() & 0xffff_ffff) << 160 | bits::<224>(frame.bytes.to_u64()) << 96;
         }

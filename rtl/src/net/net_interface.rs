@@ -1,7 +1,9 @@
 //! The network interface.
 
+use super::requester::code;
 use super::{
-    FrameBuffer, FrameBuilder, FrameCheck, InlinePut, NetCounters, PayloadWriter, QueuePairs, Receiver,
+    Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameTurns, NetCounters, PayloadWriter, QueuePairs,
+    Receiver, Requester,
 };
 use crate::host::registers::network::NetControl;
 use crate::ports::{LineWrite, StreamIn, StreamOut};
@@ -10,9 +12,10 @@ use crate::prelude::*;
 /// A network interface for RoCEv2: puts of the host leave as frames, and frames of peers are written to memory.
 ///
 /// 1. It has an AXI4-Stream pair of its own, and takes every beat that is offered: what finds no room is dropped.
-/// 2. A put is posted as [`InlinePut`] says, and its frame built as [`FrameBuilder`] says.
+/// 2. A put is posted, sent and repeated as [`Requester`] says, and its frame built as [`FrameBuilder`] says.
 /// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]), and its payload written ([`PayloadWriter`]).
-/// 4. To memory it is one requester, which writes.
+/// 4. What came is answered when it is in memory ([`Acknowledge`]).
+/// 5. To memory it is one requester, which writes.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct NetInterface {
     /// Rising-edge clock.
@@ -28,9 +31,11 @@ pub struct NetInterface {
     /// To memory.
     pub write: LineWrite,
     /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
-    pub events: Signal<Out, Bits<18>>,
+    pub events: Signal<Out, Bits<21>>,
     pairs: QueuePairs,
-    put: InlinePut,
+    requester: Requester,
+    acknowledge: Acknowledge,
+    turns: FrameTurns,
     builder: FrameBuilder,
     buffer: FrameBuffer,
     check: FrameCheck,
@@ -53,25 +58,57 @@ impl Logic for NetInterface {
         connect!(self.control.table, self.pairs.table);
         connect!(self.control.set_state, self.pairs.set_state);
         connect!(self.control.state_pair, self.pairs.state_pair);
-        connect!(self.control.up, self.pairs.up);
+        connect!(self.control.new_state, self.pairs.new_state);
+        connect!(self.control.state_refused, self.pairs.state_refused);
+        connect!(self.control.downs, self.pairs.downs);
+        connect!(self.pairs.ups, self.requester.ups);
+        connect!(self.pairs.ups, self.acknowledge.ups);
+        connect!(self.pairs.errors, self.requester.errors);
+        connect!(self.pairs.opens, self.requester.opens);
+        connect!(self.pairs.opens, self.acknowledge.opens);
+        connect!(self.pairs.opens, self.receiver.opens);
+        self.requester.opens_pair.next = self.control.state_pair.val();
+        self.acknowledge.opens_pair.next = self.control.state_pair.val();
+        self.receiver.opens_pair.next = self.control.state_pair.val();
+        connect!(self.requester.fails, self.pairs.fails);
+        connect!(self.requester.fails_pair, self.pairs.fails_pair);
+        connect!(self.requester.listed, self.pairs.listed);
+        self.pairs.quiet.next =
+            self.receiver.idle.val() && self.writer.idle.val() && self.acknowledge.idle.val();
+
+        // The sender's row: the requester goes first.
+        self.pairs.sends.next = self.requester.sends.val() || self.acknowledge.sends.val();
+        self.pairs.send_pair.next = self.acknowledge.send_pair.val();
+        if self.requester.sends.val() {
+            self.pairs.send_pair.next = self.requester.send_pair.val();
+        }
+        connect!(self.pairs.send, self.requester.send);
+        connect!(self.pairs.send, self.acknowledge.send);
+        self.acknowledge.row_free.next = !self.requester.sends.val();
 
         // Sending
-        connect!(self.control.post, self.put.post);
-        connect!(self.control.post_pair, self.put.pair);
-        connect!(self.control.stage, self.put.stage);
-        self.control.post_refused.next = self.put.busy.val();
-        connect!(self.control.failed, self.put.failed);
-        connect!(self.control.code, self.put.code);
-        connect!(self.put.sends, self.pairs.sends);
-        connect!(self.put.send_pair, self.pairs.send_pair);
-        connect!(self.pairs.send, self.put.send);
-        connect!(self.put.sent, self.pairs.sent);
-        connect!(self.put.head_valid, self.builder.head_valid);
-        connect!(self.put.head, self.builder.head);
-        connect!(self.put.line_valid, self.builder.line_valid);
-        connect!(self.put.line_data, self.builder.line_data);
-        self.put.head_ready.next = self.builder.head_ready.val();
-        self.put.line_ready.next = self.builder.line_ready.val();
+        connect!(self.control.window, self.requester.window);
+        connect!(self.control.timeout, self.requester.timeout);
+        connect!(self.control.retries, self.requester.retries);
+        connect!(self.control.post, self.requester.post);
+        connect!(self.control.post_pair, self.requester.post_pair);
+        self.requester.post_command.next = self.control.stage.val().get_bits::<256>(0);
+        self.control.post_refused.next = !self.requester.has_room.val();
+        connect!(self.control.completed, self.requester.completed);
+        connect!(self.control.code, self.requester.completed_code);
+        connect!(self.requester.wants, self.turns.request_wants);
+        connect!(self.requester.head_valid, self.turns.request_valid);
+        connect!(self.requester.head, self.turns.request);
+        connect!(self.acknowledge.head_valid, self.turns.answer_valid);
+        connect!(self.acknowledge.head, self.turns.answer);
+        connect!(self.turns.answer_taken, self.acknowledge.head_taken);
+        connect!(self.turns.head_valid, self.builder.head_valid);
+        connect!(self.turns.head, self.builder.head);
+        self.turns.head_ready.next = self.builder.head_ready.val();
+        self.requester.head_ready.next = self.builder.head_ready.val();
+        connect!(self.requester.line_valid, self.builder.line_valid);
+        connect!(self.requester.line_data, self.builder.line_data);
+        self.requester.line_ready.next = self.builder.line_ready.val();
         self.builder.line_error.next = false;
         connect!(self.tx.tvalid, self.builder.tx_tvalid);
         connect!(self.tx.tready, self.builder.tx_tready);
@@ -123,15 +160,35 @@ impl Logic for NetInterface {
         connect!(self.receiver.free_valid, self.buffer.free_valid);
         connect!(self.receiver.free_beats, self.buffer.free_beats);
         connect!(self.write, self.writer.write);
+        connect!(self.receiver.mark_valid, self.acknowledge.mark_valid);
+        connect!(self.receiver.mark, self.acknowledge.mark);
+        connect!(self.acknowledge.mark_ready, self.receiver.mark_ready);
+        connect!(self.writer.performed, self.acknowledge.performed);
+        connect!(self.receiver.answer_valid, self.requester.answer_valid);
+        connect!(self.receiver.answer, self.requester.answer);
+        connect!(self.requester.answer_ready, self.receiver.answer_ready);
 
         // Counters
-        let mut happened = bits::<18>(0)
+        let fails =
+            self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
+        let nak_came = self.receiver.answer_valid.val()
+            && self.requester.answer_ready.val()
+            && (self.receiver.answer.val().syndrome.get_bits::<3>(5) == bits::<3>(3));
+        let mut happened = bits::<21>(0)
             .replace_bit(0, self.builder.sent.val())
             .replace_bit(1, self.writer.performed.val())
-            .replace_bit(2, self.put.failed.val())
+            .replace_bit(2, fails)
+            .replace_bit(3, self.requester.resent.val())
+            .replace_bit(4, self.requester.timed_out.val())
+            .replace_bit(5, self.acknowledge.sent_nak.val())
+            .replace_bit(6, nak_came)
+            .replace_bit(7, self.requester.stray.val())
             .replace_bit(8, self.buffer.dropped.val())
             .replace_bit(16, self.receiver.unknown.val())
-            .replace_bit(17, self.receiver.refused.val());
+            .replace_bit(17, self.receiver.refused.val())
+            .replace_bit(18, self.receiver.repeated.val())
+            .replace_bit(19, self.receiver.newer.val())
+            .replace_bit(20, self.pairs.downs.val().any());
         for i in 0..7 {
             happened = happened.replace_bit(9 + i, self.receiver.cause.val() == bits::<3>(1 + i as u64));
         }

@@ -1,7 +1,7 @@
 //! Two interfaces, each other's peers.
 
 use super::super::testing::frame;
-use super::super::{word, FrameHead, NetIdentity};
+use super::super::{state, word, FrameHead, NetIdentity};
 use super::*;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
 use rand::Rng;
@@ -30,8 +30,9 @@ struct Node {
     /// Frames that were sent, and the one that is being sent.
     sent: Vec<Vec<u8>>,
     partial: Vec<u8>,
-    /// Frames performed, dropped by cause (8: no such queue pair, 9: not expected), failed puts by code.
+    /// Frames performed, dropped by cause (8: no such queue pair, 9: not served, 10: too early, 11: again), failed puts by code.
     performed: usize,
+    completed: usize,
     dropped: BTreeMap<u64, usize>,
     failed: Vec<u64>,
 }
@@ -69,7 +70,10 @@ impl Node {
         uut.control.table.write.next = false;
         uut.control.set_state.next = true;
         uut.control.state_pair.next = PAIR[node].into();
-        uut.control.up.next = true;
+        uut.control.new_state.next = state::UP.into();
+        uut.control.window.next = 32.into();
+        uut.control.timeout.next = 600.into();
+        uut.control.retries.next = 7.into();
         tick!(uut);
         uut.control.set_state.next = false;
         Self {
@@ -79,6 +83,7 @@ impl Node {
             sent: vec![],
             partial: vec![],
             performed: 0,
+            completed: 0,
             dropped: BTreeMap::new(),
             failed: vec![],
         }
@@ -132,13 +137,18 @@ impl Node {
         let cause = match uut.receiver.cause.val().to_u64() {
             0 if uut.receiver.unknown.val() => 8,
             0 if uut.receiver.refused.val() => 9,
+            0 if uut.receiver.newer.val() => 10,
+            0 if uut.receiver.repeated.val() => 11,
             cause => cause,
         };
         if cause != 0 {
             *self.dropped.entry(cause).or_default() += 1;
         }
-        if uut.control.failed.val() {
-            self.failed.push(uut.control.code.val().to_u64());
+        if uut.control.completed.val() {
+            match uut.control.code.val().to_u64() {
+                code::DONE => self.completed += 1,
+                code => self.failed.push(code),
+            }
         }
         tick!(self.uut);
         gone
@@ -174,27 +184,25 @@ fn put(remote: u32, bytes: &[u8], pair: u64) -> [u32; 16] {
     words
 }
 
-/// Both nodes put bytes into each other's memory, at once.
-#[test]
-fn puts_arrive() {
+/// Both nodes put bytes into each other's memory, at once, over wires that lose and repeat so many of 100 frames. Gives the nodes, and the places and
+/// payloads of the puts of each.
+#[allow(clippy::type_complexity)]
+fn put_both_ways(puts: usize, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, Vec<u8>)>; 2]) {
     let mut rng = random("net_interface");
     let mut nodes = [Node::new(0), Node::new(1)];
     let mut wires: [VecDeque<Beat>; 2] = Default::default();
+    let mut open: [Vec<Beat>; 2] = Default::default();
     let mut expected: [BTreeMap<u32, u8>; 2] = Default::default();
     let mut payloads: [Vec<(u32, Vec<u8>)>; 2] = Default::default();
-    let (mut posted, puts, mut cycles) = ([0; 2], 40, 0);
-    while nodes.iter().any(|node| node.performed < puts) {
+    let mut cycles = 0;
+    while nodes.iter().any(|node| node.completed < puts) {
         cycles += 1;
-        assert!(
-            cycles < 20_000,
-            "{:?}",
-            nodes.each_ref().map(|node| (node.performed, &node.dropped, &node.failed))
-        );
+        let state = nodes.each_ref().map(|node| (node.completed, &node.dropped, &node.failed));
+        assert!(cycles < 20_000 + 3_000 * puts, "{state:?}");
         for node in 0..2 {
             let peer = 1 - node;
             let mut post = None;
-            if posted[node] < puts && !nodes[node].busy() && rng.gen_bool(0.2) {
-                posted[node] += 1;
+            if payloads[node].len() < puts && !nodes[node].busy() && rng.gen_bool(0.2) {
                 let bytes: Vec<u8> = (0..rng.gen_range(1..=16)).map(|_| rng.gen()).collect();
                 let offset = rng.gen_range(0..=WINDOW_BYTES - bytes.len() as u32);
                 for (i, byte) in bytes.iter().enumerate() {
@@ -205,16 +213,38 @@ fn puts_arrive() {
             }
             let beat = if rng.gen_bool(0.6) { wires[node].pop_front() } else { None };
             if let Some(beat) = nodes[node].cycle(beat, post, &mut rng) {
-                wires[peer].push_back(beat);
+                open[node].push(beat);
+                if beat.2 {
+                    let copies = match rng.gen_range(0..100) {
+                        chance if chance < loss => 0,
+                        chance if chance < loss + repeat => 2,
+                        _ => 1,
+                    };
+                    for _ in 0..copies {
+                        wires[peer].extend(&open[node]);
+                    }
+                    open[node].clear();
+                }
             }
         }
     }
     for node in 0..2 {
-        let peer = 1 - node;
         assert_eq!(nodes[node].memory, expected[node]);
-        assert!(nodes[node].dropped.is_empty() && nodes[node].failed.is_empty());
+        assert_eq!((nodes[node].performed, nodes[node].completed), (puts, puts), "each once");
+        let lost = nodes[node].dropped.keys().all(|cause| loss + repeat > 0 && *cause >= 10);
+        assert!(lost && nodes[node].failed.is_empty(), "{:?}", nodes[node].dropped);
+    }
+    (nodes, payloads)
+}
+
+#[test]
+fn puts_arrive() {
+    let (nodes, payloads) = put_both_ways(30, 0, 0);
+    for node in 0..2 {
+        let peer = 1 - node;
         // The frames, byte by byte; the sequence numbers go round.
-        for (number, (sent, (offset, payload))) in nodes[node].sent.iter().zip(&payloads[node]).enumerate() {
+        let sent = nodes[node].sent.iter().filter(|frame| frame[42] == 0x0a);
+        for (number, (sent, (offset, payload))) in sent.zip(&payloads[node]).enumerate() {
             let reth = bits::<224>((WINDOW[peer] + offset).into()) << 160
                 | bits::<224>(KEY.into()) << 128
                 | bits::<224>(payload.len() as u64) << 96;
@@ -232,6 +262,38 @@ fn puts_arrive() {
             };
             assert_eq!(*sent, frame(&head, &identity(node), payload), "put {number} of node {node}");
         }
+        // The answers, each for a packet that came, in order
+        let answers = nodes[node].sent.iter().filter(|frame| frame[42] == 0x11);
+        let (mut last, mut count) = (0, 0);
+        for bytes in answers {
+            let sequence = u64::from_be_bytes([0, 0, 0, 0, 0, bytes[51], bytes[52], bytes[53]]);
+            let covers = (sequence.wrapping_sub(0xff_fff0 + peer as u64) & 0xff_ffff) + 1;
+            assert!(covers > last && covers <= 30, "{covers} behind {last}");
+            let head = FrameHead {
+                queue_pair: PAIR[node].into(),
+                mac: identity(peer).mac,
+                ip: identity(peer).ip,
+                opcode: 0x11.into(),
+                acknowledge: false,
+                remote: PAIR[peer].into(),
+                sequence: sequence.into(),
+                extension: bits::<224>(0x1f << 24 | covers) << 192,
+                extension_words: 1.into(),
+                bytes: 0.into(),
+            };
+            assert_eq!(*bytes, frame(&head, &identity(node), &[]));
+            (last, count) = (covers, count + 1);
+        }
+        assert!(last == 30 && count > 5, "{last} {count}");
+    }
+}
+
+/// Each put once, whatever is lost and repeated.
+#[test]
+fn puts_arrive_once_over_a_bad_wire() {
+    let (nodes, _) = put_both_ways(12, 15, 10);
+    for node in nodes {
+        assert!(node.sent.len() > 24, "{} frames", node.sent.len());
     }
 }
 
@@ -304,8 +366,9 @@ fn frames_that_are_dropped() {
     let mut broken = from(good(expected), peer);
     broken[75] ^= 4;
     let frames = [
-        (9, from(good(expected + 1), peer)),
-        (9, from(good(expected - 1), peer)),
+        // Too early, and again: no payload is written.
+        (10, from(good(expected + 1), peer)),
+        (11, from(good(expected - 1), peer)),
         (9, from(FrameHead { opcode: 6.into(), ..good(expected) }, peer)),
         (9, from(high, peer)),
         (9, from(longer, peer)),

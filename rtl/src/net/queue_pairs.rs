@@ -8,7 +8,7 @@ pub const QUEUE_PAIRS: usize = 16;
 
 /// Words of a row of the table.
 pub mod word {
-    /// Bit 0: the queue pair is up. It is not written.
+    /// Bits 3:0: its state, as in [`state`](super::state). It is not written.
     pub const STATE: u64 = 0;
     /// The peer's queue pair, 24 bits.
     pub const REMOTE: u64 = 1;
@@ -28,10 +28,20 @@ pub mod word {
     pub const BASE_LOW: u64 = 8;
     /// Where it begins at the peer, bits 63:32.
     pub const BASE_HIGH: u64 = 9;
-    /// Packet sequence number of the next packet that is sent.
+    /// Packet sequence number of the first packet that is sent.
     pub const SEND: u64 = 10;
     /// Packet sequence number of the packet that is expected.
     pub const EXPECT: u64 = 11;
+}
+
+/// States of a queue pair, for QP_COMMAND.
+pub mod state {
+    /// It takes and sends nothing, and its row may be written.
+    pub const RESET: u64 = 0;
+    /// It works.
+    pub const UP: u64 = 1;
+    /// It takes and sends nothing; its commands end.
+    pub const ERROR: u64 = 3;
 }
 
 /// What the sender needs of a queue pair.
@@ -53,20 +63,22 @@ pub struct SendPair {
     pub bytes: Bits<32>,
     /// Where it begins at the peer.
     pub base: Bits<64>,
-    /// Packet sequence number of the next packet.
+    /// Packet sequence number of the first packet.
     pub sequence: Bits<24>,
 }
 
-/// The queue pairs: 16 rows of words, and which of them are up.
+/// The queue pairs: 16 rows of words, and their states.
 ///
-/// 1. The host writes words of a row (`table.write`) while its queue pair is not up; else the write has no effect, and `refused` is high in its cycle.
+/// 1. The host writes words of a row (`table.write`) while its queue pair is in RESET; else the write has no effect, and `refused` is high in its cycle.
 ///    It reads them (`table.read`) at any time: `answer` is the word from the next cycle on. With `waits` the access is not done in this cycle,
 ///    and comes again: a sequence number of another queue pair is being counted, or the sender or the receiver reads.
-/// 2. `set_state` with `up` takes a queue pair up, without it resets it.
+/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP to ERROR, and from ERROR to RESET when it is not `listed` and `quiet` is high:
+///    it has no command and no write to memory left. Other changes are refused (`state_refused`, in the same cycle). `fails` takes one that is up to
+///    ERROR.
 /// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive_up`, `receive_ip` and `expected` answer `receive_pair` while
 ///    `receives` is.
-/// 4. `sent`: the next packet of `send_pair` has the next sequence number. `received` likewise for `receive_pair`. They come for a queue pair that is
-///    up, or was up in the cycle before.
+/// 4. `received`: the next packet that is expected of `receive_pair` has the next sequence number. It comes for a queue pair that is up, or was up
+///    in the cycle before.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct QueuePairs {
     /// Rising-edge clock.
@@ -75,20 +87,36 @@ pub struct QueuePairs {
     pub reset: Signal<In, Bit>,
     /// Words of the table, from the host.
     pub table: PairAccess,
-    /// From the host: a queue pair changes its state.
+    /// From the host: a queue pair is to change its state.
     pub set_state: Signal<In, Bit>,
     /// Which one.
     pub state_pair: Signal<In, Bits<4>>,
-    /// It goes up; else it is reset.
-    pub up: Signal<In, Bit>,
+    /// To this one, as in [`state`].
+    pub new_state: Signal<In, Bits<4>>,
+    /// It does not.
+    pub state_refused: Signal<Out, Bit>,
+    /// It goes up.
+    pub opens: Signal<Out, Bit>,
+    /// A queue pair fails.
+    pub fails: Signal<In, Bit>,
+    /// Which one.
+    pub fails_pair: Signal<In, Bits<4>>,
+    /// Queue pairs that have commands.
+    pub listed: Signal<In, Bits<16>>,
+    /// No frame that came is under way to memory, or without its answer.
+    pub quiet: Signal<In, Bit>,
+    /// Queue pairs that are up.
+    pub ups: Signal<Out, Bits<16>>,
+    /// Queue pairs in ERROR.
+    pub errors: Signal<Out, Bits<16>>,
+    /// Queue pairs that go to ERROR in this cycle.
+    pub downs: Signal<Out, Bits<16>>,
     /// The sender reads.
     pub sends: Signal<In, Bit>,
     /// The sender's queue pair.
     pub send_pair: Signal<In, Bits<4>>,
     /// What it is.
     pub send: Signal<Out, SendPair>,
-    /// A packet of it was sent.
-    pub sent: Signal<In, Bit>,
     /// The receiver reads.
     pub receives: Signal<In, Bit>,
     /// The receiver's queue pair.
@@ -101,7 +129,8 @@ pub struct QueuePairs {
     pub expected: Signal<Out, Bits<24>>,
     /// It came.
     pub received: Signal<In, Bit>,
-    ups: Register<Bits<16>>,
+    up: Register<Bits<16>>,
+    error: Register<Bits<16>>,
     /// Words 1 to 9, for the sender.
     #[count(9)]
     words: Vec<RamAsync<Bits<32>, 4>>,
@@ -117,12 +146,45 @@ impl Logic for QueuePairs {
     fn update(&mut self) {
         let row = self.table.pair.val();
         let column = self.table.word.val();
-        let is_up = self.ups.q.val().get_bit(row.index());
-        let writes = self.table.write.val() && !is_up;
-        self.table.refused.next = self.table.write.val() && is_up;
-        if self.set_state.val() {
-            self.ups.d.next = self.ups.q.val().replace_bit(self.state_pair.val().index(), self.up.val());
+        let is_up = self.up.q.val().get_bit(row.index());
+        let is_error = self.error.q.val().get_bit(row.index());
+        let writes = self.table.write.val() && !is_up && !is_error;
+        self.table.refused.next = self.table.write.val() && !writes;
+
+        // States
+        let is_at_work = self.up.q.val().get_bit(self.state_pair.val().index());
+        let is_down = self.error.q.val().get_bit(self.state_pair.val().index());
+        let is_free = !self.listed.val().get_bit(self.state_pair.val().index()) && self.quiet.val();
+        let raises =
+            self.set_state.val() && (self.new_state.val() == bits::<4>(state::UP)) && !is_at_work && !is_down;
+        let resets = self.set_state.val()
+            && (self.new_state.val() == bits::<4>(state::RESET))
+            && !is_at_work
+            && (!is_down || is_free);
+        let lowers = self.set_state.val() && (self.new_state.val() == bits::<4>(state::ERROR)) && is_at_work;
+        self.state_refused.next = self.set_state.val() && !raises && !resets && !lowers;
+        self.opens.next = raises;
+        let mut falls = bits::<16>(0);
+        if self.fails.val() {
+            falls = bits::<16>(1) << self.fails_pair.val();
         }
+        if lowers {
+            falls = falls.replace_bit(self.state_pair.val().index(), true);
+        }
+        falls = falls & self.up.q.val();
+        let mut at_work = self.up.q.val() & !falls;
+        let mut failed = self.error.q.val() | falls;
+        if raises {
+            at_work = at_work.replace_bit(self.state_pair.val().index(), true);
+        }
+        if resets {
+            failed = failed.replace_bit(self.state_pair.val().index(), false);
+        }
+        self.up.d.next = at_work;
+        self.error.d.next = failed;
+        self.ups.next = self.up.q.val();
+        self.errors.next = self.error.q.val();
+        self.downs.next = falls;
 
         // Who reads: sender and receiver go first.
         let mut sender_row = row;
@@ -145,7 +207,7 @@ impl Logic for QueuePairs {
                 found = self.words[i].read_data.val();
             }
         }
-        self.send.next.up = self.ups.q.val().get_bit(self.send_pair.val().index());
+        self.send.next.up = self.up.q.val().get_bit(self.send_pair.val().index());
         self.send.next.remote = self.words[0].read_data.val().get_bits::<24>(0);
         self.send.next.mac = bit_cast::<48, 32>(self.words[1].read_data.val())
             | (bit_cast::<48, 16>(self.words[2].read_data.val().get_bits::<16>(0)) << 32);
@@ -156,17 +218,12 @@ impl Logic for QueuePairs {
         self.send.next.base = bit_cast::<64, 32>(self.words[7].read_data.val())
             | (bit_cast::<64, 32>(self.words[8].read_data.val()) << 32);
 
-        // Sequence numbers: written by the host while the queue pair is not up, counted while it is. A count goes first, since it cannot wait.
-        let sets_sent = writes && (column == bits::<4>(10));
+        // Sequence numbers: written by the host in RESET, that of the receiver counted while its queue pair is up. A count goes first, since it cannot wait.
         self.sequences.read_address.next = sender_row;
         self.send.next.sequence = self.sequences.read_data.val();
-        self.sequences.write_enable.next = self.sent.val() || sets_sent;
+        self.sequences.write_enable.next = writes && (column == bits::<4>(10));
         self.sequences.write_address.next = row;
         self.sequences.write_data.next = self.table.value.val().get_bits::<24>(0);
-        if self.sent.val() {
-            self.sequences.write_address.next = self.send_pair.val();
-            self.sequences.write_data.next = self.sequences.read_data.val() + bits::<24>(1);
-        }
         let sets_expected = writes && (column == bits::<4>(11));
         self.expects.read_address.next = receiver_row;
         self.expected.next = self.expects.read_data.val();
@@ -178,7 +235,7 @@ impl Logic for QueuePairs {
             self.expects.write_data.next = self.expects.read_data.val() + bits::<24>(1);
         }
         if !column.any() {
-            found = bits::<32>(0).replace_bit(0, is_up);
+            found = bits::<32>(0).replace_bit(0, is_up || is_error).replace_bit(1, is_error);
         }
         if column == bits::<4>(10) {
             found = bit_cast::<32, 24>(self.sequences.read_data.val());
@@ -187,9 +244,7 @@ impl Logic for QueuePairs {
             found = bit_cast::<32, 24>(self.expects.read_data.val());
         }
         let reads = self.table.read.val() && !self.sends.val() && !self.receives.val();
-        self.table.waits.next = (self.table.read.val() && !reads)
-            || (sets_sent && self.sent.val())
-            || (sets_expected && self.received.val());
+        self.table.waits.next = (self.table.read.val() && !reads) || (sets_expected && self.received.val());
         if reads {
             self.answer.d.next = found;
         }
@@ -200,7 +255,7 @@ impl Logic for QueuePairs {
         self.ips.write_data.next = self.table.value.val();
         self.ips.read_address.next = receiver_row;
         self.receive_ip.next = self.ips.read_data.val();
-        self.receive_up.next = self.ups.q.val().get_bit(self.receive_pair.val().index());
+        self.receive_up.next = self.up.q.val().get_bit(self.receive_pair.val().index());
     }
 }
 
@@ -210,28 +265,29 @@ mod tests {
     use crate::memory::testing::{random, reset, settle, tick};
     use rand::Rng;
 
-    /// Rows as a model: words, and whether it is up.
+    /// Rows as a model: words, and their states.
     #[test]
     fn keeps_rows_and_counts() {
         let mut rng = random("queue_pairs");
         let mut uut = QueuePairs::default();
         reset!(uut);
         let mut rows = [[None::<u32>; 12]; QUEUE_PAIRS];
-        let mut ups = [false; QUEUE_PAIRS];
-        let (mut refused, mut waited, mut counted) = (0, 0, 0);
+        let mut states = [state::RESET; QUEUE_PAIRS];
+        let (mut refused, mut waited, mut counted, mut changes) = (0, 0, 0, [0; 4]);
         let mut answer = None;
-        for cycle in 0..20_000 {
+        for cycle in 0..30_000 {
             let number = |rng: &mut rand_chacha::ChaCha8Rng| rng.gen_range(0..QUEUE_PAIRS);
             let (row, word, value) = (number(&mut rng), rng.gen_range(0..12usize), rng.gen::<u32>());
-            let (state, up) = (number(&mut rng), rng.gen_bool(0.5));
-            let (sender, receiver) = (number(&mut rng), number(&mut rng));
-            let known = |row: usize, word: usize| rows[row][word].is_some();
+            let (pair, new_state) = (number(&mut rng), [0, 1, 1, 2, 3][rng.gen_range(0..5)]);
+            let (sender, receiver, failing) = (number(&mut rng), number(&mut rng), number(&mut rng));
+            let (listed, quiet) = (rng.gen::<u16>() & rng.gen::<u16>(), rng.gen_bool(0.8));
             let write = rng.gen_bool(0.6);
             // A queue pair goes up when all of its words were written.
-            let set = rng.gen_bool(0.2) && (!up || (1..12).all(|word| known(state, word)));
-            let sent = ups[sender] && rng.gen_bool(0.5);
-            let received = ups[receiver] && rng.gen_bool(0.5);
-            let (sends, receives) = (sent || rng.gen_bool(0.5), received || rng.gen_bool(0.5));
+            let known = (1..12).all(|word| rows[pair][word].is_some());
+            let set = rng.gen_bool(0.2) && (new_state != state::UP || known);
+            let fails = states[failing] == state::UP && rng.gen_bool(0.02);
+            let received = states[receiver] == state::UP && rng.gen_bool(0.5);
+            let (sends, receives) = (rng.gen_bool(0.5), received || rng.gen_bool(0.5));
             let read = !write && rng.gen_bool(0.5);
             uut.sends.next = sends;
             uut.receives.next = receives;
@@ -241,77 +297,88 @@ mod tests {
             uut.table.word.next = (word as u64).into();
             uut.table.value.next = u64::from(value).into();
             uut.set_state.next = set;
-            uut.state_pair.next = (state as u64).into();
-            uut.up.next = up;
+            uut.state_pair.next = (pair as u64).into();
+            uut.new_state.next = new_state.into();
+            uut.fails.next = fails;
+            uut.fails_pair.next = (failing as u64).into();
+            uut.listed.next = u64::from(listed).into();
+            uut.quiet.next = quiet;
             uut.send_pair.next = (sender as u64).into();
             uut.receive_pair.next = (receiver as u64).into();
-            uut.sent.next = sent;
             uut.received.next = received;
             settle(&mut uut);
             let send = uut.send.val();
             let words = [
-                send.remote.to_u64(),
-                send.mac.to_u64() & 0xffff_ffff,
-                send.mac.to_u64() >> 32,
-                send.ip.to_u64(),
-                send.key.to_u64(),
-                send.window.to_u64(),
-                send.bytes.to_u64(),
-                send.base.to_u64() & 0xffff_ffff,
-                send.base.to_u64() >> 32,
-                send.sequence.to_u64(),
+                (1, send.remote.to_u64(), 0xff_ffff),
+                (2, send.mac.to_u64() & 0xffff_ffff, u32::MAX),
+                (3, send.mac.to_u64() >> 32, 0xffff),
+                (4, send.ip.to_u64(), u32::MAX),
+                (5, send.key.to_u64(), u32::MAX),
+                (6, send.window.to_u64(), u32::MAX),
+                (7, send.bytes.to_u64(), u32::MAX),
+                (8, send.base.to_u64() & 0xffff_ffff, u32::MAX),
+                (9, send.base.to_u64() >> 32, u32::MAX),
+                (10, send.sequence.to_u64(), 0xff_ffff),
             ];
-            for (index, got) in words.into_iter().enumerate().filter(|_| sends) {
-                let mask = [
-                    0xff_ffff,
-                    u64::MAX,
-                    0xffff,
-                    u64::MAX,
-                    u64::MAX,
-                    u64::MAX,
-                    u64::MAX,
-                    u64::MAX,
-                    u64::MAX,
-                    0xff_ffff,
-                ];
-                if let Some(expected) = rows[sender][index + 1] {
-                    assert_eq!(got, u64::from(expected) & mask[index], "cycle {cycle}: word {}", index + 1);
+            for (word, got, mask) in words.into_iter().filter(|_| sends) {
+                if let Some(expected) = rows[sender][word] {
+                    assert_eq!(got, u64::from(expected & mask), "cycle {cycle}: word {word}");
                 }
             }
-            assert_eq!((send.up, uut.receive_up.val()), (ups[sender], ups[receiver]));
+            if sends {
+                assert_eq!(send.up, states[sender] == state::UP);
+            }
+            assert_eq!(uut.receive_up.val(), states[receiver] == state::UP);
             if let (true, Some(ip), Some(expected)) = (receives, rows[receiver][4], rows[receiver][11]) {
                 assert_eq!(uut.receive_ip.val().to_u64(), u64::from(ip));
                 assert_eq!(uut.expected.val().to_u64(), u64::from(expected & 0xff_ffff), "cycle {cycle}");
             }
-            assert_eq!(uut.table.refused.val(), write && ups[row]);
-            let waits = write && !ups[row] && (word == 10 && sent || word == 11 && received)
-                || read && (sends || receives);
+            let writable = states[row] == state::RESET;
+            assert_eq!(uut.table.refused.val(), write && !writable);
+            let waits = write && writable && word == 11 && received || read && (sends || receives);
             assert_eq!(uut.table.waits.val(), waits);
-            refused += usize::from(write && ups[row]);
+            refused += usize::from(write && !writable);
             waited += usize::from(waits);
-            counted += usize::from(sent);
+            counted += usize::from(received);
             if let Some(answer) = answer {
                 assert_eq!(uut.table.answer.val().to_u64(), answer, "cycle {cycle}");
             }
             if read && !waits {
-                let mask = [1, !0, !0, !0, !0, !0, !0, !0, !0, !0, 0xff_ffff, 0xff_ffff][word];
-                let value = if word == 0 { Some(ups[row].into()) } else { rows[row][word] };
+                let mask = if word >= 10 { 0xff_ffff } else { u32::MAX };
+                let value = if word == 0 { Some(states[row] as u32) } else { rows[row][word] };
                 answer = value.map(|value| u64::from(value & mask));
             }
-            if write && !ups[row] && !waits {
-                rows[row][word] = Some(value);
+            let allowed = match (states[pair], new_state) {
+                (state::RESET, state::UP | state::RESET) | (state::UP, state::ERROR) => true,
+                (state::ERROR, state::RESET) => listed >> pair & 1 == 0 && quiet,
+                _ => false,
+            };
+            assert_eq!(uut.state_refused.val(), set && !allowed, "cycle {cycle}");
+            assert_eq!(uut.opens.val(), set && allowed && new_state == state::UP);
+            let mut downs = 0;
+            if fails {
+                downs |= 1 << failing;
             }
-            if sent {
-                rows[sender][10] = rows[sender][10].map(|sequence| sequence.wrapping_add(1));
+            if set && allowed && new_state == state::ERROR {
+                downs |= 1 << pair;
+            }
+            assert_eq!(uut.downs.val().to_u64(), downs);
+            if write && writable && !waits && word > 0 {
+                rows[row][word] = Some(value);
             }
             if received {
                 rows[receiver][11] = rows[receiver][11].map(|sequence| sequence.wrapping_add(1));
             }
-            if set {
-                ups[state] = up;
+            if set && allowed {
+                states[pair] = new_state;
+                changes[new_state as usize] += 1;
+            }
+            if fails {
+                states[failing] = state::ERROR;
             }
             tick!(uut);
         }
         assert!(refused > 1_000 && waited > 100 && counted > 1_000, "{refused} {waited} {counted}");
+        assert!(changes[0] > 50 && changes[1] > 50 && changes[3] > 50, "{changes:?}");
     }
 }

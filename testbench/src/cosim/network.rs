@@ -1,14 +1,11 @@
 //! The network interface as its host sets it up: who we are, queue pairs, commands that the host posts.
 
-use hermes_rtl::net::word;
+use hermes_rtl::net::{state, word};
 
 use super::device::Device;
 use super::error::CosimError;
 use super::host::{option, Host};
 
-/// Queue pair states of QP_COMMAND.
-const RESET: u32 = 0;
-const UP: u32 = 1;
 /// QP_COMMAND: the last command was refused.
 const STATE_REFUSED: u32 = 1 << 30;
 /// NET_STATUS: a post found no room; a write of NET_DATA was refused.
@@ -107,19 +104,16 @@ impl<D: Device> Host<D> {
         }
         let refused = self.read("NET_STATUS")? & CHANGE_REFUSED != 0;
         option("queue pair", number, !refused, "one in RESET")?;
-        self.queue_pair_state(number, UP)
+        self.set_queue_pair_state(number, state::UP)
     }
 
-    /// Resets a queue pair.
+    /// Changes the state of a queue pair, as [`state`] numbers them.
     ///
     /// # Errors
-    /// There is no such queue pair, or a register does not answer.
-    pub fn reset_queue_pair(&mut self, number: u32) -> Result<(), CosimError> {
-        self.queue_pair_state(number, RESET)
-    }
-
-    fn queue_pair_state(&mut self, number: u32, state: u32) -> Result<(), CosimError> {
-        self.write("QP_COMMAND", state << 8 | number)?;
+    /// There is no such queue pair, it may not change to that state (to RESET: it has commands or writes left), or a register does not
+    /// answer.
+    pub fn set_queue_pair_state(&mut self, number: u32, state: u64) -> Result<(), CosimError> {
+        self.write("QP_COMMAND", (state as u32) << 8 | number)?;
         let refused = self.read("QP_COMMAND")? & STATE_REFUSED != 0;
         option("queue pair", number, !refused, "one that may change to this state")
     }

@@ -9,6 +9,8 @@ use hermes_testbench::cosim::{
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Model, ModelLibrary};
 
 /// Bytes of the shared memory of a node.
@@ -61,6 +63,11 @@ pub struct Nodes {
     /// Where the symmetric window of each begins.
     pub windows: [u32; 2],
     wires: [Wire; 2],
+    /// Of 1,000 frames, those that are lost.
+    pub loss: u32,
+    /// Frames that were lost.
+    pub lost: usize,
+    rng: ChaCha8Rng,
     /// The frames that each sent.
     pub sent: [Vec<SentFrame>; 2],
 }
@@ -89,20 +96,37 @@ impl Nodes {
         for (node, host) in hosts.iter_mut().enumerate() {
             host.device_mut().write_memory(windows[node], &[0xee; WINDOW_BYTES as usize]).unwrap();
             host.enable_network(address(node), TYPE_OF_SERVICE).unwrap();
+        }
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut nodes = Self {
+            hosts,
+            windows,
+            wires: Default::default(),
+            loss: 0,
+            lost: 0,
+            rng,
+            sent: Default::default(),
+        };
+        nodes.connect(FIRST);
+        nodes
+    }
+
+    /// Takes the queue pairs up, which begin with these packet sequence numbers.
+    pub fn connect(&mut self, first: [u32; 2]) {
+        for (node, host) in self.hosts.iter_mut().enumerate() {
             let peer = 1 - node;
             let pair = QueuePair {
                 peer: address(peer),
                 remote: PAIR[peer],
                 key: KEY,
-                window: windows[node],
+                window: self.windows[node],
                 window_bytes: WINDOW_BYTES,
-                remote_base: windows[peer].into(),
-                send: FIRST[node],
-                expect: FIRST[peer],
+                remote_base: self.windows[peer].into(),
+                send: first[node],
+                expect: first[peer],
             };
             host.connect_queue_pair(PAIR[node], &pair).unwrap();
         }
-        Self { hosts, windows, wires: Default::default(), sent: Default::default() }
     }
 
     /// Lets both nodes work until `cycles` have passed for that which is ahead, and the wire carry frames.
@@ -130,7 +154,11 @@ impl Nodes {
             let wire = &mut self.wires[node];
             let begin = frame.cycle.max(wire.free);
             wire.free = begin + ((frame.bytes.len() as u64 + OVERHEAD) * 2).div_ceil(BYTES_IN_TWO_CYCLES);
-            wire.flying.push_back((wire.free + WIRE_CYCLES, frame.bytes.clone()));
+            if self.rng.gen_range(0..1_000) < self.loss {
+                self.lost += 1;
+            } else {
+                wire.flying.push_back((wire.free + WIRE_CYCLES, frame.bytes.clone()));
+            }
         }
         let here = &mut self.wires[1 - node].flying;
         while here.front().is_some_and(|(due, _)| *due <= now) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::{counter, word};
+use hermes_rtl::net::{code, counter, state, word};
 use hermes_testbench::cosim::{
     run, ArraySetup, Device as _, Host, MemoryOptions, Packet, RunOptions, Simulation,
 };
@@ -40,6 +40,7 @@ fn puts_of_a_kernel(nodes: &mut Nodes, count: u32, rng: &mut ChaCha8Rng) -> Vec<
 
     // The host serves the ring: each entry whose phase says so, in order.
     host.clean_caches().unwrap();
+    let mut commands = vec![];
     for entry in 0..count {
         let mut bytes = [0; 64];
         host.device_mut().read_memory(ring + 64 * entry, &mut bytes).unwrap();
@@ -47,7 +48,10 @@ fn puts_of_a_kernel(nodes: &mut Nodes, count: u32, rng: &mut ChaCha8Rng) -> Vec<
             std::array::from_fn(|i| u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().unwrap()));
         assert_eq!(command[0] >> 8 & 1, 1, "entry {entry} is published");
         command[0] &= !(1 << 8);
-        while !host.post(PAIR[0], &command).unwrap() {}
+        commands.push(command);
+    }
+    for command in commands {
+        post(nodes, &command);
     }
     let mut expected = vec![0xee; WINDOW_BYTES as usize];
     for (number, frame) in frames.iter().enumerate() {
@@ -57,15 +61,97 @@ fn puts_of_a_kernel(nodes: &mut Nodes, count: u32, rng: &mut ChaCha8Rng) -> Vec<
     expected
 }
 
-/// Waits until node 1 has written the payload of `count` frames.
+/// Posts a command on node 0 when there is room.
+fn post(nodes: &mut Nodes, command: &[u32; 16]) {
+    for _ in 0..1_000 {
+        if nodes.hosts[0].post(PAIR[0], command).unwrap() {
+            return;
+        }
+        nodes.run(200);
+    }
+    panic!("no room");
+}
+
+/// Waits until node 0 has completed `count` commands.
 fn wait(nodes: &mut Nodes, count: u32) {
-    for _ in 0..100 {
+    for _ in 0..400 {
         nodes.run(500);
-        if nodes.hosts[1].network_counter(counter::FRAMES_IN).unwrap() == count {
+        if nodes.hosts[0].read("NET_COMPLETED").unwrap() == count {
             return;
         }
     }
-    panic!("node 1 wrote {} of {count}", nodes.hosts[1].network_counter(counter::FRAMES_IN).unwrap());
+    panic!("node 0 completed {} of {count}", nodes.hosts[0].read("NET_COMPLETED").unwrap());
+}
+
+/// 1,000 puts of the host over a wire that loses a twentieth of all frames: each is written once, in order.
+#[test]
+fn puts_arrive_once_over_a_bad_wire() {
+    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
+    let mut nodes = Nodes::new(KERNEL, rng.gen());
+    nodes.loss = 50;
+    let mut expected = vec![0xee; WINDOW_BYTES as usize];
+    let puts = 1_000;
+    for _ in 0..puts {
+        let bytes: Vec<u8> = (0..rng.gen_range(1..=16)).map(|_| rng.gen()).collect();
+        let at = rng.gen_range(0..=WINDOW_BYTES as usize - bytes.len());
+        expected[at..at + bytes.len()].copy_from_slice(&bytes);
+        let mut command = [0; 16];
+        [command[0], command[1], command[3]] = [PUT_INLINE, nodes.windows[0] + at as u32, bytes.len() as u32];
+        for (index, byte) in bytes.iter().enumerate() {
+            command[4 + index / 4] |= u32::from(*byte) << (8 * (index % 4));
+        }
+        post(&mut nodes, &command);
+    }
+    wait(&mut nodes, puts);
+    assert!(nodes.window(1) == expected, "what stands in the window of node 1");
+    assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap(), 0);
+    assert_eq!(nodes.hosts[1].network_counter(counter::FRAMES_IN).unwrap(), puts, "each once");
+    let resent = nodes.hosts[0].network_counter(counter::RESENT).unwrap();
+    assert!(nodes.lost > 50 && resent > 20, "{} frames were lost, {resent} packets sent again", nodes.lost);
+}
+
+/// A peer that never answers: its commands end, the queue pair is down, and works again after a reset on both sides.
+#[test]
+fn a_silent_peer_and_a_new_connection() {
+    let mut nodes = Nodes::new(KERNEL, 3);
+    let (window, remote) = (nodes.windows[0], nodes.windows[1]);
+    let host = &mut nodes.hosts[0];
+    host.write("NET_TIMEOUT", 500).unwrap();
+    host.write("NET_RETRIES", 2).unwrap();
+    let mut command = [0; 16];
+    [command[0], command[1], command[3], command[4]] = [PUT_INLINE, window, 4, 0x1234_5678];
+    nodes.loss = 1_000;
+    for _ in 0..3 {
+        assert!(nodes.hosts[0].post(PAIR[0], &command).unwrap());
+    }
+    wait(&mut nodes, 3);
+    let host = &mut nodes.hosts[0];
+    assert_eq!(host.read("NET_ERROR").unwrap(), 3 << 16 | code::DOWN as u32, "0x86, then 0x88 twice");
+    assert_eq!(host.read("QP_DOWN").unwrap(), 1 << PAIR[0]);
+    assert_eq!(host.network_counter(counter::TIMEOUTS).unwrap(), 3);
+    host.write("QP_DOWN", 1 << PAIR[0]).unwrap();
+    assert_eq!(host.read("QP_DOWN").unwrap(), 0);
+    assert_eq!(host.queue_pair_word(PAIR[0], word::STATE).unwrap(), state::ERROR as u32);
+    // The other side is still up: it is taken down by its host.
+    nodes.loss = 0;
+    for (node, pair) in PAIR.iter().enumerate() {
+        let host = &mut nodes.hosts[node];
+        if node == 1 {
+            let error = host.set_queue_pair_state(*pair, state::RESET).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "queue pair: 12 is not possible; expected one that may change to this state"
+            );
+            host.set_queue_pair_state(*pair, state::ERROR).unwrap();
+        }
+        host.set_queue_pair_state(*pair, state::RESET).unwrap();
+    }
+    nodes.connect([0x70_0000, 0x60_0000]);
+    assert!(nodes.hosts[0].post(PAIR[0], &command).unwrap());
+    wait(&mut nodes, 4);
+    assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap() >> 16, 3, "no other failed");
+    assert_eq!(nodes.window(1)[..4], 0x1234_5678u32.to_le_bytes());
+    assert_eq!(nodes.windows[1], remote);
 }
 
 #[test]
@@ -101,7 +187,15 @@ fn a_kernel_puts_into_the_memory_of_another_node() {
     }
     let host = &mut nodes.hosts[0];
     assert_eq!(host.read("NET_POSTED").unwrap(), ENTRIES);
+    assert_eq!(host.read("NET_COMPLETED").unwrap(), ENTRIES);
     assert_eq!(host.read("NET_ERROR").unwrap(), 0);
+    // Node 1 answered what it wrote.
+    let answers: Vec<RoceFrame> =
+        nodes.sent[1].iter().map(|sent| RoceFrame::parse(&sent.bytes).unwrap()).collect();
+    let last = answers.last().unwrap();
+    assert_eq!((last.opcode, last.queue_pair), (opcode::ACKNOWLEDGE, PAIR[0]));
+    assert_eq!(last.sequence, (FIRST[0] + ENTRIES - 1) & 0xff_ffff);
+    assert_eq!(last.extended, Extended::Acknowledge { syndrome: 0x1f, message: ENTRIES });
 }
 
 /// scapy and tshark, which do not know our sources, take every field and the ICRC of the frames for right.
@@ -153,8 +247,8 @@ fn the_host_is_told_what_cannot_be() {
         assert_eq!(host.read("NET_STATUS").unwrap() & 1 << 9, 1 << 9);
         host.write("NET_STATUS", 1 << 9).unwrap();
     }
-    for state in [16, 2 << 8 | PAIR[0], 4 << 8] {
-        host.write("QP_COMMAND", state).unwrap();
+    for command in [16, 2 << 8 | PAIR[0], PAIR[0], 3 << 8, 4 << 8] {
+        host.write("QP_COMMAND", command).unwrap();
         assert_eq!(host.read("QP_COMMAND").unwrap(), 1 << 30);
     }
     let error = host.connect_queue_pair(16, &Default::default()).unwrap_err();

@@ -2,7 +2,7 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::net::{NetIdentity, QUEUE_PAIRS};
+use crate::net::{code, NetIdentity, QUEUE_PAIRS};
 use crate::ports::{RegisterAnswer, RegisterRequest};
 use crate::prelude::*;
 
@@ -40,8 +40,18 @@ pub struct NetControl {
     pub set_state: Signal<In, Bit>,
     /// Which one.
     pub state_pair: Signal<In, Bits<4>>,
-    /// It goes up; else it is reset.
-    pub up: Signal<In, Bit>,
+    /// The state, as in [`state`](crate::net::state).
+    pub new_state: Signal<In, Bits<4>>,
+    /// It does not, in the same cycle.
+    pub state_refused: Signal<Out, Bit>,
+    /// Queue pairs that go to ERROR in this cycle.
+    pub downs: Signal<Out, Bits<16>>,
+    /// Packets that a queue pair may have sent without an answer.
+    pub window: Signal<In, Bits<6>>,
+    /// Cycles without an answer until packets are sent again.
+    pub timeout: Signal<In, Bits<24>>,
+    /// Time-outs in a row after which a command fails.
+    pub retries: Signal<In, Bits<3>>,
     /// A command is posted, unless `post_refused` answers in the same cycle.
     pub post: Signal<In, Bit>,
     /// Its queue pair.
@@ -50,9 +60,9 @@ pub struct NetControl {
     pub stage: Signal<In, Bits<512>>,
     /// There is no room for a command.
     pub post_refused: Signal<Out, Bit>,
-    /// A command failed, for one cycle.
-    pub failed: Signal<Out, Bit>,
-    /// Why, as in docs/network.md.
+    /// A command is complete, for one cycle.
+    pub completed: Signal<Out, Bit>,
+    /// How, as in docs/network.md.
     pub code: Signal<Out, Bits<8>>,
     /// The counter that is shown, as in [`counter`](crate::net::counter).
     pub counter_select: Signal<In, Bits<5>>,
@@ -88,8 +98,17 @@ pub struct NetAccess {
     /// Type of service of the frames that are sent.
     #[register("NET_TOS", 0x418)]
     pub type_of_service: ReadWrite<8>,
-    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: 0 RESET, 1 UP. Bit 30: the last write was refused:
-    /// there is no such queue pair or state.
+    /// Cycles without an answer after which a queue pair sends again, twice as many after each time.
+    #[register("NET_TIMEOUT", 0x41c, reset = 4096)]
+    pub timeout: ReadWrite<24>,
+    /// Time-outs in a row after which the oldest command of a queue pair fails.
+    #[register("NET_RETRIES", 0x420, reset = 7)]
+    pub retries: ReadWrite<3>,
+    /// Packets that a queue pair may have sent without an answer, 1 to 32. It may change while no queue pair is up.
+    #[register("NET_WINDOW", 0x424, reset = 32)]
+    pub window: ReadWrite<6>,
+    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 to 3, ERROR; from 3 to 0, if
+    /// it has no command and the network interface no write to memory left. Bit 30: the last write was refused.
     #[register("QP_COMMAND", 0x438, access = Command)]
     #[state(state_refused[30])]
     pub state: Strobe<32>,
@@ -102,6 +121,11 @@ pub struct NetAccess {
     #[register("NET_DATA", 0x444, access = Command)]
     #[state(data[31:0])]
     pub word: Strobe<32>,
+    /// A bit for each queue pair that went to ERROR; writing 1 clears it.
+    #[register("QP_DOWN", 0x448)]
+    #[fields(clear_down[15:0])]
+    #[state(down[15:0])]
+    pub down_pairs: Command<16>,
     /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0. Without room bit 8 of NET_STATUS is set, and nothing
     /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
     #[register("NET_POST", 0x468)]
@@ -109,6 +133,9 @@ pub struct NetAccess {
     /// Commands that were posted, modulo 2^32.
     #[register("NET_POSTED", 0x46c)]
     pub posted: ReadOnly<32>,
+    /// Commands that are complete, failed ones too, modulo 2^32.
+    #[register("NET_COMPLETED", 0x470)]
+    pub done: ReadOnly<32>,
     /// Commands that failed, modulo 2^16, in bits 31:16; code of the last of them in bits 7:0.
     #[register("NET_ERROR", 0x474)]
     #[fields(code[7:0], errors[31:16])]
@@ -192,7 +219,9 @@ pub struct NetRegisters {
     index: Register<Bits<32>>,
     /// The word of NET_INDEX is one of the table.
     there: Register<Bit>,
+    downs: Register<Bits<16>>,
     posted: Register<Bits<32>>,
+    completed: Register<Bits<32>>,
     errors: Register<Bits<16>>,
     code: Register<Bits<8>>,
 }
@@ -251,12 +280,12 @@ impl Logic for NetRegisters {
 
         // States
         let commands = self.decoder.hardware.state.val();
-        let possible = !written.get_bits::<4>(4).any() && !written.get_bits::<3>(9).any();
+        let possible = !written.get_bits::<4>(4).any();
         self.hardware.set_state.next = commands && possible;
         self.hardware.state_pair.next = written.get_bits::<4>(0);
-        self.hardware.up.next = written.get_bit(8);
+        self.hardware.new_state.next = written.get_bits::<4>(8);
         if commands {
-            self.state_refused.d.next = !possible;
+            self.state_refused.d.next = !possible || self.hardware.state_refused.val();
         }
         self.decoder.hardware.state_refused.next = self.state_refused.q.val();
 
@@ -288,18 +317,34 @@ impl Logic for NetRegisters {
             self.posted.d.next = self.posted.q.val() + bits::<32>(1);
         }
         // Two may fail in one cycle.
-        let fails = posts && nowhere;
-        if self.hardware.failed.val() {
-            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
-            self.code.d.next = self.hardware.code.val();
+        let ends_here = posts && nowhere;
+        let ends_there = self.hardware.completed.val();
+        let fails_there = ends_there && (self.hardware.code.val() != bits::<8>(code::DONE));
+        if ends_there || ends_here {
+            self.completed.d.next = self.completed.q.val() + bits::<32>(1);
         }
-        if fails {
-            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
-            self.code.d.next = bits::<8>(0x88);
+        if ends_there && ends_here {
+            self.completed.d.next = self.completed.q.val() + bits::<32>(2);
         }
-        if fails && self.hardware.failed.val() {
+        if fails_there || ends_here {
+            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
+        }
+        if fails_there && ends_here {
             self.errors.d.next = self.errors.q.val() + bits::<16>(2);
         }
+        if fails_there {
+            self.code.d.next = self.hardware.code.val();
+        }
+        if ends_here {
+            self.code.d.next = bits::<8>(code::DOWN);
+        }
+        self.decoder.hardware.done.next = self.completed.q.val();
+        let still = self.downs.q.val() & !self.decoder.hardware.clear_down.val();
+        self.downs.d.next = still | self.hardware.downs.val();
+        self.decoder.hardware.down.next = self.downs.q.val();
+        self.hardware.window.next = self.decoder.hardware.window.val();
+        self.hardware.timeout.next = self.decoder.hardware.timeout.val();
+        self.hardware.retries.next = self.decoder.hardware.retries.val();
         self.decoder.hardware.posted.next = self.posted.q.val();
         self.decoder.hardware.errors.next = self.errors.q.val();
         self.decoder.hardware.code.next = self.code.q.val();

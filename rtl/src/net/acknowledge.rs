@@ -1,0 +1,167 @@
+//! What answers the packets that came.
+
+use super::{FrameHead, SendPair};
+use crate::control::{RoundRobin, SyncFifo};
+use crate::prelude::*;
+
+/// A frame that its queue pair took, or answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct AnswerMark {
+    /// Its queue pair.
+    pub pair: Bits<4>,
+    /// The packet sequence number of the answer.
+    pub sequence: Bits<24>,
+    /// It is answered.
+    pub answers: Bit,
+    /// With a NAK; else with an ACK.
+    pub nak: Bit,
+    /// Its payload is written: the answer waits for that.
+    pub payload: Bit,
+}
+
+/// Answers frames when what they cover is in memory, so that an ACK means "visible there".
+///
+/// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a payload waits for its `performed`, which comes in that
+///    order; one without for all marks before it.
+/// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. The message sequence number counts
+///    payloads.
+/// 3. Queue pairs take turns. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
+///    `send` answers in the same cycle, and so do `head_valid` and `head`. With `head_taken` it is gone.
+/// 4. Answers of a queue pair that is not up are dropped; `opens` begins its message sequence numbers.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct Acknowledge {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A mark comes.
+    pub mark_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub mark_ready: Signal<Out, Bit>,
+    /// It.
+    pub mark: Signal<In, AnswerMark>,
+    /// The oldest payload that was not performed is.
+    pub performed: Signal<In, Bit>,
+    /// Queue pairs that are up.
+    pub ups: Signal<In, Bits<16>>,
+    /// A queue pair goes up.
+    pub opens: Signal<In, Bit>,
+    /// Which one.
+    pub opens_pair: Signal<In, Bits<4>>,
+    /// The row may be looked at.
+    pub row_free: Signal<In, Bit>,
+    /// It is looked at.
+    pub sends: Signal<Out, Bit>,
+    /// Its number.
+    pub send_pair: Signal<Out, Bits<4>>,
+    /// The row.
+    pub send: Signal<In, SendPair>,
+    /// An answer is to be sent.
+    pub head_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub head_taken: Signal<In, Bit>,
+    /// Its headers.
+    pub head: Signal<Out, FrameHead>,
+    /// No mark waits, and no answer.
+    pub idle: Signal<Out, Bit>,
+    /// A NAK is sent.
+    pub sent_nak: Signal<Out, Bit>,
+    marks: SyncFifo<AnswerMark, 7, 8>,
+    /// Payloads that are performed and whose mark was not taken.
+    done: Register<Bits<8>>,
+    answers: RamAsync<Bits<25>, 4>,
+    messages: RamAsync<Bits<24>, 4>,
+    /// Queue pairs whose first message was not counted yet.
+    fresh: Register<Bits<16>>,
+    waiting: Register<Bits<16>>,
+    turns: RoundRobin,
+}
+
+impl Logic for Acknowledge {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.marks.push_valid.next = self.mark_valid.val();
+        self.marks.push_data.next = self.mark.val();
+        self.mark_ready.next = self.marks.push_ready.val();
+
+        // The oldest mark
+        let oldest = self.marks.pop_data.val();
+        let has_done = self.done.q.val().any();
+        let passes = self.marks.pop_valid.val() && (!oldest.payload || has_done);
+        self.marks.pop_ready.next = passes;
+        let counts = passes && oldest.payload;
+        if self.performed.val() && !counts {
+            self.done.d.next = self.done.q.val() + bits::<8>(1);
+        }
+        if counts && !self.performed.val() {
+            self.done.d.next = self.done.q.val() - bits::<8>(1);
+        }
+        self.answers.write_enable.next = passes && oldest.answers;
+        self.answers.write_address.next = oldest.pair;
+        self.answers.write_data.next = bit_cast::<25, 24>(oldest.sequence).replace_bit(24, oldest.nak);
+
+        // Whose turn it is
+        self.turns.request.next = bit_cast::<32, 16>(self.waiting.q.val() & self.ups.val());
+        let turn = self.turns.index.val().get_bits::<4>(0);
+        let offers = self.turns.any.val() && self.row_free.val();
+        let leaves = offers && !counts && self.head_taken.val();
+        self.turns.advance.next = leaves;
+        let mut still = self.waiting.q.val() & self.ups.val();
+        if leaves {
+            still = still.replace_bit(turn.index(), false);
+        }
+        if passes && oldest.answers {
+            still = still.replace_bit(oldest.pair.index(), true);
+        }
+        self.waiting.d.next = still;
+
+        // Message sequence numbers: one port counts, and is read for the answer in other cycles.
+        let mut counted = turn;
+        if counts {
+            counted = oldest.pair;
+        }
+        self.messages.read_address.next = counted;
+        let is_fresh = self.fresh.q.val().get_bit(counted.index());
+        let mut message = self.messages.read_data.val();
+        if is_fresh {
+            message = bits::<24>(0);
+        }
+        self.messages.write_enable.next = counts;
+        self.messages.write_address.next = oldest.pair;
+        self.messages.write_data.next = message + bits::<24>(1);
+        let mut begun = self.fresh.q.val();
+        if counts {
+            begun = begun.replace_bit(oldest.pair.index(), false);
+        }
+        if self.opens.val() {
+            begun = begun.replace_bit(self.opens_pair.val().index(), true);
+        }
+        self.fresh.d.next = begun;
+
+        // AETH: syndrome, message sequence number
+        self.answers.read_address.next = turn;
+        let answer = self.answers.read_data.val();
+        let is_nak = answer.get_bit(24);
+        let mut syndrome = bits::<8>(0x1f);
+        if is_nak {
+            syndrome = bits::<8>(0x60);
+        }
+        let row = self.send.val();
+        self.sends.next = offers && !counts;
+        self.send_pair.next = turn;
+        self.head_valid.next = offers && !counts;
+        self.head.next.queue_pair = bit_cast::<5, 4>(turn);
+        self.head.next.mac = row.mac;
+        self.head.next.ip = row.ip;
+        self.head.next.opcode = bits::<8>(0x11);
+        self.head.next.acknowledge = false;
+        self.head.next.remote = row.remote;
+        self.head.next.sequence = answer.get_bits::<24>(0);
+        self.head.next.extension =
+            (bit_cast::<224, 8>(syndrome) << 216) | (bit_cast::<224, 24>(message) << 192);
+        self.head.next.extension_words = bits::<3>(1);
+        self.head.next.bytes = bits::<13>(0);
+        self.sent_nak.next = leaves && is_nak;
+        self.idle.next = !self.marks.level.val().any() && !self.waiting.q.val().any();
+    }
+}

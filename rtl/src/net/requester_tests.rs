@@ -1,0 +1,437 @@
+//! The sender against peers that lose, repeat and reorder.
+
+use super::*;
+use crate::memory::testing::{bits_to_line, random, reset, settle, tick};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use std::collections::VecDeque;
+
+const WINDOW_BASE: u32 = 0x4000;
+const WINDOW_BYTES: u32 = 0x1_0000;
+const PAIRS: usize = 16;
+
+/// The row of a queue pair.
+fn row(pair: usize, up: bool, sequence: u32) -> SendPair {
+    SendPair {
+        up,
+        remote: (0x100 + pair as u64).into(),
+        mac: (0x0200_0000_0000 + pair as u64).into(),
+        ip: (0x0a00_0000 + pair as u64).into(),
+        key: (77 * pair as u64).into(),
+        window: u64::from(WINDOW_BASE).into(),
+        bytes: u64::from(WINDOW_BYTES).into(),
+        base: (0x7_0000_0000u64 + (pair as u64) * 0x10_0000).into(),
+        sequence: u64::from(sequence).into(),
+    }
+}
+
+/// A put of `bytes` bytes, all of them `value`, to `offset` of the window.
+fn put(offset: u32, bytes: u32, value: u8) -> Bits<256> {
+    let words =
+        [1 | 1 << 10, WINDOW_BASE + offset, 0, bytes].into_iter().chain([u32::from_le_bytes([value; 4]); 4]);
+    words.rev().fold(bits::<256>(0), |all, word| all << 32 | bits::<256>(word.into()))
+}
+
+/// A peer's end of a queue pair, as the specification has it.
+#[derive(Clone, Default)]
+struct Peer {
+    expected: u32,
+    told: bool,
+    /// What it took: offset and bytes.
+    taken: Vec<(u32, Vec<u8>)>,
+}
+
+/// How good the wire is: chances in percent, and whether a queue pair answers.
+#[derive(Clone, Copy)]
+struct Wire {
+    loss: u32,
+    repeat: u32,
+    reorder: u32,
+    delay: u64,
+    silent: Option<usize>,
+}
+
+struct Bench {
+    uut: Requester,
+    rng: ChaCha8Rng,
+    first: [u32; PAIRS],
+    up: u64,
+    errors: u64,
+    peers: Vec<Peer>,
+    /// Offset of what was posted, and what became of it.
+    posted: Vec<VecDeque<(u32, Vec<u8>)>>,
+    completed: Vec<Vec<u64>>,
+    /// The queue pairs of what was completed are known by their order in each list: this is the order of all posts.
+    cycle: u64,
+    /// Packets on their way: when, queue pair, number, offset, bytes.
+    packets: Vec<(u64, usize, u32, u32, Vec<u8>)>,
+    answers: Vec<(u64, PeerAnswer)>,
+    answer: Option<PeerAnswer>,
+    /// A head whose line is still to come.
+    head: Option<FrameHead>,
+    busy: u64,
+    resent: u64,
+    timed_out: u64,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let mut rng = random(name);
+        let mut uut = Requester::default();
+        reset!(uut);
+        uut.window.next = 32.into();
+        uut.timeout.next = 400.into();
+        uut.retries.next = 7.into();
+        let first: [u32; PAIRS] = std::array::from_fn(|_| 0xff_ffff & (0xff_fff8 + rng.gen_range(0..10)));
+        let peers = first.iter().map(|first| Peer { expected: *first, ..Peer::default() }).collect();
+        let mut bench = Self {
+            uut,
+            rng,
+            first,
+            up: 0,
+            errors: 0,
+            peers,
+            posted: vec![VecDeque::new(); PAIRS],
+            completed: vec![vec![]; PAIRS],
+            cycle: 0,
+            packets: vec![],
+            answers: vec![],
+            answer: None,
+            head: None,
+            busy: 0,
+            resent: 0,
+            timed_out: 0,
+        };
+        let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1, silent: None };
+        for pair in 0..PAIRS {
+            bench.uut.opens.next = true;
+            bench.uut.opens_pair.next = (pair as u64).into();
+            bench.cycle(None, wire);
+            bench.up |= 1 << pair;
+        }
+        bench.uut.opens.next = false;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        bench
+    }
+
+    /// A cycle; gives the code of the command that completed, and its queue pair.
+    fn cycle(&mut self, post: Option<(usize, Bits<256>)>, wire: Wire) -> Option<(usize, u64)> {
+        let Self { uut, rng, .. } = self;
+        uut.post.next = post.is_some();
+        if let Some((pair, command)) = post {
+            uut.post_pair.next = (pair as u64).into();
+            uut.post_command.next = command;
+        }
+        uut.ups.next = self.up.into();
+        uut.errors.next = self.errors.into();
+        if self.answer.is_none() {
+            if let Some(index) = self.answers.iter().position(|(due, _)| *due <= self.cycle) {
+                self.answer = Some(self.answers.remove(index).1);
+            }
+        }
+        uut.answer_valid.next = self.answer.is_some();
+        uut.answer.next = self.answer.unwrap_or_default();
+        self.busy = self.busy.saturating_sub(1);
+        uut.head_ready.next = self.busy == 0 && self.head.is_none();
+        uut.line_ready.next = self.head.is_some() && rng.gen_bool(0.6);
+        settle(uut);
+        if uut.sends.val() {
+            let pair = uut.send_pair.val().index();
+            uut.send.next = row(pair, self.up >> pair & 1 == 1, self.first[pair]);
+            settle(uut);
+        }
+        if uut.head_valid.val() {
+            self.head = Some(uut.head.val());
+            self.busy = rng.gen_range(3..12);
+        } else if uut.line_valid.val() && uut.line_ready.val() {
+            let head = self.head.take().unwrap();
+            let pair = head.queue_pair.index();
+            let expected = row(pair, true, self.first[pair]);
+            assert_eq!((head.remote, head.mac, head.ip), (expected.remote, expected.mac, expected.ip));
+            assert_eq!((head.opcode.to_u64(), head.acknowledge), (0x0a, true));
+            let address = head.extension.get_bits::<64>(160).to_u64();
+            assert_eq!(head.extension.get_bits::<32>(128), expected.key);
+            let length = head.extension.get_bits::<32>(96).to_u64();
+            assert_eq!(length, head.bytes.to_u64());
+            let bytes = bits_to_line(uut.line_data.val())[..length as usize].to_vec();
+            let offset = (address - expected.base.to_u64()) as u32;
+            for _ in 0..if rng.gen_range(0..100) < wire.repeat { 2 } else { 1 } {
+                if rng.gen_range(0..100) >= wire.loss && wire.silent != Some(pair) {
+                    let late = if rng.gen_range(0..100) < wire.reorder { rng.gen_range(0..100) } else { 0 };
+                    let due = self.cycle + wire.delay + late;
+                    self.packets.push((due, pair, head.sequence.to_u64() as u32, offset, bytes.clone()));
+                }
+            }
+        }
+        if uut.answer_valid.val() && uut.answer_ready.val() {
+            self.answer = None;
+        }
+        self.resent += u64::from(uut.resent.val());
+        self.timed_out += u64::from(uut.timed_out.val());
+        // A command that is complete is the oldest of the queue pair that is worked at.
+        let done = uut.completed.val().then(|| (uut.pair.q.val().index(), uut.completed_code.val().to_u64()));
+        if uut.fails.val() {
+            let pair = uut.fails_pair.val().index();
+            assert!(self.up >> pair & 1 == 1);
+            self.up &= !(1 << pair);
+            self.errors |= 1 << pair;
+        }
+        tick!(self.uut);
+        self.cycle += 1;
+        self.receive(wire);
+        if let Some((pair, code)) = done {
+            self.completed[pair].push(code);
+        }
+        done
+    }
+
+    /// The peers take packets whose time has come, and answer.
+    fn receive(&mut self, wire: Wire) {
+        while let Some(index) = self.packets.iter().position(|packet| packet.0 <= self.cycle) {
+            let (_, pair, sequence, offset, bytes) = self.packets.remove(index);
+            let peer = &mut self.peers[pair];
+            let distance = sequence.wrapping_sub(peer.expected) & 0xff_ffff;
+            let (number, syndrome) = match distance {
+                0 => {
+                    peer.taken.push((offset, bytes));
+                    peer.expected = (peer.expected + 1) & 0xff_ffff;
+                    peer.told = false;
+                    (sequence, 0x1f)
+                }
+                older if older >= 1 << 23 => (peer.expected.wrapping_sub(1) & 0xff_ffff, 0x1f),
+                _ if peer.told => continue,
+                _ => {
+                    peer.told = true;
+                    (peer.expected, 0x60)
+                }
+            };
+            let answer = PeerAnswer {
+                pair: (pair as u64).into(),
+                sequence: u64::from(number).into(),
+                syndrome: syndrome.into(),
+            };
+            if self.rng.gen_range(0..100) >= wire.loss {
+                let late =
+                    if self.rng.gen_range(0..100) < wire.reorder { self.rng.gen_range(0..100) } else { 0 };
+                self.answers.push((self.cycle + wire.delay + late, answer));
+            }
+        }
+    }
+
+    /// Posts a put at random for one of the first `pairs` queue pairs, if there is room.
+    fn random_post(&mut self, pairs: usize) -> Option<(usize, Bits<256>)> {
+        settle(&mut self.uut);
+        if !self.uut.has_room.val() || !self.rng.gen_bool(0.2) {
+            return None;
+        }
+        let (pair, bytes) = (self.rng.gen_range(0..pairs), self.rng.gen_range(1..=16));
+        let (offset, value) = (self.rng.gen_range(0..=WINDOW_BYTES - bytes), self.rng.gen());
+        self.posted[pair].push_back((offset, vec![value; bytes as usize]));
+        Some((pair, put(offset, bytes, value)))
+    }
+
+    fn under_way(&self) -> usize {
+        (0..PAIRS).map(|pair| self.posted[pair].len() - self.completed[pair].len()).sum()
+    }
+}
+
+/// Every command once, in order, whatever the wire does.
+fn commands_arrive_once(name: &str, wire: Wire, commands: usize) -> Bench {
+    let mut bench = Bench::new(name);
+    let mut count = 0;
+    while count < commands || bench.under_way() > 0 {
+        let post = if count < commands { bench.random_post(5) } else { None };
+        count += usize::from(post.is_some());
+        bench.cycle(post, wire);
+        assert!(bench.cycle < 3_000_000, "{} are under way", bench.under_way());
+    }
+    for pair in 0..PAIRS {
+        assert!(bench.completed[pair].iter().all(|code| *code == code::DONE));
+        assert!(bench.posted[pair].iter().eq(&bench.peers[pair].taken), "queue pair {pair}");
+    }
+    // The row is written behind the last command.
+    for _ in 0..5 {
+        bench.cycle(None, wire);
+    }
+    settle(&mut bench.uut);
+    assert_eq!(bench.uut.listed.val().to_u64(), 0);
+    assert!(!bench.uut.timers.runs.val().any(), "no timer runs");
+    bench
+}
+
+#[test]
+fn commands_arrive_once_without_loss() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 40, silent: None };
+    let bench = commands_arrive_once("requester", wire, 500);
+    assert_eq!((bench.resent, bench.timed_out), (0, 0));
+}
+
+#[test]
+fn commands_arrive_once_with_loss() {
+    let wire = Wire { loss: 15, repeat: 10, reorder: 20, delay: 30, silent: None };
+    let bench = commands_arrive_once("requester_loss", wire, 1_500);
+    assert!(bench.resent > 300 && bench.timed_out > 50, "{} {}", bench.resent, bench.timed_out);
+}
+
+#[test]
+fn commands_of_one_queue_pair() {
+    let wire = Wire { loss: 5, repeat: 0, reorder: 0, delay: 250, silent: None };
+    let mut bench = Bench::new("requester_one");
+    bench.uut.timeout.next = 4096.into();
+    let mut count = 0;
+    while count < 300 || bench.under_way() > 0 {
+        let post = if count < 300 { bench.random_post(1) } else { None };
+        count += usize::from(post.is_some());
+        bench.cycle(post, wire);
+        assert!(bench.cycle < 1_000_000, "{} are under way", bench.under_way());
+    }
+    assert!(bench.posted[0].iter().eq(&bench.peers[0].taken));
+}
+
+/// A peer that never answers: its commands end, the oldest with 0x86, the others with 0x88; the other queue pairs go on.
+#[test]
+fn a_silent_peer_holds_nobody_up() {
+    let mut bench = Bench::new("requester_silent");
+    bench.uut.timeout.next = 100.into();
+    bench.uut.retries.next = 3.into();
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 20, silent: Some(2) };
+    for offset in 0..3 {
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+        }
+        bench.cycle(Some((2, put(offset, 1, 1))), wire);
+        bench.posted[2].push_back((offset, vec![1]));
+        settle(&mut bench.uut);
+    }
+    let before = bench.cycle;
+    let mut others = 0;
+    while bench.completed[2].len() < 3 {
+        let post = bench.random_post(2);
+        others += u64::from(post.is_some());
+        bench.cycle(post, wire);
+        assert!(bench.cycle < 100_000);
+    }
+    // 100 + 200 + 400 + 800 cycles
+    let took = bench.cycle - before;
+    assert!((1_450..1_700).contains(&took), "{took} cycles");
+    assert_eq!(bench.completed[2], [code::RETRIES, code::DOWN, code::DOWN]);
+    assert!(others > 30, "{others}");
+    // What is posted now fails at once.
+    while !bench.uut.has_room.val() {
+        bench.cycle(None, wire);
+        settle(&mut bench.uut);
+    }
+    bench.posted[2].push_back((0, vec![1]));
+    bench.cycle(Some((2, put(0, 1, 1))), wire);
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[2][3], code::DOWN);
+    // Up again, with a fresh sequence number
+    bench.errors = 0;
+    bench.up |= 4;
+    bench.first[2] = 0x1234;
+    bench.peers[2] = Peer { expected: 0x1234, ..Peer::default() };
+    bench.uut.opens.next = true;
+    bench.uut.opens_pair.next = 2.into();
+    bench.cycle(None, wire);
+    bench.uut.opens.next = false;
+    bench.posted[2].push_back((5, vec![9; 16]));
+    let wire = Wire { silent: None, ..wire };
+    bench.cycle(Some((2, put(5, 16, 9))), wire);
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[2][4], code::DONE);
+    assert_eq!(bench.peers[2].taken, [(5, vec![9; 16])]);
+}
+
+/// What is posted without room has no effect.
+#[test]
+fn posts_without_room() {
+    let mut bench = Bench::new("requester_room");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 500, silent: None };
+    let mut taken = 0;
+    for offset in 0..200 {
+        settle(&mut bench.uut);
+        if bench.uut.has_room.val() {
+            bench.posted[6].push_back((offset, vec![3; 2]));
+            taken += 1;
+        }
+        bench.cycle(Some((6, put(offset, 2, 3))), wire);
+    }
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+        assert!(bench.cycle < 10_000);
+    }
+    assert_eq!((taken, &bench.completed[6]), (8, &vec![code::DONE; 8]));
+    assert!(bench.posted[6].iter().eq(&bench.peers[6].taken));
+}
+
+/// A NAK of the peer that is no loss: the commands before it are done, its own fails, the others end.
+#[test]
+fn a_refusal_takes_the_queue_pair_down() {
+    for (syndrome, before) in [(0x61, 0), (0x62, 1), (0x63, 2)] {
+        let mut bench = Bench::new("requester_refusal");
+        let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+        for offset in 0..4 {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+        }
+        for _ in 0..200 {
+            bench.cycle(None, wire);
+        }
+        let sequence = (bench.first[1] + before) & 0xff_ffff;
+        let answer =
+            PeerAnswer { pair: 1.into(), sequence: u64::from(sequence).into(), syndrome: syndrome.into() };
+        bench.answers.push((0, answer));
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        let mut expected = vec![code::DONE; before as usize];
+        expected.push(code::REMOTE);
+        expected.resize(4, code::DOWN);
+        assert_eq!(bench.completed[1], expected);
+        assert_eq!((bench.up >> 1 & 1, bench.errors), (0, 2));
+    }
+}
+
+/// Answers of the future, of the past, and for a queue pair without commands.
+#[test]
+fn answers_that_nobody_waits_for() {
+    let mut bench = Bench::new("requester_stray");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 200, silent: None };
+    bench.cycle(Some((4, put(0, 4, 7))), wire);
+    bench.posted[4].push_back((0, vec![7; 4]));
+    for _ in 0..60 {
+        bench.cycle(None, wire);
+    }
+    let mut stray = 0;
+    for (pair, ahead) in [(4, 1), (4, 0xff_ffff), (4, 0x80_0000), (5, 0), (5, 0xff_ffff)] {
+        for syndrome in [0x1fu64, 0x60, 0x62, 0x20] {
+            let sequence = (bench.first[pair] + ahead) & 0xff_ffff;
+            let answer = PeerAnswer {
+                pair: (pair as u64).into(),
+                sequence: u64::from(sequence).into(),
+                syndrome: syndrome.into(),
+            };
+            bench.answers.push((0, answer));
+            for _ in 0..5 {
+                settle(&mut bench.uut);
+                stray += u64::from(bench.uut.stray.val());
+                bench.cycle(None, wire);
+            }
+        }
+    }
+    assert_eq!((stray, bench.under_way(), bench.up), (20, 1, 0xffff));
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[4], [code::DONE]);
+}
