@@ -84,7 +84,8 @@ impl Logic for NetInterface {
         }
         connect!(self.pairs.send, self.requester.send);
         connect!(self.pairs.send, self.acknowledge.send);
-        self.acknowledge.row_free.next = !self.requester.sends.val();
+        // An answer looks at it when a frame can begin: while the link stalls the host may.
+        self.acknowledge.row_free.next = !self.requester.sends.val() && self.builder.head_ready.val();
 
         // Sending
         connect!(self.control.window, self.requester.window);

@@ -35,6 +35,8 @@ struct Node {
     completed: usize,
     dropped: BTreeMap<u64, usize>,
     failed: Vec<u64>,
+    /// The link takes nothing.
+    stalls: bool,
 }
 
 impl Node {
@@ -86,6 +88,7 @@ impl Node {
             completed: 0,
             dropped: BTreeMap::new(),
             failed: vec![],
+            stalls: false,
         }
     }
 
@@ -110,7 +113,7 @@ impl Node {
             uut.control.stage.next =
                 words.iter().rev().fold(bits::<512>(0), |all, word| all << 32 | bits::<512>((*word).into()));
         }
-        uut.tx.tready.next = rng.gen_bool(0.7);
+        uut.tx.tready.next = !self.stalls && rng.gen_bool(0.7);
         uut.write.ready.next = rng.gen_bool(0.7);
         let done = (!self.outstanding.is_empty() && rng.gen_bool(0.5))
             .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
@@ -401,4 +404,62 @@ fn frames_that_are_dropped() {
     assert_eq!((node.dropped.clone(), node.performed), (counts, 1));
     let written: Vec<u8> = (0..8).map(|i| node.memory[&(WINDOW[1] + i)]).collect();
     assert_eq!((written.as_slice(), node.memory.len()), (&b"12345678"[..], 8));
+}
+
+/// While the link takes nothing, with a frame that waits to be sent, puts and answers behind it, the host reads and writes the table.
+#[test]
+fn the_host_gets_through_while_the_link_stalls() {
+    let mut rng = random("net_interface");
+    let mut node = Node::new(1);
+    node.stalls = true;
+    let bytes = |sequence: u64| {
+        let head = FrameHead {
+            queue_pair: PAIR[0].into(),
+            mac: identity(1).mac,
+            ip: identity(1).ip,
+            opcode: 0x0a.into(),
+            acknowledge: true,
+            remote: PAIR[1].into(),
+            sequence: sequence.into(),
+            extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(8) << 96,
+            extension_words: 4.into(),
+            bytes: 8.into(),
+        };
+        frame(&head, &identity(0), b"12345678")
+    };
+    for sequence in 0..4 {
+        let bytes = bytes(0xff_fff0 + sequence);
+        let beats = bytes.chunks(64).count();
+        for (index, part) in bytes.chunks(64).enumerate() {
+            let mut data = [0; 64];
+            data[..part.len()].copy_from_slice(part);
+            node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, &mut rng);
+        }
+        node.cycle(None, Some(put(WINDOW[1], &[1], PAIR[1])), &mut rng);
+        for _ in 0..200 {
+            node.cycle(None, None, &mut rng);
+        }
+    }
+    assert_eq!((node.performed, node.sent.len()), (4, 0));
+    for write in [false, true] {
+        node.uut.control.table.read.next = !write;
+        node.uut.control.table.write.next = write;
+        node.uut.control.table.pair.next = 5.into();
+        node.uut.control.table.word.next = word::EXPECT.into();
+        let mut waited = 0;
+        settle(&mut node.uut);
+        while node.uut.control.table.waits.val() {
+            waited += 1;
+            assert!(waited < 20, "write: {write}");
+            node.cycle(None, None, &mut rng);
+            settle(&mut node.uut);
+        }
+        node.cycle(None, None, &mut rng);
+    }
+    node.uut.control.table.write.next = false;
+    node.stalls = false;
+    for _ in 0..400 {
+        node.cycle(None, None, &mut rng);
+    }
+    assert!(node.sent.len() > 4, "{}", node.sent.len());
 }

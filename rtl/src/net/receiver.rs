@@ -13,7 +13,7 @@ use crate::prelude::*;
 /// | WRITE with a newer one (`newer`) | answered by a NAK of the expected one, once until that comes |
 /// | all else | dropped |
 ///
-/// 1. A frame is taken (`checked_take`) in the cycle in which its payload, its mark ([`Acknowledge`](super::Acknowledge)) or its answer is, or at once
+/// 1. A frame is looked at while a mark has room. It is taken (`checked_take`) in the cycle in which its payload, its mark ([`Acknowledge`](super::Acknowledge)) or its answer is, or at once
 ///    if it is dropped; `free_valid` is high for one cycle when its beats are free, in the order of the frames.
 /// 2. `receive_pair` names the row of [`QueuePairs`](super::QueuePairs); the answers come in the same cycle.
 /// 3. Dropped: what [`FrameCheck`](super::FrameCheck) found (`cause`); a queue pair that is not there, not up or whose peer has another address (`unknown`);
@@ -92,7 +92,6 @@ impl Logic for Receiver {
     #[hdl_gen]
     fn update(&mut self) {
         let frame = self.checked.val();
-        self.receives.next = self.checked_valid.val() && !self.reading.q.val();
         self.receive_pair.next = frame.queue_pair.get_bits::<4>(0);
         let is_good = !frame.cause.any();
         let is_known = !frame.queue_pair.get_bits::<20>(4).any()
@@ -120,15 +119,16 @@ impl Logic for Receiver {
         let is_answer = is_right && (frame.opcode == bits::<8>(0x11));
 
         // One frame after the other: its beats are free when its payload was read.
-        let free = !self.reading.q.val() && self.checked_valid.val();
+        let free = !self.reading.q.val() && self.checked_valid.val() && self.mark_ready.val();
+        self.receives.next = free;
         let marks = repeats || tells;
-        self.place_valid.next = free && writes && self.mark_ready.val();
+        self.place_valid.next = free && writes;
         self.place.next.first = frame.first;
         self.place.next.header = frame.header;
         self.place.next.bytes = frame.bytes;
         self.place.next.address = address.get_bits::<32>(0);
-        let given = free && writes && self.place_ready.val() && self.mark_ready.val();
-        let marked = free && marks && self.mark_ready.val();
+        let given = free && writes && self.place_ready.val();
+        let marked = free && marks;
         self.answer_valid.next = free && is_answer;
         self.answer.next.pair = pair;
         self.answer.next.sequence = frame.sequence;
