@@ -35,15 +35,6 @@ pub enum EmitError {
         /// The signal.
         path: String,
     },
-    /// An assignment under a condition never counts, as a later one without it follows.
-    #[error(
-        "{path}: is assigned under a condition, and then without it in `update`, so that the first assignment never counts: \
-         assign the plain value first, or in an `else`"
-    )]
-    Overridden {
-        /// The signal.
-        path: String,
-    },
     /// Signals depend on themselves without a register between.
     #[error("combinational loop: {}", path.join(" -> "))]
     CombinationalLoop {

@@ -60,48 +60,6 @@ fn latches() {
     assert_eq!(error(Partly::default()), EmitError::Latch { path: "top.t".into() });
 }
 
-/// A plain assignment behind one under a condition; what is read between, or goes on under another condition, is not meant.
-#[test]
-fn overridden_assignments() {
-    unit!(Output {} #[hdl_gen] fn update(&mut self) {
-        if self.a.val().get_bit(0) {
-            self.y.next = self.a.val();
-        }
-        self.y.next = bits::<8>(3);
-    });
-    assert_eq!(error(Output::default()), EmitError::Overridden { path: "top.y".into() });
-    unit!(State { state: Register<Bits<8>> } #[hdl_gen] fn update(&mut self) {
-        if self.a.val().get_bit(1) {
-            match self.a.val().get_bits::<2>(0).index() {
-                1 => self.state.d.next = self.a.val(),
-                _ => self.state.d.next = bits::<8>(1),
-            }
-            self.state.d.next = self.state.q.val() + 1;
-        }
-        self.y.next = self.state.q.val();
-    });
-    assert_eq!(error(State::default()), EmitError::Overridden { path: "top.state.d".into() });
-    unit!(Good { state: Register<Bits<8>> } #[hdl_gen] fn update(&mut self) {
-        self.state.d.next = bits::<8>(7);
-        self.state.d.next = bits::<8>(5);
-        if self.a.val().get_bit(0) {
-            self.state.d.next = bits::<8>(2);
-            if self.a.val().get_bit(1) {
-                self.state.d.next = self.a.val();
-            }
-        }
-        if self.a.val().get_bit(2) {
-            self.state.d.next = bits::<8>(1);
-        }
-        self.y.next = bits::<8>(0);
-        if self.a.val().get_bit(0) {
-            self.y.next = self.a.val();
-        }
-        self.y.next = self.y.val() ^ self.state.q.val();
-    });
-    emit(&Good::default(), "top").unwrap();
-}
-
 #[test]
 fn read_before_assignment() {
     unit!(Early { t: Signal<Local, Bits<8>> } #[hdl_gen] fn update(&mut self) {

@@ -110,22 +110,12 @@ pub struct Flow {
 /// Edges from the output slots of the children back to their input slots.
 pub type ChildEdges = HashMap<Slot, Vec<Slot>>;
 
-/// An assignment.
-struct Definition {
-    slot: Slot,
-    /// The graph nodes it depends on.
-    nodes: BTreeSet<usize>,
-    /// Positions of the conditions around it.
-    conditions: Vec<usize>,
-    /// A statement behind it reads it.
-    read: bool,
-}
-
 struct Analysis<'a> {
     unit: &'a Unit,
     slots: &'a Slots,
     flow: Flow,
-    definitions: Vec<Definition>,
+    /// For each assignment its slot and the graph nodes it depends on.
+    definitions: Vec<(Slot, BTreeSet<usize>)>,
     /// Conditions around the present statement: position and slots read, and graph nodes.
     conditions: Vec<(usize, BTreeSet<Slot>, BTreeSet<usize>)>,
 }
@@ -165,34 +155,8 @@ impl Analysis<'_> {
         error.map_or(Ok(nodes), Err)
     }
 
-    /// Notes that the assignments among graph nodes are read.
-    fn note_reads(&mut self, nodes: &BTreeSet<usize>) {
-        for node in nodes.range(self.slots.len()..) {
-            self.definitions[node - self.slots.len()].read = true;
-        }
-    }
-
-    /// Refuses that an assignment of `slot` in the present block takes the place of one under a further condition that nobody has read:
-    /// that one never counts, whatever its condition says.
-    fn check_replaced(&self, slot: Slot, state: &State) -> Result<(), EmitError> {
-        let var = self.slots.var(slot);
-        if !matches!(self.unit.vars[var].role, Role::Output | Role::ChildInput(_) | Role::Next(_)) {
-            return Ok(());
-        }
-        let here: Vec<usize> = self.conditions.iter().map(|(position, ..)| *position).collect();
-        let replaced = |&index: &usize| {
-            let before = &self.definitions[index];
-            !before.read && before.conditions.len() > here.len() && before.conditions.starts_with(&here)
-        };
-        match state.reaching.iter().any(replaced) {
-            true => Err(EmitError::Overridden { path: self.unit.var_path(var, self.slots.lsb(slot)) }),
-            false => Ok(()),
-        }
-    }
-
     fn assign(&mut self, a: &Assign, layer: &mut Layer) -> Result<(), EmitError> {
         let mut nodes = self.read(&a.value, layer)?;
-        self.note_reads(&nodes);
         let values = self.slots.read_by(&a.value);
         for target in self.slots.covering(a.var, a.lsb, a.width) {
             for &slot in &values {
@@ -207,15 +171,12 @@ impl Analysis<'_> {
                 nodes.extend(condition);
             }
             let index = self.definitions.len();
-            let conditions = self.conditions.iter().map(|(position, ..)| *position).collect();
-            let definition = Definition { slot: target, nodes: nodes.clone(), conditions, read: false };
-            self.definitions.push(definition);
+            self.definitions.push((target, nodes.clone()));
             let base = self.slots.lsb(target);
             let low = a.lsb.max(base) - base;
             let high = (a.lsb + a.width).min(base + self.slots.width(target)) - base;
             let mut state = layer.get(target).cloned().unwrap_or_default();
             if high - low == self.slots.width(target) {
-                self.check_replaced(target, &state)?;
                 state.reaching.clear();
             }
             state.assigned |= ones(high - low) << low;
@@ -233,7 +194,6 @@ impl Analysis<'_> {
         layer: &mut Layer,
     ) -> Result<(), EmitError> {
         let nodes = self.read(condition, layer)?;
-        self.note_reads(&nodes);
         self.conditions.push((position, self.slots.read_by(condition), nodes));
         let mut results = Vec::new();
         for block in blocks {
@@ -321,8 +281,9 @@ pub fn analyse(unit: &Unit, slots: &Slots, children: &ChildEdges) -> Result<Flow
         }
     }
     let mut depends = vec![BTreeSet::new(); slots.len()];
-    for (index, definition) in analysis.definitions.iter().enumerate() {
-        graph[slots.len() + index].extend(&definition.nodes);
+    for (index, (slot, nodes)) in analysis.definitions.iter().enumerate() {
+        graph[slots.len() + index].extend(nodes);
+        let _ = slot;
     }
     for read in &analysis.flow.reads {
         depends[read.target].insert(read.slot);
@@ -355,7 +316,7 @@ fn loop_error(analysis: &Analysis, graph: &[Vec<usize>], component: &[usize]) ->
     }
     let start = order.iter().position(|n| *n == node).unwrap_or(0);
     let slot_of = |n: usize| match n.checked_sub(analysis.slots.len()) {
-        Some(definition) => analysis.definitions[definition].slot,
+        Some(definition) => analysis.definitions[definition].0,
         None => n,
     };
     let mut path: Vec<String> = Vec::new();
