@@ -72,7 +72,9 @@ fn l2_lock(ways: usize) -> l2::L2Lock {
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
-    let (Some(folder), None) = (arguments.next(), arguments.next()) else {
+    // An option is no folder: `--help` once was one.
+    let folder = arguments.next().filter(|folder| !folder.to_string_lossy().starts_with('-'));
+    let (Some(folder), None) = (folder, arguments.next()) else {
         eprintln!("usage: emit-units FOLDER");
         std::process::exit(2);
     };

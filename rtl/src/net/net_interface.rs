@@ -2,8 +2,8 @@
 
 use super::requester::code;
 use super::{
-    Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameTurns, NetCounters, PayloadWriter, QueuePairs,
-    Receiver, Requester,
+    counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameTurns, NetCounters, PayloadWriter,
+    QueuePairs, Receiver, Requester,
 };
 use crate::host::registers::network::NetControl;
 use crate::ports::{LineWrite, StreamIn, StreamOut};
@@ -176,22 +176,25 @@ impl Logic for NetInterface {
             && self.requester.answer_ready.val()
             && (self.receiver.answer.val().syndrome.get_bits::<3>(5) == bits::<3>(3));
         let mut happened = bits::<21>(0)
-            .replace_bit(0, self.builder.sent.val())
-            .replace_bit(1, self.writer.performed.val())
-            .replace_bit(2, fails)
-            .replace_bit(3, self.requester.resent.val())
-            .replace_bit(4, self.requester.timed_out.val())
-            .replace_bit(5, self.acknowledge.sent_nak.val())
-            .replace_bit(6, nak_came)
-            .replace_bit(7, self.requester.stray.val())
-            .replace_bit(8, self.buffer.dropped.val())
-            .replace_bit(16, self.receiver.unknown.val())
-            .replace_bit(17, self.receiver.refused.val())
-            .replace_bit(18, self.receiver.repeated.val())
-            .replace_bit(19, self.receiver.newer.val())
-            .replace_bit(20, self.pairs.downs.val().any());
+            .replace_bit(counter::FRAMES_OUT as usize, self.builder.sent.val())
+            .replace_bit(counter::FRAMES_IN as usize, self.writer.performed.val())
+            .replace_bit(counter::FAILED as usize, fails)
+            .replace_bit(counter::RESENT as usize, self.requester.resent.val())
+            .replace_bit(counter::TIMEOUTS as usize, self.requester.timed_out.val())
+            .replace_bit(counter::NAKS_OUT as usize, self.acknowledge.sent_nak.val())
+            .replace_bit(counter::NAKS_IN as usize, nak_came)
+            .replace_bit(counter::STRAY as usize, self.requester.stray.val())
+            .replace_bit(counter::NO_ROOM as usize, self.buffer.dropped.val())
+            .replace_bit(counter::UNKNOWN as usize, self.receiver.unknown.val())
+            .replace_bit(counter::REFUSED as usize, self.receiver.refused.val())
+            .replace_bit(counter::REPEATED as usize, self.receiver.repeated.val())
+            .replace_bit(counter::NEWER as usize, self.receiver.newer.val())
+            .replace_bit(counter::DOWN as usize, self.pairs.downs.val().any());
         for i in 0..7 {
-            happened = happened.replace_bit(9 + i, self.receiver.cause.val() == bits::<3>(1 + i as u64));
+            happened = happened.replace_bit(
+                counter::CAUSE_1 as usize + i,
+                self.receiver.cause.val() == bits::<3>(1 + i as u64),
+            );
         }
         self.counters.events.next = happened;
         self.events.next = happened;

@@ -320,18 +320,12 @@ impl Logic for NetRegisters {
         let ends_here = posts && nowhere;
         let ends_there = self.hardware.completed.val();
         let fails_there = ends_there && (self.hardware.code.val() != bits::<8>(code::DONE));
-        if ends_there || ends_here {
-            self.completed.d.next = self.completed.q.val() + bits::<32>(1);
-        }
-        if ends_there && ends_here {
-            self.completed.d.next = self.completed.q.val() + bits::<32>(2);
-        }
-        if fails_there || ends_here {
-            self.errors.d.next = self.errors.q.val() + bits::<16>(1);
-        }
-        if fails_there && ends_here {
-            self.errors.d.next = self.errors.q.val() + bits::<16>(2);
-        }
+        let ended =
+            bits::<32>(0).replace_bit(0, ends_there != ends_here).replace_bit(1, ends_there && ends_here);
+        let failed =
+            bits::<16>(0).replace_bit(0, fails_there != ends_here).replace_bit(1, fails_there && ends_here);
+        self.completed.d.next = self.completed.q.val() + ended;
+        self.errors.d.next = self.errors.q.val() + failed;
         if fails_there {
             self.code.d.next = self.hardware.code.val();
         }
