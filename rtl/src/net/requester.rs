@@ -143,8 +143,9 @@ pub struct Requester {
     row: Register<RequestRow>,
     /// What becomes of it.
     changed: Signal<Local, RequestRow>,
-    /// The oldest packet when an answer came.
+    /// The oldest packet when an answer came, and whether its queue pair was up.
     base: Register<Bits<24>>,
+    base_up: Register<Bit>,
     /// The command that was read.
     at: Register<Bits<3>>,
     line: Register<Bits<128>>,
@@ -225,6 +226,7 @@ impl Logic for Requester {
             self.step.d.next = bits::<2>(2);
             self.row.d.next = stored;
             self.base.d.next = stored.oldest;
+            self.base_up.d.next = self.ups.val().get_bit(self.pair.q.val().index());
             self.at.d.next = place;
         }
         self.table.at.next = self.at.q.val();
@@ -324,8 +326,8 @@ impl Logic for Requester {
         let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
         let origin = self.base.q.val();
         let covers = (said.sequence - origin) < (now.top - origin);
-        let is_up = self.ups.val().get_bit(self.pair.q.val().index());
-        let counts = answers && covers && is_up;
+        // One that goes down meanwhile does not cut it short: commands of it may be complete.
+        let counts = answers && covers && self.base_up.q.val();
         self.stray.next = answers && !counts;
         let mut target = said.sequence;
         if is_ack {

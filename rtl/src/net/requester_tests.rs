@@ -435,3 +435,50 @@ fn answers_that_nobody_waits_for() {
     }
     assert_eq!(bench.completed[4], [code::DONE]);
 }
+
+/// How many commands find room, for a queue pair whose peer does not answer.
+fn room(mut bench: Bench) -> usize {
+    let silent = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut taken = 0;
+    for _ in 0..100 {
+        settle(&mut bench.uut);
+        let has_room = bench.uut.has_room.val();
+        taken += usize::from(has_room);
+        bench.cycle(has_room.then(|| (6, put(0, 1, 1))), silent);
+    }
+    taken
+}
+
+/// The host takes a queue pair down in each cycle around an ACK of several commands: each completes once.
+#[test]
+fn down_while_an_ack_is_worked_at() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    for late in 0..12 {
+        let mut bench = Bench::new("requester_down");
+        for offset in 0..4 {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+        }
+        for _ in 0..200 {
+            bench.cycle(None, wire);
+        }
+        let sequence = u64::from((bench.first[1] + 3) & 0xff_ffff).into();
+        bench.answers.push((0, PeerAnswer { pair: 1.into(), sequence, syndrome: 0x1f.into() }));
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.up &= !2;
+        bench.errors |= 2;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        let done = bench.completed[1].iter().filter(|code| **code == code::DONE).count();
+        let flushed = bench.completed[1].iter().filter(|code| **code == code::DOWN).count();
+        assert!(done + flushed == 4 && (done == 0 || flushed == 0), "{late}: {:?}", bench.completed[1]);
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
