@@ -260,6 +260,8 @@ impl Logic for Requester {
         // A command is posted.
         self.check.command.next = self.posted_command.q.val();
         self.check.pair.next = its;
+        // One that just goes up has no row yet: the command was posted before.
+        self.check.pair.next.up = its.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
         let wrong = self.check.code.val();
         let takes = posts && !wrong.any();
         self.table.write.next = takes;

@@ -482,3 +482,27 @@ fn down_while_an_ack_is_worked_at() {
         assert_eq!(room(bench), 8, "{late}");
     }
 }
+
+/// A queue pair goes up in each cycle around a post for it: the command completes, and its place is free again.
+#[test]
+fn up_while_a_command_is_posted() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    for late in 0..8 {
+        let mut bench = Bench::new("requester_up");
+        bench.up &= !(1 << 3);
+        bench.cycle(Some((3, put(0, 1, 1))), wire);
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.uut.opens.next = true;
+        bench.uut.opens_pair.next = 3.into();
+        bench.cycle(None, wire);
+        bench.uut.opens.next = false;
+        bench.up |= 1 << 3;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.completed[3], [code::DOWN], "{late}");
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
