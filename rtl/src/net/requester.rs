@@ -409,7 +409,11 @@ impl Logic for Requester {
             self.busy.d.next =
                 self.busy.q.val().replace_bit(self.pair.q.val().index(), self.changed.val().entries.any());
         }
-        self.listed.next = self.busy.q.val() | self.opening.q.val();
+        let mut lists = self.busy.q.val() | self.opening.q.val();
+        if self.posted.q.val() {
+            lists = lists.replace_bit(self.posted_pair.q.val().index(), true);
+        }
+        self.listed.next = lists;
 
         // The timer runs while a packet is without an answer.
         let waits = self.changed.val().oldest != self.changed.val().top;

@@ -506,3 +506,16 @@ fn up_while_a_command_is_posted() {
         assert_eq!(room(bench), 8, "{late}");
     }
 }
+
+/// A command that waits to be checked is one that its queue pair has: the queue pair does not go to RESET.
+#[test]
+fn a_posted_command_is_listed() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    let mut bench = Bench::new("requester_listed");
+    bench.cycle(Some((3, put(0, 1, 1))), wire);
+    while bench.completed[3].is_empty() {
+        settle(&mut bench.uut);
+        assert!(bench.uut.listed.val().get_bit(3), "cycle {}", bench.cycle);
+        bench.cycle(None, wire);
+    }
+}
