@@ -38,8 +38,9 @@ pub mod code {
 ///    acknowledge like a NAK. An answer of another packet has no effect (`stray`).
 /// 4. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long after each time, sends again from it; after
 ///    `retries` times its oldest command fails with 0x86.
-/// 5. `completed` is high for one cycle for each command, in the order of its queue pair, with its `completed_code` ([`code`]). A command that fails
-///    takes its queue pair down (`fails`), whose other commands end with 0x88, as when the host takes it down.
+/// 5. `completed` is high for one cycle for each command, with its `completed_code` ([`code`]): at once if the check finds it wrong, else in the order
+///    of its queue pair. One of those that fails takes its queue pair down (`fails`), whose other commands end with 0x88, as when the host takes it
+///    down.
 /// 6. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
 /// 7. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -183,7 +184,6 @@ impl Logic for Requester {
         self.wants.next = self.turns.any.val();
         let ready = self.head_ready.val() && !self.line_waits.q.val();
         self.answer_ready.next = chooses && !self.urgent.one_hot.val().any();
-        self.turns.advance.next = false;
         let mut chosen = bits::<4>(0);
         let mut chosen_kind = bits::<3>(kind::OPEN);
         let mut any = true;
@@ -204,7 +204,6 @@ impl Logic for Requester {
         } else if self.turns.any.val() && ready {
             chosen = self.turns.index.val().get_bits::<4>(0);
             chosen_kind = bits::<3>(kind::SEND);
-            self.turns.advance.next = chooses;
         } else {
             any = false;
         }
@@ -290,6 +289,8 @@ impl Logic for Requester {
         let address = its.base + bit_cast::<64, 32>(entry.offset);
         let sent = transmits && self.head_ready.val();
         self.head_valid.next = sent;
+        // If an answer took the builder meanwhile, it is still this one's turn.
+        self.turns.advance.next = sent;
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;
         self.head.next.ip = its.ip;
@@ -338,7 +339,7 @@ impl Logic for Requester {
         let far = target - origin;
         let acknowledges = counts && now.entries.any() && ((behind - origin) <= far);
         let settles = counts && !acknowledges;
-        let gives_up = expires && (now.retries == bit_cast::<4, 3>(self.retries.val()));
+        let gives_up = expires && (now.retries >= bit_cast::<4, 3>(self.retries.val()));
         let breaks = (settles && is_fatal) || gives_up;
         if settles {
             self.changed.next.oldest = target;

@@ -70,6 +70,8 @@ struct Bench {
     /// A head whose line is still to come.
     head: Option<FrameHead>,
     busy: u64,
+    /// An answer always waits for the builder, which it takes in turn with packets: whether it took the last turn.
+    answers_wait: Option<bool>,
     resent: u64,
     timed_out: u64,
 }
@@ -99,6 +101,7 @@ impl Bench {
             answer: None,
             head: None,
             busy: 0,
+            answers_wait: None,
             resent: 0,
             timed_out: 0,
         };
@@ -144,7 +147,11 @@ impl Bench {
         }
         if uut.head_valid.val() {
             self.head = Some(uut.head.val());
-            self.busy = rng.gen_range(3..12);
+            self.busy = if self.answers_wait.is_some() { 20 } else { rng.gen_range(3..12) };
+            self.answers_wait = self.answers_wait.map(|_| false);
+        } else if uut.head_ready.val() && self.answers_wait == Some(false) {
+            self.busy = 12;
+            self.answers_wait = Some(true);
         } else if uut.line_valid.val() && uut.line_ready.val() {
             let head = self.head.take().unwrap();
             let pair = head.queue_pair.index();
@@ -518,4 +525,44 @@ fn a_posted_command_is_listed() {
         assert!(bench.uut.listed.val().get_bit(3), "cycle {}", bench.cycle);
         bench.cycle(None, wire);
     }
+}
+
+/// Answers take every second frame, each in the cycle in which a packet is chosen: the queue pairs take turns all the same.
+#[test]
+fn queue_pairs_take_turns_between_answers() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_turns");
+    bench.uut.timeout.next = 4096.into();
+    bench.answers_wait = Some(false);
+    bench.busy = 100;
+    for number in 0..8 {
+        settle(&mut bench.uut);
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+            settle(&mut bench.uut);
+        }
+        bench.cycle(Some((if number < 4 { 2 } else { 7 }, put(number, 1, 1))), wire);
+    }
+    for _ in 0..600 {
+        bench.cycle(None, wire);
+    }
+    let pairs: Vec<usize> = bench.packets.iter().map(|packet| packet.1).collect();
+    assert!(pairs == [2, 7, 2, 7, 2, 7, 2, 7] || pairs == [7, 2, 7, 2, 7, 2, 7, 2], "{pairs:?}");
+}
+
+/// NET_RETRIES that is lowered below the time-outs that there were: the next one is the last.
+#[test]
+fn fewer_retries_than_there_were() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_retries");
+    bench.uut.timeout.next = 50.into();
+    bench.cycle(Some((2, put(0, 1, 1))), wire);
+    while bench.timed_out < 3 {
+        bench.cycle(None, wire);
+    }
+    bench.uut.retries.next = 1.into();
+    while bench.timed_out < 4 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[2], [code::RETRIES]);
 }
