@@ -117,7 +117,8 @@ impl Logic for Acknowledge {
         if pays && !self.performed.val() {
             self.done.d.next = self.done.q.val() - bits::<5>(1);
         }
-        self.unperformed.add.next = self.mark_valid.val() && self.marks.push_ready.val() && self.mark.val().payload;
+        self.unperformed.add.next =
+            self.mark_valid.val() && self.marks.push_ready.val() && self.mark.val().payload;
         self.unperformed.add_pair.next = self.mark.val().pair;
         self.unperformed.remove.next = pays;
         self.unperformed.remove_pair.next = oldest.pair;
@@ -125,7 +126,8 @@ impl Logic for Acknowledge {
         let counts = passes && oldest.message;
         self.answers.write_enable.next = passes && oldest.answers;
         self.answers.write_address.next = oldest.pair;
-        self.answers.write_data.next = bit_cast::<27, 24>(oldest.sequence) | (bit_cast::<27, 3>(oldest.nak) << 24);
+        self.answers.write_data.next =
+            bit_cast::<27, 24>(oldest.sequence) | (bit_cast::<27, 3>(oldest.nak) << 24);
 
         // Whose turn it is
         self.turns.request.next = bit_cast::<32, 16>(self.waiting.q.val() & self.ups.val());

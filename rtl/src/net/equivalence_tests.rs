@@ -140,8 +140,12 @@ fn region_check() {
     check_with(RegionCheck::default(), 2_000, |uut, random, _| {
         uut.domain.next = bits(1);
         uut.region.next.domain = bits(1);
+        uut.region.next.rights = bits(31);
+        uut.region.next.valid = random() % 8 != 0;
         uut.region.next.address = bits(random() % 8);
-        uut.address.next = bits(random() % 8);
+        uut.region.next.bytes = bits(random() % 64);
+        uut.address.next = bits(random() % 64);
+        uut.bytes.next = bits(random() % 64);
     });
 }
 

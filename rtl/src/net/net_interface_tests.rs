@@ -548,7 +548,8 @@ fn regions_count_for_each_packet() {
         feed(&mut node, &frame(head, &identity(0), &vec![0x55; head.bytes.index()]), &mut rng);
     }
     assert_eq!((node.memory.len(), node.performed), (256, 1));
-    let answers: Vec<(u8, u8, u8)> = node.sent.iter().map(|bytes| (bytes[53], bytes[54], bytes[57])).collect();
+    let answers: Vec<(u8, u8, u8)> =
+        node.sent.iter().map(|bytes| (bytes[53], bytes[54], bytes[57])).collect();
     assert_eq!(answers, [(0xf0, 0x1f, 1), (0xf1, 0x1f, 1), (0xf2, 0x62, 1)]);
 }
 

@@ -121,8 +121,7 @@ impl Logic for PayloadReader {
         let issued = issues && !self.window.full.val() && self.read.ready.val();
         self.window.push.next = issued;
         let wanted = self.source.val();
-        let wanted_end =
-            bit_cast::<13, 6>(wanted.data.get_bits::<6>(0)) + wanted.bytes + bits::<13>(63);
+        let wanted_end = bit_cast::<13, 6>(wanted.data.get_bits::<6>(0)) + wanted.bytes + bits::<13>(63);
         let takes = self.source_valid.val() && !issues && self.sources.push_ready.val();
         self.source_ready.next = !issues && self.sources.push_ready.val();
         self.sources.push_valid.next = self.source_valid.val() && !issues;

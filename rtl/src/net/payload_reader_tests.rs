@@ -42,14 +42,14 @@ fn payloads_of_any_length() {
             let most = if !memory { 16 } else { [70, 300, 4_096][rng.gen_range(0..3)] };
             let bytes = rng.gen_range(1..=most);
             let address: u32 = rng.gen_range(0..0x1_0000) & if rng.gen_bool(0.3) { !63 } else { !0 };
-            let data: Vec<u8> = (0..bytes)
-                .map(|i| if memory { byte(address + i) } else { rng.gen() })
-                .collect();
+            let data: Vec<u8> =
+                (0..bytes).map(|i| if memory { byte(address + i) } else { rng.gen() }).collect();
             let value = match memory {
                 true => u64::from(address).into(),
-                false => data.iter().rev().fold(bits::<128>(0), |all, byte| {
-                    all << 8 | bits::<128>(u64::from(*byte))
-                }),
+                false => data
+                    .iter()
+                    .rev()
+                    .fold(bits::<128>(0), |all, byte| all << 8 | bits::<128>(u64::from(*byte))),
             };
             sequence += 1;
             let source = PayloadSource {
@@ -136,12 +136,8 @@ fn payloads_of_any_length() {
 fn lines_without_pause() {
     let mut uut = PayloadReader::default();
     reset!(uut);
-    uut.source.next = PayloadSource {
-        memory: true,
-        data: 0x1003.into(),
-        bytes: 1024.into(),
-        ..Default::default()
-    };
+    uut.source.next =
+        PayloadSource { memory: true, data: 0x1003.into(), bytes: 1024.into(), ..Default::default() };
     uut.source_valid.next = true;
     uut.line_ready.next = true;
     uut.read.ready.next = true;

@@ -319,9 +319,8 @@ impl Logic for QueuePairs {
             self.expects.write_data.next = self.next_expected.val();
         }
         if !column.any() {
-            found = ((set >> 12) << 12)
-                .replace_bit(0, is_up || is_error)
-                .replace_bit(1, is_error || is_closing);
+            found =
+                ((set >> 12) << 12).replace_bit(0, is_up || is_error).replace_bit(1, is_error || is_closing);
         }
         if column == bits::<4>(10) {
             found = bit_cast::<32, 24>(self.sequences.read_data.val());
@@ -467,7 +466,8 @@ mod tests {
             }
             let writable = states[row] == state::RESET;
             assert_eq!(uut.table.refused.val(), write && !writable);
-            let waits = write && writable && word == 11 && received || read && (sends || receives || show_waits);
+            let waits =
+                write && writable && word == 11 && received || read && (sends || receives || show_waits);
             assert_eq!(uut.table.waits.val(), waits);
             refused += usize::from(write && !writable);
             waited += usize::from(waits);

@@ -30,8 +30,7 @@ impl Logic for RegionCheck {
         let behind = bit_cast::<33, 32>(place.get_bits::<32>(0)) + bit_cast::<33, 32>(self.bytes.val());
         let inside = !place.get_bit(32) && (behind <= bit_cast::<33, 32>(which.bytes));
         let missing = self.rights.val() & !which.rights;
-        self.allowed.next =
-            which.valid && (which.domain == self.domain.val()) && !missing.any() && inside;
+        self.allowed.next = which.valid && (which.domain == self.domain.val()) && !missing.any() && inside;
     }
 }
 

@@ -46,9 +46,9 @@ pub mod code {
 ///    `retries` times its oldest command fails with 0x86.
 /// 5. Before each packet the region of its payload is checked once more. If it may not be read any more, or `fault` tells that the payload could not
 ///    be read, the command fails with 0x89.
-/// 6. A command that fails takes its queue pair down (`fails`). The commands of a queue pair in ERROR end in their order, that one with its code, the
-///    others with 0x88, when none of its payloads is being read (`reading`). `completed` is high for one cycle for each command, in the order of
-///    its queue pair, with its `completed_code` ([`code`]).
+/// 6. `completed` is high for one cycle for each command, with its `completed_code` ([`code`]): at once if the check finds it wrong, else in the order
+///    of its queue pair. One that fails later takes its queue pair down (`fails`). The commands of a queue pair in ERROR end when none of its
+///    payloads is being read (`reading`), that one with its code, the others with 0x88.
 /// 7. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
 /// 8. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle, and so does
 ///    `region` to `looks` with `region_index`, a row of [`RegionTable`](super::RegionTable).
@@ -172,8 +172,9 @@ pub struct Requester {
     row: Register<RequestRow>,
     /// What becomes of it.
     changed: Signal<Local, RequestRow>,
-    /// The oldest packet when an answer came.
+    /// The oldest packet when an answer came, and whether its queue pair was up.
     base: Register<Bits<24>>,
+    base_up: Register<Bit>,
     /// The command that was read.
     at: Register<Bits<3>>,
 }
@@ -210,7 +211,6 @@ impl Logic for Requester {
         self.wants.next = self.turns.any.val();
         self.fault_ready.next = chooses && !self.urgent.one_hot.val().any();
         self.answer_ready.next = chooses && !self.urgent.one_hot.val().any() && !self.fault_valid.val();
-        self.turns.advance.next = false;
         let mut chosen = bits::<4>(0);
         let mut chosen_kind = bits::<3>(kind::OPEN);
         let mut any = true;
@@ -234,7 +234,6 @@ impl Logic for Requester {
         } else if self.turns.any.val() && self.head_ready.val() {
             chosen = self.turns.index.val().get_bits::<4>(0);
             chosen_kind = bits::<3>(kind::SEND);
-            self.turns.advance.next = chooses;
         } else {
             any = false;
         }
@@ -262,6 +261,7 @@ impl Logic for Requester {
             self.step.d.next = bits::<2>(2);
             self.row.d.next = stored;
             self.base.d.next = stored.oldest;
+            self.base_up.d.next = self.ups.val().get_bit(self.pair.q.val().index());
             self.at.d.next = place;
         }
         self.table.at.next = self.at.q.val();
@@ -297,6 +297,8 @@ impl Logic for Requester {
         // A command is posted.
         self.check.command.next = self.posted_command.q.val();
         self.check.pair.next = its;
+        // One that just goes up has no row yet: the command was posted before.
+        self.check.pair.next.up = its.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
         self.check.region.next = self.region.val();
         self.looks.next = posts || transmits;
         self.region_index.next = entry.region;
@@ -347,6 +349,8 @@ impl Logic for Requester {
         let refuses = transmits && is_gone && is_up;
         let sent = transmits && self.head_ready.val() && !is_gone && is_up;
         self.head_valid.next = sent;
+        // If an answer took the builder meanwhile, it is still this one's turn.
+        self.turns.advance.next = sent;
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;
         self.head.next.ip = its.ip;
@@ -386,7 +390,8 @@ impl Logic for Requester {
         let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
         let origin = self.base.q.val();
         let covers = (said.sequence - origin) < (now.top - origin);
-        let counts = answers && covers && is_up;
+        // One that goes down meanwhile does not cut it short: commands of it may be complete.
+        let counts = answers && covers && self.base_up.q.val();
         self.stray.next = answers && !counts;
         let mut target = said.sequence;
         if is_ack {
@@ -395,7 +400,7 @@ impl Logic for Requester {
         let far = target - origin;
         let acknowledges = counts && now.entries.any() && ((behind - origin) <= far);
         let settles = counts && !acknowledges;
-        let gives_up = expires && is_up && (now.retries == bit_cast::<4, 3>(self.retries.val()));
+        let gives_up = expires && is_up && (now.retries >= bit_cast::<4, 3>(self.retries.val()));
         let repeats = expires && is_up && !gives_up;
         if settles {
             self.changed.next.oldest = target;
@@ -493,14 +498,19 @@ impl Logic for Requester {
         let within =
             (self.changed.val().upcoming - self.changed.val().oldest) < bit_cast::<24, 6>(self.window.val());
         if writes {
-            self.sendable.d.next = self.sendable.q.val().replace_bit(
-                self.pair.q.val().index(),
-                self.changed.val().more && within,
-            );
+            self.sendable.d.next = self
+                .sendable
+                .q
+                .val()
+                .replace_bit(self.pair.q.val().index(), self.changed.val().more && within);
             self.busy.d.next =
                 self.busy.q.val().replace_bit(self.pair.q.val().index(), self.changed.val().entries.any());
         }
-        self.listed.next = self.busy.q.val() | self.opening.q.val();
+        let mut lists = self.busy.q.val() | self.opening.q.val();
+        if self.posted.q.val() {
+            lists = lists.replace_bit(self.posted_command.q.val().pair.index(), true);
+        }
+        self.listed.next = lists;
 
         // The timer runs while a packet is without an answer.
         let waits = self.changed.val().oldest != self.changed.val().top;

@@ -133,6 +133,8 @@ struct Bench {
     region: Region,
     reading: u64,
     fault: Option<PayloadFault>,
+    /// An answer always waits for the builder, which it takes in turn with packets: whether it took the last turn.
+    answers_wait: Option<bool>,
     resent: u64,
     timed_out: u64,
     /// Bytes of the longest put from memory.
@@ -173,6 +175,7 @@ impl Bench {
             },
             reading: 0,
             fault: None,
+            answers_wait: None,
             resent: 0,
             timed_out: 0,
             long: 2_600,
@@ -226,14 +229,18 @@ impl Bench {
             settle(uut);
         }
         if uut.head_valid.val() {
-            self.busy = rng.gen_range(3..12);
+            self.busy = if self.answers_wait.is_some() { 20 } else { rng.gen_range(3..12) };
+            self.answers_wait = self.answers_wait.map(|_| false);
             let head = uut.head.val();
             let pair = head.queue_pair.index();
             let expected = row(pair, true, self.first[pair]);
             assert_eq!((head.remote, head.mac, head.ip), (expected.remote, expected.mac, expected.ip));
             let opcode = head.opcode.to_u64();
             let begins = [6, 10].contains(&opcode).then(|| {
-                assert_eq!((head.extension_words.to_u64(), head.extension.get_bits::<32>(128)), (4, expected.key));
+                assert_eq!(
+                    (head.extension_words.to_u64(), head.extension.get_bits::<32>(128)),
+                    (4, expected.key)
+                );
                 let address = head.extension.get_bits::<64>(160).to_u64();
                 let length = head.extension.get_bits::<32>(96).to_u64() as u32;
                 ((address - expected.base.to_u64()) as u32, length)
@@ -245,9 +252,9 @@ impl Bench {
             );
             let bytes = match source.memory {
                 true => memory(source.data.get_bits::<32>(0).to_u64() as u32, source.bytes.to_u64() as u32),
-                false => {
-                    (0..source.bytes.index()).map(|i| source.data.get_bits::<8>(8 * i).to_u64() as u8).collect()
-                }
+                false => (0..source.bytes.index())
+                    .map(|i| source.data.get_bits::<8>(8 * i).to_u64() as u8)
+                    .collect(),
             };
             let packet = Packet {
                 due: self.cycle + wire.delay,
@@ -264,6 +271,10 @@ impl Bench {
                     self.packets.push(Packet { due: packet.due + late, ..packet.clone() });
                 }
             }
+        }
+        if !uut.head_valid.val() && uut.head_ready.val() && self.answers_wait == Some(false) {
+            self.busy = 12;
+            self.answers_wait = Some(true);
         }
         if uut.answer_valid.val() && uut.answer_ready.val() {
             self.answer = None;
@@ -535,11 +546,8 @@ fn payloads_that_cannot_be_read() {
         bench.reading = 2;
         if by_memory {
             let sequence = (bench.first[1] + 11) & 0xff_ffff;
-            bench.fault = Some(PayloadFault {
-                pair: 1.into(),
-                sequence: u64::from(sequence).into(),
-                place: 1.into(),
-            });
+            bench.fault =
+                Some(PayloadFault { pair: 1.into(), sequence: u64::from(sequence).into(), place: 1.into() });
         } else {
             bench.region.valid = false;
         }
@@ -655,4 +663,132 @@ fn answers_that_nobody_waits_for() {
         bench.cycle(None, wire);
     }
     assert_eq!(bench.completed[4], [code::DONE]);
+}
+
+/// How many commands find room, for a queue pair whose peer does not answer.
+fn room(mut bench: Bench) -> usize {
+    let silent = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut taken = 0;
+    for _ in 0..100 {
+        settle(&mut bench.uut);
+        let has_room = bench.uut.has_room.val();
+        taken += usize::from(has_room);
+        bench.cycle(has_room.then(|| (6, put(0, 1, 1))), silent);
+    }
+    taken
+}
+
+/// The host takes a queue pair down in each cycle around an ACK of several commands: each completes once.
+#[test]
+fn down_while_an_ack_is_worked_at() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    for late in 0..12 {
+        let mut bench = Bench::new("requester_down");
+        for offset in 0..4 {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+        }
+        for _ in 0..200 {
+            bench.cycle(None, wire);
+        }
+        let sequence = u64::from((bench.first[1] + 3) & 0xff_ffff).into();
+        bench.answers.push((0, PeerAnswer { pair: 1.into(), sequence, syndrome: 0x1f.into() }));
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.up &= !2;
+        bench.errors |= 2;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        let done = bench.completed[1].iter().filter(|code| **code == code::DONE).count();
+        let flushed = bench.completed[1].iter().filter(|code| **code == code::DOWN).count();
+        assert!(done + flushed == 4 && (done == 0 || flushed == 0), "{late}: {:?}", bench.completed[1]);
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
+
+/// A queue pair goes up in each cycle around a post for it: the command completes, and its place is free again.
+#[test]
+fn up_while_a_command_is_posted() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    for late in 0..8 {
+        let mut bench = Bench::new("requester_up");
+        bench.up &= !(1 << 3);
+        bench.cycle(Some((3, put(0, 1, 1))), wire);
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.uut.opens.next = true;
+        bench.uut.opens_pair.next = 3.into();
+        bench.cycle(None, wire);
+        bench.uut.opens.next = false;
+        bench.up |= 1 << 3;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.completed[3], [code::DOWN], "{late}");
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
+
+/// A command that waits to be checked is one that its queue pair has: the queue pair does not go to RESET.
+#[test]
+fn a_posted_command_is_listed() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    let mut bench = Bench::new("requester_listed");
+    bench.cycle(Some((3, put(0, 1, 1))), wire);
+    while bench.completed[3].is_empty() {
+        settle(&mut bench.uut);
+        assert!(bench.uut.listed.val().get_bit(3), "cycle {}", bench.cycle);
+        bench.cycle(None, wire);
+    }
+}
+
+/// Answers take every second frame, each in the cycle in which a packet is chosen: the queue pairs take turns all the same.
+#[test]
+fn queue_pairs_take_turns_between_answers() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_turns");
+    bench.uut.timeout.next = 4096.into();
+    bench.answers_wait = Some(false);
+    bench.busy = 100;
+    for number in 0..8 {
+        settle(&mut bench.uut);
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+            settle(&mut bench.uut);
+        }
+        bench.cycle(Some((if number < 4 { 2 } else { 7 }, put(number, 1, 1))), wire);
+    }
+    for _ in 0..600 {
+        bench.cycle(None, wire);
+    }
+    let pairs: Vec<usize> = bench.packets.iter().map(|packet| packet.pair).collect();
+    assert!(pairs == [2, 7, 2, 7, 2, 7, 2, 7] || pairs == [7, 2, 7, 2, 7, 2, 7, 2], "{pairs:?}");
+}
+
+/// NET_RETRIES that is lowered below the time-outs that there were: the next one is the last.
+#[test]
+fn fewer_retries_than_there_were() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_retries");
+    bench.uut.timeout.next = 50.into();
+    bench.cycle(Some((2, put(0, 1, 1))), wire);
+    while bench.timed_out < 3 {
+        bench.cycle(None, wire);
+    }
+    bench.uut.retries.next = 1.into();
+    while bench.timed_out < 4 {
+        bench.cycle(None, wire);
+    }
+    // The queue pair goes to ERROR, and its commands end.
+    for _ in 0..10 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[2], [code::RETRIES]);
 }

@@ -131,7 +131,8 @@ mod tests {
                 1 => size.wrapping_add(near(&mut rng, &[1, MTU, 1_000])),
                 _ => near(&mut rng, &[0, 8, MTU, 2 * MTU, 1 << 31]),
             };
-            let (base, bytes) = (near(&mut rng, &[0x4000, 0xffff_f000, 0]), near(&mut rng, &[0x1000, 0x800, 600]));
+            let (base, bytes) =
+                (near(&mut rng, &[0x4000, 0xffff_f000, 0]), near(&mut rng, &[0x1000, 0x800, 600]));
             let address = match rng.gen_range(0..4) {
                 0 => base,
                 1 => base.wrapping_add(bytes).wrapping_sub(left),
@@ -182,8 +183,7 @@ mod tests {
                 _ => size == left && size <= MTU,
             };
             let needed = u64::from(if begins { left } else { size });
-            let fits = address >= base
-                && u64::from(address) + needed <= u64::from(base) + u64::from(bytes);
+            let fits = address >= base && u64::from(address) + needed <= u64::from(base) + u64::from(bytes);
             let allowed = valid && right && domain && key == KEY && fits && !(begins && high);
             let verdict = match (follows && is_whole, allowed || left == 0) {
                 (false, _) => 0,

@@ -113,11 +113,8 @@ pub struct Region {
 }
 
 /// All rights of a region.
-const RIGHTS: u32 = right::REMOTE_WRITE
-    | right::REMOTE_READ
-    | right::REMOTE_ATOMIC
-    | right::LOCAL_READ
-    | right::LOCAL_WRITE;
+const RIGHTS: u32 =
+    right::REMOTE_WRITE | right::REMOTE_READ | right::REMOTE_ATOMIC | right::LOCAL_READ | right::LOCAL_WRITE;
 /// The table of regions, in NET_INDEX.
 const REGION_TABLE: u32 = 1 << 28;
 
@@ -229,12 +226,7 @@ impl<D: Device> Host<D> {
     ///
     /// # Errors
     /// A register does not answer.
-    pub fn post(
-        &mut self,
-        pair: u32,
-        command: &[u32; 16],
-        options: PostOptions,
-    ) -> Result<bool, CosimError> {
+    pub fn post(&mut self, pair: u32, command: &[u32; 16], options: PostOptions) -> Result<bool, CosimError> {
         for (index, word) in command.iter().enumerate() {
             self.write(&format!("NET_STAGE_{index}"), *word)?;
         }

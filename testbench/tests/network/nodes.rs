@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use hermes_rtl::config::Config;
 use hermes_rtl::net::right;
 use hermes_testbench::cosim::{
-    Device as _, Host, KernelImage, Latency, MemoryOptions, NetAddress, PostOptions, QueuePair, Region, SentFrame,
-    Simulation,
+    Device as _, Host, KernelImage, Latency, MemoryOptions, NetAddress, PostOptions, QueuePair, Region,
+    SentFrame, Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;

@@ -124,9 +124,10 @@ fn puts_of_any_length_at_every_offset() {
         let mut puts: Vec<(u32, u32, u32)> = (0..64)
             .map(|offset| (offset, (offset * 37 + rng.gen_range(0..2)) % 64, rng.gen_range(1..400)))
             .collect();
-        puts.extend([1, 63, 64, 65, mtu - 1, mtu, mtu + 1, 65_536].map(|bytes| {
-            (rng.gen_range(0..0x1000), rng.gen_range(0..0x1000), bytes)
-        }));
+        puts.extend(
+            [1, 63, 64, 65, mtu - 1, mtu, mtu + 1, 65_536]
+                .map(|bytes| (rng.gen_range(0..0x1000), rng.gen_range(0..0x1000), bytes)),
+        );
         let count = puts.len() as u32;
         let mut packets = 0;
         for (from, to, bytes) in puts {
