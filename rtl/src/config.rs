@@ -320,7 +320,10 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_was_expected() {
         let error = Config::preset("papre").unwrap_err().to_string();
-        assert_eq!(error, "preset: `papre` is not known; expected one of paper, default, fpga, pangaea, node");
+        assert_eq!(
+            error,
+            "preset: `papre` is not known; expected one of paper, default, fpga, pangaea, node"
+        );
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");
