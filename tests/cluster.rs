@@ -53,6 +53,14 @@ fn a_kernel_puts_from_every_node_to_every_node() {
     }
 }
 
+/// The array is the preset `node` unless another is named.
+#[test]
+fn the_preset_is_node() {
+    let folder = folder();
+    let text = folder.succeed("cluster --nodes 2 --kernel k.elf --packets 20 --heap 4096 --duplicate 10");
+    assert!(text.contains("array        node: 1 cores x 8 lanes, 8 warp slots, MCW 8"), "{text}");
+}
+
 /// Commands that fail: the report says so, and so does the exit code.
 #[test]
 fn commands_that_fail_fail_the_run() {
