@@ -3,13 +3,16 @@
 mod report;
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_testbench::cluster::{
-    self, capture_path, ClusterOptions, LinkOptions, Place, Program, MOST_NODES,
+    self, address, capture_path, ClusterOptions, LinkOptions, NodeUp, OutsideOptions, OutsidePeer, Place,
+    Program, MOST_NODES, OUTSIDE_PAIR,
 };
 use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::kernel::Kernel;
@@ -31,7 +34,7 @@ const PACKET_BYTES: usize = 60;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Nodes: 2 to 8. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node 1 is 02:00:00:00:00:02 and 10.0.0.2, and so on
+    /// Nodes: 2 to 8; with --net-socket 1 is enough. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node 1 is 02:00:00:00:00:02 and 10.0.0.2, and so on
     #[arg(long, value_name = "N")]
     nodes: usize,
     /// Kernel that every node runs. Its argument block has six words: the list of commands, the symmetric heap, the number of the node, the
@@ -55,6 +58,8 @@ pub struct Args {
     array: ArrayArgs,
     #[command(flatten)]
     links: LinkArgs,
+    #[command(flatten)]
+    outside: OutsideArgs,
     /// Seed of faults and packet sequence numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -102,6 +107,51 @@ struct LinkArgs {
     /// The link of one node, where it differs, such as `0:loss=5,latency=300`; may be given several times
     #[arg(long, value_name = "NODE:NAME=VALUE,...")]
     link: Vec<String>,
+}
+
+/// A port of the switch to another program.
+#[derive(clap::Args)]
+struct OutsideArgs {
+    /// One more port of the switch is a UDP socket at LOCAL, with a frame a datagram, as QEMU's `-netdev dgram`: frames go to REMOTE, or to the
+    /// first sender. What happens then depends on what comes when
+    #[arg(long, value_name = "LOCAL[,REMOTE]", value_delimiter = ',', num_args = 1)]
+    net_socket: Vec<SocketAddr>,
+    /// A queue pair behind the socket, to which queue pair 8 of a node is connected; commands for the node number after the last one go there. MAC,
+    /// IPv4 address, queue pair and first packet sequence number; if not 0 also key and address of its region, and node
+    #[arg(
+        long,
+        value_name = "mac=..,ip=..,qp=..,psn=..[,key=..,address=..,node=..]",
+        requires = "net_socket"
+    )]
+    peer: Option<OutsidePeer>,
+    /// When all commands are complete, work on until nothing has come through the socket for so many seconds, or an empty datagram
+    #[arg(long, value_name = "SECONDS", requires = "net_socket", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    linger: Option<u32>,
+    /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for peers that answer in a time of their own
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
+    net_timeout: Option<u32>,
+}
+
+impl OutsideArgs {
+    fn options(&self) -> anyhow::Result<Option<OutsideOptions>> {
+        match *self.net_socket {
+            [] => Ok(None),
+            [local] => Ok(Some(OutsideOptions { local, remote: None, peer: self.peer })),
+            [local, remote] => Ok(Some(OutsideOptions { local, remote: Some(remote), peer: self.peer })),
+            _ => bail!("--net-socket: {} addresses; expected one or two", self.net_socket.len()),
+        }
+    }
+}
+
+/// Tells the user what a peer outside must know of a node.
+fn tell_outside(up: NodeUp, heap_bytes: u32) {
+    let NodeUp { node, heap, sequence } = up;
+    let us = address(node);
+    let mac = us.mac.map(|byte| format!("{byte:02x}")).join(":");
+    let ip = us.ip.map(|byte| byte.to_string()).join(".");
+    let pair = sequence
+        .map_or(String::new(), |sequence| format!(", queue pair {OUTSIDE_PAIR}, first PSN {sequence}"));
+    print::note(format_args!("node {node}: {mac}, {ip}, heap {heap:#010x} of {heap_bytes} bytes{pair}"));
 }
 
 /// A [`Place`] by its name.
@@ -175,6 +225,7 @@ impl Args {
             seed: self.seed,
             threads: self.threads.unwrap_or(cores),
             captures: self.net_pcap.clone(),
+            outside: self.outside.options()?,
         };
         options.check()?;
         ensure!(
@@ -256,11 +307,19 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         setup,
         heap_bytes: args.heap,
         commands,
+        timeout: args.outside.net_timeout,
+        linger: args.outside.linger.map(|seconds| Duration::from_secs(seconds.into())),
     };
     let library = array::library(&config, false, quiet, |_| {})?;
     let json = args.json.as_deref().map(OutputFile::create).transpose()?;
     let folder = CaptureFolder::make(args.net_pcap.as_deref())?;
-    let result = cluster::run(&library, &options, |node| program.run(node))?;
+    let tells = options.outside.is_some() && !quiet;
+    let up = |up| {
+        if tells {
+            tell_outside(up, args.heap)
+        }
+    };
+    let result = cluster::run(&library, &options, |node| program.run(node, up))?;
     drop(folder);
     let facts = Facts {
         kernel: args.kernel.display().to_string(),

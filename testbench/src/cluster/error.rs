@@ -26,6 +26,14 @@ pub enum ClusterError {
     /// The model of a node could not be made.
     #[error(transparent)]
     Model(#[from] verilator_sys::Error),
+    /// The socket could not be opened.
+    #[error("socket {address}: {error}")]
+    Socket {
+        /// Its address.
+        address: std::net::SocketAddr,
+        /// What the system said.
+        error: std::io::Error,
+    },
     /// A capture could not be written.
     #[error(transparent)]
     Capture(#[from] std::io::Error),

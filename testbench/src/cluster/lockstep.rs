@@ -3,6 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
+use std::time::Duration;
+
+use super::link::CYCLE;
+use super::outside::Outside;
 use super::switch::{Delivery, PortCounts, Switch};
 
 /// What ends the simulation of a node whose cluster was stopped.
@@ -20,6 +24,8 @@ pub(super) struct Exchanged {
     pub frames: VecDeque<Delivery>,
     /// How many times all nodes have met.
     pub met: u64,
+    /// How long ago something came from outside, the same for all nodes; zero without a socket.
+    pub quiet: Duration,
 }
 
 /// The nodes of a cluster run on a thread each, of which at most `threads` work at a time. No node begins a step before all have ended the one before it, and
@@ -34,6 +40,9 @@ pub(super) struct Lockstep {
 
 struct State {
     switch: Switch,
+    /// What is at the port behind those of the nodes.
+    outside: Option<Outside>,
+    quiet: Duration,
     /// Nodes that have not left.
     present: usize,
     /// Of them, those at the end of the step.
@@ -52,10 +61,12 @@ struct State {
 }
 
 impl Lockstep {
-    /// For `nodes` nodes at the ports of `switch`, from cycle 0 on.
-    pub fn new(switch: Switch, nodes: usize, step: u64, threads: usize) -> Self {
+    /// For `nodes` nodes at the first ports of `switch`, from cycle 0 on.
+    pub fn new(switch: Switch, outside: Option<Outside>, [nodes, threads]: [usize; 2], step: u64) -> Self {
         let state = State {
             switch,
+            outside,
+            quiet: Duration::ZERO,
             present: nodes,
             waiting: 0,
             working: 0,
@@ -114,7 +125,8 @@ impl Lockstep {
         if state.stopped {
             return Err(STOPPED.to_string());
         }
-        Ok(Exchanged { frames: std::mem::take(&mut state.frames[port]), met: state.met })
+        let frames = std::mem::take(&mut state.frames[port]);
+        Ok(Exchanged { frames, met: state.met, quiet: state.quiet })
     }
 
     /// The node leaves, and does not come back; `fails`: the others are stopped at the end of the step.
@@ -133,14 +145,23 @@ impl Lockstep {
         if state.present == 0 || state.waiting < state.present {
             return;
         }
-        let State { switch, frames, .. } = state;
+        let State { switch, outside, frames, .. } = state;
         state.steps += 1;
         state.waiting = 0;
         state.stopped = state.fails;
+        if let Some(outside) = outside {
+            for frame in outside.receive() {
+                switch.send(frames.len(), state.steps * self.step * CYCLE, frame);
+            }
+            state.quiet = outside.quiet();
+        }
         // What the next step sends comes at least a step after its beginning.
         switch.forward((state.steps + 1) * self.step, |port, frame| {
-            if let Some(frames) = frames.get_mut(port) {
-                frames.push_back(frame);
+            match (frames.get_mut(port), &outside) {
+                (Some(frames), _) => frames.push_back(frame),
+                // Outside there is another time.
+                (None, Some(outside)) => outside.send(&frame.bytes),
+                (None, None) => {}
             }
         });
         state.met = state.arrived.iter().copied().min().unwrap_or(0);

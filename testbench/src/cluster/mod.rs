@@ -8,6 +8,7 @@
 //! | `serve` | commands that a kernel wrote to memory, and the host posts |
 //! | `program` | a kernel on every node, from its start to its last completion |
 //! | `status` | queue pairs and counters, as a user reads them |
+//! | `outside` | a port that is a socket: frames to and from another program |
 //! | `pcapng` | what passes a port, as a capture |
 //!
 //! A program for a cluster is one function that every node runs, on a thread of its own, with the host library of the single array:
@@ -30,6 +31,7 @@ mod error;
 mod link;
 mod lockstep;
 mod node;
+mod outside;
 mod pcapng;
 mod program;
 mod serve;
@@ -45,9 +47,10 @@ use verilator_sys::{Model, ModelLibrary};
 
 pub use error::ClusterError;
 pub use link::{FaultCounts, LinkOptions, Place};
-pub use node::{address, Node};
+pub use node::{address, Node, OUTSIDE_PAIR};
+pub use outside::{OutsideOptions, OutsidePeer};
 pub use pcapng::{Direction, PcapngWriter};
-pub use program::{NodeReport, Program};
+pub use program::{NodeReport, NodeUp, Program};
 pub use serve::{post, wait_completed, CommandList, Served, ENTRY_BYTES};
 pub use status::{counter_name, NetStatus, PairStatus};
 pub use switch::{Delivery, PortCounts, Switch};
@@ -55,6 +58,7 @@ pub use switch::{Delivery, PortCounts, Switch};
 use crate::cosim::{CosimError, MemoryOptions, Simulation};
 use lockstep::Lockstep;
 use node::LinkEnd;
+use outside::Outside;
 
 /// Most nodes of a cluster.
 pub const MOST_NODES: usize = 8;
@@ -62,7 +66,7 @@ pub const MOST_NODES: usize = 8;
 /// A cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// Nodes: 2 to 8.
+    /// Nodes: 2 to 8, or 1 to 8 with a socket.
     pub nodes: usize,
     /// Bytes of the shared memory of a node.
     pub memory_bytes: u64,
@@ -78,6 +82,8 @@ pub struct ClusterOptions {
     pub threads: usize,
     /// Folder for a capture of each port, `port-N.pcapng`.
     pub captures: Option<PathBuf>,
+    /// A port that is a socket. With one, the result depends on what comes when.
+    pub outside: Option<OutsideOptions>,
 }
 
 impl Default for ClusterOptions {
@@ -92,6 +98,7 @@ impl Default for ClusterOptions {
             seed: 1,
             threads: 1,
             captures: None,
+            outside: None,
         }
     }
 }
@@ -102,12 +109,16 @@ impl ClusterOptions {
     /// # Errors
     /// [`ClusterError::Option`] for the first that is outside.
     pub fn check(&self) -> Result<(), ClusterError> {
-        let nodes = (2..=MOST_NODES).contains(&self.nodes);
-        ClusterError::unless(nodes, "nodes", self.nodes, &format!("2 to {MOST_NODES}"))?;
+        let (least, with) = if self.outside.is_some() { (1, " with a socket") } else { (2, "") };
+        let nodes = (least..=MOST_NODES).contains(&self.nodes);
+        ClusterError::unless(nodes, "nodes", self.nodes, &format!("{least} to {MOST_NODES}{with}"))?;
         ClusterError::unless(self.threads > 0, "threads", self.threads, "1 or more")?;
         self.link.check()?;
+        let there = format!("0 to {}", self.nodes - 1);
+        if let Some(peer) = self.outside.as_ref().and_then(|outside| outside.peer) {
+            ClusterError::unless(peer.node < self.nodes, "node of the peer", peer.node, &there)?;
+        }
         for (node, link) in &self.links {
-            let there = format!("0 to {}", self.nodes - 1);
             ClusterError::unless(*node < self.nodes, "node of a link", node, &there)?;
             link.check()?;
         }
@@ -131,7 +142,7 @@ pub fn capture_path(folder: &Path, port: usize) -> PathBuf {
 pub struct ClusterResult<T> {
     /// What the program of each node gave.
     pub nodes: Vec<T>,
-    /// What the port of each node counted.
+    /// What the port of each node counted; behind them the socket's, if there is one.
     pub ports: Vec<PortCounts>,
 }
 
@@ -159,10 +170,15 @@ pub fn run<T: Send>(
 ) -> Result<ClusterResult<T>, ClusterError> {
     options.check()?;
     let links: Vec<LinkOptions> = (0..options.nodes).map(|node| options.link_of(node).clone()).collect();
-    let step = links.iter().map(|link| u64::from(link.latency)).min().unwrap_or(1);
-    let ports = links.iter().enumerate().map(|(node, link)| (address(node).mac, link.clone()));
-    let switch = Switch::new(ports, options.seed);
-    let lockstep = Arc::new(Lockstep::new(switch, options.nodes, step, options.threads));
+    let step = links.iter().chain([&options.link]).map(|link| u64::from(link.latency)).min().unwrap_or(1);
+    let ports = links.iter().enumerate().map(|(node, link)| (Some(address(node).mac), link.clone()));
+    let to_outside = options.outside.iter().map(|_| (None, options.link.clone()));
+    let switch = Switch::new(ports.chain(to_outside), options.seed);
+    let open = |outside: &OutsideOptions| {
+        Outside::open(outside).map_err(|error| ClusterError::Socket { address: outside.local, error })
+    };
+    let socket = options.outside.as_ref().map(open).transpose()?;
+    let lockstep = Arc::new(Lockstep::new(switch, socket, [options.nodes, options.threads], step));
     let mut parts = Vec::new();
     for node in 0..options.nodes {
         let folder = options.captures.as_deref();
@@ -229,7 +245,9 @@ fn run_node<T>(
     let result = (|| {
         let memory = MemoryOptions { seed: options.memory.seed ^ number as u64, ..options.memory.clone() };
         let simulation = Simulation::new(model, options.memory_bytes, memory)?;
-        let mut node = Node::new([number, options.nodes], options.seed, simulation, shared)?;
+        let outside = options.outside.as_ref().and_then(|outside| outside.peer);
+        let outside = outside.filter(|peer| peer.node == number);
+        let mut node = Node::new([number, options.nodes], options.seed, outside, simulation, shared)?;
         let value = program(&mut node)?;
         node.meet()?;
         Ok(value)

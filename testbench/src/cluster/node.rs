@@ -5,16 +5,20 @@ use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::link::{LinkOptions, CYCLE};
 use super::lockstep::{Lockstep, Outgoing};
+use super::outside::OutsidePeer;
 use super::pcapng::{Direction, PcapngWriter};
 use super::switch::Delivery;
 use crate::cosim::{CosimError, Device as _, Host, NetAddress, QueuePair, SentFrame, Simulation, Streams};
 
+/// Queue pair of a node for the peer outside: the one behind those for nodes.
+pub const OUTSIDE_PAIR: u32 = super::MOST_NODES as u32;
 /// Bytes that may wait for the line in the node: the array holds its frames back while it has more.
 const FIFO_BYTES: usize = 2_048;
 
@@ -30,6 +34,7 @@ pub(super) struct LinkEnd {
     coming: VecDeque<Delivery>,
     arrived: u64,
     met: u64,
+    quiet: Duration,
     capture: Option<PcapngWriter>,
 }
 
@@ -41,7 +46,8 @@ impl LinkEnd {
         capture: Option<PcapngWriter>,
     ) -> Self {
         let (fresh, sent, coming) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { port, options, lockstep, free: 0, fresh, sent, coming, arrived: 0, met: 0, capture }
+        let quiet = Duration::ZERO;
+        Self { port, options, lockstep, free: 0, fresh, sent, coming, arrived: 0, met: 0, quiet, capture }
     }
 
     fn record(&mut self, time: u64, direction: Direction, bytes: &[u8]) -> Result<(), String> {
@@ -65,7 +71,7 @@ impl LinkEnd {
             let sent = std::mem::take(&mut self.sent);
             let exchanged = self.lockstep.exchange(self.port, sent, self.arrived)?;
             self.coming.extend(exchanged.frames);
-            self.met = exchanged.met;
+            (self.met, self.quiet) = (exchanged.met, exchanged.quiet);
         }
         while self.coming.front().is_some_and(|frame| frame.cycle <= now) {
             let Some(frame) = self.coming.pop_front() else { break };
@@ -104,6 +110,8 @@ pub struct Node {
     pub nodes: usize,
     /// Its host.
     pub host: Host<Simulation>,
+    /// Its peer outside, if it has one.
+    pub outside: Option<OutsidePeer>,
     seed: u64,
     end: Rc<RefCell<LinkEnd>>,
 }
@@ -113,16 +121,17 @@ impl Node {
     pub(super) fn new(
         [number, nodes]: [usize; 2],
         seed: u64,
+        outside: Option<OutsidePeer>,
         mut simulation: Simulation,
         end: Rc<RefCell<LinkEnd>>,
     ) -> Result<Self, CosimError> {
         let shared = Rc::clone(&end);
         simulation.set_wire(Box::new(move |now, network| shared.borrow_mut().cycle(now, network)))?;
-        Ok(Self { number, nodes, host: Host::new(simulation)?, seed, end })
+        Ok(Self { number, nodes, host: Host::new(simulation)?, outside, seed, end })
     }
 
     /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose symmetric window has the same address as
-    /// the one here. All nodes do so; behind it all queue pairs of all nodes are up.
+    /// the one here; and [`OUTSIDE_PAIR`] for the peer outside, if there is one. All nodes do so; behind it all queue pairs of all nodes are up.
     ///
     /// # Errors
     /// As [`Host::enable_network`] and [`Host::connect_queue_pair`].
@@ -141,7 +150,48 @@ impl Node {
             };
             self.host.connect_queue_pair(peer as u32, &pair)?;
         }
+        if let Some(peer) = self.outside {
+            let pair = QueuePair {
+                peer: peer.address,
+                remote: peer.pair,
+                key: peer.key,
+                window,
+                window_bytes,
+                remote_base: peer.base,
+                send: self.first_sequence_outside(),
+                expect: peer.sequence,
+            };
+            self.host.connect_queue_pair(OUTSIDE_PAIR, &pair)?;
+        }
         self.meet()
+    }
+
+    /// First packet sequence number of the packets to the peer outside, 24 bits.
+    #[must_use]
+    pub fn first_sequence_outside(&self) -> u32 {
+        first_sequence(self.seed, self.number, OUTSIDE_PAIR as usize)
+    }
+
+    /// The queue pair for a node; that number of nodes stands for the peer outside. `None`: there is none.
+    #[must_use]
+    pub fn pair_for(&self, peer: usize) -> Option<u32> {
+        if peer == self.nodes && self.outside.is_some() {
+            return Some(OUTSIDE_PAIR);
+        }
+        (peer < self.nodes).then_some(peer as u32)
+    }
+
+    /// Lets the array work until nothing has come from outside for so long (of the user's time, not of the simulation's). All nodes do so.
+    ///
+    /// # Errors
+    /// A node failed.
+    pub fn linger(&mut self, quiet: Duration) -> Result<(), CosimError> {
+        // All look at the same moments.
+        self.meet()?;
+        while self.end.borrow().quiet < quiet {
+            self.host.device_mut().step()?;
+        }
+        Ok(())
     }
 
     /// Lets the array work until all nodes have come here: a barrier of the hosts, beside the network.

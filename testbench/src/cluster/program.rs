@@ -1,5 +1,7 @@
 //! A packet kernel on every node.
 
+use std::time::Duration;
+
 use super::node::Node;
 use super::serve::{CommandList, Served};
 use super::status::NetStatus;
@@ -8,8 +10,8 @@ use crate::cosim::{self, ArraySetup, CosimError, KernelImage, Packet, RunOptions
 /// A kernel that leaves commands in a list in memory, and what it needs.
 ///
 /// Each node runs its packets through the kernel; then its host serves the list, and waits until its commands are complete. The argument block
-/// has six words: address of the [`CommandList`], address of the symmetric heap, number of the node, number of nodes, entries of the list,
-/// bytes of the heap.
+/// has six words: address of the [`CommandList`], address of the symmetric heap, number of the node, number of nodes (with the peer outside of a
+/// node that has one), entries of the list, bytes of the heap.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The kernel.
@@ -22,6 +24,21 @@ pub struct Program {
     pub heap_bytes: u32,
     /// Entries of the list of commands.
     pub commands: u32,
+    /// NET_TIMEOUT, if not that of the reset: longer for a peer outside, whose time is another one.
+    pub timeout: Option<u32>,
+    /// Once all commands are complete, the nodes work on until nothing has come from outside for so long.
+    pub linger: Option<Duration>,
+}
+
+/// A node whose queue pairs are up, as a peer outside must know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeUp {
+    /// Its number.
+    pub node: usize,
+    /// Address of its symmetric heap.
+    pub heap: u32,
+    /// First packet sequence number to its peer outside, if it has one.
+    pub sequence: Option<u32>,
 }
 
 /// What a node did.
@@ -50,20 +67,25 @@ pub struct NodeReport {
 }
 
 impl Program {
-    /// Runs it on a node; all nodes must. They begin together, when all queue pairs are up.
+    /// Runs it on a node; all nodes must. They begin together, when all queue pairs are up; each calls `up` then.
     ///
     /// # Errors
     /// The kernel does not fit or is stuck, or commands do not complete.
-    pub fn run(&self, node: &mut Node) -> Result<NodeReport, CosimError> {
+    pub fn run(&self, node: &mut Node, up: impl Fn(NodeUp)) -> Result<NodeReport, CosimError> {
         node.host.load_kernel(&self.kernel)?;
         let heap = node.host.rmalloc("the symmetric heap", self.heap_bytes as usize)?;
         let list = CommandList::allocate(node, self.commands)?;
-        let words =
-            [list.address, heap, node.number as u32, node.nodes as u32, list.entries, self.heap_bytes];
+        let nodes = node.nodes + usize::from(node.outside.is_some());
+        let words = [list.address, heap, node.number as u32, nodes as u32, list.entries, self.heap_bytes];
         let argument = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let setup = ArraySetup { argument, ..self.setup.clone() };
         let layout = node.host.configure(&setup)?;
+        if let Some(cycles) = self.timeout {
+            node.host.write("NET_TIMEOUT", cycles)?;
+        }
         node.connect_mesh(heap, self.heap_bytes)?;
+        let sequence = node.outside.map(|_| node.first_sequence_outside());
+        up(NodeUp { node: node.number, heap, sequence });
 
         let began = node.host.device_mut().cycle();
         let packets = &self.packets[node.number];
@@ -73,6 +95,7 @@ impl Program {
         let served = list.serve(node)?;
         let complete = node.host.device_mut().cycle();
         node.meet()?;
+        self.linger.map_or(Ok(()), |quiet| node.linger(quiet))?;
         let status = NetStatus::read(&mut node.host)?;
         let heap = node.read_clean(heap, self.heap_bytes as usize)?;
         Ok(NodeReport {

@@ -73,13 +73,13 @@ impl CommandList {
             }
             served.commands += 1;
             let peer = command[0] >> NODE_SHIFT & NODE_MASK;
-            if peer as usize >= node.nodes {
+            let Some(pair) = node.pair_for(peer as usize) else {
                 served.failed += 1;
                 served.code = NO_SUCH_NODE;
                 continue;
-            }
+            };
             command[0] &= COMMAND;
-            post(node, peer, &command)?;
+            post(node, pair, &command)?;
             served.posted += 1;
         }
         let refused = served.failed;

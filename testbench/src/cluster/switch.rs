@@ -36,7 +36,8 @@ pub struct PortCounts {
 
 /// A port of the switch.
 struct Port {
-    mac: [u8; 6],
+    /// MAC of its node; `None`: whoever is not at another port.
+    mac: Option<[u8; 6]>,
     options: LinkOptions,
     faults: Faults,
     /// Frames that came from it; with time and port the order of frames.
@@ -47,7 +48,7 @@ struct Port {
 }
 
 /// A star of links of one rate or of several: a frame leaves by the port whose node has its destination MAC, be it the one by which it came;
-/// without such a node it is dropped. It passes without delay (cut-through) if the line is free and not faster than that on which it came; else
+/// without such a node by the port to the outside, and dropped if there is none. It passes without delay (cut-through) if the line is free and not faster than that on which it came; else
 /// it waits in the queue of the output, 256 KiB, which drops what finds no room (drop tail).
 ///
 /// Times are in picoseconds. Frames are forwarded in the order in which their first bits come; of those that come at once the one of the lower port is the
@@ -59,10 +60,10 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// With ports for nodes with these MACs and links.
+    /// With ports for nodes with these MACs and links; one without MAC is the port to the outside.
     #[must_use]
-    pub fn new(ports: impl IntoIterator<Item = ([u8; 6], LinkOptions)>, seed: u64) -> Self {
-        let port = |(number, (mac, options)): (usize, ([u8; 6], LinkOptions))| Port {
+    pub fn new(ports: impl IntoIterator<Item = (Option<[u8; 6]>, LinkOptions)>, seed: u64) -> Self {
+        let port = |(number, (mac, options)): (usize, (Option<[u8; 6]>, LinkOptions))| Port {
             mac,
             faults: Faults::new(options.clone(), seed, number),
             options,
@@ -94,7 +95,10 @@ impl Switch {
                 return;
             }
             let bytes = entry.remove();
-            let port = self.ports.iter().position(|port| bytes.get(..6) == Some(&port.mac[..]));
+            let is_for = |port: &Port| port.mac.is_some_and(|mac| bytes.starts_with(&mac));
+            let outside = self.ports.iter().position(|port| port.mac.is_none());
+            // What came from the outside does not go back.
+            let port = self.ports.iter().position(is_for).or(outside.filter(|port| *port != from));
             let Some(port) = port else {
                 self.ports[from].counts.unknown += 1;
                 continue;
@@ -131,7 +135,7 @@ mod tests {
     const MACS: [[u8; 6]; 3] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 3]];
 
     fn switch(link: &LinkOptions) -> Switch {
-        Switch::new(MACS.map(|mac| (mac, link.clone())), 1)
+        Switch::new(MACS.map(|mac| (Some(mac), link.clone())), 1)
     }
 
     /// A frame to a port.
@@ -194,10 +198,22 @@ mod tests {
     }
 
     #[test]
+    fn strangers_are_outside() {
+        let link = LinkOptions::default();
+        let mut switch =
+            Switch::new([(Some(MACS[0]), link.clone()), (Some(MACS[1]), link.clone()), (None, link)], 1);
+        switch.send(0, 0, frame(2, 82));
+        switch.send(2, 0, frame(1, 82));
+        switch.send(2, 0, frame(2, 82));
+        assert_eq!(forwarded(&mut switch, 1_000), [(2, 209, 82), (1, 209, 82)]);
+        assert_eq!(switch.counts()[2].unknown, 1, "not back to the outside");
+    }
+
+    #[test]
     fn a_slow_link_holds_up_only_its_own_frames() {
         let slow = LinkOptions { rate: 8.0, latency: 500, ..LinkOptions::default() };
         let links = [LinkOptions::default(), slow, LinkOptions::default()];
-        let mut switch = Switch::new(MACS.into_iter().zip(links), 1);
+        let mut switch = Switch::new(MACS.map(Some).into_iter().zip(links), 1);
         switch.send(0, 0, frame(1, 76));
         switch.send(0, 0, frame(2, 76));
         switch.send(1, 0, frame(0, 76));

@@ -26,12 +26,14 @@ fn program(nodes: usize) -> Program {
         setup: ArraySetup { ring_slots_log2: 6, slot_bytes_log2: 8, eager: true, ..ArraySetup::default() },
         heap_bytes: HEAP_BYTES,
         commands: PACKETS as u32,
+        timeout: None,
+        linger: None,
     }
 }
 
 fn run(options: &ClusterOptions) -> ClusterResult<NodeReport> {
     let program = program(options.nodes);
-    cluster::run(library(), options, |node| program.run(node)).unwrap()
+    cluster::run(library(), options, |node| program.run(node, |_| {})).unwrap()
 }
 
 /// The heap of a node as the kernel of every node leaves it.
