@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_testbench::cluster::{
-    self, address, capture_path, ClusterOptions, LinkOptions, NodeUp, OutsideOptions, OutsidePeer, Place,
-    Program, MOST_NODES, OUTSIDE_PAIR,
+    self, address, capture_path, ClusterError, ClusterOptions, LinkOptions, NodeUp, OutsideOptions,
+    OutsidePeer, Place, Program, MOST_NODES, OUTSIDE_PAIR,
 };
-use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
+use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::kernel::Kernel;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::slot::{self, SlotPacket};
@@ -34,10 +34,12 @@ const PACKET_BYTES: usize = 60;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Nodes: 2 to 8; with --net-socket 1 is enough. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node 1 is 02:00:00:00:00:02 and 10.0.0.2, and so on
+    /// Nodes: 2 to 8; with --net-socket 1 is enough. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node 1 is
+    /// 02:00:00:00:00:02 and 10.0.0.2, and so on
     #[arg(long, value_name = "N")]
     nodes: usize,
-    /// Kernel that every node runs. Its argument block has six words: the list of commands, the symmetric heap, the number of the node, the
+    /// Kernel that every node runs. Its argument block has six words: the list of commands, the symmetric heap, the
+    /// number of the node, the
     /// number of nodes, entries of the list, bytes of the heap. When the kernel has ended the host posts the commands that it
     /// wrote (docs/network.md)
     #[arg(long, value_name = "FILE.elf")]
@@ -112,11 +114,13 @@ struct LinkArgs {
 /// A port of the switch to another program.
 #[derive(clap::Args)]
 struct OutsideArgs {
-    /// One more port of the switch is a UDP socket at LOCAL, with a frame a datagram, as QEMU's `-netdev dgram`: frames go to REMOTE, or to the
+    /// One more port of the switch is a UDP socket at LOCAL, with a frame a datagram, as QEMU's `-netdev dgram`:
+    /// frames go to REMOTE, or to the
     /// first sender. What happens then depends on what comes when
     #[arg(long, value_name = "LOCAL[,REMOTE]", value_delimiter = ',', num_args = 1)]
     net_socket: Vec<SocketAddr>,
-    /// A queue pair behind the socket, to which queue pair 8 of a node is connected; commands for the node number after the last one go there. MAC,
+    /// A queue pair behind the socket, to which queue pair 8 of a node is connected; commands for the node number
+    /// after the last one go there. MAC,
     /// IPv4 address, queue pair and first packet sequence number; if not 0 also key and address of its region, and node
     #[arg(
         long,
@@ -127,7 +131,8 @@ struct OutsideArgs {
     /// When all commands are complete, work on until nothing has come through the socket for so many seconds, or an empty datagram
     #[arg(long, value_name = "SECONDS", requires = "net_socket", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     linger: Option<u32>,
-    /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for peers that answer in a time of their own
+    /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for peers that answer in
+    /// a time of their own
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
     net_timeout: Option<u32>,
 }
@@ -290,6 +295,16 @@ impl Drop for CaptureFolder<'_> {
     }
 }
 
+/// The error, with what helps against it.
+fn explain(error: ClusterError) -> anyhow::Error {
+    match error {
+        ClusterError::Node { error: CosimError::NoCommit { .. }, .. } => {
+            anyhow!("{error}\n--watchdog CYCLES ends the warps of a kernel that does not end")
+        }
+        error => error.into(),
+    }
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let options = args.options()?;
     let mut config = args.array.config_or("node")?;
@@ -319,7 +334,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             tell_outside(up, args.heap)
         }
     };
-    let result = cluster::run(&library, &options, |node| program.run(node, up))?;
+    let result = cluster::run(&library, &options, |node| program.run(node, up)).map_err(explain)?;
     drop(folder);
     let facts = Facts {
         kernel: args.kernel.display().to_string(),

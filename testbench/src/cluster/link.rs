@@ -58,7 +58,8 @@ impl Place {
     }
 }
 
-/// The link between a node and the switch, in both directions. The faults befall the frames that the node sends, as they come to the
+/// The link between a node and the switch, in both directions. The faults befall the frames that the node sends, as
+/// they come to the
 /// switch; so a frame from one node to another, or back to itself, meets them once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {

@@ -28,7 +28,8 @@ pub(super) struct Exchanged {
     pub quiet: Duration,
 }
 
-/// The nodes of a cluster run on a thread each, of which at most `threads` work at a time. No node begins a step before all have ended the one before it, and
+/// The nodes of a cluster run on a thread each, of which at most `threads` work at a time. No node begins a step
+/// before all have ended the one before it, and
 /// what one does in a step reaches others in later steps only; so the result does not depend on which threads work when.
 pub(super) struct Lockstep {
     /// Cycles of a step: the smallest latency of a link. What is sent in a step comes to the switch behind its end.
@@ -103,7 +104,8 @@ impl Lockstep {
         drop(self.work(self.lock()));
     }
 
-    /// The node at `port` has ended a step in which it sent `sent`, and comes to its meeting number `arrived`. Returns when all have.
+    /// The node at `port` has ended a step in which it sent `sent`, and comes to its meeting number `arrived`. Returns
+    /// when all have.
     ///
     /// # Errors
     /// A node failed in this step: all others are stopped.

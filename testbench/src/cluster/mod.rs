@@ -154,11 +154,13 @@ fn was_stopped(error: &CosimError) -> bool {
 /// What the thread of a node gives.
 type Ended<T> = (Result<T, CosimError>, std::io::Result<()>);
 
-/// Runs `program` on every node of a cluster of arrays of `library`. A node whose program has ended works on, and answers the others,
+/// Runs `program` on every node of a cluster of arrays of `library`. A node whose program has ended works on, and
+/// answers the others,
 /// until all have. Results and captures are the same for any number of threads.
 ///
 /// # Errors
-/// An option is out of its range, a capture cannot be written, or a node failed: then all are stopped, and the captures that have frames
+/// An option is out of its range, a capture cannot be written, or a node failed: then all are stopped, and the
+/// captures that have frames
 /// are there.
 ///
 /// # Panics

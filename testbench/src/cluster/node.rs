@@ -130,8 +130,10 @@ impl Node {
         Ok(Self { number, nodes, host: Host::new(simulation)?, outside, seed, end })
     }
 
-    /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose symmetric window has the same address as
-    /// the one here; and [`OUTSIDE_PAIR`] for the peer outside, if there is one. All nodes do so; behind it all queue pairs of all nodes are up.
+    /// Takes up a queue pair for each node, its own too: queue pair `n` is for node `n`, whose symmetric window has
+    /// the same address as
+    /// the one here; and [`OUTSIDE_PAIR`] for the peer outside, if there is one. All nodes do so; behind it all queue
+    /// pairs of all nodes are up.
     ///
     /// # Errors
     /// As [`Host::enable_network`] and [`Host::connect_queue_pair`].
@@ -181,7 +183,8 @@ impl Node {
         (peer < self.nodes).then_some(peer as u32)
     }
 
-    /// Lets the array work until nothing has come from outside for so long (of the user's time, not of the simulation's). All nodes do so.
+    /// Lets the array work until nothing has come from outside for so long (of the user's time, not of the
+    /// simulation's). All nodes do so.
     ///
     /// # Errors
     /// A node failed.

@@ -45,7 +45,8 @@ pub struct OutsidePeer {
 impl FromStr for OutsidePeer {
     type Err = String;
 
-    /// `mac=52:54:00:00:00:09,ip=10.0.0.9,qp=17,psn=0,key=0x1234,address=0x7f0000001000,node=0`: the first four must be there. Numbers are
+    /// `mac=52:54:00:00:00:09,ip=10.0.0.9,qp=17,psn=0,key=0x1234,address=0x7f0000001000,node=0`: the first four must
+    /// be there. Numbers are
     /// decimal, or hexadecimal with 0x.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut peer = Self::default();

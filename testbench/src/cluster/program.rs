@@ -9,8 +9,10 @@ use crate::cosim::{self, ArraySetup, CosimError, KernelImage, Packet, RunOptions
 
 /// A kernel that leaves commands in a list in memory, and what it needs.
 ///
-/// Each node runs its packets through the kernel; then its host serves the list, and waits until its commands are complete. The argument block
-/// has six words: address of the [`CommandList`], address of the symmetric heap, number of the node, number of nodes (with the peer outside of a
+/// Each node runs its packets through the kernel; then its host serves the list, and waits until its commands are
+/// complete. The argument block
+/// has six words: address of the [`CommandList`], address of the symmetric heap, number of the node, number of nodes
+/// (with the peer outside of a
 /// node that has one), entries of the list, bytes of the heap.
 #[derive(Clone, Debug)]
 pub struct Program {

@@ -20,7 +20,8 @@ const PAUSE: u64 = 200;
 /// Cycles without a completion after which the host gives up: longer than all retries of a command take.
 const PATIENCE: u64 = 4_000_000;
 
-/// A list of entries in the memory of a node. A kernel writes entries of its own choice, each once: words 1 to 15, then word 0 with bit 8.
+/// A list of entries in the memory of a node. A kernel writes entries of its own choice, each once: words 1 to 15,
+/// then word 0 with bit 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandList {
     /// Its first entry.
@@ -54,7 +55,8 @@ impl CommandList {
         Ok(Self { address, entries })
     }
 
-    /// Posts the published entries in their order, each for the queue pair of its node ([`Node::connect_mesh`]), and waits until all are
+    /// Posts the published entries in their order, each for the queue pair of its node ([`Node::connect_mesh`]), and
+    /// waits until all are
     /// complete. Call it once, when the kernel has ended: the host reads memory, so the caches are cleaned first.
     ///
     /// # Errors

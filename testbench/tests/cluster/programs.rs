@@ -78,7 +78,8 @@ fn kernels_put_into_the_memories_of_all_nodes() {
     }
 }
 
-/// Which threads work when does not matter: memories, cycles, counters and captures are the same. Another seed gives other captures.
+/// Which threads work when does not matter: memories, cycles, counters and captures are the same. Another seed gives
+/// other captures.
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     let run = |threads, seed| {
