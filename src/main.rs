@@ -3,6 +3,7 @@
 mod apps;
 mod array;
 mod bench;
+mod cluster;
 mod emit;
 mod files;
 mod firmware;
@@ -43,6 +44,8 @@ enum Command {
     Emit(emit::Args),
     /// Run a capture through the array, cycle by cycle, and print throughput and delays
     Run(Box<run::Args>),
+    /// Run a kernel on several arrays with network interfaces and a switch between them
+    Cluster(Box<cluster::Args>),
     /// Build packet kernels and show what is in them
     #[command(subcommand)]
     Kernel(kernel::Command),
@@ -70,6 +73,7 @@ impl Command {
     fn files(&self) -> Files {
         match self {
             Self::Run(args) => args.files(),
+            Self::Cluster(args) => args.files(),
             Self::Kernel(command) => command.files(),
             Self::Firmware(command) => command.files(),
             Self::Iss(args) => args.files(),
@@ -88,6 +92,7 @@ impl Command {
         match self {
             Self::Emit(args) => emit::execute(&args),
             Self::Run(args) => run::execute(&args, quiet),
+            Self::Cluster(args) => cluster::execute(&args, quiet),
             Self::Kernel(command) => kernel::execute(command),
             Self::Firmware(command) => firmware::execute(command),
             Self::Iss(args) => iss::execute(&args),

@@ -42,7 +42,7 @@ const INPUTS: [&str; 11] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 13] = [
+const COMMANDS: [Subject; 14] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -72,6 +72,7 @@ const COMMANDS: [Subject; 13] = [
     ("fuzz --seeds 0", &[], &["--coverage"]),
     ("bench emit", &[], &["--json"]),
     ("iss", &[("", "k.elf")], &[]),
+    ("cluster --nodes 2", &[("--kernel", "k.elf"), ("--pcap", "in.pcap")], &["--json"]),
 ];
 
 /// The command with its inputs and more arguments.
@@ -145,6 +146,7 @@ fn every_output_option_is_declared() {
         ("fuzz", "fuzz"),
         ("bench emit", "bench"),
         ("iss", "iss"),
+        ("cluster", "cluster"),
     ] {
         let help = folder.succeed(&format!("{command} --help"));
         let known: Vec<&str> = COMMANDS

@@ -144,11 +144,12 @@ pub enum ConfigError {
 
 impl Config {
     /// Names of the presets.
-    pub const PRESETS: [&'static str; 4] = ["paper", "default", "fpga", "pangaea"];
+    pub const PRESETS: [&'static str; 5] = ["paper", "default", "fpga", "pangaea", "node"];
 
     /// The preset called `name`: `paper` is the configuration of the Hermes paper (8 cores, 32 lanes),
     /// `default` a small array for quick runs, `fpga` one that fits an ECP5-85F, `pangaea` the two execution units of the Pangaea paper
-    /// (Table 1: five threads of 8 lanes each) with a command processor of four harts, user-level interrupts and the thread spawner.
+    /// (Table 1: five threads of 8 lanes each) with a command processor of four harts, user-level interrupts and the thread spawner, `node` a
+    /// node of a cluster (ComP-Net, section 5.1, scaled down): a core with a network interface and a command processor of four harts.
     ///
     /// # Errors
     /// [`ConfigError::UnknownPreset`].
@@ -158,6 +159,7 @@ impl Config {
             "default" => (2, 8, 8, 2, 256, 64, 64),
             "fpga" => (1, 8, 8, 1, 64, 32, 64),
             "pangaea" => (2, 8, 5, 2, 2048, 64, 32),
+            "node" => (1, 8, 8, 2, 512, 64, 64),
             _ => return Err(ConfigError::UnknownPreset(name.to_string())),
         };
         let plain = Self {
@@ -197,6 +199,9 @@ impl Config {
                 spawn_slots: 16,
                 ..plain
             },
+            "node" => {
+                Self { atomics: true, command_threads: 4, command_cache_lines: 64, network: true, ..plain }
+            }
             _ => plain,
         })
     }
@@ -315,7 +320,10 @@ mod tests {
     #[test]
     fn errors_name_the_field_and_what_was_expected() {
         let error = Config::preset("papre").unwrap_err().to_string();
-        assert_eq!(error, "preset: `papre` is not known; expected one of paper, default, fpga, pangaea");
+        assert_eq!(
+            error,
+            "preset: `papre` is not known; expected one of paper, default, fpga, pangaea, node"
+        );
         let config = Config { lanes: 12, ..Config::preset("default").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32");

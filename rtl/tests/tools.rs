@@ -141,6 +141,14 @@ fn pangaea_preset_is_clean() {
     elaborate(folder.path());
 }
 
+/// A core with network interface and atomic operations, four harts with caches.
+#[test]
+fn node_preset_is_clean() {
+    let folder = emit("node");
+    lint_and_parse(folder.path());
+    elaborate(folder.path());
+}
+
 /// With a `line directive before each module, lint tools take each for a file of its own.
 #[test]
 fn line_directives_are_clean() {

@@ -3,6 +3,7 @@
 //! | folder | what is in it |
 //! | --- | --- |
 //! | `cosim` | the Verilated array with its memory and its host |
+//! | `cluster` | several arrays and the switch between them |
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
 //! | `apps` | the apps: kernel, inputs, golden model |
 //! | `tables` | routing tables, rules and patterns: their files, and what kernels read in shared memory |
@@ -21,6 +22,7 @@
 //! | `output`, `staging` | files that appear complete or not at all |
 
 pub mod apps;
+pub mod cluster;
 pub mod command;
 pub mod cosim;
 pub mod firmware;

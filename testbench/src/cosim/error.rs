@@ -125,6 +125,14 @@ pub enum CosimError {
         /// What it found.
         message: String,
     },
+    /// What the network interface is connected to ended the simulation.
+    #[error("cycle {cycle}: {message}")]
+    Wire {
+        /// Cycles since reset.
+        cycle: u64,
+        /// Why.
+        message: String,
+    },
     /// Nothing went on for long.
     #[error("cycle {cycle}: no instruction was retired for {quiet} cycles; {state}")]
     NoProgress {

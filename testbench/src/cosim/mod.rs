@@ -51,7 +51,7 @@ pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };
 pub use session::{frame_capacity, run, Arrivals, Packet, PacketRecord, Progress, RunOptions, RunResult};
-pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot};
+pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot, Wire};
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
 pub use stream::{
     run_through_ports, PortCounters, PortsResult, SentFrame, StreamOptions, StreamSink, StreamSource, Streams,

@@ -71,6 +71,10 @@ pub enum SpawnEvent {
 /// events of this cycle, the shared memory. An error ends the simulation.
 pub type Observer = Box<dyn FnMut(u64, &Model, &[(u64, Event)], &MemoryImage) -> Result<(), String>>;
 
+/// What the network interface is connected to: called once in every cycle, behind its rising edge, with the cycles since reset. Frames that it
+/// takes from the sink left in cycles before; frames that it gives to the source are offered from this cycle on. An error ends the simulation.
+pub type Wire = Box<dyn FnMut(u64, &mut Streams) -> Result<(), String>>;
+
 /// An array under simulation.
 pub struct Simulation {
     model: Model,
@@ -88,6 +92,7 @@ pub struct Simulation {
     events: Vec<(u64, Event)>,
     access_limit: u64,
     observer: Option<Observer>,
+    wire: Option<Wire>,
 }
 
 impl Simulation {
@@ -119,6 +124,7 @@ impl Simulation {
             events: Vec::new(),
             access_limit: 100_000,
             observer: None,
+            wire: None,
         };
         Device::reset(&mut simulation)?;
         Ok(simulation)
@@ -132,6 +138,16 @@ impl Simulation {
     /// Lets `observer` look at every cycle from now on.
     pub fn set_observer(&mut self, observer: Observer) {
         self.observer = Some(observer);
+    }
+
+    /// Connects the network interface to `wire` from now on.
+    ///
+    /// # Errors
+    /// [`CosimError::NoNetwork`].
+    pub fn set_wire(&mut self, wire: Wire) -> Result<(), CosimError> {
+        self.network_mut()?;
+        self.wire = Some(wire);
+        Ok(())
     }
 
     /// The model, for waveforms and ports of one's own.
@@ -242,6 +258,9 @@ impl Simulation {
         self.cycle += 1;
         self.registers.drive(&mut self.model);
         self.memory.drive(&mut self.model, &mut self.image, self.cycle);
+        if let (Some(wire), Some(network)) = (&mut self.wire, &mut self.network) {
+            wire(self.cycle, network).map_err(|message| CosimError::Wire { cycle: self.cycle, message })?;
+        }
         for streams in self.streams.iter_mut().chain(&mut self.network) {
             streams.drive(&mut self.model);
         }

@@ -34,6 +34,7 @@ struct Beat {
 pub struct StreamSink {
     ports: StreamOutPorts,
     ready: bool,
+    held: bool,
     stall_percent: u8,
     random: ChaCha8Rng,
     /// A beat that was offered and not taken.
@@ -50,6 +51,7 @@ impl StreamSink {
         Self {
             ports,
             ready: false,
+            held: false,
             stall_percent: 0,
             random: ChaCha8Rng::seed_from_u64(0),
             pending: None,
@@ -65,6 +67,11 @@ impl StreamSink {
         self.random = ChaCha8Rng::seed_from_u64(seed);
     }
 
+    /// Takes no beat as long as `held`: what is behind it has no room.
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
     /// Moves the frames that left since the last call to `into`.
     pub fn take_frames(&mut self, into: &mut Vec<SentFrame>) {
         into.append(&mut self.frames);
@@ -78,7 +85,7 @@ impl StreamSink {
 
     /// Forgets what it has.
     pub fn reset(&mut self, model: &mut Model) {
-        (self.pending, self.violation, self.ready) = (None, None, false);
+        (self.pending, self.violation, self.ready, self.held) = (None, None, false, false);
         self.open.clear();
         self.frames.clear();
         model.set_u64(self.ports.tready, 0);
@@ -123,7 +130,8 @@ impl StreamSink {
 
     /// Decides whether the beat of the next cycle is taken.
     pub fn drive(&mut self, model: &mut Model) {
-        self.ready = self.stall_percent == 0 || self.random.gen_range(0..100) >= self.stall_percent;
+        self.ready =
+            !self.held && (self.stall_percent == 0 || self.random.gen_range(0..100) >= self.stall_percent);
         model.set_u64(self.ports.tready, u64::from(self.ready));
     }
 }

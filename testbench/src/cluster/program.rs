@@ -1,0 +1,115 @@
+//! A packet kernel on every node.
+
+use std::time::Duration;
+
+use super::node::Node;
+use super::serve::{CommandList, Served};
+use super::status::NetStatus;
+use crate::cosim::{self, ArraySetup, CosimError, KernelImage, Packet, RunOptions};
+
+/// A kernel that leaves commands in a list in memory, and what it needs.
+///
+/// Each node runs its packets through the kernel; then its host serves the list, and waits until its commands are
+/// complete. The argument block
+/// has six words: address of the [`CommandList`], address of the symmetric heap, number of the node, number of nodes
+/// (with the peer outside of a
+/// node that has one), entries of the list, bytes of the heap.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The kernel.
+    pub kernel: KernelImage,
+    /// The packets of each node.
+    pub packets: Vec<Vec<Packet>>,
+    /// How the kernel runs; its argument block is made here.
+    pub setup: ArraySetup,
+    /// Bytes of the symmetric heap, which has the same address on all nodes, and holds zeros.
+    pub heap_bytes: u32,
+    /// Entries of the list of commands.
+    pub commands: u32,
+    /// NET_TIMEOUT, if not that of the reset: longer for a peer outside, whose time is another one.
+    pub timeout: Option<u32>,
+    /// Once all commands are complete, the nodes work on until nothing has come from outside for so long.
+    pub linger: Option<Duration>,
+}
+
+/// A node whose queue pairs are up, as a peer outside must know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeUp {
+    /// Its number.
+    pub node: usize,
+    /// Address of its symmetric heap.
+    pub heap: u32,
+    /// First packet sequence number to its peer outside, if it has one.
+    pub sequence: Option<u32>,
+}
+
+/// What a node did.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct NodeReport {
+    /// Cycles since reset at which its kernel began, ended, and its last command was complete.
+    pub began: u64,
+    /// The kernel has ended.
+    pub ended: u64,
+    /// The last command is complete.
+    pub complete: u64,
+    /// Packets that the kernel processed.
+    pub packets: usize,
+    /// Threads of the kernel that ended with a fault.
+    pub faults: u32,
+    /// Its commands.
+    #[serde(flatten)]
+    pub served: Served,
+    /// CRC-32 of its symmetric heap when all commands of all nodes were complete.
+    pub heap_crc: u32,
+    /// Its network interface then.
+    pub status: NetStatus,
+    /// The heap.
+    #[serde(skip)]
+    pub heap: Vec<u8>,
+}
+
+impl Program {
+    /// Runs it on a node; all nodes must. They begin together, when all queue pairs are up; each calls `up` then.
+    ///
+    /// # Errors
+    /// The kernel does not fit or is stuck, or commands do not complete.
+    pub fn run(&self, node: &mut Node, up: impl Fn(NodeUp)) -> Result<NodeReport, CosimError> {
+        node.host.load_kernel(&self.kernel)?;
+        let heap = node.host.rmalloc("the symmetric heap", self.heap_bytes as usize)?;
+        let list = CommandList::allocate(node, self.commands)?;
+        let nodes = node.nodes + usize::from(node.outside.is_some());
+        let words = [list.address, heap, node.number as u32, nodes as u32, list.entries, self.heap_bytes];
+        let argument = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let setup = ArraySetup { argument, ..self.setup.clone() };
+        let layout = node.host.configure(&setup)?;
+        if let Some(cycles) = self.timeout {
+            node.host.write("NET_TIMEOUT", cycles)?;
+        }
+        node.connect_mesh(heap, self.heap_bytes)?;
+        let sequence = node.outside.map(|_| node.first_sequence_outside());
+        up(NodeUp { node: node.number, heap, sequence });
+
+        let began = node.host.device_mut().cycle();
+        let packets = &self.packets[node.number];
+        let options = RunOptions { skip_idle: false, ..RunOptions::default() };
+        let result = cosim::run(&mut node.host, &setup, &layout, packets, options, &mut |_| {})?;
+        let ended = node.host.device_mut().cycle();
+        let served = list.serve(node)?;
+        let complete = node.host.device_mut().cycle();
+        node.meet()?;
+        self.linger.map_or(Ok(()), |quiet| node.linger(quiet))?;
+        let status = NetStatus::read(&mut node.host)?;
+        let heap = node.read_clean(heap, self.heap_bytes as usize)?;
+        Ok(NodeReport {
+            began,
+            ended,
+            complete,
+            packets: result.packets.len(),
+            faults: result.fault_count,
+            served,
+            heap_crc: crc32fast::hash(&heap),
+            status,
+            heap,
+        })
+    }
+}

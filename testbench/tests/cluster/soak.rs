@@ -1,0 +1,158 @@
+//! All nodes put to all others over links that lose, repeat, reorder and damage frames.
+
+use std::time::Instant;
+
+use hermes_rtl::net::counter;
+use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
+use hermes_testbench::cosim::{CosimError, Latency, MemoryOptions};
+use hermes_testbench::test_seed;
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::library;
+
+const NODES: usize = 8;
+const PUT_INLINE: u32 = 1 | 1 << 10;
+/// Bytes of a window that one node writes.
+const PART: usize = 512;
+/// Puts between two points at which all is quiet.
+const ROUND: u32 = 500;
+
+/// Posts commands. Stage registers that are right already are not written: they are what takes the time.
+struct Poster {
+    posted: u32,
+    stage: [u32; 16],
+}
+
+impl Poster {
+    fn post(&mut self, node: &mut Node, pair: u32, command: &[u32; 16]) -> Result<(), CosimError> {
+        // Eight commands have room.
+        while self.posted - node.host.read("NET_COMPLETED")? >= 8 {
+            node.run(50)?;
+        }
+        for (index, word) in command.iter().enumerate() {
+            if self.stage[index] != *word {
+                node.host.write(&format!("NET_STAGE_{index}"), *word)?;
+            }
+        }
+        self.stage = *command;
+        node.host.write("NET_POST", pair)?;
+        self.posted += 1;
+        Ok(())
+    }
+}
+
+/// What a node saw.
+struct Seen {
+    /// What it wrote to each node, as its part of that node's window must be.
+    wrote: Vec<Vec<u8>>,
+    /// Its window.
+    window: Vec<u8>,
+    /// Commands that failed.
+    failed: u32,
+    completed: u32,
+    frames_in: u32,
+    cycle: u64,
+}
+
+/// `rounds` rounds of puts of every node to all: the parts of all windows are compared after each.
+fn soak(rounds: u32) {
+    let seed = test_seed();
+    let began = Instant::now();
+    let link =
+        LinkOptions { loss: 1.0, duplicate: 1.0, reorder: 1.0, corrupt: 1.0, ..LinkOptions::default() };
+    let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
+    let options =
+        ClusterOptions { nodes: NODES, link, memory, seed, threads: 2, ..ClusterOptions::default() };
+    let bytes = NODES * PART;
+    let result = cluster::run(library(), &options, |node| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1_000 + node.number as u64);
+        let window = node.host.rmalloc("the window", bytes)?;
+        node.connect_mesh(window, bytes as u32)?;
+        let mut poster = Poster { posted: 0, stage: [0; 16] };
+        let mut wrote = vec![vec![0; PART]; NODES];
+        let mut quiet = Vec::new();
+        for round in 0..rounds {
+            for _ in 0..ROUND {
+                let to = random.gen_range(0..NODES);
+                let put: Vec<u8> = (0..random.gen_range(1..=16)).map(|_| random.gen()).collect();
+                let at = random.gen_range(0..=PART - put.len());
+                wrote[to][at..at + put.len()].copy_from_slice(&put);
+                let mut command = [0; 16];
+                command[0] = PUT_INLINE;
+                command[1] = window + (node.number * PART + at) as u32;
+                command[3] = put.len() as u32;
+                for (index, byte) in put.iter().enumerate() {
+                    command[4 + index / 4] |= u32::from(*byte) << (8 * (index % 4));
+                }
+                poster.post(node, to as u32, &command)?;
+            }
+            cluster::wait_completed(node, poster.posted)?;
+            node.meet()?;
+            let memory = node.read_clean(window, bytes)?;
+            node.meet()?;
+            if node.number == 0 && rounds > 1 {
+                println!("round {} of {rounds}, cycle {}", round + 1, node.host.device_mut().cycle());
+            }
+            quiet.push((wrote.clone(), memory));
+        }
+        // Nothing completes a second time later.
+        node.run(20_000)?;
+        let seen = |(wrote, window), node: &mut Node| {
+            Ok::<_, CosimError>(Seen {
+                wrote,
+                window,
+                failed: node.host.read("NET_ERROR")? >> 16,
+                completed: node.host.read("NET_COMPLETED")?,
+                frames_in: node.host.network_counter(counter::FRAMES_IN)?,
+                cycle: node.host.device_mut().cycle(),
+            })
+        };
+        quiet.into_iter().map(|point| seen(point, node)).collect::<Result<Vec<_>, _>>()
+    });
+    let result = result.unwrap();
+    let mut written = 0;
+    for (number, node) in result.nodes.iter().enumerate() {
+        for (round, seen) in node.iter().enumerate() {
+            for (from, other) in result.nodes.iter().enumerate() {
+                let part = &seen.window[from * PART..(from + 1) * PART];
+                assert!(
+                    part == other[round].wrote[number],
+                    "round {round}: what node {from} put to node {number}"
+                );
+            }
+        }
+        let last = node.last().unwrap();
+        assert_eq!((last.completed, last.failed), (rounds * ROUND, 0), "node {number}: each command once");
+        written += last.frames_in;
+    }
+    let puts = NODES as u32 * rounds * ROUND;
+    assert_eq!(written, puts, "each put is written once");
+    let sum = |what: fn(&PortCounts) -> u64| result.ports.iter().map(what).sum::<u64>();
+    let frames = sum(|port| port.sent);
+    let faults = [
+        sum(|port| port.faults.lost),
+        sum(|port| port.faults.duplicated),
+        sum(|port| port.faults.reordered),
+        sum(|port| port.faults.corrupted),
+    ];
+    let cycles = result.nodes[0].last().unwrap().cycle;
+    println!(
+        "{puts} puts, {frames} frames; lost, duplicated, reordered, damaged: {faults:?}; {cycles} cycles, {:.0} s",
+        began.elapsed().as_secs_f64()
+    );
+    assert!(faults.iter().all(|count| *count > frames / 200), "{faults:?} of {frames}");
+}
+
+#[test]
+fn eight_nodes_put_to_all_over_bad_links() {
+    soak(1);
+}
+
+/// A million frames.
+#[test]
+#[ignore = "minutes: a million frames between eight nodes"]
+fn a_million_frames() {
+    soak(120);
+}

@@ -1,0 +1,274 @@
+//! `hermes cluster`.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::net::UdpSocket;
+use std::process::Stdio;
+use std::time::Duration;
+
+use hermes_testbench::golden::roce::{opcode, Extended, RoceFrame};
+
+use common::{frames, Folder};
+
+/// The array of the tests, so that its model is built once.
+const SMALL: &str = "--preset default --cores 1 --lanes 4 --warps 4 --l2-lines 16 --l1-lines 16";
+const KERNEL: &str = include_str!("../testbench/tests/cluster/kernels/all_to_all.S");
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("k.S", KERNEL);
+    folder.succeed("kernel build k.S -o k.elf");
+    folder
+}
+
+#[test]
+fn a_kernel_puts_from_every_node_to_every_node() {
+    let folder = folder();
+    let run = "cluster --nodes 3 --kernel k.elf --packets 30 --heap 4096 --loss 2 --reorder 2 --corrupt 2 --corrupt-in icrc";
+    let text = folder.succeed(&format!("{run} {SMALL} --net-pcap caps --json r.json --status --threads 1"));
+    let report: serde_json::Value = serde_json::from_str(&folder.text("r.json")).expect("JSON");
+    let nodes = report["nodes"].as_array().expect("nodes");
+    assert_eq!(nodes.len(), 3);
+    for (number, node) in nodes.iter().enumerate() {
+        for (field, value) in
+            [("packets", 30), ("commands", 30), ("completed", 30), ("failed", 0), ("faults", 0)]
+        {
+            assert_eq!(node[field], value, "{field} of node {number}");
+        }
+        let crc = node["heap_crc"].as_u64().expect("a number");
+        assert!(text.contains(&format!("{crc:#x}")), "{text}");
+    }
+    let sent = report["ports"][1]["sent"].as_u64().expect("frames");
+    let received = report["ports"][1]["received"].as_u64().expect("frames");
+    assert_eq!(frames(folder.path("caps/port-1.pcapng")).len() as u64, sent + received);
+    for part in [
+        "k.elf on 3 nodes",
+        "2 % lost, 2 % reordered, 2 % damaged (icrc)",
+        "network interface of node 2",
+        "10.0.0.3",
+        "frames written",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    // Another number of threads: the same report, and the same bytes.
+    folder.succeed(&format!("{run} {SMALL} --net-pcap more --json s.json --threads 3"));
+    assert!(folder.text("r.json") == folder.text("s.json"));
+    for port in 0..3 {
+        let [a, b] = ["caps", "more"].map(|name| folder.read(&format!("{name}/port-{port}.pcapng")));
+        assert!(a == b, "port {port}");
+    }
+}
+
+/// The array is the preset `node` unless another is named.
+#[test]
+fn the_preset_is_node() {
+    let folder = folder();
+    let text = folder.succeed("cluster --nodes 2 --kernel k.elf --packets 20 --heap 4096 --duplicate 10");
+    assert!(text.contains("array        node: 1 cores x 8 lanes, 8 warp slots, MCW 8"), "{text}");
+}
+
+/// A peer behind the socket, which is no array.
+struct Peer {
+    socket: UdpSocket,
+    expect: u32,
+    /// What was put here, by address.
+    written: Vec<(u64, Vec<u8>)>,
+    /// Acknowledged packets of ours, by sequence number, with syndrome.
+    answers: Vec<(u32, u8)>,
+}
+
+const PEER_MAC: [u8; 6] = [0x52, 0x54, 0, 0, 0, 9];
+const PEER_PAIR: u32 = 17;
+
+impl Peer {
+    /// A frame from here to queue pair 8 of node 0.
+    fn frame(opcode: u8, sequence: u32, extended: Extended, payload: &[u8]) -> Vec<u8> {
+        let frame = RoceFrame {
+            to_mac: [2, 0, 0, 0, 0, 1],
+            from_mac: PEER_MAC,
+            type_of_service: 0,
+            to_ip: [10, 0, 0, 1],
+            from_ip: [10, 0, 0, 9],
+            source_port: 0xc123,
+            opcode,
+            acknowledge: opcode == opcode::WRITE_ONLY,
+            queue_pair: 8,
+            sequence: sequence & 0xff_ffff,
+            extended,
+            payload: payload.to_vec(),
+        };
+        frame.bytes()
+    }
+
+    /// Takes frames, and answers puts, until `done`.
+    fn serve(&mut self, done: impl Fn(&Self) -> bool) {
+        let mut buffer = [0; 4096];
+        while !done(self) {
+            let (bytes, from) = match self.socket.recv_from(&mut buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                received => received.expect("a frame within the time-out"),
+            };
+            let frame = RoceFrame::parse(&buffer[..bytes]).expect("a frame of RoCEv2");
+            assert_eq!((frame.to_mac, frame.to_ip, frame.queue_pair), (PEER_MAC, [10, 0, 0, 9], PEER_PAIR));
+            match frame.extended {
+                Extended::Acknowledge { syndrome, .. } => self.answers.push((frame.sequence, syndrome)),
+                Extended::Rdma { address, key, length } => {
+                    assert_eq!(
+                        (frame.opcode, key, length as usize),
+                        (opcode::WRITE_ONLY, 0x77, frame.payload.len())
+                    );
+                    if frame.sequence == self.expect {
+                        self.expect = (self.expect + 1) & 0xff_ffff;
+                        self.written.push((address, frame.payload));
+                    }
+                    let last = self.expect.wrapping_sub(1) & 0xff_ffff;
+                    let message = self.written.len() as u32;
+                    let answer = Extended::Acknowledge { syndrome: 0x1f, message };
+                    let answer = Self::frame(opcode::ACKNOWLEDGE, last, answer, &[]);
+                    self.socket.send_to(&answer, from).expect("a datagram");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// A program behind the socket puts into the memory of a node and is acknowledged, and the node's kernel puts into its memory.
+#[test]
+fn a_program_outside_puts_and_is_put_to() {
+    let folder = folder();
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+    // A port that is free now.
+    let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("an address");
+    let remote = socket.local_addr().expect("an address");
+    let peer = "mac=52:54:00:00:00:09,ip=10.0.0.9,qp=17,psn=0xfffffe,key=0x77,address=0x7f0000001000";
+    let run = format!(
+        "cluster --nodes 1 --kernel k.elf --packets 20 --heap 4096 --net-socket {free},{remote} --peer {peer} --linger 600 --net-timeout 1000000 --json r.json {SMALL}"
+    );
+    let mut child =
+        folder.command(&run).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("hermes");
+    let mut lines = BufReader::new(child.stderr.take().expect("its errors")).lines();
+    let up = lines
+        .by_ref()
+        .map(|line| line.expect("a line"))
+        .find(|line| line.starts_with("node 0: "))
+        .expect("node 0");
+    let number = |before: &str| -> u64 {
+        let text = up.split(before).nth(1).expect(before).split([' ', ',']).next().expect("a number");
+        text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16)).expect(text)
+    };
+    assert!(up.starts_with("node 0: 02:00:00:00:00:01, 10.0.0.1, heap 0x"), "{up}");
+    assert!(up.contains("queue pair 8"), "{up}");
+    let heap = number("heap ");
+    let mut peer =
+        Peer { socket, expect: number("first PSN ") as u32, written: Vec::new(), answers: Vec::new() };
+    // Of the 20 packets of the kernel the odd ones go to the node after the last: to us.
+    peer.serve(|peer| peer.written.len() == 10);
+    for (number, (address, bytes)) in peer.written.iter().enumerate() {
+        let packet = 2 * number as u64 + 1;
+        assert_eq!(
+            (*address, &bytes[..]),
+            (0x7f00_0000_1000 + 8 * packet, &(packet << 32).to_le_bytes()[..])
+        );
+    }
+    // And back: three puts, of which the sequence number goes round.
+    for (number, sequence) in [0xff_fffe, 0xff_ffff, 0].into_iter().enumerate() {
+        let put = Extended::Rdma { address: heap + 1000 + 5 * number as u64, key: 0, length: 5 };
+        let frame = Peer::frame(opcode::WRITE_ONLY, sequence, put, &[number as u8 + 1; 5]);
+        peer.socket.send_to(&frame, free).expect("a datagram");
+    }
+    peer.serve(|peer| peer.answers.last() == Some(&(0, 0x1f)));
+    assert!(peer.answers.iter().all(|(_, syndrome)| *syndrome == 0x1f));
+    peer.socket.send_to(&[], free).expect("an empty datagram");
+    assert!(child.wait().expect("its end").success());
+    let report: serde_json::Value = serde_json::from_str(&folder.text("r.json")).expect("JSON");
+    let mut memory = vec![0; 4096];
+    for packet in (0..20_u64).step_by(2) {
+        memory[8 * packet as usize..][..8].copy_from_slice(&(packet << 32).to_le_bytes());
+    }
+    for number in 0..3 {
+        memory[1000 + 5 * number..][..5].fill(number as u8 + 1);
+    }
+    assert_eq!(report["nodes"][0]["heap_crc"], crc32fast::hash(&memory));
+    assert_eq!(report["ports"][1]["sent"], 13, "what came from outside");
+}
+
+/// Commands that fail: the report says so, and so does the exit code.
+#[test]
+fn commands_that_fail_fail_the_run() {
+    let folder = folder();
+    // A heap of 64 bytes: what packets 8 and on write, and all of node 1, is outside.
+    let run = format!("cluster --nodes 2 --kernel k.elf --packets 10 --heap 64 {SMALL} --json r.json");
+    folder.fail(&run, &["node 0: 2 of 10 commands failed, the latest with code 0x83"]);
+    let report: serde_json::Value = serde_json::from_str(&folder.text("r.json")).expect("JSON");
+    assert_eq!((&report["nodes"][0]["code"], &report["nodes"][1]["failed"]), (&0x83.into(), &10.into()));
+}
+
+#[test]
+fn bad_input() {
+    let folder = folder();
+    folder.write("empty.pcap", "");
+    let run = "cluster --kernel k.elf --json r.json --net-pcap caps";
+    for (options, error) in [
+        ("--nodes 0", "nodes: 0 is not possible; expected 2 to 8"),
+        ("--nodes 1", "nodes: 1 is not possible; expected 2 to 8"),
+        ("--nodes 9", "nodes: 9 is not possible; expected 2 to 8"),
+        ("--nodes 2 --loss 101", "loss: 101 is not possible; expected 0 to 100 percent"),
+        ("--nodes 2 --corrupt NaN", "corrupt: NaN is not possible; expected 0 to 100 percent"),
+        ("--nodes 2 --latency 5", "latency: 5 is not possible; expected 10 to 100000 cycles"),
+        ("--nodes 2 --rate 0", "rate: 0 is not possible; expected 1 to 1000 Gbit/s"),
+        ("--nodes 2 --threads 0", "threads: 0 is not possible; expected 1 or more"),
+        ("--nodes 2 --link 2:loss=1", "node of a link: 2 is not possible; expected 0 to 1"),
+        ("--nodes 2 --link loss=1", "--link loss=1: expected NODE:NAME=VALUE,..."),
+        ("--nodes 2 --link 0:speed=1", "--link 0:speed=1: speed: expected latency, rate, loss"),
+        ("--nodes 2 --link 0:loss=200", "loss: 200 is not possible; expected 0 to 100 percent"),
+        ("--nodes 0 --net-socket 127.0.0.1:0", "nodes: 0 is not possible; expected 1 to 8 with a socket"),
+        (
+            "--nodes 2 --net-socket 127.0.0.1:0,127.0.0.1:1,127.0.0.1:2",
+            "--net-socket: 3 addresses; expected one or two",
+        ),
+        (
+            "--nodes 2 --net-socket 127.0.0.1:0 --peer mac=52:54:00:00:00:09,ip=10.0.0.9,qp=1,psn=1,node=2",
+            "node of the peer: 2 is not possible; expected 0 to 1",
+        ),
+        ("--nodes 2 --heap 1", "--heap 1: expected 64 to 67108864 bytes"),
+        ("--nodes 2 --packets 0", "--packets 0: expected 1 to 1048576"),
+        ("--nodes 2 --commands 0", "--commands 0: expected 1 to 1048576"),
+        ("--nodes 2 --pcap none.pcap", "none.pcap: No such file"),
+        ("--nodes 2 --pcap empty.pcap", "empty.pcap: the file is empty"),
+        ("--nodes 2 --cores 33", "cores: 33 is not possible; expected 1 to 32"),
+        (
+            "--nodes 2 --preset mesh",
+            "preset: `mesh` is not known; expected one of paper, default, fpga, pangaea, node",
+        ),
+    ] {
+        folder.fail(&format!("{run} {options}"), &[error]);
+    }
+    folder.fail("cluster --nodes 2 --kernel none.elf --net-pcap caps", &["none.elf: No such file"]);
+    folder.fail(
+        &format!("cluster --nodes 2 --kernel k.elf --net-pcap none/caps --json r.json {SMALL}"),
+        &["--net-pcap none/caps: No such file"],
+    );
+    let taken = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    let address = taken.local_addr().expect("its address");
+    folder.fail(
+        &format!("cluster --nodes 2 --kernel k.elf --net-pcap caps --net-socket {address} {SMALL}"),
+        &[&format!("socket {address}: Address already in use")],
+    );
+    for option in
+        ["--corrupt-in tail", "--net-socket here", "--linger 1", "--net-socket 127.0.0.1:0 --peer qp=1"]
+    {
+        let run = format!("cluster --nodes 2 --kernel k.elf {option}");
+        assert_eq!(folder.hermes(&run).status.code(), Some(2), "{option}");
+    }
+    // A capture of a port must not be an input.
+    std::fs::create_dir(folder.path("caps")).expect("a folder");
+    folder.succeed("gen-trace --kind imix --packets 3 -o caps/port-1.pcapng");
+    folder.fail(
+        "cluster --nodes 2 --kernel k.elf --net-pcap caps --pcap caps/port-1.pcapng",
+        &["--net-pcap caps/port-1.pcapng: would overwrite --pcap caps/port-1.pcapng"],
+    );
+    assert_eq!(folder.files(), ["caps", "empty.pcap", "k.S", "k.elf"], "nothing was written");
+}
