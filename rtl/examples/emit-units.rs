@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_rtl::emit::{emit, EmitError};
 use hermes_rtl::prelude::*;
-use hermes_rtl::{command, control, core, host, l2, spawn, stream};
+use hermes_rtl::{command, control, core, host, l2, net, spawn, stream};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -52,6 +52,9 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         // Two harts with a channel each.
         unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
+        unit("work_table", &net::WorkTable::default()),
+        unit("acknowledge", &net::Acknowledge::default()),
+        unit("receiver", &net::Receiver::default()),
         unit("spawn_order", &spawn::SpawnOrder::default()),
         unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),
         unit("spawn_jobs", &spawn::SpawnJobs::default()),
