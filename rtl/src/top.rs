@@ -341,9 +341,18 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             connect!(self.registers.network[k], self.network[k].control);
             connect!(self.s_axis_net[k], self.network[k].rx);
             connect!(self.m_axis_net[k], self.network[k].tx);
-            self.memory.read_valid[self._network_requester + k].next = false;
-            self.memory.read_line[self._network_requester + k].next = bits::<26>(0);
-            self.memory.read_tag[self._network_requester + k].next = bits::<7>(0);
+            self.memory.read_valid[self._network_requester + k].next = self.network[k].read.valid.val();
+            self.memory.read_line[self._network_requester + k].next = self.network[k].read.line.val();
+            self.memory.read_tag[self._network_requester + k].next = self.network[k].read.tag.val();
+            self.network[k].read.ready.next = self.memory.read_ready[self._network_requester + k].val();
+            self.network[k].read.response_valid.next =
+                self.memory.response_valid[self._network_requester + k].val();
+            self.network[k].read.response_tag.next =
+                self.memory.response_tag[self._network_requester + k].val();
+            self.network[k].read.response_data.next =
+                self.memory.response_data[self._network_requester + k].val();
+            self.network[k].read.response_error.next =
+                self.memory.response_error[self._network_requester + k].val();
             self.memory.write_valid[self._network_requester + k].next = self.network[k].write.valid.val();
             self.memory.write_line[self._network_requester + k].next = self.network[k].write.line.val();
             self.memory.write_data[self._network_requester + k].next = self.network[k].write.data.val();

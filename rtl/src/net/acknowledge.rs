@@ -1,8 +1,20 @@
 //! What answers the packets that came.
 
-use super::{FrameHead, SendPair};
+use super::{FrameHead, PairCounts, SendPair};
 use crate::control::{RoundRobin, SyncFifo};
 use crate::prelude::*;
+
+/// Answers of a frame.
+pub mod nak {
+    /// An ACK.
+    pub const NONE: u64 = 0;
+    /// A NAK, syndrome 0x60: packets before it are missing.
+    pub const SEQUENCE: u64 = 1;
+    /// A NAK, syndrome 0x61: a request that cannot be.
+    pub const INVALID: u64 = 2;
+    /// A NAK, syndrome 0x62: memory that the peer may not use.
+    pub const ACCESS: u64 = 3;
+}
 
 /// A frame that its queue pair took, or answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
@@ -13,10 +25,12 @@ pub struct AnswerMark {
     pub sequence: Bits<24>,
     /// It is answered.
     pub answers: Bit,
-    /// With a NAK; else with an ACK.
-    pub nak: Bit,
+    /// How, as in [`nak`].
+    pub nak: Bits<3>,
     /// Its payload is written: the answer waits for that.
     pub payload: Bit,
+    /// It is the last one of a message.
+    pub message: Bit,
 }
 
 /// Answers frames when what they cover is in memory, so that an ACK means "visible there".
@@ -24,10 +38,12 @@ pub struct AnswerMark {
 /// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a payload waits for its `performed`, which comes in that
 ///    order; one without for all marks before it.
 /// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. The message sequence number counts
-///    payloads.
+///    messages.
 /// 3. Queue pairs take turns. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
 ///    `send` answers in the same cycle, and so do `head_valid` and `head`. With `head_taken` it is gone.
-/// 4. Answers of a queue pair that is not up are dropped; `opens` begins its message sequence numbers.
+/// 4. Answers of a queue pair that is neither up nor closing are dropped; `opens` begins its message sequence numbers. `closed` with `send_pair` is high
+///    for one cycle when a NAK is gone behind which its queue pair takes nothing.
+/// 5. `pending` are the queue pairs of which a payload is not performed.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Acknowledge {
     /// Rising-edge clock.
@@ -42,7 +58,7 @@ pub struct Acknowledge {
     pub mark: Signal<In, AnswerMark>,
     /// The oldest payload that was not performed is.
     pub performed: Signal<In, Bit>,
-    /// Queue pairs that are up.
+    /// Queue pairs that are up, or closing.
     pub ups: Signal<In, Bits<16>>,
     /// A queue pair goes up.
     pub opens: Signal<In, Bit>,
@@ -66,10 +82,15 @@ pub struct Acknowledge {
     pub idle: Signal<Out, Bit>,
     /// A NAK is sent.
     pub sent_nak: Signal<Out, Bit>,
-    marks: SyncFifo<AnswerMark, 7, 8>,
-    /// Payloads that are performed and whose mark was not taken.
-    done: Register<Bits<8>>,
-    answers: RamAsync<Bits<25>, 4>,
+    /// It is the last answer of its queue pair.
+    pub closed: Signal<Out, Bit>,
+    /// Queue pairs of which a payload is not performed.
+    pub pending: Signal<Out, Bits<16>>,
+    unperformed: PairCounts,
+    marks: SyncFifo<AnswerMark, 4, 5>,
+    /// Payloads that are performed and whose mark was not taken: at most as many as there are marks.
+    done: Register<Bits<5>>,
+    answers: RamAsync<Bits<27>, 4>,
     messages: RamAsync<Bits<24>, 4>,
     /// Queue pairs whose first message was not counted yet.
     fresh: Register<Bits<16>>,
@@ -89,16 +110,24 @@ impl Logic for Acknowledge {
         let has_done = self.done.q.val().any();
         let passes = self.marks.pop_valid.val() && (!oldest.payload || has_done);
         self.marks.pop_ready.next = passes;
-        let counts = passes && oldest.payload;
-        if self.performed.val() && !counts {
-            self.done.d.next = self.done.q.val() + bits::<8>(1);
+        let pays = passes && oldest.payload;
+        if self.performed.val() && !pays {
+            self.done.d.next = self.done.q.val() + bits::<5>(1);
         }
-        if counts && !self.performed.val() {
-            self.done.d.next = self.done.q.val() - bits::<8>(1);
+        if pays && !self.performed.val() {
+            self.done.d.next = self.done.q.val() - bits::<5>(1);
         }
+        self.unperformed.add.next =
+            self.mark_valid.val() && self.marks.push_ready.val() && self.mark.val().payload;
+        self.unperformed.add_pair.next = self.mark.val().pair;
+        self.unperformed.remove.next = pays;
+        self.unperformed.remove_pair.next = oldest.pair;
+        self.pending.next = self.unperformed.any.val();
+        let counts = passes && oldest.message;
         self.answers.write_enable.next = passes && oldest.answers;
         self.answers.write_address.next = oldest.pair;
-        self.answers.write_data.next = bit_cast::<25, 24>(oldest.sequence).replace_bit(24, oldest.nak);
+        self.answers.write_data.next =
+            bit_cast::<27, 24>(oldest.sequence) | (bit_cast::<27, 3>(oldest.nak) << 24);
 
         // Whose turn it is
         self.turns.request.next = bit_cast::<32, 16>(self.waiting.q.val() & self.ups.val());
@@ -141,10 +170,10 @@ impl Logic for Acknowledge {
         // AETH: syndrome, message sequence number
         self.answers.read_address.next = turn;
         let answer = self.answers.read_data.val();
-        let is_nak = answer.get_bit(24);
+        let kind = answer.get_bits::<3>(24);
         let mut syndrome = bits::<8>(0x1f);
-        if is_nak {
-            syndrome = bits::<8>(0x60);
+        if kind.any() {
+            syndrome = bits::<8>(0x5f) + bit_cast::<8, 3>(kind);
         }
         let row = self.send.val();
         self.sends.next = offers && !counts;
@@ -161,7 +190,8 @@ impl Logic for Acknowledge {
             (bit_cast::<224, 8>(syndrome) << 216) | (bit_cast::<224, 24>(message) << 192);
         self.head.next.extension_words = bits::<3>(1);
         self.head.next.bytes = bits::<13>(0);
-        self.sent_nak.next = leaves && is_nak;
+        self.sent_nak.next = leaves && kind.any();
+        self.closed.next = leaves && (kind > bits::<3>(nak::SEQUENCE));
         self.idle.next = !self.marks.level.val().any() && !self.waiting.q.val().any();
     }
 }

@@ -1,9 +1,10 @@
 //! Units of this folder against their emitted Verilog.
 
 use super::{
-    testing, Acknowledge, ByteRotate, FrameBuffer, FrameBuilder, FrameCheck, FrameTurns, HeaderBytes, Icrc,
-    NetCounters, NetInterface, PayloadWriter, PutCheck, QueuePairs, Receiver, Requester, RetryTimers,
-    WorkTable,
+    testing, Acknowledge, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue,
+    FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, PacketCut, PairCounts, PayloadReader,
+    PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, Requester, RetryTimers, WorkTable,
+    WriteCheck,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -93,16 +94,112 @@ fn queue_pairs() {
 }
 
 #[test]
-fn put_check() {
-    check_with(PutCheck::default(), 2_000, |uut, random, _| {
-        let mut words = uut.command.next;
+fn command_check() {
+    check_with(CommandCheck::default(), 2_000, |uut, random, _| {
+        let mut words = uut.command.next.words;
         if random() % 4 != 0 {
-            words.set_bits(0, bits::<32>(0x401));
+            words.set_bits(0, bits::<32>(if random() % 2 == 0 { 0x401 } else { 1 }));
             words.set_bits(96, bits::<32>(random() % 20));
         }
-        uut.command.next = words;
+        uut.command.next.words = words;
+        uut.command.next.domain = bits(3);
+        uut.region.next.domain = bits(3);
+        uut.pair.next.domain = bits(3);
         uut.pair.next.window = bits(0);
         uut.pair.next.up = random() % 8 != 0;
+        uut.pair.next.mtu = bits(8 + random() % 5);
+    });
+}
+
+#[test]
+fn packet_cut() {
+    check_with(PacketCut::default(), 2_000, |uut, random, _| {
+        uut.mtu.next = bits(8 + random() % 5);
+        uut.entry.next.packets = bits(1 + random() % 8);
+        uut.number.next = bits(random() % 8);
+    });
+}
+
+#[test]
+fn pair_counts() {
+    check_with(PairCounts::default(), 1_000, |_, _, _| {});
+}
+
+#[test]
+fn frame_queue() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    check_with(FrameQueue::default(), 1_000, move |uut, _, _| {
+        uut.push.next = testing::random_head(&mut rng, 8);
+        // What is taken was written.
+        uut.pop_ready.next = uut.pop_valid.val() && uut.pop_ready.next;
+    });
+}
+
+#[test]
+fn region_check() {
+    check_with(RegionCheck::default(), 2_000, |uut, random, _| {
+        uut.domain.next = bits(1);
+        uut.region.next.domain = bits(1);
+        uut.region.next.rights = bits(31);
+        uut.region.next.valid = random() % 8 != 0;
+        uut.region.next.address = bits(random() % 8);
+        uut.region.next.bytes = bits(random() % 64);
+        uut.address.next = bits(random() % 64);
+        uut.bytes.next = bits(random() % 64);
+    });
+}
+
+#[test]
+fn region_table() {
+    check_with(RegionTable::default(), 3_000, |uut, random, cycle| {
+        // All words are written first.
+        uut.table.write.next = cycle < 80 || random() % 4 == 0;
+        if cycle < 80 {
+            uut.table.pair.next = bits(cycle / 4 % 16);
+            uut.table.word.next = bits(cycle % 4);
+            uut.sends.next = false;
+        }
+        uut.table.word.next = bits(uut.table.word.next.to_u64() % 4);
+        uut.table.read.next = cycle > 80 && random() % 2 == 0;
+    });
+}
+
+#[test]
+fn payload_reader() {
+    let mut open = vec![];
+    check_with(PayloadReader::default(), 4_000, move |uut, random, _| {
+        if uut.read.valid.val() && uut.read.ready.val() {
+            open.push(uut.read.tag.val().to_u64());
+        }
+        uut.source.next.bytes = bits(1 + random() % 300);
+        if !uut.source.next.memory {
+            uut.source.next.bytes = bits(1 + random() % 16);
+        }
+        uut.read.ready.next = random() % 4 != 0;
+        let answers = !open.is_empty() && random() % 4 != 0;
+        uut.read.response_valid.next = answers;
+        if answers {
+            uut.read.response_tag.next = bits(open.swap_remove(random() as usize % open.len()));
+        }
+        uut.read.response_error.next = random() % 32 == 0;
+        uut.line_ready.next = random() % 4 != 0;
+    });
+}
+
+#[test]
+fn write_check() {
+    check_with(WriteCheck::default(), 3_000, |uut, random, _| {
+        uut.pair.next.mtu = bits(8 + random() % 5);
+        uut.frame.next.opcode = bits([6, 7, 8, 10, 12][random() as usize % 5]);
+        uut.frame.next.bytes = bits([0, 8, 256, 512][random() as usize % 4]);
+        uut.message.next.left = bits([8, 256, 512, 600][random() as usize % 4]);
+        if random() % 2 == 0 {
+            let bytes = uut.frame.next.bytes.to_u64();
+            uut.frame.next.extension = bits::<224>(bytes) << 96;
+            uut.region.next.key = bits(0);
+            uut.region.next.address = bits(0);
+            uut.pair.next.domain = uut.region.next.domain;
+        }
     });
 }
 
@@ -169,10 +266,24 @@ fn requester() {
         reply.syndrome = bits([0x1f, 0x1f, 0x60, 0x62][random() as usize % 4]);
         uut.answer.next = reply;
         uut.post.next = cycle > 100 && uut.has_room.val() && random() % 4 == 0;
-        let mut words = uut.post_command.next;
-        words.set_bits(0, bits::<32>(0x401));
-        words.set_bits(96, bits::<32>(1 + random() % 18));
-        uut.post_command.next = words;
+        let mut words = uut.post_command.next.words;
+        words.set_bits(0, bits::<32>(if random() % 2 == 0 { 0x401 } else { 1 }));
+        words.set_bits(32, bits::<32>(random() % 2_000));
+        words.set_bits(64, bits::<32>(random() % 2_000));
+        words.set_bits(96, bits::<32>(1 + random() % if random() % 2 == 0 { 18 } else { 700 }));
+        uut.post_command.next.words = words;
+        uut.post_command.next.domain = bits(2);
+        uut.send.next.domain = bits(2);
+        uut.send.next.mtu = bits(8);
+        uut.region.next.domain = bits(2);
+        uut.region.next.valid = random() % 64 != 0;
+        uut.region.next.rights = bits(31);
+        uut.region.next.address = bits(0);
+        uut.region.next.bytes = bits(5_000);
+        uut.fault_valid.next = random() % 256 == 0;
+        uut.fault.next.sequence = bits(random() % 8);
+        uut.reading.next = bits(0);
+        uut.show_pair.next = bits(cycle % 16);
         uut.send.next.window = bits(0);
         uut.send.next.up = random() % 16 != 0;
         uut.send.next.sequence = bits(0);
@@ -187,11 +298,11 @@ fn net_counters() {
 
 #[test]
 fn receiver() {
-    check_with(Receiver::default(), 4_000, |uut, random, _| {
+    check_with(Receiver::default(), 4_000, |uut, random, cycle| {
         let mut frame = uut.checked.next;
         if random() % 2 == 0 {
             frame.cause = bits(0);
-            frame.opcode = bits(if random() % 4 == 0 { 0x11 } else { 0x0a });
+            frame.opcode = bits([0x11, 0x0a, 0x0a, 0x0a, 0x06, 0x07, 0x08, 0x0c][random() as usize % 8]);
             frame.queue_pair = bits(random() % 16);
             frame.ip = bits(random() % 2);
             frame.sequence = bits(random() % 3);
@@ -199,8 +310,19 @@ fn receiver() {
                 bits::<224>(random() & 0xffff_ffff) << 160 | bits::<224>(frame.bytes.to_u64()) << 96;
         }
         uut.checked.next = frame;
-        uut.receive_ip.next = bits(random() % 2);
-        uut.expected.next = bits(random() % 2);
+        uut.receive.next.up = random() % 8 != 0;
+        uut.receive.next.ip = bits(random() % 2);
+        uut.receive.next.expected = bits(random() % 2);
+        uut.receive.next.mtu = bits(8);
+        uut.region.next.valid = random() % 8 != 0;
+        uut.region.next.key = bits(0);
+        uut.region.next.address = bits(0);
+        uut.region.next.domain = uut.receive.next.domain;
+        uut.ups.next = bits(0xffff & !(1 << (random() % 64)));
+        // A message is looked at whose row was written.
+        if frame.opcode == bits::<8>(7) || frame.opcode == bits::<8>(8) {
+            uut.checked_valid.next = cycle > 2_000;
+        }
     });
 }
 

@@ -2,20 +2,21 @@
 
 use super::requester::code;
 use super::{
-    counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameTurns, NetCounters, PayloadWriter,
-    QueuePairs, Receiver, Requester,
+    counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue, FrameTurns, NetCounters,
+    PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, Requester,
 };
 use crate::host::registers::network::NetControl;
-use crate::ports::{LineWrite, StreamIn, StreamOut};
+use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut};
 use crate::prelude::*;
 
 /// A network interface for RoCEv2: puts of the host leave as frames, and frames of peers are written to memory.
 ///
 /// 1. It has an AXI4-Stream pair of its own, and takes every beat that is offered: what finds no room is dropped.
-/// 2. A put is posted, sent and repeated as [`Requester`] says, and its frame built as [`FrameBuilder`] says.
+/// 2. A put is posted, sent and repeated as [`Requester`] says: its frames wait in [`FrameQueue`], their payloads are read by [`PayloadReader`], and
+///    [`FrameBuilder`] builds them.
 /// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]), and its payload written ([`PayloadWriter`]).
 /// 4. What came is answered when it is in memory ([`Acknowledge`]).
-/// 5. To memory it is one requester, which writes.
+/// 5. To memory it is one requester. It writes and reads in regions alone ([`RegionTable`]).
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct NetInterface {
     /// Rising-edge clock.
@@ -30,12 +31,17 @@ pub struct NetInterface {
     pub tx: StreamOut,
     /// To memory.
     pub write: LineWrite,
+    /// To memory.
+    pub read: LineRead,
     /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
     pub events: Signal<Out, Bits<21>>,
     pairs: QueuePairs,
+    regions: RegionTable,
     requester: Requester,
     acknowledge: Acknowledge,
     turns: FrameTurns,
+    queue: FrameQueue,
+    reader: PayloadReader,
     builder: FrameBuilder,
     buffer: FrameBuffer,
     check: FrameCheck,
@@ -62,7 +68,8 @@ impl Logic for NetInterface {
         connect!(self.control.state_refused, self.pairs.state_refused);
         connect!(self.control.downs, self.pairs.downs);
         connect!(self.pairs.ups, self.requester.ups);
-        connect!(self.pairs.ups, self.acknowledge.ups);
+        connect!(self.pairs.answers, self.acknowledge.ups);
+        connect!(self.pairs.ups, self.receiver.ups);
         connect!(self.pairs.errors, self.requester.errors);
         connect!(self.pairs.opens, self.requester.opens);
         connect!(self.pairs.opens, self.acknowledge.opens);
@@ -73,6 +80,21 @@ impl Logic for NetInterface {
         connect!(self.requester.fails, self.pairs.fails);
         connect!(self.requester.fails_pair, self.pairs.fails_pair);
         connect!(self.requester.listed, self.pairs.listed);
+        connect!(self.receiver.closes, self.pairs.closes);
+        self.pairs.closes_pair.next = self.receiver.receive_pair.val();
+        connect!(self.acknowledge.closed, self.pairs.closed);
+        self.pairs.closed_pair.next = self.acknowledge.send_pair.val();
+        self.requester.show_pair.next = self.control.table.pair.val();
+        connect!(self.requester.show_waits, self.pairs.show_waits);
+        connect!(self.requester.shown, self.pairs.shown);
+
+        // Regions
+        connect!(self.control.regions, self.regions.table);
+        connect!(self.requester.looks, self.regions.sends);
+        connect!(self.requester.region_index, self.regions.send_index);
+        connect!(self.regions.send, self.requester.region);
+        connect!(self.receiver.region_index, self.regions.receive_index);
+        connect!(self.regions.receive, self.receiver.region);
         self.pairs.quiet.next =
             self.receiver.idle.val() && self.writer.idle.val() && self.acknowledge.idle.val();
 
@@ -85,15 +107,17 @@ impl Logic for NetInterface {
         connect!(self.pairs.send, self.requester.send);
         connect!(self.pairs.send, self.acknowledge.send);
         // An answer looks at it when a frame can begin: while the link stalls the host may.
-        self.acknowledge.row_free.next = !self.requester.sends.val() && self.builder.head_ready.val();
+        self.acknowledge.row_free.next = !self.requester.sends.val() && self.queue.push_ready.val();
 
         // Sending
         connect!(self.control.window, self.requester.window);
         connect!(self.control.timeout, self.requester.timeout);
         connect!(self.control.retries, self.requester.retries);
         connect!(self.control.post, self.requester.post);
-        connect!(self.control.post_pair, self.requester.post_pair);
-        self.requester.post_command.next = self.control.stage.val().get_bits::<256>(0);
+        self.requester.post_command.next.words = self.control.stage.val().get_bits::<256>(0);
+        self.requester.post_command.next.pair = self.control.post_pair.val();
+        self.requester.post_command.next.region = self.control.post_region.val();
+        self.requester.post_command.next.domain = self.control.post_domain.val();
         self.control.post_refused.next = !self.requester.has_room.val();
         connect!(self.control.completed, self.requester.completed);
         connect!(self.control.code, self.requester.completed_code);
@@ -103,14 +127,25 @@ impl Logic for NetInterface {
         connect!(self.acknowledge.head_valid, self.turns.answer_valid);
         connect!(self.acknowledge.head, self.turns.answer);
         connect!(self.turns.answer_taken, self.acknowledge.head_taken);
-        connect!(self.turns.head_valid, self.builder.head_valid);
-        connect!(self.turns.head, self.builder.head);
-        self.turns.head_ready.next = self.builder.head_ready.val();
-        self.requester.head_ready.next = self.builder.head_ready.val();
-        connect!(self.requester.line_valid, self.builder.line_valid);
-        connect!(self.requester.line_data, self.builder.line_data);
-        self.requester.line_ready.next = self.builder.line_ready.val();
-        self.builder.line_error.next = false;
+        connect!(self.turns.head_valid, self.queue.push_valid);
+        connect!(self.turns.head, self.queue.push);
+        self.turns.head_ready.next = self.queue.push_ready.val();
+        // A packet needs room for both: its headers and its payload.
+        self.requester.head_ready.next = self.queue.push_ready.val() && self.reader.source_ready.val();
+        self.reader.source_valid.next = self.requester.head_valid.val();
+        connect!(self.requester.source, self.reader.source);
+        connect!(self.reader.fault_valid, self.requester.fault_valid);
+        connect!(self.requester.fault_ready, self.reader.fault_ready);
+        connect!(self.reader.fault, self.requester.fault);
+        connect!(self.reader.pairs, self.requester.reading);
+        connect!(self.read, self.reader.read);
+        connect!(self.queue.pop_valid, self.builder.head_valid);
+        connect!(self.queue.pop, self.builder.head);
+        connect!(self.builder.head_ready, self.queue.pop_ready);
+        connect!(self.reader.line_valid, self.builder.line_valid);
+        connect!(self.reader.line_data, self.builder.line_data);
+        connect!(self.reader.line_error, self.builder.line_error);
+        connect!(self.builder.line_ready, self.reader.line_ready);
         connect!(self.tx.tvalid, self.builder.tx_tvalid);
         connect!(self.tx.tready, self.builder.tx_tready);
         connect!(self.tx.tdata, self.builder.tx_tdata);
@@ -151,10 +186,10 @@ impl Logic for NetInterface {
         connect!(self.receiver.checked_take, self.check.checked_take);
         connect!(self.receiver.receives, self.pairs.receives);
         connect!(self.receiver.receive_pair, self.pairs.receive_pair);
-        connect!(self.pairs.receive_up, self.receiver.receive_up);
-        connect!(self.pairs.receive_ip, self.receiver.receive_ip);
-        connect!(self.pairs.expected, self.receiver.expected);
+        connect!(self.pairs.receive, self.receiver.receive);
         connect!(self.receiver.received, self.pairs.received);
+        connect!(self.receiver.next_expected, self.pairs.next_expected);
+        connect!(self.acknowledge.pending, self.receiver.pending);
         connect!(self.receiver.place_valid, self.writer.place_valid);
         connect!(self.receiver.place, self.writer.place);
         connect!(self.writer.place_ready, self.receiver.place_ready);

@@ -1,7 +1,7 @@
 //! Two interfaces, each other's peers.
 
 use super::super::testing::frame;
-use super::super::{state, word, FrameHead, NetIdentity};
+use super::super::{region_word, right, state, word, FrameHead, NetIdentity};
 use super::*;
 use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick};
 use rand::Rng;
@@ -12,7 +12,10 @@ const WINDOW: [u32; 2] = [0x2_0000, 0x5_0000];
 const WINDOW_BYTES: u32 = 0x1000;
 /// The queue pairs: node 0 has number 3, node 1 number 12.
 const PAIR: [u64; 2] = [3, 12];
+/// Region 1: peers may write the window, and commands read it.
 const KEY: u32 = 0x1234_0001;
+/// The domain of all.
+const DOMAIN: u64 = 6;
 
 fn identity(node: usize) -> NetIdentity {
     NetIdentity {
@@ -27,6 +30,8 @@ struct Node {
     uut: NetInterface,
     memory: BTreeMap<u32, u8>,
     outstanding: VecDeque<u64>,
+    /// Lines that are being read: tag, line.
+    reads: Vec<(u64, u32)>,
     /// Frames that were sent, and the one that is being sent.
     sent: Vec<Vec<u8>>,
     partial: Vec<u8>,
@@ -48,6 +53,7 @@ impl Node {
         uut.control.enable.next = true;
         let peers = identity(peer);
         let words = [
+            (word::STATE, DOMAIN << 12 | 1 << 16),
             (word::REMOTE, PAIR[peer]),
             (word::MAC_LOW, peers.mac.to_u64() & 0xffff_ffff),
             (word::MAC_HIGH, peers.mac.to_u64() >> 32),
@@ -70,6 +76,23 @@ impl Node {
             tick!(uut);
         }
         uut.control.table.write.next = false;
+        let rights = right::REMOTE_WRITE | right::LOCAL_READ;
+        let region = [
+            (region_word::RIGHTS, 1 | DOMAIN << 4 | u64::from(rights)),
+            (region_word::ADDRESS, WINDOW[node].into()),
+            (region_word::BYTES, WINDOW_BYTES.into()),
+            (region_word::KEY, KEY.into()),
+        ];
+        for (word, value) in region {
+            uut.control.regions.write.next = true;
+            uut.control.regions.pair.next = 1.into();
+            uut.control.regions.word.next = word.into();
+            uut.control.regions.value.next = value.into();
+            settle(&mut uut);
+            assert!(!uut.control.regions.waits.val() && !uut.control.regions.refused.val());
+            tick!(uut);
+        }
+        uut.control.regions.write.next = false;
         uut.control.set_state.next = true;
         uut.control.state_pair.next = PAIR[node].into();
         uut.control.new_state.next = state::UP.into();
@@ -82,6 +105,7 @@ impl Node {
             uut,
             memory: BTreeMap::new(),
             outstanding: VecDeque::new(),
+            reads: vec![],
             sent: vec![],
             partial: vec![],
             performed: 0,
@@ -108,6 +132,8 @@ impl Node {
         uut.rx.tlast.next = last;
         uut.control.post.next = post.is_some();
         uut.control.post_pair.next = 12.into();
+        uut.control.post_region.next = 1.into();
+        uut.control.post_domain.next = DOMAIN.into();
         if let Some(words) = post {
             uut.control.post_pair.next = u64::from(words[15]).into();
             uut.control.stage.next =
@@ -119,6 +145,14 @@ impl Node {
             .then(|| self.outstanding.remove(rng.gen_range(0..self.outstanding.len())).unwrap());
         uut.write.written_valid.next = done.is_some();
         uut.write.written_tag.next = done.unwrap_or(0).into();
+        uut.read.ready.next = rng.gen_bool(0.7);
+        let answered = (!self.reads.is_empty() && rng.gen_bool(0.5))
+            .then(|| self.reads.swap_remove(rng.gen_range(0..self.reads.len())));
+        uut.read.response_valid.next = answered.is_some();
+        uut.read.response_tag.next = answered.map_or(0, |read| read.0).into();
+        let line = answered.map_or(0, |read| read.1);
+        let data = std::array::from_fn(|i| source(line * 64 + i as u32));
+        uut.read.response_data.next = line_to_bits(&data);
         settle(uut);
         let mut gone = None;
         if uut.tx.tvalid.val() && uut.tx.tready.val() {
@@ -135,6 +169,9 @@ impl Node {
                 self.memory.insert(line * 64 + i, data[i as usize]);
             }
             self.outstanding.push_back(uut.write.tag.val().to_u64());
+        }
+        if uut.read.valid.val() && uut.read.ready.val() {
+            self.reads.push((uut.read.tag.val().to_u64(), uut.read.line.val().to_u64() as u32));
         }
         self.performed += usize::from(uut.writer.performed.val());
         let cause = match uut.receiver.cause.val().to_u64() {
@@ -163,6 +200,11 @@ impl Node {
     }
 }
 
+/// Bytes of memory that commands read: they are not those that peers write.
+fn source(address: u32) -> u8 {
+    (address.wrapping_mul(0x9e37_79b1) >> 11) as u8
+}
+
 /// Data, keep, last.
 type Beat = ([u8; 64], u64, bool);
 
@@ -188,9 +230,9 @@ fn put(remote: u32, bytes: &[u8], pair: u64) -> [u32; 16] {
 }
 
 /// Both nodes put bytes into each other's memory, at once, over wires that lose and repeat so many of 100 frames. Gives the nodes, and the places and
-/// payloads of the puts of each.
+/// payloads of the puts of each, half of which are of up to `long` bytes of memory if it is not 0.
 #[allow(clippy::type_complexity)]
-fn put_both_ways(puts: usize, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, Vec<u8>)>; 2]) {
+fn put_both_ways(puts: usize, long: u32, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, Vec<u8>)>; 2]) {
     let mut rng = random("net_interface");
     let mut nodes = [Node::new(0), Node::new(1)];
     let mut wires: [VecDeque<Beat>; 2] = Default::default();
@@ -206,12 +248,22 @@ fn put_both_ways(puts: usize, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, 
             let peer = 1 - node;
             let mut post = None;
             if payloads[node].len() < puts && !nodes[node].busy() && rng.gen_bool(0.2) {
-                let bytes: Vec<u8> = (0..rng.gen_range(1..=16)).map(|_| rng.gen()).collect();
-                let offset = rng.gen_range(0..=WINDOW_BYTES - bytes.len() as u32);
+                let from_memory = long > 0 && rng.gen_bool(0.5);
+                let length = rng.gen_range(1..=if from_memory { long } else { 16 });
+                let local = WINDOW[node] + rng.gen_range(0..=WINDOW_BYTES - length);
+                let bytes: Vec<u8> = match from_memory {
+                    true => (local..local + length).map(source).collect(),
+                    false => (0..length).map(|_| rng.gen()).collect(),
+                };
+                let offset = rng.gen_range(0..=WINDOW_BYTES - length);
                 for (i, byte) in bytes.iter().enumerate() {
                     expected[peer].insert(WINDOW[peer] + offset + i as u32, *byte);
                 }
-                post = Some(put(WINDOW[node] + offset, &bytes, PAIR[node]));
+                let mut words = put(WINDOW[node] + offset, &bytes, PAIR[node]);
+                if from_memory {
+                    [words[0], words[2]] = [1, local];
+                }
+                post = Some(words);
                 payloads[node].push((offset, bytes));
             }
             let beat = if rng.gen_bool(0.6) { wires[node].pop_front() } else { None };
@@ -233,7 +285,9 @@ fn put_both_ways(puts: usize, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, 
     }
     for node in 0..2 {
         assert_eq!(nodes[node].memory, expected[node]);
-        assert_eq!((nodes[node].performed, nodes[node].completed), (puts, puts), "each once");
+        let packets: usize = payloads[node].iter().map(|(_, bytes)| bytes.len().div_ceil(256)).sum();
+        assert_eq!(nodes[node].completed, puts);
+        assert_eq!(nodes[1 - node].performed, packets, "each packet once");
         let lost = nodes[node].dropped.keys().all(|cause| loss + repeat > 0 && *cause >= 10);
         assert!(lost && nodes[node].failed.is_empty(), "{:?}", nodes[node].dropped);
     }
@@ -242,7 +296,7 @@ fn put_both_ways(puts: usize, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, 
 
 #[test]
 fn puts_arrive() {
-    let (nodes, payloads) = put_both_ways(30, 0, 0);
+    let (nodes, payloads) = put_both_ways(30, 0, 0, 0);
     for node in 0..2 {
         let peer = 1 - node;
         // The frames, byte by byte; the sequence numbers go round.
@@ -294,10 +348,16 @@ fn puts_arrive() {
 /// Each put once, whatever is lost and repeated.
 #[test]
 fn puts_arrive_once_over_a_bad_wire() {
-    let (nodes, _) = put_both_ways(12, 15, 10);
+    let (nodes, _) = put_both_ways(12, 600, 15, 10);
     for node in nodes {
         assert!(node.sent.len() > 24, "{} frames", node.sent.len());
     }
+}
+
+/// Puts of several packets, and their order.
+#[test]
+fn long_puts_arrive() {
+    put_both_ways(8, 1_500, 0, 0);
 }
 
 #[test]
@@ -314,14 +374,16 @@ fn puts_that_cannot_be() {
         (put(here, &[0; 17], PAIR[0]), 0x84),
         (put(here, &bytes, 4), 0x88),
     ];
+    let mut codes: Vec<u64> = cases.iter().map(|case| case.1).collect();
     for (words, _) in cases {
         node.cycle(None, Some(words), &mut rng);
         for _ in 0..20 {
             node.cycle(None, None, &mut rng);
         }
     }
-    // Operations that are not there, and one without its bytes.
-    for command in [0, 2, 1, 5 | 1 << 10] {
+    // Operations that are not there, bytes that no region has, and a reserved bit.
+    for (command, code) in [(0, 0x80), (2, 0x80), (5 | 1 << 10, 0x80), (1, 0x82), (1 | 1 << 11, 0x8a)] {
+        codes.push(code);
         let mut words = put(here, &bytes, PAIR[0]);
         words[0] = command;
         node.cycle(None, Some(words), &mut rng);
@@ -329,18 +391,32 @@ fn puts_that_cannot_be() {
             node.cycle(None, None, &mut rng);
         }
     }
-    let mut codes: Vec<u64> = cases.iter().map(|case| case.1).collect();
-    codes.extend([0x80; 4]);
     assert_eq!(node.failed, codes);
     assert!(node.sent.is_empty() && node.partial.is_empty());
 }
 
-/// Frames that are not for a queue pair, that it does not expect, or that are broken: nothing is written.
-#[test]
-fn frames_that_are_dropped() {
-    let mut rng = random("net_interface");
-    let mut node = Node::new(1);
-    let good = |sequence: u64| FrameHead {
+/// Sends frames to a node, and gives it time to judge each.
+fn feed(node: &mut Node, bytes: &[u8], rng: &mut rand_chacha::ChaCha8Rng) {
+    let beats = bytes.chunks(64).count();
+    for (index, part) in bytes.chunks(64).enumerate() {
+        let mut data = [0; 64];
+        data[..part.len()].copy_from_slice(part);
+        node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, rng);
+    }
+    // Sixteen bytes are judged in a cycle.
+    for _ in 0..90 + bytes.len() / 12 {
+        node.cycle(None, None, rng);
+    }
+}
+
+/// RETH: address, key, length.
+fn reth(address: u64, key: u32, length: u32) -> Bits<224> {
+    bits::<224>(address) << 160 | bits::<224>(key.into()) << 128 | bits::<224>(length.into()) << 96
+}
+
+/// A WRITE of 8 bytes to node 1.
+fn write(sequence: u64) -> FrameHead {
+    FrameHead {
         queue_pair: PAIR[0].into(),
         mac: identity(1).mac,
         ip: identity(1).ip,
@@ -348,41 +424,33 @@ fn frames_that_are_dropped() {
         acknowledge: true,
         remote: PAIR[1].into(),
         sequence: sequence.into(),
-        extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(8) << 96,
+        extension: reth(WINDOW[1].into(), KEY, 8),
         extension_words: 4.into(),
         bytes: 8.into(),
-    };
+    }
+}
+
+/// Frames that are not for a queue pair, that it does not expect, or that are broken: nothing is written.
+#[test]
+fn frames_that_are_dropped() {
+    let mut rng = random("net_interface");
+    let mut node = Node::new(1);
     let expected = 0xff_fff0;
-    let high = FrameHead { extension: good(0).extension | bits::<224>(1) << 192, ..good(expected) };
-    let longer = FrameHead {
-        extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(9) << 96,
-        ..good(expected)
-    };
-    // The last byte would have address 2^32.
-    let behind =
-        FrameHead { extension: bits::<224>(0xffff_fff9) << 160 | bits::<224>(8) << 96, ..good(expected) };
-    // A payload of more bytes than a packet has
-    let reth = bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(4_097) << 96;
-    let too_long = frame(&FrameHead { extension: reth, ..good(expected) }, &identity(0), &[0x55; 4_097]);
     let from = |head: FrameHead, who: NetIdentity| frame(&head, &who, b"12345678");
+    let good = write(expected);
     let peer = identity(0);
-    let mut broken = from(good(expected), peer);
+    let mut broken = from(good, peer);
     broken[75] ^= 4;
     let frames = [
         // Too early, and again: no payload is written.
-        (10, from(good(expected + 1), peer)),
-        (11, from(good(expected - 1), peer)),
-        (9, from(FrameHead { opcode: 6.into(), ..good(expected) }, peer)),
-        (9, from(high, peer)),
-        (9, from(longer, peer)),
-        (9, from(behind, peer)),
-        (9, too_long),
-        (8, from(FrameHead { remote: PAIR[0].into(), ..good(expected) }, peer)),
-        (8, from(FrameHead { remote: (PAIR[1] + 16).into(), ..good(expected) }, peer)),
-        (8, from(good(expected), NetIdentity { ip: 7.into(), ..peer })),
-        (4, from(FrameHead { ip: 7.into(), ..good(expected) }, peer)),
+        (10, from(write(expected + 1), peer)),
+        (11, from(write(expected - 1), peer)),
+        (8, from(FrameHead { remote: PAIR[0].into(), ..good }, peer)),
+        (8, from(FrameHead { remote: (PAIR[1] + 16).into(), ..good }, peer)),
+        (8, from(good, NetIdentity { ip: 7.into(), ..peer })),
+        (4, from(FrameHead { ip: 7.into(), ..good }, peer)),
         (6, broken),
-        (0, from(good(expected), peer)),
+        (0, from(good, peer)),
     ];
     let mut counts = BTreeMap::new();
     for (cause, bytes) in &frames {
@@ -390,20 +458,99 @@ fn frames_that_are_dropped() {
             *counts.entry(*cause).or_insert(0) += 1;
         }
         assert!(node.memory.is_empty(), "before the good one");
-        let beats = bytes.chunks(64).count();
-        for (index, part) in bytes.chunks(64).enumerate() {
-            let mut data = [0; 64];
-            data[..part.len()].copy_from_slice(part);
-            node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, &mut rng);
-        }
-        // Sixteen bytes are judged in a cycle.
-        for _ in 0..60 + bytes.len() / 12 {
-            node.cycle(None, None, &mut rng);
-        }
+        feed(&mut node, bytes, &mut rng);
     }
     assert_eq!((node.dropped.clone(), node.performed), (counts, 1));
     let written: Vec<u8> = (0..8).map(|i| node.memory[&(WINDOW[1] + i)]).collect();
     assert_eq!((written.as_slice(), node.memory.len()), (&b"12345678"[..], 8));
+}
+
+/// Requests that cannot be, or may not ([`WriteCheck`](super::super::WriteCheck)): each gets its NAK behind the ACK of what came before, nothing is written, and the queue pair takes
+/// nothing more.
+#[test]
+fn frames_that_are_refused() {
+    let window = u64::from(WINDOW[1]);
+    let good = write(0xff_fff1);
+    let with = |extension| FrameHead { extension, ..good };
+    let plain = |opcode: u64| FrameHead {
+        opcode: opcode.into(),
+        extension: bits::<224>(0),
+        extension_words: 0.into(),
+        ..good
+    };
+    let first = |length: u32, bytes: u64| FrameHead {
+        opcode: 6.into(),
+        bytes: bytes.into(),
+        ..with(reth(window, KEY, length))
+    };
+    let cases = [
+        // Nothing has begun; another key; a message that does not fit.
+        (0x61, plain(8)),
+        (0x62, with(reth(window, KEY ^ 0x100, 8))),
+        (0x62, first(WINDOW_BYTES + 1, 256)),
+    ];
+    for (number, (syndrome, head)) in cases.into_iter().enumerate() {
+        let mut rng = random("net_interface");
+        let mut node = Node::new(1);
+        let send = |node: &mut Node, head: &FrameHead, rng: &mut rand_chacha::ChaCha8Rng| {
+            feed(node, &frame(head, &identity(0), &vec![0x55; head.bytes.index()]), rng)
+        };
+        send(&mut node, &write(0xff_fff0), &mut rng);
+        assert_eq!(node.memory.len(), 8);
+        send(&mut node, &head, &mut rng);
+        // Right, but too late
+        send(&mut node, &good, &mut rng);
+        for _ in 0..100 {
+            node.cycle(None, None, &mut rng);
+        }
+        assert_eq!((node.memory.len(), node.performed), (8, 1), "case {number}");
+        assert_eq!(node.dropped, BTreeMap::from([(8, 1), (9, 1)]), "case {number}");
+        assert_eq!(node.uut.pairs.errors.val().to_u64(), 1 << PAIR[1], "case {number}");
+        let answers: Vec<(u8, u8)> = node.sent.iter().map(|bytes| (bytes[53], bytes[54])).collect();
+        assert_eq!(answers, [(0xf0, 0x1f), (0xf1, syndrome)], "case {number}");
+    }
+}
+
+/// A message without bytes is taken whatever its key is; a region that goes away in the midst of a message ends it.
+#[test]
+fn regions_count_for_each_packet() {
+    let mut rng = random("net_interface");
+    let mut node = Node::new(1);
+    let good = write(0xff_fff0);
+    let window = u64::from(WINDOW[1]);
+    let heads = [
+        FrameHead { bytes: 0.into(), extension: reth(7, 7, 0), ..good },
+        FrameHead {
+            sequence: 0xff_fff1.into(),
+            opcode: 6.into(),
+            bytes: 256.into(),
+            extension: reth(window, KEY, 600),
+            ..good
+        },
+        FrameHead {
+            sequence: 0xff_fff2.into(),
+            opcode: 7.into(),
+            bytes: 256.into(),
+            extension: 0.into(),
+            extension_words: 0.into(),
+            ..good
+        },
+    ];
+    for (number, head) in heads.iter().enumerate() {
+        if number == 2 {
+            node.uut.control.regions.write.next = true;
+            node.uut.control.regions.pair.next = 1.into();
+            node.uut.control.regions.word.next = region_word::RIGHTS.into();
+            node.uut.control.regions.value.next = (1 | DOMAIN << 4).into();
+            node.cycle(None, None, &mut rng);
+            node.uut.control.regions.write.next = false;
+        }
+        feed(&mut node, &frame(head, &identity(0), &vec![0x55; head.bytes.index()]), &mut rng);
+    }
+    assert_eq!((node.memory.len(), node.performed), (256, 1));
+    let answers: Vec<(u8, u8, u8)> =
+        node.sent.iter().map(|bytes| (bytes[53], bytes[54], bytes[57])).collect();
+    assert_eq!(answers, [(0xf0, 0x1f, 1), (0xf1, 0x1f, 1), (0xf2, 0x62, 1)]);
 }
 
 /// While the link takes nothing, with a frame that waits to be sent, puts and answers behind it, the host reads and writes the table.
@@ -412,21 +559,7 @@ fn the_host_gets_through_while_the_link_stalls() {
     let mut rng = random("net_interface");
     let mut node = Node::new(1);
     node.stalls = true;
-    let bytes = |sequence: u64| {
-        let head = FrameHead {
-            queue_pair: PAIR[0].into(),
-            mac: identity(1).mac,
-            ip: identity(1).ip,
-            opcode: 0x0a.into(),
-            acknowledge: true,
-            remote: PAIR[1].into(),
-            sequence: sequence.into(),
-            extension: bits::<224>(WINDOW[1].into()) << 160 | bits::<224>(8) << 96,
-            extension_words: 4.into(),
-            bytes: 8.into(),
-        };
-        frame(&head, &identity(0), b"12345678")
-    };
+    let bytes = |sequence: u64| frame(&write(sequence), &identity(0), b"12345678");
     for sequence in 0..4 {
         let bytes = bytes(0xff_fff0 + sequence);
         let beats = bytes.chunks(64).count();

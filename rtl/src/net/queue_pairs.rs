@@ -1,6 +1,7 @@
 //! The table of the queue pairs.
 
-use crate::host::registers::network::PairAccess;
+use super::RequestRow;
+use crate::host::registers::network::TableAccess;
 use crate::prelude::*;
 
 /// Queue pairs that there are.
@@ -8,7 +9,8 @@ pub const QUEUE_PAIRS: usize = 16;
 
 /// Words of a row of the table.
 pub mod word {
-    /// Bits 3:0: its state, as in [`state`](super::state). It is not written.
+    /// Bits 3:0: its state, as in [`state`](super::state), which is not written. Bits 15:12: its domain; bits 18:16: the MTU, as verbs number it: 1 for 256
+    /// bytes to 5 for 4,096, else as 1; bits 28:24: READs and atomic operations that the peer takes at once.
     pub const STATE: u64 = 0;
     /// The peer's queue pair, 24 bits.
     pub const REMOTE: u64 = 1;
@@ -32,6 +34,14 @@ pub mod word {
     pub const SEND: u64 = 10;
     /// Packet sequence number of the packet that is expected.
     pub const EXPECT: u64 = 11;
+    /// The oldest packet that is not acknowledged; this and the words behind it are not written.
+    pub const OLDEST: u64 = 12;
+    /// Behind the highest packet that was ever sent.
+    pub const TOP: u64 = 13;
+    /// Commands that are under way.
+    pub const ENTRIES: u64 = 14;
+    /// Time-outs since the oldest packet moved.
+    pub const RETRIES: u64 = 15;
 }
 
 /// States of a queue pair, for QP_COMMAND.
@@ -40,6 +50,8 @@ pub mod state {
     pub const RESET: u64 = 0;
     /// It works.
     pub const UP: u64 = 1;
+    /// It takes nothing, and has a NAK to send behind which it goes to ERROR.
+    pub const CLOSING: u64 = 2;
     /// It takes and sends nothing; its commands end.
     pub const ERROR: u64 = 3;
 }
@@ -49,6 +61,10 @@ pub mod state {
 pub struct SendPair {
     /// It is up.
     pub up: Bit,
+    /// Its domain.
+    pub domain: Bits<4>,
+    /// Logarithm of the bytes of the MTU: 8 to 12.
+    pub mtu: Bits<4>,
     /// The peer's queue pair.
     pub remote: Bits<24>,
     /// The peer's MAC.
@@ -67,18 +83,31 @@ pub struct SendPair {
     pub sequence: Bits<24>,
 }
 
+/// What the receiver needs of a queue pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReceivePair {
+    /// It is up.
+    pub up: Bit,
+    /// Its domain.
+    pub domain: Bits<4>,
+    /// Logarithm of the bytes of the MTU: 8 to 12.
+    pub mtu: Bits<4>,
+    /// The peer's IPv4 address.
+    pub ip: Bits<32>,
+    /// Packet sequence number of the packet that is expected.
+    pub expected: Bits<24>,
+}
+
 /// The queue pairs: 16 rows of words, and their states.
 ///
 /// 1. The host writes words of a row (`table.write`) while its queue pair is in RESET; else the write has no effect, and `refused` is high in its cycle.
 ///    It reads them (`table.read`) at any time: `answer` is the word from the next cycle on. With `waits` the access is not done in this cycle,
 ///    and comes again: a sequence number of another queue pair is being counted, or the sender or the receiver reads.
-/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP to ERROR, and from ERROR to RESET when it is not `listed` and `quiet` is high:
-///    it has no command and no write to memory left. Other changes are refused (`state_refused`, in the same cycle). `fails` takes one that is up to
-///    ERROR.
-/// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive_up`, `receive_ip` and `expected` answer `receive_pair` while
-///    `receives` is.
-/// 4. `received`: the next packet that is expected of `receive_pair` has the next sequence number. It comes for a queue pair that is up, or was up
-///    in the cycle before.
+/// 2. `set_state` takes a queue pair from RESET to UP (`opens`), from UP or CLOSING to ERROR, and from ERROR to RESET when it is not `listed` and `quiet`
+///    is high: it has no command and no write to memory left. Other changes are refused (`state_refused`, in the same cycle). `fails` takes one
+///    that is up to ERROR, `closes` one that is up to CLOSING, and `closed` one from there to ERROR.
+/// 3. `send` answers `send_pair` in the same cycle while `sends` is high; `receive` answers `receive_pair` while `receives` is.
+/// 4. `received`: the next packet that is expected of `receive_pair` is `next_expected`.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct QueuePairs {
     /// Rising-edge clock.
@@ -86,7 +115,7 @@ pub struct QueuePairs {
     /// Synchronous reset, active high: no queue pair is up.
     pub reset: Signal<In, Bit>,
     /// Words of the table, from the host.
-    pub table: PairAccess,
+    pub table: TableAccess,
     /// From the host: a queue pair is to change its state.
     pub set_state: Signal<In, Bit>,
     /// Which one.
@@ -101,12 +130,22 @@ pub struct QueuePairs {
     pub fails: Signal<In, Bit>,
     /// Which one.
     pub fails_pair: Signal<In, Bits<4>>,
+    /// A queue pair takes nothing any more.
+    pub closes: Signal<In, Bit>,
+    /// Which one.
+    pub closes_pair: Signal<In, Bits<4>>,
+    /// Its NAK was sent.
+    pub closed: Signal<In, Bit>,
+    /// Which one.
+    pub closed_pair: Signal<In, Bits<4>>,
     /// Queue pairs that have commands.
     pub listed: Signal<In, Bits<16>>,
     /// No frame that came is under way to memory, or without its answer.
     pub quiet: Signal<In, Bit>,
     /// Queue pairs that are up.
     pub ups: Signal<Out, Bits<16>>,
+    /// Queue pairs that are up or closing.
+    pub answers: Signal<Out, Bits<16>>,
     /// Queue pairs in ERROR.
     pub errors: Signal<Out, Bits<16>>,
     /// Queue pairs that go to ERROR in this cycle.
@@ -121,16 +160,22 @@ pub struct QueuePairs {
     pub receives: Signal<In, Bit>,
     /// The receiver's queue pair.
     pub receive_pair: Signal<In, Bits<4>>,
-    /// It is up.
-    pub receive_up: Signal<Out, Bit>,
-    /// The peer's IPv4 address.
-    pub receive_ip: Signal<Out, Bits<32>>,
-    /// Packet sequence number of the packet that is expected.
-    pub expected: Signal<Out, Bits<24>>,
-    /// It came.
+    /// What it is.
+    pub receive: Signal<Out, ReceivePair>,
+    /// The packet that is expected came.
     pub received: Signal<In, Bit>,
+    /// The packet that is expected now.
+    pub next_expected: Signal<In, Bits<24>>,
+    /// What the requester knows of the queue pair of `table.pair`.
+    pub shown: Signal<In, RequestRow>,
+    /// It does not in this cycle.
+    pub show_waits: Signal<In, Bit>,
     up: Register<Bits<16>>,
+    closing: Register<Bits<16>>,
     error: Register<Bits<16>>,
+    /// Word 0 but for the state, for the sender and for the receiver.
+    settings: RamAsync<Bits<32>, 4>,
+    settings_copy: RamAsync<Bits<32>, 4>,
     /// Words 1 to 9, for the sender.
     #[count(9)]
     words: Vec<RamAsync<Bits<32>, 4>>,
@@ -148,20 +193,28 @@ impl Logic for QueuePairs {
         let column = self.table.word.val();
         let is_up = self.up.q.val().get_bit(row.index());
         let is_error = self.error.q.val().get_bit(row.index());
-        let writes = self.table.write.val() && !is_up && !is_error;
+        let is_closing = self.closing.q.val().get_bit(row.index());
+        let writes = self.table.write.val() && !is_up && !is_error && !is_closing;
         self.table.refused.next = self.table.write.val() && !writes;
 
         // States
         let is_at_work = self.up.q.val().get_bit(self.state_pair.val().index());
         let is_down = self.error.q.val().get_bit(self.state_pair.val().index());
+        let is_ending = self.closing.q.val().get_bit(self.state_pair.val().index());
         let is_free = !self.listed.val().get_bit(self.state_pair.val().index()) && self.quiet.val();
-        let raises =
-            self.set_state.val() && (self.new_state.val() == bits::<4>(state::UP)) && !is_at_work && !is_down;
+        let raises = self.set_state.val()
+            && (self.new_state.val() == bits::<4>(state::UP))
+            && !is_at_work
+            && !is_down
+            && !is_ending;
         let resets = self.set_state.val()
             && (self.new_state.val() == bits::<4>(state::RESET))
             && !is_at_work
+            && !is_ending
             && (!is_down || is_free);
-        let lowers = self.set_state.val() && (self.new_state.val() == bits::<4>(state::ERROR)) && is_at_work;
+        let lowers = self.set_state.val()
+            && (self.new_state.val() == bits::<4>(state::ERROR))
+            && (is_at_work || is_ending);
         self.state_refused.next = self.set_state.val() && !raises && !resets && !lowers;
         self.opens.next = raises;
         let mut falls = bits::<16>(0);
@@ -171,8 +224,16 @@ impl Logic for QueuePairs {
         if lowers {
             falls = falls.replace_bit(self.state_pair.val().index(), true);
         }
-        falls = falls & self.up.q.val();
-        let mut at_work = self.up.q.val() & !falls;
+        if self.closed.val() {
+            falls = falls.replace_bit(self.closed_pair.val().index(), true);
+        }
+        falls = falls & (self.up.q.val() | self.closing.q.val());
+        let mut ends = bits::<16>(0);
+        if self.closes.val() {
+            ends = (bits::<16>(1) << self.closes_pair.val()) & self.up.q.val() & !falls;
+        }
+        self.closing.d.next = (self.closing.q.val() | ends) & !falls;
+        let mut at_work = self.up.q.val() & !falls & !ends;
         let mut failed = self.error.q.val() | falls;
         if raises {
             at_work = at_work.replace_bit(self.state_pair.val().index(), true);
@@ -183,6 +244,7 @@ impl Logic for QueuePairs {
         self.up.d.next = at_work;
         self.error.d.next = failed;
         self.ups.next = self.up.q.val();
+        self.answers.next = self.up.q.val() | self.closing.q.val();
         self.errors.next = self.error.q.val();
         self.downs.next = falls;
 
@@ -194,6 +256,28 @@ impl Logic for QueuePairs {
         let mut receiver_row = row;
         if self.receives.val() {
             receiver_row = self.receive_pair.val();
+        }
+
+        // Word 0
+        self.settings.write_enable.next = writes && !column.any();
+        self.settings.write_address.next = row;
+        self.settings.write_data.next = self.table.value.val();
+        self.settings.read_address.next = sender_row;
+        self.settings_copy.write_enable.next = writes && !column.any();
+        self.settings_copy.write_address.next = row;
+        self.settings_copy.write_data.next = self.table.value.val();
+        self.settings_copy.read_address.next = receiver_row;
+        let set = self.settings.read_data.val();
+        let set_copy = self.settings_copy.read_data.val();
+        self.send.next.domain = set.get_bits::<4>(12);
+        self.send.next.mtu = bits::<4>(8);
+        if set.get_bits::<3>(16).any() && (set.get_bits::<3>(16) < bits::<3>(6)) {
+            self.send.next.mtu = bits::<4>(7) + bit_cast::<4, 3>(set.get_bits::<3>(16));
+        }
+        self.receive.next.domain = set_copy.get_bits::<4>(12);
+        self.receive.next.mtu = bits::<4>(8);
+        if set_copy.get_bits::<3>(16).any() && (set_copy.get_bits::<3>(16) < bits::<3>(6)) {
+            self.receive.next.mtu = bits::<4>(7) + bit_cast::<4, 3>(set_copy.get_bits::<3>(16));
         }
 
         // The sender's words
@@ -226,16 +310,17 @@ impl Logic for QueuePairs {
         self.sequences.write_data.next = self.table.value.val().get_bits::<24>(0);
         let sets_expected = writes && (column == bits::<4>(11));
         self.expects.read_address.next = receiver_row;
-        self.expected.next = self.expects.read_data.val();
+        self.receive.next.expected = self.expects.read_data.val();
         self.expects.write_enable.next = self.received.val() || sets_expected;
         self.expects.write_address.next = row;
         self.expects.write_data.next = self.table.value.val().get_bits::<24>(0);
         if self.received.val() {
             self.expects.write_address.next = self.receive_pair.val();
-            self.expects.write_data.next = self.expects.read_data.val() + bits::<24>(1);
+            self.expects.write_data.next = self.next_expected.val();
         }
         if !column.any() {
-            found = bits::<32>(0).replace_bit(0, is_up || is_error).replace_bit(1, is_error);
+            found =
+                ((set >> 12) << 12).replace_bit(0, is_up || is_error).replace_bit(1, is_error || is_closing);
         }
         if column == bits::<4>(10) {
             found = bit_cast::<32, 24>(self.sequences.read_data.val());
@@ -243,7 +328,20 @@ impl Logic for QueuePairs {
         if column == bits::<4>(11) {
             found = bit_cast::<32, 24>(self.expects.read_data.val());
         }
-        let reads = self.table.read.val() && !self.sends.val() && !self.receives.val();
+        if column == bits::<4>(12) {
+            found = bit_cast::<32, 24>(self.shown.val().oldest);
+        }
+        if column == bits::<4>(13) {
+            found = bit_cast::<32, 24>(self.shown.val().top);
+        }
+        if column == bits::<4>(14) {
+            found = bit_cast::<32, 4>(self.shown.val().entries);
+        }
+        if column == bits::<4>(15) {
+            found = bit_cast::<32, 4>(self.shown.val().retries);
+        }
+        let reads =
+            self.table.read.val() && !self.sends.val() && !self.receives.val() && !self.show_waits.val();
         self.table.waits.next = (self.table.read.val() && !reads) || (sets_expected && self.received.val());
         if reads {
             self.answer.d.next = found;
@@ -254,8 +352,8 @@ impl Logic for QueuePairs {
         self.ips.write_address.next = row;
         self.ips.write_data.next = self.table.value.val();
         self.ips.read_address.next = receiver_row;
-        self.receive_ip.next = self.ips.read_data.val();
-        self.receive_up.next = self.up.q.val().get_bit(self.receive_pair.val().index());
+        self.receive.next.ip = self.ips.read_data.val();
+        self.receive.next.up = self.up.q.val().get_bit(self.receive_pair.val().index());
     }
 }
 
@@ -277,16 +375,21 @@ mod tests {
         let mut answer = None;
         for cycle in 0..30_000 {
             let number = |rng: &mut rand_chacha::ChaCha8Rng| rng.gen_range(0..QUEUE_PAIRS);
-            let (row, word, value) = (number(&mut rng), rng.gen_range(0..12usize), rng.gen::<u32>());
+            let (row, word, value) = (number(&mut rng), rng.gen_range(0..16usize), rng.gen::<u32>());
             let (pair, new_state) = (number(&mut rng), [0, 1, 1, 2, 3][rng.gen_range(0..5)]);
             let (sender, receiver, failing) = (number(&mut rng), number(&mut rng), number(&mut rng));
             let (listed, quiet) = (rng.gen::<u16>() & rng.gen::<u16>(), rng.gen_bool(0.8));
-            let write = rng.gen_bool(0.6);
+            let write = word < 12 && rng.gen_bool(0.6);
             // A queue pair goes up when all of its words were written.
-            let known = (1..12).all(|word| rows[pair][word].is_some());
+            let known = (0..12).all(|word| rows[pair][word].is_some());
             let set = rng.gen_bool(0.2) && (new_state != state::UP || known);
             let fails = states[failing] == state::UP && rng.gen_bool(0.02);
             let received = states[receiver] == state::UP && rng.gen_bool(0.5);
+            let next_expected = rng.gen::<u32>() & 0xff_ffff;
+            let closing = number(&mut rng);
+            let closes = states[closing] == state::UP && closing != failing && rng.gen_bool(0.1);
+            let closed = states[closing] == state::CLOSING && rng.gen_bool(0.1);
+            let show_waits = rng.gen_bool(0.2);
             let (sends, receives) = (rng.gen_bool(0.5), received || rng.gen_bool(0.5));
             let read = !write && rng.gen_bool(0.5);
             uut.sends.next = sends;
@@ -306,6 +409,19 @@ mod tests {
             uut.send_pair.next = (sender as u64).into();
             uut.receive_pair.next = (receiver as u64).into();
             uut.received.next = received;
+            uut.next_expected.next = u64::from(next_expected).into();
+            uut.closes.next = closes;
+            uut.closes_pair.next = (closing as u64).into();
+            uut.closed.next = closed;
+            uut.closed_pair.next = (closing as u64).into();
+            uut.show_waits.next = show_waits;
+            uut.shown.next = RequestRow {
+                oldest: 0x11_1111.into(),
+                top: 0x22_2222.into(),
+                entries: 7.into(),
+                retries: 6.into(),
+                ..Default::default()
+            };
             settle(&mut uut);
             let send = uut.send.val();
             let words = [
@@ -328,14 +444,30 @@ mod tests {
             if sends {
                 assert_eq!(send.up, states[sender] == state::UP);
             }
-            assert_eq!(uut.receive_up.val(), states[receiver] == state::UP);
+            let receive = uut.receive.val();
             if let (true, Some(ip), Some(expected)) = (receives, rows[receiver][4], rows[receiver][11]) {
-                assert_eq!(uut.receive_ip.val().to_u64(), u64::from(ip));
-                assert_eq!(uut.expected.val().to_u64(), u64::from(expected & 0xff_ffff), "cycle {cycle}");
+                assert_eq!(receive.ip.to_u64(), u64::from(ip));
+                assert_eq!(receive.expected.to_u64(), u64::from(expected & 0xff_ffff), "cycle {cycle}");
+            }
+            for (looks, pair, domain, mtu) in
+                [(sends, sender, send.domain, send.mtu), (receives, receiver, receive.domain, receive.mtu)]
+            {
+                if let (true, Some(set)) = (looks, rows[pair][0]) {
+                    assert_eq!(domain.to_u64(), u64::from(set >> 12 & 15));
+                    let code = match set >> 16 & 7 {
+                        code @ 1..=5 => code,
+                        _ => 1,
+                    };
+                    assert_eq!(mtu.to_u64(), u64::from(7 + code));
+                }
+            }
+            if receives {
+                assert_eq!(receive.up, states[receiver] == state::UP);
             }
             let writable = states[row] == state::RESET;
             assert_eq!(uut.table.refused.val(), write && !writable);
-            let waits = write && writable && word == 11 && received || read && (sends || receives);
+            let waits =
+                write && writable && word == 11 && received || read && (sends || receives || show_waits);
             assert_eq!(uut.table.waits.val(), waits);
             refused += usize::from(write && !writable);
             waited += usize::from(waits);
@@ -345,11 +477,16 @@ mod tests {
             }
             if read && !waits {
                 let mask = if word >= 10 { 0xff_ffff } else { u32::MAX };
-                let value = if word == 0 { Some(states[row] as u32) } else { rows[row][word] };
+                let value = match word {
+                    0 => rows[row][0].map(|set| set & !0xfff | states[row] as u32),
+                    12.. => Some([0x11_1111, 0x22_2222, 7, 6][word - 12]),
+                    _ => rows[row][word],
+                };
                 answer = value.map(|value| u64::from(value & mask));
             }
             let allowed = match (states[pair], new_state) {
-                (state::RESET, state::UP | state::RESET) | (state::UP, state::ERROR) => true,
+                (state::RESET, state::UP | state::RESET) => true,
+                (state::UP | state::CLOSING, state::ERROR) => true,
                 (state::ERROR, state::RESET) => listed >> pair & 1 == 0 && quiet,
                 _ => false,
             };
@@ -362,12 +499,21 @@ mod tests {
             if set && allowed && new_state == state::ERROR {
                 downs |= 1 << pair;
             }
+            if closed {
+                downs |= 1 << closing;
+            }
             assert_eq!(uut.downs.val().to_u64(), downs);
-            if write && writable && !waits && word > 0 {
+            if write && writable && !waits {
                 rows[row][word] = Some(value);
             }
             if received {
-                rows[receiver][11] = rows[receiver][11].map(|sequence| sequence.wrapping_add(1));
+                rows[receiver][11] = Some(next_expected);
+            }
+            if closes {
+                states[closing] = state::CLOSING;
+            }
+            if closed {
+                states[closing] = state::ERROR;
             }
             if set && allowed {
                 states[pair] = new_state;

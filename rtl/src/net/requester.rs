@@ -1,6 +1,9 @@
 //! What sends commands, and repeats what is lost.
 
-use super::{FrameHead, PeerAnswer, PutCheck, RequestRow, RetryTimers, SendPair, WorkTable};
+use super::{
+    CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
+    PostedCommand, Region, RegionCheck, RequestRow, RetryTimers, SendPair, WorkTable,
+};
 use crate::control::{PriorityEncoder, RoundRobin};
 use crate::prelude::*;
 
@@ -12,6 +15,7 @@ mod kind {
     pub const FLUSH: u64 = 3;
     pub const POST: u64 = 4;
     pub const SEND: u64 = 5;
+    pub const FAULT: u64 = 6;
 }
 
 /// Codes of commands that are complete (compnet.md 2.2; docs/network.md).
@@ -24,24 +28,31 @@ pub mod code {
     pub const REMOTE: u64 = 0x87;
     /// Its queue pair is not up, or was left by an error.
     pub const DOWN: u64 = 0x88;
+    /// Its bytes could not be read, or their region is gone.
+    pub const LOCAL: u64 = 0x89;
 }
 
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand Architecture Specification, volume 1, 9.7).
 ///
-/// 1. A command is posted (`post`) while `has_room`, else it has no effect. It is checked ([`PutCheck`]), gets the next packet sequence numbers of its queue pair, and stands at
-///    the end of its list.
-/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not acknowledged, one in turn sends a packet, when
-///    `head_ready` says that a frame can begin: `head_valid` is high for one cycle, with `head`, and the line of its payload follows. `wants`: one waits
-///    for that.
+/// 1. A command is posted (`post`) while `has_room`, else it has no effect. It is checked ([`CommandCheck`]), and stands at the end of the list of its
+///    queue pair.
+/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not acknowledged, one in turn sends a packet
+///    ([`PacketCut`]), when `head_ready` says that there is room for a frame: `head_valid` is high for one cycle, with `head`, and `source`, where its
+///    payload stands. `wants`: one waits for that. A command gets its packet sequence numbers when those before it were sent.
 /// 3. An answer is taken with `answer_valid` and `answer_ready`. An ACK of a packet that was sent and is not acknowledged acknowledges all up to it; a NAK all
 ///    before its packet, and that packet is the next to be sent (syndrome 0x60), or its command fails with 0x87 (0x61 to 0x63); other syndromes
 ///    acknowledge like a NAK. An answer of another packet has no effect (`stray`).
 /// 4. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long after each time, sends again from it; after
 ///    `retries` times its oldest command fails with 0x86.
-/// 5. `completed` is high for one cycle for each command, in the order of its queue pair, with its `completed_code` ([`code`]). A command that fails
-///    takes its queue pair down (`fails`), whose other commands end with 0x88, as when the host takes it down.
-/// 6. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
-/// 7. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle.
+/// 5. Before each packet the region of its payload is checked once more. If it may not be read any more, or `fault` tells that the payload could not
+///    be read, the command fails with 0x89.
+/// 6. `completed` is high for one cycle for each command, with its `completed_code` ([`code`]): at once if the check finds it wrong, else in the order
+///    of its queue pair. One that fails later takes its queue pair down (`fails`). The commands of a queue pair in ERROR end when none of its
+///    payloads is being read (`reading`), that one with its code, the others with 0x88.
+/// 7. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
+/// 8. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle, and so does
+///    `region` to `looks` with `region_index`, a row of [`RegionTable`](super::RegionTable).
+/// 9. `shown` answers `show_pair` in the same cycle unless `show_waits`.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct Requester {
     /// Rising-edge clock.
@@ -57,10 +68,8 @@ pub struct Requester {
 
     /// A command is posted.
     pub post: Signal<In, Bit>,
-    /// Its queue pair.
-    pub post_pair: Signal<In, Bits<4>>,
-    /// Its words 0 to 7.
-    pub post_command: Signal<In, Bits<256>>,
+    /// It.
+    pub post_command: Signal<In, PostedCommand>,
     /// There is room for it.
     pub has_room: Signal<Out, Bit>,
     /// A command is complete.
@@ -97,7 +106,20 @@ pub struct Requester {
     /// The row.
     pub send: Signal<In, SendPair>,
 
-    /// A frame can begin.
+    /// The region that is looked at.
+    pub looks: Signal<Out, Bit>,
+    /// Its number.
+    pub region_index: Signal<Out, Bits<4>>,
+    /// It.
+    pub region: Signal<In, Region>,
+    /// The host looks at this queue pair.
+    pub show_pair: Signal<In, Bits<4>>,
+    /// It waits.
+    pub show_waits: Signal<Out, Bit>,
+    /// What it sees.
+    pub shown: Signal<Out, RequestRow>,
+
+    /// There is room for a frame.
     pub head_ready: Signal<In, Bit>,
     /// A frame is to be sent.
     pub head_valid: Signal<Out, Bit>,
@@ -105,12 +127,16 @@ pub struct Requester {
     pub wants: Signal<Out, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,
-    /// Its payload is here.
-    pub line_valid: Signal<Out, Bit>,
-    /// It is taken at this edge.
-    pub line_ready: Signal<In, Bit>,
-    /// The line.
-    pub line_data: Signal<Out, Bits<512>>,
+    /// Where its payload stands.
+    pub source: Signal<Out, PayloadSource>,
+    /// A payload could not be read.
+    pub fault_valid: Signal<In, Bit>,
+    /// It is noted at this edge.
+    pub fault_ready: Signal<Out, Bit>,
+    /// Its packet.
+    pub fault: Signal<In, PayloadFault>,
+    /// Queue pairs of which payloads are being read.
+    pub reading: Signal<In, Bits<16>>,
 
     /// A packet is sent again.
     pub resent: Signal<Out, Bit>,
@@ -119,7 +145,9 @@ pub struct Requester {
     /// An answer had no effect.
     pub stray: Signal<Out, Bit>,
 
-    check: PutCheck,
+    check: CommandCheck,
+    cut: PacketCut,
+    allow: RegionCheck,
     table: WorkTable,
     timers: RetryTimers,
     rows: RamAsync<RequestRow, 4>,
@@ -127,28 +155,28 @@ pub struct Requester {
     urgent: PriorityEncoder,
     /// A command waits to be checked.
     posted: Register<Bit>,
-    posted_pair: Register<Bits<4>>,
-    posted_command: Register<Bits<256>>,
+    posted_command: Register<PostedCommand>,
     /// Queue pairs whose row is to be begun.
     opening: Register<Bits<16>>,
     /// Queue pairs that have commands.
     busy: Register<Bits<16>>,
     /// Queue pairs whose next packet may be sent.
     sendable: Register<Bits<16>>,
-    /// Its steps: 0 chooses, 1 reads, 2 works.
+    /// Its steps: 0 chooses, 1 reads, 2 works; a packet is cut in 2, and sent in 3.
     step: Register<Bits<2>>,
     what: Register<Bits<3>>,
     pair: Register<Bits<4>>,
     reply: Register<PeerAnswer>,
+    broken: Register<PayloadFault>,
+    packet: Register<CommandPacket>,
     row: Register<RequestRow>,
     /// What becomes of it.
     changed: Signal<Local, RequestRow>,
-    /// The oldest packet when an answer came.
+    /// The oldest packet when an answer came, and whether its queue pair was up.
     base: Register<Bits<24>>,
+    base_up: Register<Bit>,
     /// The command that was read.
     at: Register<Bits<3>>,
-    line: Register<Bits<128>>,
-    line_waits: Register<Bit>,
 }
 
 impl Logic for Requester {
@@ -163,26 +191,26 @@ impl Logic for Requester {
         let expires = works && (self.what.q.val() == bits::<3>(kind::EXPIRE));
         let flushes = works && (self.what.q.val() == bits::<3>(kind::FLUSH));
         let posts = works && (self.what.q.val() == bits::<3>(kind::POST));
-        let transmits = works && (self.what.q.val() == bits::<3>(kind::SEND));
+        let faults = works && (self.what.q.val() == bits::<3>(kind::FAULT));
+        let cuts = works && (self.what.q.val() == bits::<3>(kind::SEND));
+        let transmits = self.step.q.val() == bits::<2>(3);
 
         // Posts
         let accepts = !self.posted.q.val() && self.table.has_room.val();
         self.has_room.next = accepts;
         if self.post.val() && accepts {
             self.posted.d.next = true;
-            self.posted_pair.d.next = self.post_pair.val();
             self.posted_command.d.next = self.post_command.val();
         }
 
-        // What is next: rows that begin and those in ERROR, answers, time-outs, posts, packets.
-        let left = self.busy.q.val() & self.errors.val();
+        // What is next: rows that begin and those in ERROR, faults, answers, time-outs, posts, packets.
+        let left = self.busy.q.val() & self.errors.val() & !self.reading.val();
         self.urgent.request.next = bit_cast::<32, 16>(self.opening.q.val() | left);
         self.turns.request.next =
             bit_cast::<32, 16>(self.sendable.q.val() & self.ups.val() & !self.opening.q.val());
         self.wants.next = self.turns.any.val();
-        let ready = self.head_ready.val() && !self.line_waits.q.val();
-        self.answer_ready.next = chooses && !self.urgent.one_hot.val().any();
-        self.turns.advance.next = false;
+        self.fault_ready.next = chooses && !self.urgent.one_hot.val().any();
+        self.answer_ready.next = chooses && !self.urgent.one_hot.val().any() && !self.fault_valid.val();
         let mut chosen = bits::<4>(0);
         let mut chosen_kind = bits::<3>(kind::OPEN);
         let mut any = true;
@@ -191,6 +219,9 @@ impl Logic for Requester {
             if !self.opening.q.val().get_bit(chosen.index()) {
                 chosen_kind = bits::<3>(kind::FLUSH);
             }
+        } else if self.fault_valid.val() {
+            chosen = self.fault.val().pair;
+            chosen_kind = bits::<3>(kind::FAULT);
         } else if self.answer_valid.val() {
             chosen = self.answer.val().pair;
             chosen_kind = bits::<3>(kind::ANSWER);
@@ -198,12 +229,11 @@ impl Logic for Requester {
             chosen = self.timers.expired_pair.val();
             chosen_kind = bits::<3>(kind::EXPIRE);
         } else if self.posted.q.val() {
-            chosen = self.posted_pair.q.val();
+            chosen = self.posted_command.q.val().pair;
             chosen_kind = bits::<3>(kind::POST);
-        } else if self.turns.any.val() && ready {
+        } else if self.turns.any.val() && self.head_ready.val() {
             chosen = self.turns.index.val().get_bits::<4>(0);
             chosen_kind = bits::<3>(kind::SEND);
-            self.turns.advance.next = chooses;
         } else {
             any = false;
         }
@@ -212,10 +242,16 @@ impl Logic for Requester {
             self.what.d.next = chosen_kind;
             self.pair.d.next = chosen;
             self.reply.d.next = self.answer.val();
+            self.broken.d.next = self.fault.val();
         }
 
         // The row, and the command that it is about
-        self.rows.read_address.next = self.pair.q.val();
+        self.rows.read_address.next = self.show_pair.val();
+        if reads {
+            self.rows.read_address.next = self.pair.q.val();
+        }
+        self.show_waits.next = reads;
+        self.shown.next = self.rows.read_data.val();
         let stored = self.rows.read_data.val();
         let mut place = stored.head;
         if self.what.q.val() == bits::<3>(kind::SEND) {
@@ -225,6 +261,7 @@ impl Logic for Requester {
             self.step.d.next = bits::<2>(2);
             self.row.d.next = stored;
             self.base.d.next = stored.oldest;
+            self.base_up.d.next = self.ups.val().get_bit(self.pair.q.val().index());
             self.at.d.next = place;
         }
         self.table.at.next = self.at.q.val();
@@ -233,12 +270,13 @@ impl Logic for Requester {
         let first = self.table.first_found.val();
         let behind = first + bit_cast::<24, 23>(entry.packets);
         let later = self.table.next_place.val();
+        let has_later = self.at.q.val() != now.tail;
         self.changed.next = now;
-        let mut ends = works;
+        let mut ends = (works && !cuts) || transmits;
 
         // A queue pair goes up.
         let its = self.send.val();
-        self.sends.next = opens_row || posts || transmits;
+        self.sends.next = opens_row || posts || cuts || transmits;
         self.send_pair.next = self.pair.q.val();
         let mut waiting = self.opening.q.val();
         if opens_row {
@@ -246,7 +284,8 @@ impl Logic for Requester {
             self.changed.next.oldest = its.sequence;
             self.changed.next.upcoming = its.sequence;
             self.changed.next.top = its.sequence;
-            self.changed.next.end = its.sequence;
+            self.changed.next.more = false;
+            self.changed.next.failed = false;
             self.changed.next.entries = bits::<4>(0);
             self.changed.next.retries = bits::<4>(0);
         }
@@ -258,11 +297,18 @@ impl Logic for Requester {
         // A command is posted.
         self.check.command.next = self.posted_command.q.val();
         self.check.pair.next = its;
+        // One that just goes up has no row yet: the command was posted before.
+        self.check.pair.next.up = its.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
+        self.check.region.next = self.region.val();
+        self.looks.next = posts || transmits;
+        self.region_index.next = entry.region;
+        if posts {
+            self.region_index.next = self.posted_command.q.val().region;
+        }
         let wrong = self.check.code.val();
         let takes = posts && !wrong.any();
         self.table.write.next = takes;
         self.table.entry.next = self.check.entry.val();
-        self.table.first.next = now.end;
         // The last command of an empty list is gone, and another list may have its place.
         self.table.link.next = takes && now.entries.any();
         self.table.link_from.next = now.tail;
@@ -274,30 +320,56 @@ impl Logic for Requester {
             if !now.entries.any() {
                 self.changed.next.head = self.table.free.val();
             }
-            if now.upcoming == now.end {
+            if !now.more {
                 self.changed.next.cursor = self.table.free.val();
             }
             self.changed.next.tail = self.table.free.val();
-            self.changed.next.end = now.end + bit_cast::<24, 23>(self.check.entry.val().packets);
+            self.changed.next.more = true;
             self.changed.next.entries = now.entries + bits::<4>(1);
         }
 
-        // A packet is sent: RETH with address, key, length.
-        let address = its.base + bit_cast::<64, 32>(entry.offset);
-        let sent = transmits && self.head_ready.val();
+        // A packet is cut, and sent if its payload may still be read.
+        self.cut.entry.next = entry;
+        self.cut.number.next = now.upcoming - first;
+        self.cut.mtu.next = its.mtu;
+        self.cut.base.next = its.base;
+        self.cut.key.next = its.key;
+        if cuts {
+            self.step.d.next = bits::<2>(3);
+            self.packet.d.next = self.cut.packet.val();
+        }
+        let made = self.packet.q.val();
+        self.allow.region.next = self.region.val();
+        self.allow.domain.next = entry.domain;
+        self.allow.rights.next = bits::<5>(8);
+        self.allow.address.next = made.address;
+        self.allow.bytes.next = bit_cast::<32, 13>(made.bytes);
+        let is_gone = entry.memory && !self.allow.allowed.val();
+        let is_up = self.ups.val().get_bit(self.pair.q.val().index());
+        let refuses = transmits && is_gone && is_up;
+        let sent = transmits && self.head_ready.val() && !is_gone && is_up;
         self.head_valid.next = sent;
+        // If an answer took the builder meanwhile, it is still this one's turn.
+        self.turns.advance.next = sent;
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;
         self.head.next.ip = its.ip;
-        self.head.next.opcode = bits::<8>(0x0a);
-        self.head.next.acknowledge = true;
+        self.head.next.opcode = made.opcode;
+        self.head.next.acknowledge = made.acknowledge;
         self.head.next.remote = its.remote;
         self.head.next.sequence = now.upcoming;
-        self.head.next.extension = (bit_cast::<224, 64>(address) << 160)
-            | (bit_cast::<224, 32>(its.key) << 128)
-            | (bit_cast::<224, 5>(entry.bytes) << 96);
-        self.head.next.extension_words = bits::<3>(4);
-        self.head.next.bytes = bit_cast::<13, 5>(entry.bytes);
+        self.head.next.extension = made.extension;
+        self.head.next.extension_words = made.extension_words;
+        self.head.next.bytes = made.bytes;
+        self.source.next.memory = entry.memory;
+        self.source.next.data = entry.data;
+        if entry.memory {
+            self.source.next.data = bit_cast::<128, 32>(made.address);
+        }
+        self.source.next.bytes = made.bytes;
+        self.source.next.pair = self.pair.q.val();
+        self.source.next.sequence = now.upcoming;
+        self.source.next.place = self.at.q.val();
         let follows = now.upcoming + bits::<24>(1);
         self.resent.next = sent && (now.upcoming != now.top);
         if sent {
@@ -305,16 +377,10 @@ impl Logic for Requester {
             if now.upcoming == now.top {
                 self.changed.next.top = follows;
             }
-            if follows == behind {
+            if made.last {
                 self.changed.next.cursor = later;
+                self.changed.next.more = has_later;
             }
-            self.line.d.next = entry.data;
-            self.line_waits.d.next = true;
-        }
-        self.line_valid.next = self.line_waits.q.val();
-        self.line_data.next = bit_cast::<512, 128>(self.line.q.val());
-        if self.line_waits.q.val() && self.line_ready.val() {
-            self.line_waits.d.next = false;
         }
 
         // An answer: commands that it acknowledges are complete one after the other.
@@ -324,8 +390,8 @@ impl Logic for Requester {
         let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
         let origin = self.base.q.val();
         let covers = (said.sequence - origin) < (now.top - origin);
-        let is_up = self.ups.val().get_bit(self.pair.q.val().index());
-        let counts = answers && covers && is_up;
+        // One that goes down meanwhile does not cut it short: commands of it may be complete.
+        let counts = answers && covers && self.base_up.q.val();
         self.stray.next = answers && !counts;
         let mut target = said.sequence;
         if is_ack {
@@ -334,8 +400,8 @@ impl Logic for Requester {
         let far = target - origin;
         let acknowledges = counts && now.entries.any() && ((behind - origin) <= far);
         let settles = counts && !acknowledges;
-        let gives_up = expires && (now.retries == bit_cast::<4, 3>(self.retries.val()));
-        let breaks = (settles && is_fatal) || gives_up;
+        let gives_up = expires && is_up && (now.retries >= bit_cast::<4, 3>(self.retries.val()));
+        let repeats = expires && is_up && !gives_up;
         if settles {
             self.changed.next.oldest = target;
             if far.any() {
@@ -344,23 +410,50 @@ impl Logic for Requester {
             if ((now.upcoming - origin) < far) || is_nak {
                 self.changed.next.upcoming = target;
                 self.changed.next.cursor = self.at.q.val();
+                self.changed.next.more = now.entries.any();
             }
         }
-        self.timed_out.next = expires;
-        if expires && !gives_up {
+        self.timed_out.next = expires && is_up;
+        if repeats {
             self.changed.next.retries = now.retries + bits::<4>(1);
             self.changed.next.upcoming = now.oldest;
             self.changed.next.cursor = now.head;
+            self.changed.next.more = true;
         }
+
+        // What takes its queue pair down: the command that fails is the oldest one, or that of a payload that could not be read, unless it was
+        // acknowledged meanwhile.
+        let unread = self.broken.q.val();
+        let is_under_way = (unread.sequence - now.oldest) < (now.top - now.oldest);
+        let loses = faults && is_under_way && is_up;
+        let refused_there = settles && is_fatal;
+        let breaks = refused_there || gives_up || refuses || loses;
         self.fails.next = breaks;
         self.fails_pair.next = self.pair.q.val();
+        if breaks {
+            self.changed.next.failed = true;
+            self.changed.next.cause = self.at.q.val();
+            self.changed.next.code = bits::<8>(code::LOCAL);
+        }
+        if loses {
+            self.changed.next.cause = unread.place;
+        }
+        if refused_there {
+            self.changed.next.code = bits::<8>(code::REMOTE);
+        }
+        if gives_up {
+            self.changed.next.code = bits::<8>(code::RETRIES);
+        }
 
-        // The oldest command leaves the list.
-        let drops = acknowledges || breaks || flushes;
-        let removes = drops && now.entries.any();
+        // The oldest command leaves the list; the next one begins behind it.
+        let removes = (acknowledges || flushes) && now.entries.any();
+        let is_cause = now.failed && (now.cause == self.at.q.val());
         if removes {
             self.changed.next.head = later;
             self.changed.next.entries = now.entries - bits::<4>(1);
+            if is_cause {
+                self.changed.next.failed = false;
+            }
         }
         self.table.release.next = removes;
         self.completed.next = removes || (posts && wrong.any());
@@ -368,14 +461,20 @@ impl Logic for Requester {
         if acknowledges {
             self.completed_code.next = bits::<8>(code::DONE);
         }
-        if settles {
-            self.completed_code.next = bits::<8>(code::REMOTE);
-        }
-        if expires {
-            self.completed_code.next = bits::<8>(code::RETRIES);
-        }
         if flushes {
             self.completed_code.next = bits::<8>(code::DOWN);
+            if is_cause {
+                self.completed_code.next = now.code;
+            }
+        }
+        // Its first packet: behind those of the command before, or the next one of all.
+        let passes_on = (sent && made.last) || acknowledges;
+        self.table.begin.next = (takes && !now.more) || (passes_on && has_later);
+        self.table.begin_place.next = later;
+        self.table.first.next = behind;
+        if takes {
+            self.table.begin_place.next = self.table.free.val();
+            self.table.first.next = now.upcoming;
         }
 
         // An answer goes on with the next command; the others end.
@@ -391,21 +490,27 @@ impl Logic for Requester {
             self.step.d.next = bits::<2>(0);
         }
         // What had no effect changes no row: that of a queue pair that was never up has none.
-        let writes = ends && !(posts && wrong.any()) && (!answers || counts);
+        let idles = (answers && !counts) || (faults && !loses) || (expires && !is_up);
+        let writes = ends && !(posts && wrong.any()) && !idles;
         self.rows.write_enable.next = writes;
         self.rows.write_address.next = self.pair.q.val();
         self.rows.write_data.next = self.changed.val();
         let within =
             (self.changed.val().upcoming - self.changed.val().oldest) < bit_cast::<24, 6>(self.window.val());
         if writes {
-            self.sendable.d.next = self.sendable.q.val().replace_bit(
-                self.pair.q.val().index(),
-                (self.changed.val().upcoming != self.changed.val().end) && within,
-            );
+            self.sendable.d.next = self
+                .sendable
+                .q
+                .val()
+                .replace_bit(self.pair.q.val().index(), self.changed.val().more && within);
             self.busy.d.next =
                 self.busy.q.val().replace_bit(self.pair.q.val().index(), self.changed.val().entries.any());
         }
-        self.listed.next = self.busy.q.val() | self.opening.q.val();
+        let mut lists = self.busy.q.val() | self.opening.q.val();
+        if self.posted.q.val() {
+            lists = lists.replace_bit(self.posted_command.q.val().pair.index(), true);
+        }
+        self.listed.next = lists;
 
         // The timer runs while a packet is without an answer.
         let waits = self.changed.val().oldest != self.changed.val().top;
@@ -413,9 +518,9 @@ impl Logic for Requester {
         let stands = self.timers.runs.val().get_bit(self.pair.q.val().index());
         self.timers.pair.next = self.pair.q.val();
         self.timers.doublings.next = self.changed.val().retries.get_bits::<3>(0);
-        let begins = (sent && !stands) || (moves && waits) || (expires && !gives_up);
+        let begins = (sent && !stands) || (moves && waits) || repeats;
         self.timers.start.next = begins && !breaks;
-        self.timers.stop.next = breaks || flushes || opens_row || (moves && !waits);
+        self.timers.stop.next = breaks || flushes || opens_row || (moves && !waits) || (expires && !is_up);
     }
 }
 

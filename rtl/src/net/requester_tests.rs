@@ -1,7 +1,7 @@
 //! The sender against peers that lose, repeat and reorder.
 
 use super::*;
-use crate::memory::testing::{bits_to_line, random, reset, settle, tick};
+use crate::memory::testing::{random, reset, settle, tick};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -9,11 +9,19 @@ use std::collections::VecDeque;
 const WINDOW_BASE: u32 = 0x4000;
 const WINDOW_BYTES: u32 = 0x1_0000;
 const PAIRS: usize = 16;
+/// Region 3 may be read, region 4 not.
+const REGION: u64 = 3;
+const REGION_BASE: u32 = 0x1_0000;
+const REGION_BYTES: u32 = 0x8000;
+/// Packets of 256 bytes.
+const MTU: u32 = 8;
 
 /// The row of a queue pair.
 fn row(pair: usize, up: bool, sequence: u32) -> SendPair {
     SendPair {
         up,
+        domain: 5.into(),
+        mtu: u64::from(MTU).into(),
         remote: (0x100 + pair as u64).into(),
         mac: (0x0200_0000_0000 + pair as u64).into(),
         ip: (0x0a00_0000 + pair as u64).into(),
@@ -25,11 +33,43 @@ fn row(pair: usize, up: bool, sequence: u32) -> SendPair {
     }
 }
 
+/// A command of these words.
+fn command(words: [u32; 8]) -> PostedCommand {
+    PostedCommand {
+        words: words.iter().rev().fold(bits::<256>(0), |all, word| all << 32 | bits::<256>((*word).into())),
+        pair: 0.into(),
+        region: REGION.into(),
+        domain: 5.into(),
+    }
+}
+
 /// A put of `bytes` bytes, all of them `value`, to `offset` of the window.
-fn put(offset: u32, bytes: u32, value: u8) -> Bits<256> {
-    let words =
-        [1 | 1 << 10, WINDOW_BASE + offset, 0, bytes].into_iter().chain([u32::from_le_bytes([value; 4]); 4]);
-    words.rev().fold(bits::<256>(0), |all, word| all << 32 | bits::<256>(word.into()))
+fn put(offset: u32, bytes: u32, value: u8) -> PostedCommand {
+    let [a, b, c, d] = [u32::from_le_bytes([value; 4]); 4];
+    command([1 | 1 << 10, WINDOW_BASE + offset, 0, bytes, a, b, c, d])
+}
+
+/// A put of `bytes` bytes of the region, from `place` of it on.
+fn put_from(offset: u32, bytes: u32, place: u32) -> PostedCommand {
+    command([1, WINDOW_BASE.wrapping_add(offset), REGION_BASE.wrapping_add(place), bytes, 0, 0, 0, 0])
+}
+
+/// Bytes of memory.
+fn memory(address: u32, bytes: u32) -> Vec<u8> {
+    (address..address + bytes).map(|at| (at.wrapping_mul(0x9e37_79b1) >> 11) as u8).collect()
+}
+
+/// A packet on its way.
+#[derive(Clone)]
+struct Packet {
+    due: u64,
+    pair: usize,
+    sequence: u32,
+    opcode: u64,
+    acknowledge: bool,
+    /// Offset and length of the message, with its first packet.
+    begins: Option<(u32, u32)>,
+    bytes: Vec<u8>,
 }
 
 /// A peer's end of a queue pair, as the specification has it.
@@ -37,8 +77,31 @@ fn put(offset: u32, bytes: u32, value: u8) -> Bits<256> {
 struct Peer {
     expected: u32,
     told: bool,
+    /// A message that has begun: offset, length, and what came of it.
+    message: Option<(u32, u32, Vec<u8>)>,
     /// What it took: offset and bytes.
     taken: Vec<(u32, Vec<u8>)>,
+}
+
+impl Peer {
+    fn take(&mut self, packet: &Packet) {
+        let (offset, length, mut bytes) = match packet.begins {
+            Some((offset, length)) => {
+                assert!(self.message.is_none() && [6, 10].contains(&packet.opcode));
+                (offset, length, vec![])
+            }
+            None => self.message.take().expect("a message"),
+        };
+        bytes.extend_from_slice(&packet.bytes);
+        let left = length as usize - bytes.len();
+        if [8, 10].contains(&packet.opcode) {
+            assert!(left == 0 && packet.acknowledge);
+            self.taken.push((offset, bytes));
+        } else {
+            assert!(left > 0 && packet.bytes.len() == 1 << MTU);
+            self.message = Some((offset, length, bytes));
+        }
+    }
 }
 
 /// How good the wire is: chances in percent, and whether a queue pair answers.
@@ -63,15 +126,19 @@ struct Bench {
     completed: Vec<Vec<u64>>,
     /// The queue pairs of what was completed are known by their order in each list: this is the order of all posts.
     cycle: u64,
-    /// Packets on their way: when, queue pair, number, offset, bytes.
-    packets: Vec<(u64, usize, u32, u32, Vec<u8>)>,
+    packets: Vec<Packet>,
     answers: Vec<(u64, PeerAnswer)>,
     answer: Option<PeerAnswer>,
-    /// A head whose line is still to come.
-    head: Option<FrameHead>,
     busy: u64,
+    region: Region,
+    reading: u64,
+    fault: Option<PayloadFault>,
+    /// An answer always waits for the builder, which it takes in turn with packets: whether it took the last turn.
+    answers_wait: Option<bool>,
     resent: u64,
     timed_out: u64,
+    /// Bytes of the longest put from memory.
+    long: u32,
 }
 
 impl Bench {
@@ -97,10 +164,21 @@ impl Bench {
             packets: vec![],
             answers: vec![],
             answer: None,
-            head: None,
             busy: 0,
+            region: Region {
+                valid: true,
+                domain: 5.into(),
+                rights: 8.into(),
+                address: u64::from(REGION_BASE).into(),
+                bytes: u64::from(REGION_BYTES).into(),
+                key: 0.into(),
+            },
+            reading: 0,
+            fault: None,
+            answers_wait: None,
             resent: 0,
             timed_out: 0,
+            long: 2_600,
         };
         let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1, silent: None };
         for pair in 0..PAIRS {
@@ -117,12 +195,11 @@ impl Bench {
     }
 
     /// A cycle; gives the code of the command that completed, and its queue pair.
-    fn cycle(&mut self, post: Option<(usize, Bits<256>)>, wire: Wire) -> Option<(usize, u64)> {
+    fn cycle(&mut self, post: Option<(usize, PostedCommand)>, wire: Wire) -> Option<(usize, u64)> {
         let Self { uut, rng, .. } = self;
         uut.post.next = post.is_some();
         if let Some((pair, command)) = post {
-            uut.post_pair.next = (pair as u64).into();
-            uut.post_command.next = command;
+            uut.post_command.next = PostedCommand { pair: (pair as u64).into(), ..command };
         }
         uut.ups.next = self.up.into();
         uut.errors.next = self.errors.into();
@@ -134,36 +211,70 @@ impl Bench {
         uut.answer_valid.next = self.answer.is_some();
         uut.answer.next = self.answer.unwrap_or_default();
         self.busy = self.busy.saturating_sub(1);
-        uut.head_ready.next = self.busy == 0 && self.head.is_none();
-        uut.line_ready.next = self.head.is_some() && rng.gen_bool(0.6);
+        uut.head_ready.next = self.busy == 0;
+        uut.reading.next = self.reading.into();
+        uut.fault_valid.next = self.fault.is_some();
+        uut.fault.next = self.fault.unwrap_or_default();
         settle(uut);
+        if uut.fault_valid.val() && uut.fault_ready.val() {
+            self.fault = None;
+        }
+        if uut.looks.val() {
+            uut.region.next = if uut.region_index.val() == REGION { self.region } else { Region::default() };
+            settle(uut);
+        }
         if uut.sends.val() {
             let pair = uut.send_pair.val().index();
             uut.send.next = row(pair, self.up >> pair & 1 == 1, self.first[pair]);
             settle(uut);
         }
         if uut.head_valid.val() {
-            self.head = Some(uut.head.val());
-            self.busy = rng.gen_range(3..12);
-        } else if uut.line_valid.val() && uut.line_ready.val() {
-            let head = self.head.take().unwrap();
+            self.busy = if self.answers_wait.is_some() { 20 } else { rng.gen_range(3..12) };
+            self.answers_wait = self.answers_wait.map(|_| false);
+            let head = uut.head.val();
             let pair = head.queue_pair.index();
             let expected = row(pair, true, self.first[pair]);
             assert_eq!((head.remote, head.mac, head.ip), (expected.remote, expected.mac, expected.ip));
-            assert_eq!((head.opcode.to_u64(), head.acknowledge), (0x0a, true));
-            let address = head.extension.get_bits::<64>(160).to_u64();
-            assert_eq!(head.extension.get_bits::<32>(128), expected.key);
-            let length = head.extension.get_bits::<32>(96).to_u64();
-            assert_eq!(length, head.bytes.to_u64());
-            let bytes = bits_to_line(uut.line_data.val())[..length as usize].to_vec();
-            let offset = (address - expected.base.to_u64()) as u32;
+            let opcode = head.opcode.to_u64();
+            let begins = [6, 10].contains(&opcode).then(|| {
+                assert_eq!(
+                    (head.extension_words.to_u64(), head.extension.get_bits::<32>(128)),
+                    (4, expected.key)
+                );
+                let address = head.extension.get_bits::<64>(160).to_u64();
+                let length = head.extension.get_bits::<32>(96).to_u64() as u32;
+                ((address - expected.base.to_u64()) as u32, length)
+            });
+            let source = uut.source.val();
+            assert_eq!(
+                (source.pair.index(), source.sequence, source.bytes),
+                (pair, head.sequence, head.bytes)
+            );
+            let bytes = match source.memory {
+                true => memory(source.data.get_bits::<32>(0).to_u64() as u32, source.bytes.to_u64() as u32),
+                false => (0..source.bytes.index())
+                    .map(|i| source.data.get_bits::<8>(8 * i).to_u64() as u8)
+                    .collect(),
+            };
+            let packet = Packet {
+                due: self.cycle + wire.delay,
+                pair,
+                sequence: head.sequence.to_u64() as u32,
+                opcode,
+                acknowledge: head.acknowledge,
+                begins,
+                bytes,
+            };
             for _ in 0..if rng.gen_range(0..100) < wire.repeat { 2 } else { 1 } {
                 if rng.gen_range(0..100) >= wire.loss && wire.silent != Some(pair) {
                     let late = if rng.gen_range(0..100) < wire.reorder { rng.gen_range(0..100) } else { 0 };
-                    let due = self.cycle + wire.delay + late;
-                    self.packets.push((due, pair, head.sequence.to_u64() as u32, offset, bytes.clone()));
+                    self.packets.push(Packet { due: packet.due + late, ..packet.clone() });
                 }
             }
+        }
+        if !uut.head_valid.val() && uut.head_ready.val() && self.answers_wait == Some(false) {
+            self.busy = 12;
+            self.answers_wait = Some(true);
         }
         if uut.answer_valid.val() && uut.answer_ready.val() {
             self.answer = None;
@@ -189,15 +300,19 @@ impl Bench {
 
     /// The peers take packets whose time has come, and answer.
     fn receive(&mut self, wire: Wire) {
-        while let Some(index) = self.packets.iter().position(|packet| packet.0 <= self.cycle) {
-            let (_, pair, sequence, offset, bytes) = self.packets.remove(index);
+        while let Some(index) = self.packets.iter().position(|packet| packet.due <= self.cycle) {
+            let packet = self.packets.remove(index);
+            let Packet { pair, sequence, .. } = packet;
             let peer = &mut self.peers[pair];
             let distance = sequence.wrapping_sub(peer.expected) & 0xff_ffff;
             let (number, syndrome) = match distance {
                 0 => {
-                    peer.taken.push((offset, bytes));
+                    peer.take(&packet);
                     peer.expected = (peer.expected + 1) & 0xff_ffff;
                     peer.told = false;
+                    if !packet.acknowledge {
+                        continue;
+                    }
                     (sequence, 0x1f)
                 }
                 older if older >= 1 << 23 => (peer.expected.wrapping_sub(1) & 0xff_ffff, 0x1f),
@@ -221,12 +336,20 @@ impl Bench {
     }
 
     /// Posts a put at random for one of the first `pairs` queue pairs, if there is room.
-    fn random_post(&mut self, pairs: usize) -> Option<(usize, Bits<256>)> {
+    fn random_post(&mut self, pairs: usize) -> Option<(usize, PostedCommand)> {
         settle(&mut self.uut);
         if !self.uut.has_room.val() || !self.rng.gen_bool(0.2) {
             return None;
         }
-        let (pair, bytes) = (self.rng.gen_range(0..pairs), self.rng.gen_range(1..=16));
+        let pair = self.rng.gen_range(0..pairs);
+        if self.rng.gen_bool(0.3) {
+            let bytes = self.rng.gen_range(1..=self.long);
+            let offset = self.rng.gen_range(0..=WINDOW_BYTES - bytes);
+            let place = self.rng.gen_range(0..=REGION_BYTES - bytes);
+            self.posted[pair].push_back((offset, memory(REGION_BASE + place, bytes)));
+            return Some((pair, put_from(offset, bytes, place)));
+        }
+        let bytes = self.rng.gen_range(1..=16);
         let (offset, value) = (self.rng.gen_range(0..=WINDOW_BYTES - bytes), self.rng.gen());
         self.posted[pair].push_back((offset, vec![value; bytes as usize]));
         Some((pair, put(offset, bytes, value)))
@@ -402,6 +525,112 @@ fn a_refusal_takes_the_queue_pair_down() {
     }
 }
 
+/// The region of a put goes away while it is under way, or a line of it cannot be read: it fails when nothing of it is being read, those before it do
+/// not, those behind it end.
+#[test]
+fn payloads_that_cannot_be_read() {
+    for by_memory in [false, true] {
+        let mut bench = Bench::new("requester_payload");
+        let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 300, silent: None };
+        for command in [put(0, 1, 1), put_from(16, 9_000, 0), put(8, 1, 1)] {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, command)), wire);
+        }
+        while bench.packets.len() < 12 {
+            bench.cycle(None, wire);
+        }
+        bench.reading = 2;
+        if by_memory {
+            let sequence = (bench.first[1] + 11) & 0xff_ffff;
+            bench.fault =
+                Some(PayloadFault { pair: 1.into(), sequence: u64::from(sequence).into(), place: 1.into() });
+        } else {
+            bench.region.valid = false;
+        }
+        for _ in 0..400 {
+            bench.cycle(None, wire);
+        }
+        assert!(bench.completed[1].is_empty(), "a payload is being read");
+        assert_eq!((bench.up >> 1 & 1, bench.errors), (0, 2));
+        bench.reading = 0;
+        for _ in 0..400 {
+            bench.cycle(None, wire);
+        }
+        // The queue pair went down before the answer of the first came.
+        assert_eq!(bench.completed[1], [code::DOWN, code::LOCAL, code::DOWN]);
+    }
+}
+
+/// A fault of a packet that was acknowledged meanwhile has no effect.
+#[test]
+fn faults_of_packets_that_are_done() {
+    let mut bench = Bench::new("requester_late_fault");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 50, silent: None };
+    bench.cycle(Some((1, put_from(0, 100, 0))), wire);
+    bench.posted[1].push_back((0, memory(REGION_BASE, 100)));
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    let sequence = u64::from(bench.first[1]);
+    bench.fault = Some(PayloadFault { pair: 1.into(), sequence: sequence.into(), place: 0.into() });
+    for _ in 0..20 {
+        bench.cycle(None, wire);
+    }
+    assert!(bench.fault.is_none());
+    assert_eq!((bench.up, bench.errors), (0xffff, 0));
+    bench.cycle(Some((1, put(7, 3, 9))), wire);
+    bench.posted[1].push_back((7, vec![9; 3]));
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[1], [code::DONE; 2]);
+}
+
+/// Every code of a command that cannot be.
+#[test]
+fn commands_that_cannot_be() {
+    let mut bench = Bench::new("requester_wrong");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 20, silent: None };
+    let long = put_from(0, 4, 0);
+    let at = |place: u32, bytes: u32| put_from(0, bytes, place);
+    let with = |bit: usize| PostedCommand { words: long.words.replace_bit(bit, true), ..long };
+    let cases = [
+        (at(REGION_BYTES - 3, 4), 0x82),
+        (at(u32::MAX, 4), 0x82),
+        (at(REGION_BYTES, 1), 0x82),
+        (at(0u32.wrapping_sub(REGION_BASE), 1 << 30), 0x83),
+        (PostedCommand { region: 4.into(), ..long }, 0x82),
+        (put_from(WINDOW_BYTES - 3, 4, 0), 0x83),
+        (put_from(u32::MAX, 4, 0), 0x83),
+        (at(0, 0), 0x84),
+        (at(0, (1 << 30) + 1), 0x84),
+        (at(0, u32::MAX), 0x84),
+        (put(0, 17, 1), 0x84),
+        (command([3, WINDOW_BASE, REGION_BASE, 4, 0, 0, 0, 0]), 0x80),
+        (PostedCommand { domain: 4.into(), ..long }, 0x88),
+        (with(11), 0x8a),
+        (with(14), 0x8a),
+        (with(31), 0x8a),
+    ];
+    for (command, _) in cases {
+        settle(&mut bench.uut);
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+            settle(&mut bench.uut);
+        }
+        bench.cycle(Some((9, command)), wire);
+        for _ in 0..10 {
+            bench.cycle(None, wire);
+        }
+    }
+    assert_eq!(bench.completed[9], cases.map(|case| case.1));
+    assert!(bench.packets.is_empty());
+}
+
 /// Answers of the future, of the past, and for a queue pair without commands.
 #[test]
 fn answers_that_nobody_waits_for() {
@@ -434,4 +663,132 @@ fn answers_that_nobody_waits_for() {
         bench.cycle(None, wire);
     }
     assert_eq!(bench.completed[4], [code::DONE]);
+}
+
+/// How many commands find room, for a queue pair whose peer does not answer.
+fn room(mut bench: Bench) -> usize {
+    let silent = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut taken = 0;
+    for _ in 0..100 {
+        settle(&mut bench.uut);
+        let has_room = bench.uut.has_room.val();
+        taken += usize::from(has_room);
+        bench.cycle(has_room.then(|| (6, put(0, 1, 1))), silent);
+    }
+    taken
+}
+
+/// The host takes a queue pair down in each cycle around an ACK of several commands: each completes once.
+#[test]
+fn down_while_an_ack_is_worked_at() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    for late in 0..12 {
+        let mut bench = Bench::new("requester_down");
+        for offset in 0..4 {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+        }
+        for _ in 0..200 {
+            bench.cycle(None, wire);
+        }
+        let sequence = u64::from((bench.first[1] + 3) & 0xff_ffff).into();
+        bench.answers.push((0, PeerAnswer { pair: 1.into(), sequence, syndrome: 0x1f.into() }));
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.up &= !2;
+        bench.errors |= 2;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        let done = bench.completed[1].iter().filter(|code| **code == code::DONE).count();
+        let flushed = bench.completed[1].iter().filter(|code| **code == code::DOWN).count();
+        assert!(done + flushed == 4 && (done == 0 || flushed == 0), "{late}: {:?}", bench.completed[1]);
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
+
+/// A queue pair goes up in each cycle around a post for it: the command completes, and its place is free again.
+#[test]
+fn up_while_a_command_is_posted() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    for late in 0..8 {
+        let mut bench = Bench::new("requester_up");
+        bench.up &= !(1 << 3);
+        bench.cycle(Some((3, put(0, 1, 1))), wire);
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.uut.opens.next = true;
+        bench.uut.opens_pair.next = 3.into();
+        bench.cycle(None, wire);
+        bench.uut.opens.next = false;
+        bench.up |= 1 << 3;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.completed[3], [code::DOWN], "{late}");
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
+
+/// A command that waits to be checked is one that its queue pair has: the queue pair does not go to RESET.
+#[test]
+fn a_posted_command_is_listed() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    let mut bench = Bench::new("requester_listed");
+    bench.cycle(Some((3, put(0, 1, 1))), wire);
+    while bench.completed[3].is_empty() {
+        settle(&mut bench.uut);
+        assert!(bench.uut.listed.val().get_bit(3), "cycle {}", bench.cycle);
+        bench.cycle(None, wire);
+    }
+}
+
+/// Answers take every second frame, each in the cycle in which a packet is chosen: the queue pairs take turns all the same.
+#[test]
+fn queue_pairs_take_turns_between_answers() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_turns");
+    bench.uut.timeout.next = 4096.into();
+    bench.answers_wait = Some(false);
+    bench.busy = 100;
+    for number in 0..8 {
+        settle(&mut bench.uut);
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+            settle(&mut bench.uut);
+        }
+        bench.cycle(Some((if number < 4 { 2 } else { 7 }, put(number, 1, 1))), wire);
+    }
+    for _ in 0..600 {
+        bench.cycle(None, wire);
+    }
+    let pairs: Vec<usize> = bench.packets.iter().map(|packet| packet.pair).collect();
+    assert!(pairs == [2, 7, 2, 7, 2, 7, 2, 7] || pairs == [7, 2, 7, 2, 7, 2, 7, 2], "{pairs:?}");
+}
+
+/// NET_RETRIES that is lowered below the time-outs that there were: the next one is the last.
+#[test]
+fn fewer_retries_than_there_were() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_retries");
+    bench.uut.timeout.next = 50.into();
+    bench.cycle(Some((2, put(0, 1, 1))), wire);
+    while bench.timed_out < 3 {
+        bench.cycle(None, wire);
+    }
+    bench.uut.retries.next = 1.into();
+    while bench.timed_out < 4 {
+        bench.cycle(None, wire);
+    }
+    // The queue pair goes to ERROR, and its commands end.
+    for _ in 0..10 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[2], [code::RETRIES]);
 }

@@ -5,7 +5,8 @@ use crate::prelude::*;
 
 /// Eight commands of the host: a list for each queue pair by links, and the first packet sequence number of each.
 ///
-/// 1. While `has_room`, `free` is a place where no command is. `write` puts `entry` there, with `first`.
+/// 1. While `has_room`, `free` is a place where no command is. `write` puts `entry` there. `begin` writes `first`, the number of the first packet of
+///    the command in `begin_place`: it has one when its packets can be sent.
 /// 2. `link` writes the link of `link_from`: `link_to` is behind it in its list.
 /// 3. `read` reads the command in place `read_place`: `found` from the next cycle on, until the next read. `first_found` and `next_place`
 ///    answer `at` in the same cycle.
@@ -24,7 +25,11 @@ pub struct WorkTable {
     pub write: Signal<In, Bit>,
     /// It.
     pub entry: Signal<In, WorkEntry>,
-    /// The sequence number of its first packet.
+    /// The sequence number of the first packet of a command is written.
+    pub begin: Signal<In, Bit>,
+    /// Of this command.
+    pub begin_place: Signal<In, Bits<3>>,
+    /// It.
     pub first: Signal<In, Bits<24>>,
     /// A link is written.
     pub link: Signal<In, Bit>,
@@ -79,8 +84,8 @@ impl Logic for WorkTable {
         self.entries.read_enable.next = self.read.val();
         self.entries.read_address.next = self.read_place.val();
         self.found.next = self.entries.read_data.val();
-        self.firsts.write_enable.next = self.write.val();
-        self.firsts.write_address.next = place;
+        self.firsts.write_enable.next = self.begin.val();
+        self.firsts.write_address.next = self.begin_place.val();
         self.firsts.write_data.next = self.first.val();
         self.firsts.read_address.next = self.at.val();
         self.first_found.next = self.firsts.read_data.val();

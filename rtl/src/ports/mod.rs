@@ -4,6 +4,7 @@
 //! Those of the registers are declared with the registers: see [`crate::host::registers`].
 
 mod axi_lite;
+mod line;
 mod line_lock;
 mod monitor;
 mod register_access;
@@ -15,11 +16,12 @@ mod uli;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
+pub use line::{LineRead, LineWrite};
 pub use line_lock::LineLock;
 pub use monitor::WatchedRange;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
-pub use spawn::{JobStart, LineWrite, SpawnedFinish, SpawnedWarp};
+pub use spawn::{JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};

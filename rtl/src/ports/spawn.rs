@@ -44,24 +44,3 @@ pub struct SpawnedFinish {
     /// One of its threads ended with a fault.
     pub faulted: Signal<In, Bit>,
 }
-
-/// The write port of a requester of the L2, and its answer.
-#[derive(Ports)]
-pub struct LineWrite {
-    /// A line is to be written.
-    pub valid: Signal<Out, Bit>,
-    /// The write is accepted at this edge.
-    pub ready: Signal<In, Bit>,
-    /// Its line address.
-    pub line: Signal<Out, Bits<26>>,
-    /// The line, byte 0 in bits 7:0.
-    pub data: Signal<Out, Bits<512>>,
-    /// Bytes to write.
-    pub strobe: Signal<Out, Bits<64>>,
-    /// Tag for the answer.
-    pub tag: Signal<Out, Bits<6>>,
-    /// A write is performed, and every later read of any requester sees it.
-    pub written_valid: Signal<In, Bit>,
-    /// Its tag.
-    pub written_tag: Signal<In, Bits<6>>,
-}

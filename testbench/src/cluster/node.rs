@@ -15,7 +15,10 @@ use super::lockstep::{Lockstep, Outgoing};
 use super::outside::OutsidePeer;
 use super::pcapng::{Direction, PcapngWriter};
 use super::switch::Delivery;
-use crate::cosim::{CosimError, Device as _, Host, NetAddress, QueuePair, SentFrame, Simulation, Streams};
+use crate::cosim::{
+    CosimError, Device as _, Host, NetAddress, QueuePair, Region, SentFrame, Simulation, Streams,
+};
+use hermes_rtl::net::right;
 
 /// Queue pair of a node for the peer outside: the one behind those for nodes.
 pub const OUTSIDE_PAIR: u32 = super::MOST_NODES as u32;
@@ -102,6 +105,16 @@ fn first_sequence(seed: u64, from: usize, to: usize) -> u32 {
     random.gen::<u32>() >> 8
 }
 
+/// The region that is the symmetric window.
+pub const WINDOW_REGION: u32 = 1;
+
+/// Key of the symmetric window of a node.
+fn window_key(seed: u64, node: usize) -> u32 {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(1 << 32 | node as u64);
+    random.gen::<u32>() & !15 | WINDOW_REGION
+}
+
 /// A node of a cluster, on its thread.
 pub struct Node {
     /// Its number, and the number of all: `my_pe` and `n_pes` of OpenSHMEM.
@@ -139,16 +152,25 @@ impl Node {
     /// As [`Host::enable_network`] and [`Host::connect_queue_pair`].
     pub fn connect_mesh(&mut self, window: u32, window_bytes: u32) -> Result<(), CosimError> {
         self.host.enable_network(address(self.number), 0)?;
+        let region = Region {
+            address: window,
+            bytes: window_bytes,
+            rights: right::REMOTE_WRITE | right::LOCAL_READ,
+            key: self.window_key(),
+            domain: 0,
+        };
+        self.host.set_region(WINDOW_REGION, &region)?;
         for peer in 0..self.nodes {
             let pair = QueuePair {
                 peer: address(peer),
                 remote: self.number as u32,
-                key: 0,
+                key: window_key(self.seed, peer),
                 window,
                 window_bytes,
                 remote_base: window.into(),
                 send: first_sequence(self.seed, self.number, peer),
                 expect: first_sequence(self.seed, peer, self.number),
+                ..QueuePair::default()
             };
             self.host.connect_queue_pair(peer as u32, &pair)?;
         }
@@ -162,10 +184,17 @@ impl Node {
                 remote_base: peer.base,
                 send: self.first_sequence_outside(),
                 expect: peer.sequence,
+                ..QueuePair::default()
             };
             self.host.connect_queue_pair(OUTSIDE_PAIR, &pair)?;
         }
         self.meet()
+    }
+
+    /// Key of the symmetric window of this node, which its peers know.
+    #[must_use]
+    pub fn window_key(&self) -> u32 {
+        window_key(self.seed, self.number)
     }
 
     /// First packet sequence number of the packets to the peer outside, 24 bits.

@@ -1,8 +1,8 @@
 //! Commands that a kernel writes to memory and the host of its node posts: the way without a command processor, as in the "dGPU"
 //! baseline of the ComP-Net paper (section 5.1), where threads of the host serve the queues.
 
-use super::node::Node;
-use crate::cosim::CosimError;
+use super::node::{Node, WINDOW_REGION};
+use crate::cosim::{CosimError, PostOptions};
 
 /// Bytes of an entry: sixteen words, as docs/network.md has them.
 pub const ENTRY_BYTES: u32 = 64;
@@ -97,13 +97,16 @@ impl CommandList {
     }
 }
 
+/// What commands read stands in the symmetric window.
+const POST: PostOptions = PostOptions { region: WINDOW_REGION, domain: 0 };
+
 /// Posts a command of sixteen words for a queue pair, when there is room.
 ///
 /// # Errors
 /// There is none for 4,000,000 cycles, or a register does not answer.
 pub fn post(node: &mut Node, pair: u32, command: &[u32; 16]) -> Result<(), CosimError> {
     for _ in 0..PATIENCE / PAUSE {
-        if node.host.post(pair, command)? {
+        if node.host.post(pair, command, POST)? {
             return Ok(());
         }
         node.run(PAUSE)?;

@@ -1,6 +1,6 @@
 //! The network interface as its host sets it up: who we are, queue pairs, commands that the host posts.
 
-use hermes_rtl::net::{state, word};
+use hermes_rtl::net::{region_word, right, state, word};
 
 use super::device::Device;
 use super::error::CosimError;
@@ -33,7 +33,7 @@ impl NetAddress {
 }
 
 /// A queue pair: its peer, and the symmetric window whose addresses it translates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePair {
     /// The peer.
     pub peer: NetAddress,
@@ -51,12 +51,37 @@ pub struct QueuePair {
     pub send: u32,
     /// Packet sequence number of the first packet that the peer sends, 24 bits.
     pub expect: u32,
+    /// Bytes of its packets: 256, 512, 1,024, 2,048 or 4,096.
+    pub mtu: u32,
+    /// Its protection domain, 0 to 15.
+    pub domain: u32,
+}
+
+impl Default for QueuePair {
+    /// No peer; packets of 1,024 bytes, domain 0.
+    fn default() -> Self {
+        Self {
+            peer: NetAddress::default(),
+            remote: 0,
+            key: 0,
+            window: 0,
+            window_bytes: 0,
+            remote_base: 0,
+            send: 0,
+            expect: 0,
+            mtu: 1_024,
+            domain: 0,
+        }
+    }
 }
 
 impl QueuePair {
-    fn words(&self) -> [(u64, u32); 11] {
+    fn words(&self) -> [(u64, u32); 12] {
         let [mac_low, mac_high] = self.peer.mac_words();
+        // As verbs number them
+        let mtu = self.mtu.ilog2() - 7;
         [
+            (word::STATE, self.domain << 12 | mtu << 16),
             (word::REMOTE, self.remote),
             (word::MAC_LOW, mac_low),
             (word::MAC_HIGH, mac_high),
@@ -70,6 +95,36 @@ impl QueuePair {
             (word::EXPECT, self.expect),
         ]
     }
+}
+
+/// A region of memory that peers and commands may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// Address of its first byte, a multiple of 64.
+    pub address: u32,
+    /// Its bytes.
+    pub bytes: u32,
+    /// What is allowed: bits of [`right`].
+    pub rights: u32,
+    /// Its key, which peers must know: the number of the region in bits 3:0, what cannot be guessed above.
+    pub key: u32,
+    /// Its protection domain, 0 to 15.
+    pub domain: u32,
+}
+
+/// All rights of a region.
+const RIGHTS: u32 =
+    right::REMOTE_WRITE | right::REMOTE_READ | right::REMOTE_ATOMIC | right::LOCAL_READ | right::LOCAL_WRITE;
+/// The table of regions, in NET_INDEX.
+const REGION_TABLE: u32 = 1 << 28;
+
+/// How a command is posted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PostOptions {
+    /// Number of the region of its local bytes.
+    pub region: u32,
+    /// The domain that it is of.
+    pub domain: u32,
 }
 
 impl<D: Device> Host<D> {
@@ -97,6 +152,9 @@ impl<D: Device> Host<D> {
     pub fn connect_queue_pair(&mut self, number: u32, pair: &QueuePair) -> Result<(), CosimError> {
         let pairs = self.read("NET_CAPS")? & 0x3f;
         option("queue pair", number, number < pairs, &format!("0 to {}", pairs - 1))?;
+        let is_mtu = pair.mtu.is_power_of_two() && (256..=4_096).contains(&pair.mtu);
+        option("MTU of the queue pair", pair.mtu, is_mtu, "256, 512, 1024, 2048 or 4096")?;
+        option("domain of the queue pair", pair.domain, pair.domain < 16, "0 to 15")?;
         self.write("NET_STATUS", CHANGE_REFUSED)?;
         for (word, value) in pair.words() {
             self.write("NET_INDEX", number << 8 | word as u32)?;
@@ -105,6 +163,43 @@ impl<D: Device> Host<D> {
         let refused = self.read("NET_STATUS")? & CHANGE_REFUSED != 0;
         option("queue pair", number, !refused, "one in RESET")?;
         self.set_queue_pair_state(number, state::UP)
+    }
+
+    /// Writes a region and makes it valid. What is under way sees it from its next packet on.
+    ///
+    /// # Errors
+    /// There is no such region, its key, address, length, rights or domain cannot be, or a register does not answer.
+    pub fn set_region(&mut self, number: u32, region: &Region) -> Result<(), CosimError> {
+        let regions = self.read("NET_CAPS")? >> 6 & 0x1f;
+        option("region", number, number < regions, &format!("0 to {}", regions - 1))?;
+        let Region { address, bytes, rights, key, domain } = *region;
+        option("address of the region", address, address % 64 == 0, "a multiple of 64")?;
+        let end = u64::from(address) + u64::from(bytes);
+        option("bytes of the region", bytes, end <= 1 << 32, "a region that ends at 2^32 at most")?;
+        option("key of the region", key, key & 15 == number, &format!("one with {number} in bits 3:0"))?;
+        option("rights of the region", rights, rights & !RIGHTS == 0, "bits 12:8")?;
+        option("domain of the region", domain, domain < 16, "0 to 15")?;
+        self.remove_region(number)?;
+        let words = [
+            (region_word::ADDRESS, address),
+            (region_word::BYTES, bytes),
+            (region_word::KEY, key),
+            (region_word::RIGHTS, 1 | domain << 4 | rights),
+        ];
+        words.into_iter().try_for_each(|(word, value)| self.write_region_word(number, word, value))
+    }
+
+    /// Makes a region invalid: peers and commands that still need it fail.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn remove_region(&mut self, number: u32) -> Result<(), CosimError> {
+        self.write_region_word(number, region_word::RIGHTS, 0)
+    }
+
+    fn write_region_word(&mut self, number: u32, word: u64, value: u32) -> Result<(), CosimError> {
+        self.write("NET_INDEX", REGION_TABLE | number << 8 | word as u32)?;
+        self.write("NET_DATA", value)
     }
 
     /// Changes the state of a queue pair, as [`state`] numbers them.
@@ -131,11 +226,11 @@ impl<D: Device> Host<D> {
     ///
     /// # Errors
     /// A register does not answer.
-    pub fn post(&mut self, pair: u32, command: &[u32; 16]) -> Result<bool, CosimError> {
+    pub fn post(&mut self, pair: u32, command: &[u32; 16], options: PostOptions) -> Result<bool, CosimError> {
         for (index, word) in command.iter().enumerate() {
             self.write(&format!("NET_STAGE_{index}"), *word)?;
         }
-        self.write("NET_POST", pair)?;
+        self.write("NET_POST", pair | options.region << 8 | options.domain << 24)?;
         if self.read("NET_STATUS")? & NO_ROOM == 0 {
             return Ok(true);
         }

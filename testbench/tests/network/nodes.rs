@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
+use hermes_rtl::net::right;
 use hermes_testbench::cosim::{
-    Device as _, Host, KernelImage, Latency, MemoryOptions, NetAddress, QueuePair, SentFrame, Simulation,
+    Device as _, Host, KernelImage, Latency, MemoryOptions, NetAddress, PostOptions, QueuePair, Region,
+    SentFrame, Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
@@ -23,12 +25,17 @@ const OVERHEAD: u64 = 24;
 /// The queue pair of node 0, and that of node 1.
 pub const PAIR: [u32; 2] = [3, 12];
 /// Bytes of the symmetric window.
-pub const WINDOW_BYTES: u32 = 0x1000;
+pub const WINDOW_BYTES: u32 = 0x1_4000;
 /// First packet sequence number of each direction: they go round soon.
 pub const FIRST: [u32; 2] = [0xff_fffd, 0x00_1000];
 /// Type of service of the frames.
 pub const TYPE_OF_SERVICE: u8 = 0x20;
+/// Key of region 1: peers may write the window.
 pub const KEY: u32 = 0x1234_5601;
+/// Region 2: commands may read the window and what is behind it.
+pub const SOURCE: PostOptions = PostOptions { region: 2, domain: DOMAIN };
+/// The protection domain of all.
+pub const DOMAIN: u32 = 5;
 
 /// One core with four lanes, packet ring and network interface.
 fn config() -> Config {
@@ -63,6 +70,8 @@ pub struct Nodes {
     /// Where the symmetric window of each begins.
     pub windows: [u32; 2],
     wires: [Wire; 2],
+    /// Bytes of packets.
+    mtu: u32,
     /// Of 1,000 frames, those that are lost.
     pub loss: u32,
     /// Frames that were lost.
@@ -73,8 +82,13 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// With this kernel on both.
+    /// With this kernel on both, and packets of 1,024 bytes.
     pub fn new(kernel: &str, seed: u64) -> Self {
+        Self::with_mtu(kernel, seed, 1_024)
+    }
+
+    /// With packets of `mtu` bytes.
+    pub fn with_mtu(kernel: &str, seed: u64, mtu: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("kernel.elf");
         build_source("kernel.S", kernel, RegisterClass::Rv32e, &path).unwrap();
@@ -96,12 +110,23 @@ impl Nodes {
         for (node, host) in hosts.iter_mut().enumerate() {
             host.device_mut().write_memory(windows[node], &[0xee; WINDOW_BYTES as usize]).unwrap();
             host.enable_network(address(node), TYPE_OF_SERVICE).unwrap();
+            let window = Region {
+                address: windows[node],
+                bytes: WINDOW_BYTES,
+                rights: right::REMOTE_WRITE,
+                key: KEY,
+                domain: DOMAIN,
+            };
+            host.set_region(1, &window).unwrap();
+            let source = Region { rights: right::LOCAL_READ, key: 2, ..window };
+            host.set_region(2, &source).unwrap();
         }
         let rng = ChaCha8Rng::seed_from_u64(seed);
         let mut nodes = Self {
             hosts,
             windows,
             wires: Default::default(),
+            mtu,
             loss: 0,
             lost: 0,
             rng,
@@ -124,6 +149,8 @@ impl Nodes {
                 remote_base: self.windows[peer].into(),
                 send: first[node],
                 expect: first[peer],
+                mtu: self.mtu,
+                domain: DOMAIN,
             };
             host.connect_queue_pair(PAIR[node], &pair).unwrap();
         }

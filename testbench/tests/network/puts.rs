@@ -64,7 +64,7 @@ fn puts_of_a_kernel(nodes: &mut Nodes, count: u32, rng: &mut ChaCha8Rng) -> Vec<
 /// Posts a command on node 0 when there is room.
 fn post(nodes: &mut Nodes, command: &[u32; 16]) {
     for _ in 0..1_000 {
-        if nodes.hosts[0].post(PAIR[0], command).unwrap() {
+        if nodes.hosts[0].post(PAIR[0], command, SOURCE).unwrap() {
             return;
         }
         nodes.run(200);
@@ -110,6 +110,43 @@ fn puts_arrive_once_over_a_bad_wire() {
     assert!(nodes.lost > 50 && resent > 20, "{} frames were lost, {resent} packets sent again", nodes.lost);
 }
 
+/// Puts of the bytes of memory, of any length, from any byte of a line to any other, over a wire that loses.
+#[test]
+fn puts_of_any_length_at_every_offset() {
+    let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
+    for (mtu, loss) in [(1_024, 0), (256, 20), (4_096, 0)] {
+        let mut nodes = Nodes::with_mtu(KERNEL, rng.gen(), mtu);
+        nodes.loss = loss;
+        let source: Vec<u8> = (0..WINDOW_BYTES).map(|_| rng.gen()).collect();
+        nodes.hosts[0].device_mut().write_memory(nodes.windows[0], &source).unwrap();
+        let mut expected = vec![0xee; WINDOW_BYTES as usize];
+        // Each byte of a line is once the first of what is read, and once where it goes.
+        let mut puts: Vec<(u32, u32, u32)> = (0..64)
+            .map(|offset| (offset, (offset * 37 + rng.gen_range(0..2)) % 64, rng.gen_range(1..400)))
+            .collect();
+        puts.extend(
+            [1, 63, 64, 65, mtu - 1, mtu, mtu + 1, 65_536]
+                .map(|bytes| (rng.gen_range(0..0x1000), rng.gen_range(0..0x1000), bytes)),
+        );
+        let count = puts.len() as u32;
+        let mut packets = 0;
+        for (from, to, bytes) in puts {
+            let line = 64 * rng.gen_range(0..64);
+            let mut command = [0; 16];
+            command[..4].copy_from_slice(&[1, nodes.windows[0] + line + to, nodes.windows[0] + from, bytes]);
+            let (begin, from, length) = ((line + to) as usize, from as usize, bytes as usize);
+            expected[begin..begin + length].copy_from_slice(&source[from..from + length]);
+            packets += bytes.div_ceil(mtu);
+            post(&mut nodes, &command);
+        }
+        wait(&mut nodes, count);
+        assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap(), 0);
+        assert!(nodes.window(1) == expected, "what stands in the window of node 1, MTU {mtu}");
+        assert_eq!(nodes.hosts[1].network_counter(counter::FRAMES_IN).unwrap(), packets, "each once");
+        assert_eq!(nodes.lost > 0, loss > 0, "{}", nodes.lost);
+    }
+}
+
 /// A peer that never answers: its commands end, the queue pair is down, and works again after a reset on both sides.
 #[test]
 fn a_silent_peer_and_a_new_connection() {
@@ -122,7 +159,7 @@ fn a_silent_peer_and_a_new_connection() {
     [command[0], command[1], command[3], command[4]] = [PUT_INLINE, window, 4, 0x1234_5678];
     nodes.loss = 1_000;
     for _ in 0..3 {
-        assert!(nodes.hosts[0].post(PAIR[0], &command).unwrap());
+        assert!(nodes.hosts[0].post(PAIR[0], &command, SOURCE).unwrap());
     }
     wait(&mut nodes, 3);
     let host = &mut nodes.hosts[0];
@@ -131,7 +168,8 @@ fn a_silent_peer_and_a_new_connection() {
     assert_eq!(host.network_counter(counter::TIMEOUTS).unwrap(), 3);
     host.write("QP_DOWN", 1 << PAIR[0]).unwrap();
     assert_eq!(host.read("QP_DOWN").unwrap(), 0);
-    assert_eq!(host.queue_pair_word(PAIR[0], word::STATE).unwrap(), state::ERROR as u32);
+    let settings = DOMAIN << 12 | 3 << 16;
+    assert_eq!(host.queue_pair_word(PAIR[0], word::STATE).unwrap(), settings | state::ERROR as u32);
     // The other side is still up: it is taken down by its host.
     nodes.loss = 0;
     for (node, pair) in PAIR.iter().enumerate() {
@@ -147,7 +185,7 @@ fn a_silent_peer_and_a_new_connection() {
         host.set_queue_pair_state(*pair, state::RESET).unwrap();
     }
     nodes.connect([0x70_0000, 0x60_0000]);
-    assert!(nodes.hosts[0].post(PAIR[0], &command).unwrap());
+    assert!(nodes.hosts[0].post(PAIR[0], &command, SOURCE).unwrap());
     wait(&mut nodes, 4);
     assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap() >> 16, 3, "no other failed");
     assert_eq!(nodes.window(1)[..4], 0x1234_5678u32.to_le_bytes());
@@ -240,7 +278,7 @@ fn the_host_is_told_what_cannot_be() {
     host.write("NET_STATUS", 1 << 9).unwrap();
     assert_eq!(host.read("NET_STATUS").unwrap() & 1 << 9, 0);
     // Words and rows that are not there read 0, and refuse.
-    for index in [16 << 8, 1 << 28, 16, PAIR[0] << 8 | 0x84, 12, 15] {
+    for index in [16 << 8, 2 << 28, 16, PAIR[0] << 8 | 0x84, 1 << 28 | 4, 1 << 28 | 16 << 8] {
         host.write("NET_INDEX", index).unwrap();
         assert_eq!((host.read("NET_DATA").unwrap(), host.read("NET_INDEX").unwrap()), (0, index));
         host.write("NET_DATA", 7).unwrap();
@@ -266,7 +304,7 @@ fn the_host_is_told_what_cannot_be() {
     ] {
         let mut command = [0; 16];
         [command[0], command[1], command[3]] = [PUT_INLINE, remote, bytes];
-        assert!(host.post(pair, &command).unwrap());
+        assert!(host.post(pair, &command, SOURCE).unwrap());
         errors += 1;
         assert_eq!(host.read("NET_ERROR").unwrap(), errors << 16 | code);
     }
@@ -276,7 +314,7 @@ fn the_host_is_told_what_cannot_be() {
         "without the one for no queue pair"
     );
     host.write("NET_CONTROL", 0).unwrap();
-    assert!(host.post(PAIR[0], &[0; 16]).unwrap());
+    assert!(host.post(PAIR[0], &[0; 16], SOURCE).unwrap());
     assert_eq!(host.read("NET_ERROR").unwrap(), (errors + 1) << 16 | 0x88);
     assert_eq!(host.network_counter(counter::FRAMES_OUT).unwrap(), 0);
 }

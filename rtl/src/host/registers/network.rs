@@ -2,26 +2,26 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::net::{code, NetIdentity, QUEUE_PAIRS};
+use crate::net::{code, NetIdentity, QUEUE_PAIRS, REGIONS};
 use crate::ports::{RegisterAnswer, RegisterRequest};
 use crate::prelude::*;
 
-/// An access to a word of the table of queue pairs. It stands until it is done.
+/// An access to a word of a table: that of queue pairs, or that of regions. It stands until it is done.
 #[derive(Ports)]
-pub struct PairAccess {
+pub struct TableAccess {
     /// The word is written.
     pub write: Signal<In, Bit>,
     /// The word is read: `answer` is its value from the cycle after on.
     pub read: Signal<In, Bit>,
     /// Its row.
     pub pair: Signal<In, Bits<4>>,
-    /// Its number in the row, as in [`word`](crate::net::word).
+    /// Its number in the row, as in [`word`](crate::net::word) or [`region_word`](crate::net::region_word).
     pub word: Signal<In, Bits<4>>,
     /// What is written.
     pub value: Signal<In, Bits<32>>,
     /// The access is not done in this cycle.
     pub waits: Signal<Out, Bit>,
-    /// The write has no effect: the queue pair is not in RESET.
+    /// The write has no effect: the queue pair is not in RESET. Regions are always written.
     pub refused: Signal<Out, Bit>,
     /// The word that was read last.
     pub answer: Signal<Out, Bits<32>>,
@@ -35,7 +35,9 @@ pub struct NetControl {
     /// Who we are; constant while `enable` is high.
     pub identity: Signal<In, NetIdentity>,
     /// The table of queue pairs.
-    pub table: PairAccess,
+    pub table: TableAccess,
+    /// The table of regions.
+    pub regions: TableAccess,
     /// A queue pair is to change its state.
     pub set_state: Signal<In, Bit>,
     /// Which one.
@@ -56,6 +58,10 @@ pub struct NetControl {
     pub post: Signal<In, Bit>,
     /// Its queue pair.
     pub post_pair: Signal<In, Bits<4>>,
+    /// The region of its local bytes.
+    pub post_region: Signal<In, Bits<4>>,
+    /// The domain that it is of.
+    pub post_domain: Signal<In, Bits<4>>,
     /// Its sixteen words, word 0 in bits 31:0.
     pub stage: Signal<In, Bits<512>>,
     /// There is no room for a command.
@@ -82,8 +88,8 @@ pub struct NetAccess {
     #[fields(clear_post[8], clear_change[9])]
     #[state(no_room[8], change_refused[9])]
     pub status: Command<10>,
-    /// Bits 5:0: queue pairs.
-    #[register("NET_CAPS", 0x408, value = QUEUE_PAIRS as u32)]
+    /// Bits 5:0: queue pairs; bits 10:6: regions.
+    #[register("NET_CAPS", 0x408, value = (REGIONS << 6 | QUEUE_PAIRS) as u32)]
     pub caps: Fixed<32>,
     /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48 bits. It may change while NET_CONTROL is 0 and no
     /// frame is being sent, as may the next three registers.
@@ -107,12 +113,12 @@ pub struct NetAccess {
     /// Packets that a queue pair may have sent without an answer, 1 to 32. It may change while no queue pair is up.
     #[register("NET_WINDOW", 0x424, reset = 32)]
     pub window: ReadWrite<6>,
-    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 to 3, ERROR; from 3 to 0, if
-    /// it has no command and the network interface no write to memory left. Bit 30: the last write was refused.
+    /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 or 2, CLOSING, to 3, ERROR;
+    /// from 3 to 0, if it has no command and the network interface no write to memory left. Bit 30: the last write was refused.
     #[register("QP_COMMAND", 0x438, access = Command)]
     #[state(state_refused[30])]
     pub state: Strobe<32>,
-    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs), row in bits 27:8, word in bits 7:0. A write also reads that word:
+    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs, 1: regions), row in bits 27:8, word in bits 7:0. A write also reads that word:
     /// NET_DATA shows it as it was then.
     #[register("NET_INDEX", 0x440, access = ReadWrite)]
     #[state(index[31:0])]
@@ -126,7 +132,8 @@ pub struct NetAccess {
     #[fields(clear_down[15:0])]
     #[state(down[15:0])]
     pub down_pairs: Command<16>,
-    /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0. Without room bit 8 of NET_STATUS is set, and nothing
+    /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0, with the region of its local bytes in bits 11:8, as of the
+    /// domain in bits 27:24. Without room bit 8 of NET_STATUS is set, and nothing
     /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
     #[register("NET_POST", 0x468)]
     pub post: Strobe<32>,
@@ -256,18 +263,29 @@ impl Logic for NetRegisters {
         if names {
             wanted = written | (self.index.q.val() & !self.request.mask.val());
         }
-        // Words 0 to 11 of a row
+        // Words 0 to 15 of a queue pair, of which 0 to 11 are written, and words 0 to 3 of a region
         let column = wanted.get_bits::<4>(0);
-        let is_there =
-            !wanted.get_bits::<20>(12).any() && !wanted.get_bits::<4>(4).any() && (column < bits::<4>(12));
-        let is_written = is_there && column.any();
-        self.hardware.table.read.next = names;
-        self.hardware.table.write.next = writes && is_written;
+        let is_row = !wanted.get_bits::<16>(12).any() && !wanted.get_bits::<4>(4).any();
+        let of_regions = wanted.get_bits::<4>(28) == bits::<4>(1);
+        let of_pairs = !wanted.get_bits::<4>(28).any();
+        let is_region = is_row && of_regions && (column < bits::<4>(4));
+        let is_pair = is_row && of_pairs;
+        let is_written = is_region || (is_pair && (column < bits::<4>(12)));
+        let is_there = is_region || is_pair;
+        self.hardware.regions.read.next = names && of_regions;
+        self.hardware.regions.write.next = writes && is_region;
+        self.hardware.regions.pair.next = wanted.get_bits::<4>(8);
+        self.hardware.regions.word.next = column;
+        self.hardware.regions.value.next =
+            written | (self.hardware.regions.answer.val() & !self.request.mask.val());
+        self.hardware.table.read.next = names && of_pairs;
+        self.hardware.table.write.next = writes && is_pair && (column < bits::<4>(12));
         self.hardware.table.pair.next = wanted.get_bits::<4>(8);
         self.hardware.table.word.next = column;
         self.hardware.table.value.next =
             written | (self.hardware.table.answer.val() & !self.request.mask.val());
-        self.answer.delay.next = self.hardware.table.waits.val() && (names || writes);
+        let waits = self.hardware.table.waits.val() || self.hardware.regions.waits.val();
+        self.answer.delay.next = waits && (names || writes);
         if names {
             self.index.d.next = wanted;
             self.there.d.next = is_there;
@@ -276,6 +294,9 @@ impl Logic for NetRegisters {
         self.decoder.hardware.data.next = bits::<32>(0);
         if self.there.q.val() {
             self.decoder.hardware.data.next = self.hardware.table.answer.val();
+            if self.index.q.val().get_bit(28) {
+                self.decoder.hardware.data.next = self.hardware.regions.answer.val();
+            }
         }
 
         // States
@@ -295,6 +316,8 @@ impl Logic for NetRegisters {
         let nowhere = written.get_bits::<4>(4).any() || !self.decoder.hardware.enable.val();
         self.hardware.post.next = posts && !nowhere;
         self.hardware.post_pair.next = written.get_bits::<4>(0);
+        self.hardware.post_region.next = written.get_bits::<4>(8);
+        self.hardware.post_domain.next = written.get_bits::<4>(24);
         let mut staged = bit_cast::<512, 32>(self.decoder.hardware.stage_0.val());
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_1.val()) << 32);
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_2.val()) << 64);

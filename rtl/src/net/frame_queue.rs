@@ -1,0 +1,84 @@
+//! The frames that are to be sent.
+
+use super::FrameHead;
+use crate::memory::QueuePointers;
+use crate::prelude::*;
+
+/// Headers of four frames, in the order in which they are sent, so that the payload of one is read while the one before is on its way.
+///
+/// Valid/ready on both sides; a head that is pushed into an empty queue shows in the next cycle.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct FrameQueue {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high: empties the queue.
+    pub reset: Signal<In, Bit>,
+    /// A frame is to be sent.
+    pub push_valid: Signal<In, Bit>,
+    /// There is room.
+    pub push_ready: Signal<Out, Bit>,
+    /// Its headers.
+    pub push: Signal<In, FrameHead>,
+    /// The oldest is shown.
+    pub pop_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub pop_ready: Signal<In, Bit>,
+    /// Its headers.
+    pub pop: Signal<Out, FrameHead>,
+    order: QueuePointers<2>,
+    heads: RamAsync<FrameHead, 2>,
+}
+
+impl Logic for FrameQueue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let pushes = self.push_valid.val() && !self.order.full.val();
+        self.push_ready.next = !self.order.full.val();
+        self.order.push.next = pushes;
+        self.heads.write_enable.next = pushes;
+        self.heads.write_address.next = self.order.write_address.val();
+        self.heads.write_data.next = self.push.val();
+        self.pop_valid.next = !self.order.empty.val();
+        self.order.pop.next = self.pop_ready.val() && !self.order.empty.val();
+        self.heads.read_address.next = self.order.read_address.val();
+        self.pop.next = self.heads.read_data.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use crate::net::testing::random_head;
+    use rand::Rng;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn keeps_the_order() {
+        let mut rng = random("frame_queue");
+        let mut uut = FrameQueue::default();
+        reset!(uut);
+        let mut inside = VecDeque::new();
+        let (mut full, mut passed) = (0, 0);
+        for _ in 0..2_000 {
+            let head = random_head(&mut rng, 8);
+            uut.push_valid.next = rng.gen_bool(0.6);
+            uut.push.next = head;
+            uut.pop_ready.next = rng.gen_bool(0.6);
+            settle(&mut uut);
+            assert_eq!(uut.push_ready.val(), inside.len() < 4);
+            assert_eq!(uut.pop_valid.val(), !inside.is_empty());
+            full += u32::from(inside.len() == 4);
+            let pushes = uut.push_valid.val() && uut.push_ready.val();
+            if uut.pop_valid.val() && uut.pop_ready.val() {
+                assert_eq!(Some(uut.pop.val()), inside.pop_front());
+                passed += 1;
+            }
+            if pushes {
+                inside.push_back(head);
+            }
+            tick!(uut);
+        }
+        assert!(full > 50 && passed > 500, "{full} {passed}");
+    }
+}

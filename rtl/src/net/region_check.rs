@@ -1,0 +1,78 @@
+//! Whether a range lies in a region.
+
+use super::Region;
+use crate::prelude::*;
+
+/// Says whether bytes may be used: their region is valid, of the same domain, has the right, and all of them lie in it. It answers in the same cycle.
+///
+/// No range wraps around: offsets are compared with one bit more than addresses have.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct RegionCheck {
+    /// The region.
+    pub region: Signal<In, Region>,
+    /// The domain of who asks.
+    pub domain: Signal<In, Bits<4>>,
+    /// The rights that are needed, as in [`Region`].
+    pub rights: Signal<In, Bits<5>>,
+    /// Address of the first byte.
+    pub address: Signal<In, Bits<32>>,
+    /// How many.
+    pub bytes: Signal<In, Bits<32>>,
+    /// They may be used.
+    pub allowed: Signal<Out, Bit>,
+}
+
+impl Logic for RegionCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let which = self.region.val();
+        let place = bit_cast::<33, 32>(self.address.val()) - bit_cast::<33, 32>(which.address);
+        let behind = bit_cast::<33, 32>(place.get_bits::<32>(0)) + bit_cast::<33, 32>(self.bytes.val());
+        let inside = !place.get_bit(32) && (behind <= bit_cast::<33, 32>(which.bytes));
+        let missing = self.rights.val() & !which.rights;
+        self.allowed.next = which.valid && (which.domain == self.domain.val()) && !missing.any() && inside;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, settle};
+    use rand::Rng;
+
+    #[test]
+    fn every_edge() {
+        let mut rng = random("region_check");
+        let mut uut = RegionCheck::default();
+        let mut counts = [0, 0];
+        let number = |rng: &mut rand_chacha::ChaCha8Rng| {
+            let near: u32 = [0, 0x100, 0x1_0000, 0x8000_0000, u32::MAX][rng.gen_range(0..5)];
+            near.wrapping_add(rng.gen_range(0..9)).wrapping_sub(4)
+        };
+        for _ in 0..20_000 {
+            let (begin, length, address, bytes) =
+                (number(&mut rng), number(&mut rng), number(&mut rng), number(&mut rng));
+            let (valid, domain) = (rng.gen_bool(0.9), rng.gen_range(0..2u64));
+            let (has, needs) = (rng.gen::<u64>() & 31 | 7, 1u64 << rng.gen_range(0..5));
+            uut.region.next = Region {
+                valid,
+                domain: 1.into(),
+                rights: has.into(),
+                address: u64::from(begin).into(),
+                bytes: u64::from(length).into(),
+                key: 0.into(),
+            };
+            uut.domain.next = domain.into();
+            uut.rights.next = needs.into();
+            uut.address.next = u64::from(address).into();
+            uut.bytes.next = u64::from(bytes).into();
+            settle(&mut uut);
+            let inside = address >= begin
+                && u64::from(address) + u64::from(bytes) <= u64::from(begin) + u64::from(length);
+            let allowed = valid && domain == 1 && has & needs != 0 && inside;
+            assert_eq!(uut.allowed.val(), allowed, "{address:#x}+{bytes:#x} in {begin:#x}+{length:#x}");
+            counts[usize::from(allowed)] += 1;
+        }
+        assert!(counts[0] > 1_000 && counts[1] > 500, "{counts:?}");
+    }
+}

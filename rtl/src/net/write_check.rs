@@ -1,0 +1,210 @@
+//! What a WRITE packet may do.
+
+use super::{CheckedFrame, ReceivePair, Region, RegionCheck};
+use crate::prelude::*;
+
+/// A message of which packets came, and others are to come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct MessageRow {
+    /// Where its next byte goes.
+    pub address: Bits<32>,
+    /// Bytes that are to come.
+    pub left: Bits<32>,
+    /// Key of its region.
+    pub key: Bits<32>,
+}
+
+/// Judges a packet of an RDMA WRITE that is expected, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.7.4.1):
+///
+/// 1. `invalid`: its opcode does not follow that of the packet before, or its payload is not as long as it must be: the MTU but for the last packet, and
+///    in all what the first one said.
+/// 2. `forbidden`: its bytes, and those of the whole message with its first packet, do not lie in the region of its key, which must be valid, of the
+///    domain of the queue pair, and may be written by peers. A message without bytes needs none.
+/// 3. Else its payload goes to `address`; `after` is what is to come then, if it is not the `last` packet.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct WriteCheck {
+    /// The packet.
+    pub frame: Signal<In, CheckedFrame>,
+    /// Its queue pair.
+    pub pair: Signal<In, ReceivePair>,
+    /// A message of it has begun.
+    pub inside: Signal<In, Bit>,
+    /// What is to come of that.
+    pub message: Signal<In, MessageRow>,
+    /// Number of the region of its key.
+    pub region_index: Signal<Out, Bits<4>>,
+    /// The region.
+    pub region: Signal<In, Region>,
+    /// It is a WRITE.
+    pub is_write: Signal<Out, Bit>,
+    /// It is the first packet of a message.
+    pub is_first: Signal<Out, Bit>,
+    /// It is the last packet of a message.
+    pub last: Signal<Out, Bit>,
+    /// It cannot be.
+    pub invalid: Signal<Out, Bit>,
+    /// It may not be.
+    pub forbidden: Signal<Out, Bit>,
+    /// Where its payload goes.
+    pub address: Signal<Out, Bits<32>>,
+    /// What is to come behind it.
+    pub after: Signal<Out, MessageRow>,
+    allow: RegionCheck,
+}
+
+impl Logic for WriteCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let packet = self.frame.val();
+        let row = self.message.val();
+        let only = packet.opcode == bits::<8>(0x0a);
+        let begins = (packet.opcode == bits::<8>(0x06)) || only;
+        let ends = (packet.opcode == bits::<8>(0x08)) || only;
+        let middle = packet.opcode == bits::<8>(0x07);
+        self.is_write.next = begins || ends || middle;
+        self.is_first.next = begins;
+        self.last.next = ends;
+
+        // RETH: address, key, length. Addresses of memory have 32 bits.
+        let mut place = row.address;
+        let mut left = row.left;
+        let mut key = row.key;
+        let mut is_high = false;
+        if begins {
+            place = packet.extension.get_bits::<32>(160);
+            left = packet.extension.get_bits::<32>(96);
+            key = packet.extension.get_bits::<32>(128);
+            is_high = packet.extension.get_bits::<32>(192).any();
+        }
+        let most = bits::<32>(1) << self.pair.val().mtu;
+        let size = bit_cast::<32, 13>(packet.bytes);
+        let mut is_whole = (size == most) && (left > most);
+        if ends {
+            is_whole = (size == left) && (size <= most) && (size.any() || only);
+        }
+        self.invalid.next = (begins == self.inside.val()) || !is_whole;
+
+        self.region_index.next = key.get_bits::<4>(0);
+        self.allow.region.next = self.region.val();
+        self.allow.domain.next = self.pair.val().domain;
+        self.allow.rights.next = bits::<5>(1);
+        self.allow.address.next = place;
+        self.allow.bytes.next = size;
+        if begins {
+            self.allow.bytes.next = left;
+        }
+        let is_allowed = self.allow.allowed.val() && (self.region.val().key == key) && !is_high;
+        self.forbidden.next = !is_allowed && left.any();
+        self.address.next = place;
+        self.after.next.address = place + size;
+        self.after.next.left = left - size;
+        self.after.next.key = key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, settle};
+    use rand::Rng;
+
+    const MTU: u32 = 256;
+    const KEY: u32 = 0x1234_5607;
+
+    /// Packets of all kinds, near every edge of their region and message, against the specification.
+    #[test]
+    fn packets_near_every_edge() {
+        let mut rng = random("write_check");
+        let mut uut = WriteCheck::default();
+        let mut counts = [0; 3];
+        for _ in 0..40_000 {
+            let opcode = [0x06, 0x07, 0x08, 0x0a][rng.gen_range(0..4)];
+            let (begins, ends) = ([0x06, 0x0a].contains(&opcode), [0x08, 0x0a].contains(&opcode));
+            let inside = if rng.gen_bool(0.8) { !begins } else { begins };
+            let near = |rng: &mut rand_chacha::ChaCha8Rng, values: &[u32]| {
+                let value: u32 = values[rng.gen_range(0..values.len())];
+                value.wrapping_add([0, 0, 0, 1, u32::MAX][rng.gen_range(0..5)])
+            };
+            let size = near(&mut rng, &[0, 8, MTU, MTU, MTU, 1_024]) & 0x1fff;
+            let left = match rng.gen_range(0..3) {
+                0 => size,
+                1 => size.wrapping_add(near(&mut rng, &[1, MTU, 1_000])),
+                _ => near(&mut rng, &[0, 8, MTU, 2 * MTU, 1 << 31]),
+            };
+            let (base, bytes) =
+                (near(&mut rng, &[0x4000, 0xffff_f000, 0]), near(&mut rng, &[0x1000, 0x800, 600]));
+            let address = match rng.gen_range(0..4) {
+                0 => base,
+                1 => base.wrapping_add(bytes).wrapping_sub(left),
+                2 => base.wrapping_add(bytes).wrapping_sub(size),
+                _ => near(&mut rng, &[base, base.wrapping_add(bytes)]),
+            };
+            let high = rng.gen_bool(0.05);
+            let key = if rng.gen_bool(0.9) { KEY } else { KEY ^ 1 << rng.gen_range(0..32) };
+            let (valid, right, domain) = (rng.gen_bool(0.95), rng.gen_bool(0.95), rng.gen_bool(0.95));
+            let row = [address, left, key].map(|value| if begins { rng.gen() } else { value });
+            uut.frame.next = CheckedFrame {
+                opcode: opcode.into(),
+                bytes: u64::from(size).into(),
+                extension: match begins {
+                    true => {
+                        bits::<224>(u64::from(address) | u64::from(high) << 32) << 160
+                            | bits::<224>(key.into()) << 128
+                            | bits::<224>(left.into()) << 96
+                    }
+                    false => bits::<224>(rng.gen()) << 100,
+                },
+                ..CheckedFrame::default()
+            };
+            uut.pair.next = ReceivePair { domain: 2.into(), mtu: 8.into(), ..ReceivePair::default() };
+            uut.inside.next = inside;
+            uut.message.next = MessageRow {
+                address: u64::from(row[0]).into(),
+                left: u64::from(row[1]).into(),
+                key: u64::from(row[2]).into(),
+            };
+            uut.region.next = Region {
+                valid,
+                domain: (if domain { 2 } else { 3 }).into(),
+                rights: (if right { 1 } else { 0x1e }).into(),
+                address: u64::from(base).into(),
+                bytes: u64::from(bytes).into(),
+                key: u64::from(KEY).into(),
+            };
+            settle(&mut uut);
+            assert!(uut.is_write.val());
+            assert_eq!((uut.is_first.val(), uut.last.val()), (begins, ends));
+            assert_eq!(uut.region_index.val().to_u64(), u64::from(key & 15));
+
+            let follows = begins != inside;
+            let is_whole = match opcode {
+                0x06 | 0x07 => size == MTU && left > MTU,
+                0x08 => size == left && (1..=MTU).contains(&size),
+                _ => size == left && size <= MTU,
+            };
+            let needed = u64::from(if begins { left } else { size });
+            let fits = address >= base && u64::from(address) + needed <= u64::from(base) + u64::from(bytes);
+            let allowed = valid && right && domain && key == KEY && fits && !(begins && high);
+            let verdict = match (follows && is_whole, allowed || left == 0) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => 2,
+            };
+            let got = match (uut.invalid.val(), uut.forbidden.val()) {
+                (true, _) => 0,
+                (false, true) => 1,
+                (false, false) => 2,
+            };
+            assert_eq!(got, verdict, "{opcode:#x}: {size} of {left} bytes at {address:#x}");
+            counts[got] += 1;
+            if got == 2 {
+                let after = uut.after.val();
+                assert_eq!(uut.address.val().to_u64() as u32, address);
+                assert_eq!(after.left.to_u64() as u32, left - size);
+                assert_eq!(after.address.to_u64() as u32, address.wrapping_add(size));
+                assert_eq!(after.key.to_u64() as u32, key);
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 1_000), "{counts:?}");
+    }
+}
