@@ -1,6 +1,8 @@
 //! A line that is busy holds the array back.
 
-use hermes_testbench::cosim::{Device as _, Host, MemoryOptions, NetAddress, QueuePair, Simulation};
+use hermes_testbench::cosim::{
+    Device as _, Host, MemoryOptions, NetAddress, PostOptions, QueuePair, Simulation,
+};
 
 use super::library;
 
@@ -17,7 +19,7 @@ fn a_held_sink_takes_no_beat_and_loses_none() {
     let mut command = [0; 16];
     [command[0], command[1], command[3]] = [1 | 1 << 10, window, 16];
     for _ in 0..3 {
-        assert!(host.post(0, &command).unwrap());
+        assert!(host.post(0, &command, PostOptions::default()).unwrap());
     }
     host.device_mut().run(1_000).unwrap();
     let network = host.device_mut().network_mut().unwrap();
