@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hermes_rtl::emit::emit;
-use hermes_rtl::net::{cause, code, counter, state, word, NetInterface};
+use hermes_rtl::net::{cause, code, counter, region_word, right, state, word, NetInterface};
 use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -20,6 +20,11 @@ const TYPE_OF_SERVICE: u8 = 0x68;
 const PAIR: u32 = 5;
 const REMOTE: u32 = 0xabcdef;
 const KEY: u32 = 0x8765_4321;
+/// Key of region 9, which peers may write: all memory but the first line.
+const OUR_KEY: u32 = 0x1234_5679;
+const REGION: u32 = 64;
+/// The domain of all.
+const DOMAIN: u32 = 7;
 /// The window here, its bytes, and where it begins at the peer.
 const WINDOW: u32 = 0x10_0000;
 const WINDOW_BYTES: u32 = 0x1000;
@@ -43,7 +48,7 @@ enum Outcome {
     Dropped(u64),
     /// It is for no queue pair that is up.
     Unknown,
-    /// It is no packet that is served.
+    /// It is no packet that is served, or may not be.
     Refused,
     /// It came again.
     Repeated,
@@ -93,6 +98,7 @@ impl Interface {
         this.model.set_words(port, &identity);
         let peer = number(&PEER_MAC);
         let words = [
+            (word::STATE, DOMAIN << 12 | 5 << 16),
             (word::REMOTE, REMOTE),
             (word::MAC_LOW, peer as u32),
             (word::MAC_HIGH, (peer >> 32) as u32),
@@ -113,6 +119,21 @@ impl Interface {
             this.cycle();
         }
         this.set("control_table_write", 1, 0);
+        this.set("control_regions_pair", 4, (OUR_KEY & 15).into());
+        let region = [
+            (region_word::RIGHTS, 1 | DOMAIN << 4 | right::REMOTE_WRITE),
+            (region_word::ADDRESS, REGION),
+            (region_word::BYTES, 0u32.wrapping_sub(REGION)),
+            (region_word::KEY, OUR_KEY),
+        ];
+        for (word, value) in region {
+            this.set("control_regions_write", 1, 1);
+            this.set("control_regions_word", 4, word);
+            this.set("control_regions_value", 32, value.into());
+            this.cycle();
+        }
+        this.set("control_regions_write", 1, 0);
+        this.set("control_post_domain", 4, DOMAIN.into());
         this.set("control_set_state", 1, 1);
         this.set("control_state_pair", 4, PAIR.into());
         this.set("control_new_state", 4, state::UP);
@@ -199,6 +220,40 @@ impl Interface {
         self.cycle();
     }
 
+    /// A NAK took the queue pair down, or is about to.
+    fn is_down(&mut self) -> bool {
+        self.set("control_table_pair", 4, PAIR.into());
+        self.set("control_table_word", 4, word::STATE);
+        self.set("control_table_read", 1, 1);
+        self.beat(None);
+        while self.get("control_table_waits", 1) == 1 {
+            self.beat(None);
+        }
+        self.set("control_table_read", 1, 0);
+        self.beat(None);
+        self.get("control_table_answer", 32) & 15 != state::UP
+    }
+
+    /// Takes the queue pair up again, which a NAK took down: with the sequence number that it expects.
+    fn reopen(&mut self) {
+        for new_state in [state::RESET, state::UP] {
+            let mut waited = 0;
+            self.set("control_new_state", 4, new_state);
+            self.set("control_set_state", 1, 1);
+            self.model.fall(self.clock).unwrap();
+            while self.get("control_state_refused", 1) == 1 {
+                waited += 1;
+                assert!(waited < 2_000, "its NAK is sent, and nothing is left");
+                self.set("control_set_state", 1, 0);
+                self.beat(None);
+                self.set("control_set_state", 1, 1);
+                self.model.fall(self.clock).unwrap();
+            }
+            self.beat(None);
+            self.set("control_set_state", 1, 0);
+        }
+    }
+
     /// Waits until it has told `count` outcomes, with a fast memory.
     fn drain(&mut self, count: usize) {
         self.memory_rate = 100;
@@ -228,42 +283,6 @@ impl Interface {
         assert_eq!(self.no_room, 0);
         assert_eq!(self.outcomes.len(), 1, "{:?} for a frame of {} bytes", self.outcomes, frame.len());
         self.outcomes.pop().unwrap()
-    }
-}
-
-/// A frame for us.
-fn frame(rng: &mut ChaCha8Rng, sequence: u32) -> RoceFrame {
-    let (opcode, extended) = loop {
-        let code = if rng.gen_bool(0.5) { opcode::WRITE_ONLY } else { rng.gen_range(0..0x20) };
-        if let Some(extended) = Extended::of(code) {
-            break (code, extended);
-        }
-    };
-    let length: usize = if rng.gen_bool(0.1) { rng.gen_range(0..1_100) } else { rng.gen_range(0..150) };
-    let extended = match extended {
-        Extended::Rdma { .. } => Extended::Rdma {
-            address: if rng.gen_bool(0.95) { rng.gen_range(0..0x1_0000) } else { rng.gen() },
-            key: rng.gen(),
-            length: if rng.gen_bool(0.9) { length as u32 } else { rng.gen() },
-        },
-        Extended::Acknowledge { .. } => {
-            Extended::Acknowledge { syndrome: rng.gen(), message: rng.gen::<u32>() >> 8 }
-        }
-        other => other,
-    };
-    RoceFrame {
-        to_mac: OUR_MAC,
-        from_mac: PEER_MAC,
-        type_of_service: rng.gen(),
-        to_ip: OUR_IP,
-        from_ip: PEER_IP,
-        source_port: rng.gen(),
-        opcode,
-        acknowledge: rng.gen(),
-        queue_pair: PAIR,
-        sequence: if rng.gen_bool(0.9) { sequence } else { rng.gen::<u32>() >> 8 },
-        extended,
-        payload: (0..length).map(|_| rng.gen()).collect(),
     }
 }
 
@@ -309,34 +328,119 @@ fn change(bytes: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// What must become of a frame; what is written then, and where.
-fn expected(bytes: &[u8], sequence: u32) -> (Outcome, Option<(u32, Vec<u8>)>) {
-    let dropped = |cause| (Outcome::Dropped(cause), None);
-    let ours = bytes.get(..6) == Some(&OUR_MAC[..]) && bytes.get(30..34) == Some(&OUR_IP[..]);
-    match RoceFrame::parse(bytes) {
-        Err(RoceError::Short) => dropped(cause::SHORT),
-        Err(RoceError::Ip) => dropped(cause::IP),
-        Err(RoceError::Udp) => dropped(cause::UDP),
-        _ if !ours => dropped(cause::NOT_OURS),
-        Err(RoceError::Version) => dropped(cause::VERSION),
-        Err(RoceError::Icrc) => dropped(cause::ICRC),
-        Err(RoceError::Opcode) => dropped(cause::OPCODE),
-        Ok(frame) if frame.queue_pair != PAIR || frame.from_ip != PEER_IP => (Outcome::Unknown, None),
-        Ok(frame) => match frame.extended {
-            Extended::Acknowledge { .. } if frame.opcode == opcode::ACKNOWLEDGE => (Outcome::Stray, None),
-            Extended::Rdma { address, length, .. } if frame.opcode == opcode::WRITE_ONLY => {
-                let serves = length as usize == frame.payload.len()
-                    && (1..=LONGEST).contains(&length)
-                    && address <= (1 << 32) - u64::from(length);
-                match frame.sequence.wrapping_sub(sequence) & 0xff_ffff {
-                    0 if serves => (Outcome::Written, Some((address as u32, frame.payload))),
-                    0 => (Outcome::Refused, None),
-                    distance if distance >> 23 == 1 => (Outcome::Repeated, None),
-                    _ => (Outcome::Newer, None),
-                }
+/// Our end of the queue pair, as the specification has it.
+struct Target {
+    sequence: u32,
+    /// A message that has begun: where its next byte goes, what is to come, its key.
+    message: Option<(u64, u32, u32)>,
+}
+
+impl Target {
+    /// A frame for us, of which so many of 1,000 are requests that are not served, or no good ones.
+    fn frame(&self, rng: &mut ChaCha8Rng, wild: u32) -> RoceFrame {
+        let is_wild = rng.gen_ratio(wild, 1_000);
+        let length = if rng.gen_bool(0.1) { rng.gen_range(1..1_100) } else { rng.gen_range(1..150) };
+        let (mut code, mut payload, mut total) = (opcode::WRITE_ONLY, length, length);
+        match self.message {
+            Some((_, left, _)) if left > LONGEST => (code, payload) = (opcode::WRITE_MIDDLE, LONGEST),
+            Some((_, left, _)) => (code, payload) = (opcode::WRITE_LAST, left),
+            None if rng.gen_bool(0.02) => {
+                total = LONGEST + rng.gen_range(1..2 * LONGEST);
+                (code, payload) = (opcode::WRITE_FIRST, LONGEST);
             }
-            _ => (Outcome::Refused, None),
-        },
+            // Answers, which have no effect
+            None if rng.gen_bool(0.1) => code = opcode::ACKNOWLEDGE,
+            None => {}
+        }
+        if is_wild {
+            while let 0 = rng.gen_range(0..3u32) {
+                code = rng.gen_range(0..0x20);
+            }
+        }
+        let extended = loop {
+            match Extended::of(code) {
+                Some(extended) => break extended,
+                None => code = rng.gen_range(0..0x20),
+            }
+        };
+        let extended = match extended {
+            Extended::Rdma { .. } => Extended::Rdma {
+                address: if is_wild && rng.gen_bool(0.2) { rng.gen() } else { rng.gen_range(64..0x1_0000) },
+                key: if is_wild && rng.gen_bool(0.2) { rng.gen() } else { OUR_KEY },
+                length: if is_wild && rng.gen_bool(0.2) { rng.gen() } else { total },
+            },
+            Extended::Acknowledge { .. } => {
+                Extended::Acknowledge { syndrome: rng.gen(), message: rng.gen::<u32>() >> 8 }
+            }
+            other => other,
+        };
+        RoceFrame {
+            to_mac: OUR_MAC,
+            from_mac: PEER_MAC,
+            type_of_service: rng.gen(),
+            to_ip: OUR_IP,
+            from_ip: PEER_IP,
+            source_port: rng.gen(),
+            opcode: code,
+            acknowledge: rng.gen(),
+            queue_pair: PAIR,
+            sequence: if rng.gen_bool(0.9) { self.sequence } else { rng.gen::<u32>() >> 8 },
+            extended,
+            payload: (0..payload).map(|_| rng.gen()).collect(),
+        }
+    }
+
+    /// What must become of a frame; what is written then, and where.
+    fn take(&mut self, bytes: &[u8]) -> (Outcome, Option<(u32, Vec<u8>)>) {
+        let dropped = |cause| (Outcome::Dropped(cause), None);
+        let ours = bytes.get(..6) == Some(&OUR_MAC[..]) && bytes.get(30..34) == Some(&OUR_IP[..]);
+        match RoceFrame::parse(bytes) {
+            Err(RoceError::Short) => dropped(cause::SHORT),
+            Err(RoceError::Ip) => dropped(cause::IP),
+            Err(RoceError::Udp) => dropped(cause::UDP),
+            _ if !ours => dropped(cause::NOT_OURS),
+            Err(RoceError::Version) => dropped(cause::VERSION),
+            Err(RoceError::Icrc) => dropped(cause::ICRC),
+            Err(RoceError::Opcode) => dropped(cause::OPCODE),
+            Ok(frame) if frame.queue_pair != PAIR || frame.from_ip != PEER_IP => (Outcome::Unknown, None),
+            Ok(frame) if frame.opcode == opcode::ACKNOWLEDGE => (Outcome::Stray, None),
+            Ok(frame) => self.request(frame),
+        }
+    }
+
+    fn request(&mut self, frame: RoceFrame) -> (Outcome, Option<(u32, Vec<u8>)>) {
+        use opcode::{COMPARE_SWAP, FETCH_ADD, READ_REQUEST};
+        use opcode::{WRITE_FIRST, WRITE_LAST, WRITE_MIDDLE, WRITE_ONLY};
+        let is_write = [WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY].contains(&frame.opcode);
+        if !is_write && ![READ_REQUEST, COMPARE_SWAP, FETCH_ADD].contains(&frame.opcode) {
+            return (Outcome::Refused, None);
+        }
+        match frame.sequence.wrapping_sub(self.sequence) & 0xff_ffff {
+            0 if is_write => {}
+            0 => return (Outcome::Refused, None),
+            distance if distance >> 23 == 1 && is_write => return (Outcome::Repeated, None),
+            distance if distance >> 23 == 1 => return (Outcome::Refused, None),
+            _ => return (Outcome::Newer, None),
+        }
+        let size = frame.payload.len() as u32;
+        let (address, left, key, needed) = match (frame.extended, self.message) {
+            (Extended::Rdma { address, key, length }, None) => (address, length, key, length),
+            (Extended::None, Some((address, left, key))) => (address, left, key, size),
+            _ => return (Outcome::Refused, None),
+        };
+        let is_whole = match frame.opcode {
+            WRITE_FIRST | WRITE_MIDDLE => size == LONGEST && left > LONGEST,
+            WRITE_LAST => size == left && (1..=LONGEST).contains(&size),
+            _ => size == left && size <= LONGEST,
+        };
+        let inside = address >= u64::from(REGION) && address <= (1 << 32) - u64::from(needed);
+        if !is_whole || !inside || key != OUR_KEY {
+            return (Outcome::Refused, None);
+        }
+        let ends = [WRITE_LAST, WRITE_ONLY].contains(&frame.opcode);
+        self.message = (!ends).then(|| (address + u64::from(size), left - size, key));
+        self.sequence = (self.sequence + 1) & 0xff_ffff;
+        (Outcome::Written, Some((address as u32, frame.payload)))
     }
 }
 
@@ -344,16 +448,23 @@ fn expected(bytes: &[u8], sequence: u32) -> (Outcome, Option<(u32, Vec<u8>)>) {
 fn frames_are_judged_as_the_golden_model_does() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
     let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
-    let (mut sequence, mut seen, mut memory) = (EXPECT, BTreeMap::<Outcome, u32>::new(), BTreeMap::new());
+    let mut target = Target { sequence: EXPECT, message: None };
+    let (mut seen, mut memory) = (BTreeMap::<Outcome, u32>::new(), BTreeMap::new());
     for round in 0..6_000 {
-        let mut bytes = frame(&mut rng, sequence).bytes();
+        let mut bytes = target.frame(&mut rng, 200).bytes();
         change(&mut bytes, &mut rng);
-        let (outcome, written) = expected(&bytes, sequence);
+        let before = target.sequence;
+        let (outcome, written) = target.take(&bytes);
         let got = interface.receive(&bytes);
         assert_eq!(got, outcome, "round {round}: {bytes:02x?}");
         *seen.entry(got).or_default() += 1;
+        // A request that is refused when its turn has come takes the queue pair down.
+        if outcome == Outcome::Refused && interface.is_down() {
+            assert_eq!(number(&bytes[51..54]) as u32, before, "round {round}");
+            interface.reopen();
+            target.message = None;
+        }
         if let Some((address, payload)) = written {
-            sequence = (sequence + 1) & 0xff_ffff;
             for (at, byte) in (address..).zip(payload) {
                 memory.insert(at, byte);
             }
@@ -380,23 +491,24 @@ fn frames_are_judged_as_the_golden_model_does() {
 fn a_stream_of_frames_with_overflows() {
     let mut rng = ChaCha8Rng::seed_from_u64(test_seed());
     let mut interface = Interface::new(ChaCha8Rng::seed_from_u64(rng.gen()));
-    let (mut sequence, mut expects, mut memory) = (EXPECT, Vec::new(), BTreeMap::new());
+    let mut target = Target { sequence: EXPECT, message: None };
+    let (mut expects, mut memory) = (Vec::new(), BTreeMap::new());
     let (mut no_room, mut disabled, mut too_long, mut longest) = (0, 0, 0, 0);
     for round in 0..4_000 {
         // Memory is fast, slow, and stops.
         interface.memory_rate = [100, 100, 100, 5, 0][round / 20 % 5];
         let busy = round / 400 % 2 == 0;
-        let mut frame = frame(&mut rng, sequence);
-        if rng.gen_bool(0.05) {
-            let length = [4_095, 4_096, 4_097, 8_000, 8_122, 8_123, 8_128][rng.gen_range(0..7)];
+        let mut frame = target.frame(&mut rng, 10);
+        if target.message.is_none() && rng.gen_bool(0.05) {
+            let length = [4_095, 4_096, 4_096, 4_096, 4_097, 8_123, 8_128][rng.gen_range(0..7)];
             frame.payload = (0..length).map(|_| rng.gen()).collect();
             frame.opcode = opcode::WRITE_ONLY;
-            let address = rng.gen_range(0..0x1_0000);
-            frame.extended = Extended::Rdma { address, key: 0, length: length as u32 };
+            let address = rng.gen_range(64..0x1_0000);
+            frame.extended = Extended::Rdma { address, key: OUR_KEY, length };
         }
         // To the end of the address space, and behind it
-        if let (true, Extended::Rdma { address, .. }) = (rng.gen_bool(0.05), &mut frame.extended) {
-            *address = (1 << 32) - rng.gen_range(1..200);
+        if let (true, Extended::Rdma { address, length, .. }) = (rng.gen_bool(0.05), &mut frame.extended) {
+            *address = (1 << 32) - u64::from(*length) + if rng.gen_bool(0.1) { 1 } else { 0 };
         }
         let mut bytes = frame.bytes();
         if rng.gen_bool(0.3) {
@@ -440,14 +552,20 @@ fn a_stream_of_frames_with_overflows() {
             continue;
         }
         longest = longest.max(beats);
-        let (outcome, written) = expected(&bytes, sequence);
         if marked || hole.is_some() {
             expects.push(Outcome::Dropped(cause::SHORT));
             continue;
         }
+        let (outcome, written) = target.take(&bytes);
         expects.push(outcome);
+        if outcome == Outcome::Refused {
+            interface.drain(expects.len());
+            if interface.is_down() {
+                interface.reopen();
+                target.message = None;
+            }
+        }
         if let Some((address, payload)) = written {
-            sequence = (sequence + 1) & 0xff_ffff;
             for (at, byte) in (u64::from(address)..).zip(payload) {
                 memory.insert(at as u32, byte);
             }
