@@ -150,13 +150,15 @@ impl OutsideArgs {
 
 /// Tells the user what a peer outside must know of a node.
 fn tell_outside(up: NodeUp, heap_bytes: u32) {
-    let NodeUp { node, heap, sequence } = up;
+    let NodeUp { node, heap, key, sequence } = up;
     let us = address(node);
     let mac = us.mac.map(|byte| format!("{byte:02x}")).join(":");
     let ip = us.ip.map(|byte| byte.to_string()).join(".");
     let pair = sequence
         .map_or(String::new(), |sequence| format!(", queue pair {OUTSIDE_PAIR}, first PSN {sequence}"));
-    print::note(format_args!("node {node}: {mac}, {ip}, heap {heap:#010x} of {heap_bytes} bytes{pair}"));
+    print::note(format_args!(
+        "node {node}: {mac}, {ip}, heap {heap:#010x} of {heap_bytes} bytes, key {key:#010x}{pair}"
+    ));
 }
 
 /// A [`Place`] by its name.

@@ -161,7 +161,7 @@ fn a_program_outside_puts_and_is_put_to() {
     };
     assert!(up.starts_with("node 0: 02:00:00:00:00:01, 10.0.0.1, heap 0x"), "{up}");
     assert!(up.contains("queue pair 8"), "{up}");
-    let heap = number("heap ");
+    let (heap, key) = (number("heap "), number("key ") as u32);
     let mut peer =
         Peer { socket, expect: number("first PSN ") as u32, written: Vec::new(), answers: Vec::new() };
     // Of the 20 packets of the kernel the odd ones go to the node after the last: to us.
@@ -175,7 +175,7 @@ fn a_program_outside_puts_and_is_put_to() {
     }
     // And back: three puts, of which the sequence number goes round.
     for (number, sequence) in [0xff_fffe, 0xff_ffff, 0].into_iter().enumerate() {
-        let put = Extended::Rdma { address: heap + 1000 + 5 * number as u64, key: 0, length: 5 };
+        let put = Extended::Rdma { address: heap + 1000 + 5 * number as u64, key, length: 5 };
         let frame = Peer::frame(opcode::WRITE_ONLY, sequence, put, &[number as u8 + 1; 5]);
         peer.socket.send_to(&frame, free).expect("a datagram");
     }

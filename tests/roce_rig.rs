@@ -26,7 +26,7 @@ fn linux_puts_into_an_array_and_is_put_to() {
     assert!(text.contains("each with a right ICRC"), "{text}");
     for options in [&["array"][..], &["array", "--loss", "2"]] {
         let text = rig(options);
-        assert!(text.contains("64 puts of the array's kernel, 17 writes of the guest"), "{text}");
+        assert!(text.contains("64 puts of the array's kernel, 20 writes of the guest"), "{text}");
         assert!(text.contains("memories are right"), "{text}");
     }
 }

@@ -174,3 +174,56 @@ impl Lockstep {
         self.lock().switch.counts()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::link::LinkOptions;
+    use super::*;
+
+    const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
+
+    /// What node 1 gets, by cycle and first byte behind the MAC, when each node sends frames to it in these cycles.
+    fn delivered(latencies: [u32; 2], sent: [&[u64]; 2], threads: usize) -> Vec<(u64, u8)> {
+        let links = latencies.map(|latency| LinkOptions { latency, ..LinkOptions::default() });
+        let step = u64::from(latencies[0].min(latencies[1]));
+        let switch = Switch::new(MACS.map(Some).into_iter().zip(links), 1);
+        let lockstep = Lockstep::new(switch, None, [2, threads], step);
+        let node = |port: usize| {
+            lockstep.join();
+            let mut frames = Vec::new();
+            for number in 1..=10 {
+                let now = number * step;
+                let fresh = sent[port].iter().filter(|cycle| (now - step..now).contains(*cycle));
+                let frame = |cycle: &u64| Outgoing {
+                    begin: cycle * CYCLE,
+                    bytes: [&MACS[1][..], &[port as u8; 76]].concat(),
+                };
+                let exchanged = lockstep.exchange(port, fresh.map(frame).collect(), number).unwrap();
+                assert_eq!(exchanged.met, number);
+                assert!(exchanged.frames.iter().all(|frame| frame.cycle > now), "nothing comes too late");
+                frames.extend(exchanged.frames.into_iter().map(|frame| (frame.cycle, frame.bytes[6])));
+            }
+            lockstep.leave(false);
+            frames
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| node(0));
+            let frames = node(1);
+            assert!(other.join().unwrap().is_empty());
+            frames
+        })
+    }
+
+    /// A frame of a long link that was sent before does not hold up one that comes to the switch before it.
+    #[test]
+    fn frames_are_forwarded_in_the_order_in_which_they_come() {
+        for threads in [1, 2] {
+            // They come to the switch at 250 and 300, and to node 1 after 9 and 300 more.
+            let all = delivered([100, 300], [&[150], &[0]], threads);
+            assert_eq!(all, [(150 + 100 + 9 + 300, 0), (300 + 9 + 300, 1)]);
+            // All at once: one behind the other.
+            let all = delivered([100, 100], [&[99, 200], &[99]], threads);
+            assert_eq!(all, [(99 + 209, 0), (99 + 209 + 8, 1), (200 + 209, 0)]);
+        }
+    }
+}

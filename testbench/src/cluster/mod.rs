@@ -47,7 +47,7 @@ use verilator_sys::{Model, ModelLibrary};
 
 pub use error::ClusterError;
 pub use link::{FaultCounts, LinkOptions, Place};
-pub use node::{address, Node, OUTSIDE_PAIR};
+pub use node::{address, Node, OUTSIDE_PAIR, WINDOW_REGION};
 pub use outside::{OutsideOptions, OutsidePeer};
 pub use pcapng::{Direction, PcapngWriter};
 pub use program::{NodeReport, NodeUp, Program};

@@ -39,6 +39,8 @@ pub struct NodeUp {
     pub node: usize,
     /// Address of its symmetric heap.
     pub heap: u32,
+    /// Key of the region that the heap is.
+    pub key: u32,
     /// First packet sequence number to its peer outside, if it has one.
     pub sequence: Option<u32>,
 }
@@ -87,7 +89,7 @@ impl Program {
         }
         node.connect_mesh(heap, self.heap_bytes)?;
         let sequence = node.outside.map(|_| node.first_sequence_outside());
-        up(NodeUp { node: node.number, heap, sequence });
+        up(NodeUp { node: node.number, heap, key: node.window_key(), sequence });
 
         let began = node.host.device_mut().cycle();
         let packets = &self.packets[node.number];

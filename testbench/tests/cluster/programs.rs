@@ -7,6 +7,7 @@ use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, P
 use hermes_testbench::golden::roce::{opcode, RoceFrame};
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::test_seed;
+use hermes_testbench::traffic::Frame;
 
 use super::library;
 
@@ -128,4 +129,17 @@ fn captures_have_every_frame_of_their_port() {
         }
     }
     assert_eq!(puts, 2 * 2 * PACKETS, "each where it left and where it came");
+    // The frames from node 0 to node 1 came 209 cycles later, or more where they waited.
+    let [sent, came] = [0, 1].map(|port| {
+        let capture = hermes_testbench::traffic::read(&capture_path(folder.path(), port), None).unwrap();
+        let of_interest = |frame: &Frame| frame.data.len() == 82 && frame.data[5] == 2 && frame.data[11] == 1;
+        let frames = capture.frames.into_iter().filter(of_interest);
+        frames.map(|frame| (frame.data, frame.timestamp)).collect::<Vec<_>>()
+    });
+    assert_eq!(sent.len(), PACKETS / 2);
+    let delays = sent.iter().zip(&came).map(|((left, then), (right, now))| {
+        assert_eq!(left, right);
+        now - then
+    });
+    assert_eq!(delays.min(), Some(209));
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
-use hermes_testbench::cosim::{CosimError, Latency, MemoryOptions};
+use hermes_testbench::cosim::{CosimError, Device as _, Latency, MemoryOptions};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -12,9 +12,16 @@ use rand_chacha::ChaCha8Rng;
 use super::library;
 
 const NODES: usize = 8;
-const PUT_INLINE: u32 = 1 | 1 << 10;
+const PUT: u32 = 1;
+const INLINE: u32 = 1 << 10;
 /// Bytes of a window that one node writes.
-const PART: usize = 512;
+const PART: usize = 4096;
+/// Bytes behind all parts that nobody writes: what is put from memory.
+const SOURCE: usize = 8192;
+/// Longest put from memory: three packets.
+const LONGEST: usize = 2500;
+/// Bytes of a packet.
+const MTU: usize = 1024;
 /// Puts between two points at which all is quiet.
 const ROUND: u32 = 500;
 
@@ -36,7 +43,7 @@ impl Poster {
             }
         }
         self.stage = *command;
-        node.host.write("NET_POST", pair)?;
+        node.host.write("NET_POST", pair | cluster::WINDOW_REGION << 8)?;
         self.posted += 1;
         Ok(())
     }
@@ -46,6 +53,8 @@ impl Poster {
 struct Seen {
     /// What it wrote to each node, as its part of that node's window must be.
     wrote: Vec<Vec<u8>>,
+    /// Packets that this took.
+    packets: Vec<u32>,
     /// Its window.
     window: Vec<u8>,
     /// Commands that failed.
@@ -55,7 +64,7 @@ struct Seen {
     cycle: u64,
 }
 
-/// `rounds` rounds of puts of every node to all: the parts of all windows are compared after each.
+/// `rounds` rounds of puts of every node to all, half of them from memory: the parts of all windows are compared after each.
 fn soak(rounds: u32) {
     let seed = test_seed();
     let began = Instant::now();
@@ -64,44 +73,58 @@ fn soak(rounds: u32) {
     let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
     let options =
         ClusterOptions { nodes: NODES, link, memory, seed, threads: 2, ..ClusterOptions::default() };
-    let bytes = NODES * PART;
+    let (parts, bytes) = (NODES * PART, NODES * PART + SOURCE);
     let result = cluster::run(library(), &options, |node| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1_000 + node.number as u64);
         let window = node.host.rmalloc("the window", bytes)?;
+        let source: Vec<u8> = (0..SOURCE).map(|_| random.gen()).collect();
+        node.host.device_mut().write_memory(window + parts as u32, &source)?;
         node.connect_mesh(window, bytes as u32)?;
         let mut poster = Poster { posted: 0, stage: [0; 16] };
         let mut wrote = vec![vec![0; PART]; NODES];
+        let mut packets = vec![0; NODES];
         let mut quiet = Vec::new();
         for round in 0..rounds {
             for _ in 0..ROUND {
                 let to = random.gen_range(0..NODES);
-                let put: Vec<u8> = (0..random.gen_range(1..=16)).map(|_| random.gen()).collect();
+                let mut command = [0; 16];
+                let put: Vec<u8> = if random.gen() {
+                    let put: Vec<u8> = (0..random.gen_range(1..=16)).map(|_| random.gen()).collect();
+                    for (index, byte) in put.iter().enumerate() {
+                        command[4 + index / 4] |= u32::from(*byte) << (8 * (index % 4));
+                    }
+                    command[0] = PUT | INLINE;
+                    put
+                } else {
+                    let length = random.gen_range(1..=LONGEST);
+                    let from = random.gen_range(0..=SOURCE - length);
+                    command[0] = PUT;
+                    command[2] = window + (parts + from) as u32;
+                    source[from..from + length].to_vec()
+                };
                 let at = random.gen_range(0..=PART - put.len());
                 wrote[to][at..at + put.len()].copy_from_slice(&put);
-                let mut command = [0; 16];
-                command[0] = PUT_INLINE;
                 command[1] = window + (node.number * PART + at) as u32;
                 command[3] = put.len() as u32;
-                for (index, byte) in put.iter().enumerate() {
-                    command[4 + index / 4] |= u32::from(*byte) << (8 * (index % 4));
-                }
+                packets[to] += put.len().div_ceil(MTU) as u32;
                 poster.post(node, to as u32, &command)?;
             }
             cluster::wait_completed(node, poster.posted)?;
             node.meet()?;
-            let memory = node.read_clean(window, bytes)?;
+            let memory = node.read_clean(window, parts)?;
             node.meet()?;
             if node.number == 0 && rounds > 1 {
                 println!("round {} of {rounds}, cycle {}", round + 1, node.host.device_mut().cycle());
             }
-            quiet.push((wrote.clone(), memory));
+            quiet.push((wrote.clone(), packets.clone(), memory));
         }
         // Nothing completes a second time later.
         node.run(20_000)?;
-        let seen = |(wrote, window), node: &mut Node| {
+        let seen = |(wrote, packets, window), node: &mut Node| {
             Ok::<_, CosimError>(Seen {
                 wrote,
+                packets,
                 window,
                 failed: node.host.read("NET_ERROR")? >> 16,
                 completed: node.host.read("NET_COMPLETED")?,
@@ -112,7 +135,6 @@ fn soak(rounds: u32) {
         quiet.into_iter().map(|point| seen(point, node)).collect::<Result<Vec<_>, _>>()
     });
     let result = result.unwrap();
-    let mut written = 0;
     for (number, node) in result.nodes.iter().enumerate() {
         for (round, seen) in node.iter().enumerate() {
             for (from, other) in result.nodes.iter().enumerate() {
@@ -125,10 +147,10 @@ fn soak(rounds: u32) {
         }
         let last = node.last().unwrap();
         assert_eq!((last.completed, last.failed), (rounds * ROUND, 0), "node {number}: each command once");
-        written += last.frames_in;
+        let packets: u32 = result.nodes.iter().map(|other| other.last().unwrap().packets[number]).sum();
+        assert_eq!(last.frames_in, packets, "node {number}: each packet is written once");
     }
     let puts = NODES as u32 * rounds * ROUND;
-    assert_eq!(written, puts, "each put is written once");
     let sum = |what: fn(&PortCounts) -> u64| result.ports.iter().map(what).sum::<u64>();
     let frames = sum(|port| port.sent);
     let faults = [
@@ -154,5 +176,5 @@ fn eight_nodes_put_to_all_over_bad_links() {
 #[test]
 #[ignore = "minutes: a million frames between eight nodes"]
 fn a_million_frames() {
-    soak(120);
+    soak(100);
 }
