@@ -296,7 +296,7 @@ fn put_both_ways(puts: usize, long: u32, loss: u32, repeat: u32) -> ([Node; 2], 
 
 #[test]
 fn puts_arrive() {
-    let (nodes, payloads) = put_both_ways(30, 0, 0, 0);
+    let (nodes, payloads) = put_both_ways(20, 0, 0, 0);
     for node in 0..2 {
         let peer = 1 - node;
         // The frames, byte by byte; the sequence numbers go round.
@@ -325,7 +325,7 @@ fn puts_arrive() {
         for bytes in answers {
             let sequence = u64::from_be_bytes([0, 0, 0, 0, 0, bytes[51], bytes[52], bytes[53]]);
             let covers = (sequence.wrapping_sub(0xff_fff0 + peer as u64) & 0xff_ffff) + 1;
-            assert!(covers > last && covers <= 30, "{covers} behind {last}");
+            assert!(covers > last && covers <= 20, "{covers} behind {last}");
             let head = FrameHead {
                 queue_pair: PAIR[node].into(),
                 mac: identity(peer).mac,
@@ -341,7 +341,7 @@ fn puts_arrive() {
             assert_eq!(*bytes, frame(&head, &identity(node), &[]));
             (last, count) = (covers, count + 1);
         }
-        assert!(last == 30 && count > 5, "{last} {count}");
+        assert!(last == 20 && count > 4, "{last} {count}");
     }
 }
 
@@ -352,12 +352,6 @@ fn puts_arrive_once_over_a_bad_wire() {
     for node in nodes {
         assert!(node.sent.len() > 24, "{} frames", node.sent.len());
     }
-}
-
-/// Puts of several packets, and their order.
-#[test]
-fn long_puts_arrive() {
-    put_both_ways(8, 1_500, 0, 0);
 }
 
 #[test]
@@ -465,52 +459,6 @@ fn frames_that_are_dropped() {
     assert_eq!((written.as_slice(), node.memory.len()), (&b"12345678"[..], 8));
 }
 
-/// Requests that cannot be, or may not ([`WriteCheck`](super::super::WriteCheck)): each gets its NAK behind the ACK of what came before, nothing is written, and the queue pair takes
-/// nothing more.
-#[test]
-fn frames_that_are_refused() {
-    let window = u64::from(WINDOW[1]);
-    let good = write(0xff_fff1);
-    let with = |extension| FrameHead { extension, ..good };
-    let plain = |opcode: u64| FrameHead {
-        opcode: opcode.into(),
-        extension: bits::<224>(0),
-        extension_words: 0.into(),
-        ..good
-    };
-    let first = |length: u32, bytes: u64| FrameHead {
-        opcode: 6.into(),
-        bytes: bytes.into(),
-        ..with(reth(window, KEY, length))
-    };
-    let cases = [
-        // Nothing has begun; another key; a message that does not fit.
-        (0x61, plain(8)),
-        (0x62, with(reth(window, KEY ^ 0x100, 8))),
-        (0x62, first(WINDOW_BYTES + 1, 256)),
-    ];
-    for (number, (syndrome, head)) in cases.into_iter().enumerate() {
-        let mut rng = random("net_interface");
-        let mut node = Node::new(1);
-        let send = |node: &mut Node, head: &FrameHead, rng: &mut rand_chacha::ChaCha8Rng| {
-            feed(node, &frame(head, &identity(0), &vec![0x55; head.bytes.index()]), rng)
-        };
-        send(&mut node, &write(0xff_fff0), &mut rng);
-        assert_eq!(node.memory.len(), 8);
-        send(&mut node, &head, &mut rng);
-        // Right, but too late
-        send(&mut node, &good, &mut rng);
-        for _ in 0..100 {
-            node.cycle(None, None, &mut rng);
-        }
-        assert_eq!((node.memory.len(), node.performed), (8, 1), "case {number}");
-        assert_eq!(node.dropped, BTreeMap::from([(8, 1), (9, 1)]), "case {number}");
-        assert_eq!(node.uut.pairs.errors.val().to_u64(), 1 << PAIR[1], "case {number}");
-        let answers: Vec<(u8, u8)> = node.sent.iter().map(|bytes| (bytes[53], bytes[54])).collect();
-        assert_eq!(answers, [(0xf0, 0x1f), (0xf1, syndrome)], "case {number}");
-    }
-}
-
 /// A message without bytes is taken whatever its key is; a region that goes away in the midst of a message ends it.
 #[test]
 fn regions_count_for_each_packet() {
@@ -560,7 +508,7 @@ fn the_host_gets_through_while_the_link_stalls() {
     let mut node = Node::new(1);
     node.stalls = true;
     let bytes = |sequence: u64| frame(&write(sequence), &identity(0), b"12345678");
-    for sequence in 0..4 {
+    for sequence in 0..3 {
         let bytes = bytes(0xff_fff0 + sequence);
         let beats = bytes.chunks(64).count();
         for (index, part) in bytes.chunks(64).enumerate() {
@@ -569,11 +517,11 @@ fn the_host_gets_through_while_the_link_stalls() {
             node.cycle(Some((data, u64::MAX >> (64 - part.len()), index + 1 == beats)), None, &mut rng);
         }
         node.cycle(None, Some(put(WINDOW[1], &[1], PAIR[1])), &mut rng);
-        for _ in 0..200 {
+        for _ in 0..100 {
             node.cycle(None, None, &mut rng);
         }
     }
-    assert_eq!((node.performed, node.sent.len()), (4, 0));
+    assert_eq!((node.performed, node.sent.len()), (3, 0));
     for write in [false, true] {
         node.uut.control.table.read.next = !write;
         node.uut.control.table.write.next = write;
@@ -591,8 +539,8 @@ fn the_host_gets_through_while_the_link_stalls() {
     }
     node.uut.control.table.write.next = false;
     node.stalls = false;
-    for _ in 0..400 {
+    for _ in 0..200 {
         node.cycle(None, None, &mut rng);
     }
-    assert!(node.sent.len() > 4, "{}", node.sent.len());
+    assert!(node.sent.len() > 3, "{}", node.sent.len());
 }
