@@ -7,6 +7,7 @@ mod emit;
 mod figure;
 mod interrupts;
 mod memory;
+mod net;
 mod packet_run;
 mod sim;
 mod spawn;
@@ -49,6 +50,8 @@ enum Command {
     Spawn(spawn::Args),
     /// How quickly the command processor reacts to a write: polling and user-level interrupts side by side
     Interrupts(interrupts::Args),
+    /// What two nodes put into each other's memory a second, beside what the wire carries, without loss and with it
+    Net(net::Args),
 }
 
 impl Args {
@@ -69,6 +72,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Apps(args) => apps::measure(args, quiet)?,
         Command::Spawn(args) => spawn::measure(args, quiet)?,
         Command::Interrupts(args) => interrupts::measure(args, quiet)?,
+        Command::Net(args) => net::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
         serde_json::to_writer_pretty(&mut *json, &figures)?;

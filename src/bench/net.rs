@@ -1,0 +1,107 @@
+//! `hermes bench net`: puts of two nodes with a switch between them, against what the wire carries.
+
+use hermes_rtl::config::Config;
+use hermes_rtl::net::counter;
+use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, WINDOW_REGION};
+use hermes_testbench::cosim::{CosimError, Latency, MemoryOptions, PostOptions};
+use verilator_sys::ModelLibrary;
+
+use super::figure::{Bound, Figure};
+use crate::array;
+
+/// Bytes of a put: the paper's largest without pauses between messages that count.
+const PUT_BYTES: u32 = 64 << 10;
+/// Bytes of a packet, of its headers with the ICRC, of the RETH of a message's first one.
+const MTU: u32 = 1024;
+const HEADERS: u32 = 58;
+const RETH: u32 = 16;
+/// Preamble, frame check sequence and gap.
+const OVERHEAD: u32 = 24;
+/// Bytes that 100 Gbit/s carry in a cycle of 1 ns.
+const BYTES_A_CYCLE: f64 = 12.5;
+/// Commands that have room in the network interface.
+const ROOM: u32 = 8;
+/// The operation of a put whose bytes stand in memory.
+const PUT: u32 = 1;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Puts of 64 KiB of each measurement
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(8..=10_000))]
+    puts: u32,
+    /// Frames that are lost, in percent, beside none
+    #[arg(long, value_name = "PERCENT,...", value_delimiter = ',', default_value = "0.1,1")]
+    loss: Vec<f64>,
+    /// Seed of the losses
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Cycles from a memory request to its response
+    #[arg(long, value_name = "CYCLES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    latency: u32,
+}
+
+pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let config = Config::preset("node")?;
+    let library = array::library(&config, false, quiet, |_| {})?;
+    let (best, _) = goodput(&library, args, 0.0)?;
+    let packets = PUT_BYTES / MTU;
+    let on_the_wire = PUT_BYTES + packets * (HEADERS + OVERHEAD) + RETH;
+    let limit = f64::from(PUT_BYTES) / f64::from(on_the_wire) * BYTES_A_CYCLE;
+    let mut figures = vec![
+        Figure::new("put_64k_goodput", best * 8.0, "Gbit/s"),
+        Figure::new("put_64k_of_the_wire", best / limit, "")
+            .limit(Bound::AtLeast(0.95))
+            .goal(Bound::AtLeast(0.98)),
+    ];
+    for loss in &args.loss {
+        let (rate, resent) = goodput(&library, args, *loss)?;
+        let share = Figure::new(format!("put_64k_loss_{loss}_of_none"), rate / best, "");
+        figures.push(match loss {
+            0.1 => share.limit(Bound::AtLeast(0.97)).goal(Bound::AtLeast(0.99)),
+            1.0 => share.limit(Bound::AtLeast(0.85)).goal(Bound::AtLeast(0.9)),
+            _ => share,
+        });
+        figures.push(Figure::new(format!("put_64k_loss_{loss}_resent"), f64::from(resent), "packets"));
+    }
+    Ok(figures)
+}
+
+/// Bytes a cycle that node 0 puts into the memory of node 1, and packets that were sent again, with so many frames lost in both directions.
+fn goodput(library: &ModelLibrary, args: &Args, loss: f64) -> anyhow::Result<(f64, u32)> {
+    let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
+    let link = LinkOptions { loss, ..LinkOptions::default() };
+    let options =
+        ClusterOptions { nodes: 2, link, memory, seed: args.seed, threads: 2, ..ClusterOptions::default() };
+    let result = cluster::run(library, &options, |node| {
+        let window = node.host.rmalloc("the window", 2 * PUT_BYTES as usize)?;
+        node.connect_mesh(window, 2 * PUT_BYTES)?;
+        if node.number == 1 {
+            return Ok((0, 0));
+        }
+        let cycles = put_all(node, window, args.puts)?;
+        Ok((cycles, node.host.network_counter(counter::RESENT)?))
+    })?;
+    let (cycles, resent) = result.nodes[0];
+    Ok((f64::from(args.puts) * f64::from(PUT_BYTES) / cycles as f64, resent))
+}
+
+/// Puts the first half of the window into the second half of node 1's, over and over: cycles from the first post until all are complete.
+fn put_all(node: &mut Node, window: u32, puts: u32) -> Result<u64, CosimError> {
+    let mut command = [0; 16];
+    command[..4].copy_from_slice(&[PUT, window + PUT_BYTES, window, PUT_BYTES]);
+    let options = PostOptions { region: WINDOW_REGION, domain: 0 };
+    // The stage holds the command: what follows is posted by one write.
+    let begin = node.host.device_mut().cycle();
+    node.host.post(1, &command, options)?;
+    let mut posted = 1;
+    loop {
+        let completed = node.host.read("NET_COMPLETED")?;
+        if completed == puts {
+            return Ok(node.host.device_mut().cycle() - begin);
+        }
+        if posted < puts && posted - completed < ROOM {
+            node.host.write("NET_POST", 1 | WINDOW_REGION << 8)?;
+            posted += 1;
+        }
+    }
+}
