@@ -57,6 +57,20 @@ fn spawn() {
 }
 
 #[test]
+fn net() {
+    let figures = bench("net --puts 8 --loss 5");
+    assert_eq!(
+        names(&figures),
+        ["put_64k_goodput", "put_64k_loss_5_of_none", "put_64k_loss_5_resent", "put_64k_of_the_wire"]
+    );
+    // More than the wire carries would be a wrong measurement.
+    assert!((0.5..=1.0).contains(&figures["put_64k_of_the_wire"]), "{figures:?}");
+    assert!(figures["put_64k_loss_5_of_none"] < 1.0 && figures["put_64k_loss_5_resent"] > 0.0, "{figures:?}");
+    let folder = Folder::new();
+    folder.fail("bench net --loss 101", &["loss: 101 is not possible; expected 0 to 100 percent"]);
+}
+
+#[test]
 fn interrupts() {
     let figures = bench("interrupts --events 60 --seed 3");
     for way in ["load_poll", "csr_poll", "interrupt", "interrupt_loads", "sleep"] {

@@ -4,7 +4,7 @@ use super::FrameHead;
 use crate::memory::QueuePointers;
 use crate::prelude::*;
 
-/// Headers of four frames, in the order in which they are sent, so that the payload of one is read while the one before is on its way.
+/// Headers of two frames, in the order in which they are sent, so that the payload of one is read while the one before is on its way.
 ///
 /// Valid/ready on both sides; a head that is pushed into an empty queue shows in the next cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -25,8 +25,8 @@ pub struct FrameQueue {
     pub pop_ready: Signal<In, Bit>,
     /// Its headers.
     pub pop: Signal<Out, FrameHead>,
-    order: QueuePointers<2>,
-    heads: RamAsync<FrameHead, 2>,
+    order: QueuePointers<1>,
+    heads: RamAsync<FrameHead, 1>,
 }
 
 impl Logic for FrameQueue {
@@ -66,9 +66,9 @@ mod tests {
             uut.push.next = head;
             uut.pop_ready.next = rng.gen_bool(0.6);
             settle(&mut uut);
-            assert_eq!(uut.push_ready.val(), inside.len() < 4);
+            assert_eq!(uut.push_ready.val(), inside.len() < 2);
             assert_eq!(uut.pop_valid.val(), !inside.is_empty());
-            full += u32::from(inside.len() == 4);
+            full += u32::from(inside.len() == 2);
             let pushes = uut.push_valid.val() && uut.push_ready.val();
             if uut.pop_valid.val() && uut.pop_ready.val() {
                 assert_eq!(Some(uut.pop.val()), inside.pop_front());

@@ -110,7 +110,8 @@ pub struct NetAccess {
     /// Time-outs in a row after which the oldest command of a queue pair fails.
     #[register("NET_RETRIES", 0x420, reset = 7)]
     pub retries: ReadWrite<3>,
-    /// Packets that a queue pair may have sent without an answer, 1 to 32. It may change while no queue pair is up.
+    /// Packets that a queue pair may have sent without an answer, 1 to 32; 0 counts as 1, and more than 32 as 32. It may change while no queue pair
+    /// is up.
     #[register("NET_WINDOW", 0x424, reset = 32)]
     pub window: ReadWrite<6>,
     /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 or 2, CLOSING, to 3, ERROR;
@@ -360,6 +361,12 @@ impl Logic for NetRegisters {
         self.downs.d.next = still | self.hardware.downs.val();
         self.decoder.hardware.down.next = self.downs.q.val();
         self.hardware.window.next = self.decoder.hardware.window.val();
+        if !self.decoder.hardware.window.val().any() {
+            self.hardware.window.next = bits::<6>(1);
+        }
+        if self.decoder.hardware.window.val().get_bit(5) {
+            self.hardware.window.next = bits::<6>(32);
+        }
         self.hardware.timeout.next = self.decoder.hardware.timeout.val();
         self.hardware.retries.next = self.decoder.hardware.retries.val();
         self.decoder.hardware.posted.next = self.posted.q.val();

@@ -1,0 +1,303 @@
+//! The sender against what goes wrong: refusals, commands that cannot be, faults, changes of state at any time.
+
+use super::*;
+
+/// A NAK of the peer that is no loss: the commands before it are done, its own fails, the others end.
+#[test]
+fn a_refusal_takes_the_queue_pair_down() {
+    for (syndrome, before) in [(0x61, 0), (0x62, 1), (0x63, 2)] {
+        let mut bench = Bench::new("requester_refusal");
+        let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+        for offset in 0..4 {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+        }
+        for _ in 0..200 {
+            bench.cycle(None, wire);
+        }
+        let sequence = (bench.first[1] + before) & 0xff_ffff;
+        let answer =
+            PeerAnswer { pair: 1.into(), sequence: u64::from(sequence).into(), syndrome: syndrome.into() };
+        bench.answers.push((0, answer));
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        let mut expected = vec![code::DONE; before as usize];
+        expected.push(code::REMOTE);
+        expected.resize(4, code::DOWN);
+        assert_eq!(bench.completed[1], expected);
+        assert_eq!((bench.up >> 1 & 1, bench.errors), (0, 2));
+    }
+}
+
+/// The region of a put goes away while it is under way, or a line of it cannot be read: it fails when nothing of it is being read, those before it do
+/// not, those behind it end.
+#[test]
+fn payloads_that_cannot_be_read() {
+    for by_memory in [false, true] {
+        let mut bench = Bench::new("requester_payload");
+        let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 300, silent: None };
+        for command in [put(0, 1, 1), put_from(16, 9_000, 0), put(8, 1, 1)] {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, command)), wire);
+        }
+        while bench.packets.len() < 12 {
+            bench.cycle(None, wire);
+        }
+        bench.reading = 2;
+        if by_memory {
+            let sequence = (bench.first[1] + 11) & 0xff_ffff;
+            bench.fault =
+                Some(PayloadFault { pair: 1.into(), sequence: u64::from(sequence).into(), place: 1.into() });
+        } else {
+            bench.region.valid = false;
+        }
+        for _ in 0..400 {
+            bench.cycle(None, wire);
+        }
+        assert!(bench.completed[1].is_empty(), "a payload is being read");
+        assert_eq!((bench.up >> 1 & 1, bench.errors), (0, 2));
+        bench.reading = 0;
+        for _ in 0..400 {
+            bench.cycle(None, wire);
+        }
+        // The queue pair went down before the answer of the first came.
+        assert_eq!(bench.completed[1], [code::DOWN, code::LOCAL, code::DOWN]);
+    }
+}
+
+/// A fault of a packet that was acknowledged meanwhile has no effect.
+#[test]
+fn faults_of_packets_that_are_done() {
+    let mut bench = Bench::new("requester_late_fault");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 50, silent: None };
+    bench.cycle(Some((1, put_from(0, 100, 0))), wire);
+    bench.posted[1].push_back((0, memory(REGION_BASE, 100)));
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    let sequence = u64::from(bench.first[1]);
+    bench.fault = Some(PayloadFault { pair: 1.into(), sequence: sequence.into(), place: 0.into() });
+    for _ in 0..20 {
+        bench.cycle(None, wire);
+    }
+    assert!(bench.fault.is_none());
+    assert_eq!((bench.up, bench.errors), (0xffff, 0));
+    bench.cycle(Some((1, put(7, 3, 9))), wire);
+    bench.posted[1].push_back((7, vec![9; 3]));
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[1], [code::DONE; 2]);
+}
+
+/// Every code of a command that cannot be.
+#[test]
+fn commands_that_cannot_be() {
+    let mut bench = Bench::new("requester_wrong");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 20, silent: None };
+    let long = put_from(0, 4, 0);
+    let at = |place: u32, bytes: u32| put_from(0, bytes, place);
+    let with = |bit: usize| PostedCommand { words: long.words.replace_bit(bit, true), ..long };
+    let cases = [
+        (at(REGION_BYTES - 3, 4), 0x82),
+        (at(u32::MAX, 4), 0x82),
+        (at(REGION_BYTES, 1), 0x82),
+        (at(0u32.wrapping_sub(REGION_BASE), 1 << 30), 0x83),
+        (PostedCommand { region: 4.into(), ..long }, 0x82),
+        (put_from(WINDOW_BYTES - 3, 4, 0), 0x83),
+        (put_from(u32::MAX, 4, 0), 0x83),
+        (at(0, 0), 0x84),
+        (at(0, (1 << 30) + 1), 0x84),
+        (at(0, u32::MAX), 0x84),
+        (put(0, 17, 1), 0x84),
+        (command([3, WINDOW_BASE, REGION_BASE, 4, 0, 0, 0, 0]), 0x80),
+        (PostedCommand { domain: 4.into(), ..long }, 0x88),
+        (with(11), 0x8a),
+        (with(14), 0x8a),
+        (with(31), 0x8a),
+    ];
+    for (command, _) in cases {
+        settle(&mut bench.uut);
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+            settle(&mut bench.uut);
+        }
+        bench.cycle(Some((9, command)), wire);
+        for _ in 0..10 {
+            bench.cycle(None, wire);
+        }
+    }
+    assert_eq!(bench.completed[9], cases.map(|case| case.1));
+    assert!(bench.packets.is_empty());
+}
+
+/// Answers of the future, of the past, and for a queue pair without commands.
+#[test]
+fn answers_that_nobody_waits_for() {
+    let mut bench = Bench::new("requester_stray");
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 200, silent: None };
+    bench.cycle(Some((4, put(0, 4, 7))), wire);
+    bench.posted[4].push_back((0, vec![7; 4]));
+    for _ in 0..60 {
+        bench.cycle(None, wire);
+    }
+    let mut stray = 0;
+    for (pair, ahead) in [(4, 1), (4, 0xff_ffff), (4, 0x80_0000), (5, 0), (5, 0xff_ffff)] {
+        for syndrome in [0x1fu64, 0x60, 0x62, 0x20] {
+            let sequence = (bench.first[pair] + ahead) & 0xff_ffff;
+            let answer = PeerAnswer {
+                pair: (pair as u64).into(),
+                sequence: u64::from(sequence).into(),
+                syndrome: syndrome.into(),
+            };
+            bench.answers.push((0, answer));
+            for _ in 0..5 {
+                settle(&mut bench.uut);
+                stray += u64::from(bench.uut.stray.val());
+                bench.cycle(None, wire);
+            }
+        }
+    }
+    assert_eq!((stray, bench.under_way(), bench.up), (20, 1, 0xffff));
+    while bench.under_way() > 0 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[4], [code::DONE]);
+}
+
+/// How many commands find room, for a queue pair whose peer does not answer.
+fn room(mut bench: Bench) -> usize {
+    let silent = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut taken = 0;
+    for _ in 0..100 {
+        settle(&mut bench.uut);
+        let has_room = bench.uut.has_room.val();
+        taken += usize::from(has_room);
+        bench.cycle(has_room.then(|| (6, put(0, 1, 1))), silent);
+    }
+    taken
+}
+
+/// The host takes a queue pair down in each cycle around an ACK of several commands: each completes once.
+#[test]
+fn down_while_an_ack_is_worked_at() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    for late in 0..12 {
+        let mut bench = Bench::new("requester_down");
+        for offset in 0..4 {
+            settle(&mut bench.uut);
+            while !bench.uut.has_room.val() {
+                bench.cycle(None, wire);
+                settle(&mut bench.uut);
+            }
+            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+        }
+        for _ in 0..200 {
+            bench.cycle(None, wire);
+        }
+        let sequence = u64::from((bench.first[1] + 3) & 0xff_ffff).into();
+        bench.answers.push((0, PeerAnswer { pair: 1.into(), sequence, syndrome: 0x1f.into() }));
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.up &= !2;
+        bench.errors |= 2;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        let done = bench.completed[1].iter().filter(|code| **code == code::DONE).count();
+        let flushed = bench.completed[1].iter().filter(|code| **code == code::DOWN).count();
+        assert!(done + flushed == 4 && (done == 0 || flushed == 0), "{late}: {:?}", bench.completed[1]);
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
+
+/// A queue pair goes up in each cycle around a post for it: the command completes, and its place is free again.
+#[test]
+fn up_while_a_command_is_posted() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    for late in 0..8 {
+        let mut bench = Bench::new("requester_up");
+        bench.up &= !(1 << 3);
+        bench.cycle(Some((3, put(0, 1, 1))), wire);
+        for _ in 0..late {
+            bench.cycle(None, wire);
+        }
+        bench.uut.opens.next = true;
+        bench.uut.opens_pair.next = 3.into();
+        bench.cycle(None, wire);
+        bench.uut.opens.next = false;
+        bench.up |= 1 << 3;
+        for _ in 0..100 {
+            bench.cycle(None, wire);
+        }
+        assert_eq!(bench.completed[3], [code::DOWN], "{late}");
+        assert_eq!(room(bench), 8, "{late}");
+    }
+}
+
+/// A command that waits to be checked is one that its queue pair has: the queue pair does not go to RESET.
+#[test]
+fn a_posted_command_is_listed() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 5, silent: None };
+    let mut bench = Bench::new("requester_listed");
+    bench.cycle(Some((3, put(0, 1, 1))), wire);
+    while bench.completed[3].is_empty() {
+        settle(&mut bench.uut);
+        assert!(bench.uut.listed.val().get_bit(3), "cycle {}", bench.cycle);
+        bench.cycle(None, wire);
+    }
+}
+
+/// Answers take every second frame, each in the cycle in which a packet is chosen: the queue pairs take turns all the same.
+#[test]
+fn queue_pairs_take_turns_between_answers() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_turns");
+    bench.uut.timeout.next = 4096.into();
+    bench.answers_wait = Some(false);
+    bench.busy = 100;
+    for number in 0..8 {
+        settle(&mut bench.uut);
+        while !bench.uut.has_room.val() {
+            bench.cycle(None, wire);
+            settle(&mut bench.uut);
+        }
+        bench.cycle(Some((if number < 4 { 2 } else { 7 }, put(number, 1, 1))), wire);
+    }
+    for _ in 0..600 {
+        bench.cycle(None, wire);
+    }
+    let pairs: Vec<usize> = bench.packets.iter().map(|packet| packet.pair).collect();
+    assert!(pairs == [2, 7, 2, 7, 2, 7, 2, 7] || pairs == [7, 2, 7, 2, 7, 2, 7, 2], "{pairs:?}");
+}
+
+/// NET_RETRIES that is lowered below the time-outs that there were: the next one is the last.
+#[test]
+fn fewer_retries_than_there_were() {
+    let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
+    let mut bench = Bench::new("requester_retries");
+    bench.uut.timeout.next = 50.into();
+    bench.cycle(Some((2, put(0, 1, 1))), wire);
+    while bench.timed_out < 3 {
+        bench.cycle(None, wire);
+    }
+    bench.uut.retries.next = 1.into();
+    while bench.timed_out < 4 {
+        bench.cycle(None, wire);
+    }
+    // The queue pair goes to ERROR, and its commands end.
+    for _ in 0..10 {
+        bench.cycle(None, wire);
+    }
+    assert_eq!(bench.completed[2], [code::RETRIES]);
+}
