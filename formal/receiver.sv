@@ -102,7 +102,8 @@ module receiver_formal (
     wire follows = begins != inside_;
     wire [64:0] needed = begins ? remains : bytes;
     wire may_write = region[0] && region[4:1] == row[4:1] && region[5];
-    wire holds = at >= region[41:10] && at + needed <= {33'd0, region[41:10]} + region[73:42];
+    // Addresses have 32 bits.
+    wire holds = at[63:32] == 0 && at >= region[41:10] && at + needed <= {33'd0, region[41:10]} + region[73:42];
     wire allowed = remains == 0 || (may_write && region[105:74] == its_key && holds);
     wire comes = good && known && request && ahead == 0;
     wire taken = comes && write && follows && whole && allowed;
