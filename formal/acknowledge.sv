@@ -1,46 +1,60 @@
 // What answers the packets that came: no answer leaves before the payload that it covers, and all before, are performed; of the answers
-// of a queue pair the newest is sent, once.
+// of a queue pair the newest is sent, once; a queue pair is pending exactly while a payload of it is not performed, or was not counted yet.
 //
-// One queue pair is followed, whichever. The FIFO of the marks, which is proved by itself (sync_fifo), gives any marks at any time.
-module sync_fifo_answer_mark_7_8 (
+// One queue pair is followed, whichever. The FIFO of the marks, which is proved by itself (sync_fifo), gives marks at any time and in any
+// order, but no more of a kind than it was given: payloads of the followed queue pair, other payloads, marks without one.
+module sync_fifo_answer_mark_4_5 (
     input  wire        clk,
     input  wire        rst,
     input  wire        push_valid,
     output wire        push_ready,
-    input  wire [30:0] push_data,
+    input  wire [33:0] push_data,
     output wire        pop_valid,
     input  wire        pop_ready,
-    output wire [30:0] pop_data,
-    output wire [7:0]  level
+    output wire [33:0] pop_data,
+    output wire [4:0]  level
 );
+    wire [3:0] tracked;
     // A mark that waits stays.
     (* anyseq *) wire shows;
-    (* anyseq *) wire [30:0] shown;
-    (* anyseq *) wire [6:0] behind;
-    (* anyseq *) wire room;
+    (* anyseq *) wire [33:0] shown;
     reg held;
-    reg [30:0] kept;
+    reg [33:0] kept;
+    reg [4:0] its, payloads, plain;
+    wire push = push_valid && push_ready;
+    wire pop = pop_valid && pop_ready;
     assign pop_valid = held || shows;
     assign pop_data = held ? kept : shown;
-    assign level = {1'b0, behind} + pop_valid;
-    assign push_ready = room;
+    assign level = its + payloads + plain;
+    assign push_ready = level != 16;
+    wire pushes_its = push_data[32] && push_data[3:0] == tracked;
+    wire pops_its = pop_data[32] && pop_data[3:0] == tracked;
+    always @* if (pop_valid) assume (pops_its ? its != 0 : pop_data[32] ? payloads != 0 : plain != 0);
     always @(posedge clk) begin
         held <= pop_valid && !pop_ready && !rst;
         kept <= pop_data;
+        its <= its + (push && pushes_its) - (pop && pops_its);
+        payloads <= payloads + (push && push_data[32] && !pushes_its) - (pop && pop_data[32] && !pops_its);
+        plain <= plain + (push && !push_data[32]) - (pop && !pop_data[32]);
+        if (rst) begin
+            its <= 0;
+            payloads <= 0;
+            plain <= 0;
+        end
     end
 endmodule
 
-module ram_async_25_4 (
+module ram_async_27_4 (
     input  wire        clk,
     input  wire        write_enable,
     input  wire [3:0]  write_address,
-    input  wire [24:0] write_data,
+    input  wire [26:0] write_data,
     input  wire [3:0]  read_address,
-    output wire [24:0] read_data
+    output wire [26:0] read_data
 );
     wire [3:0] tracked;
-    reg [24:0] word;
-    (* anyseq *) wire [24:0] other;
+    reg [26:0] word;
+    (* anyseq *) wire [26:0] other;
     always @(posedge clk) if (write_enable && write_address == tracked) word <= write_data;
     assign read_data = read_address == tracked ? word : other;
 endmodule
@@ -64,55 +78,102 @@ module acknowledge_formal (
     input wire         clk,
     input wire         rst,
     input wire         mark_valid,
-    input wire [30:0]  mark,
+    input wire [33:0]  mark,
     input wire         performed,
     input wire [15:0]  ups,
     input wire         opens,
     input wire [3:0]   opens_pair,
     input wire         row_free,
-    input wire [288:0] send,
+    input wire [296:0] send,
     input wire         head_taken
 );
-    wire mark_ready, sends, head_valid, idle, sent_nak;
+    wire mark_ready, sends, head_valid, idle, sent_nak, closed;
+    wire [15:0] pending;
     wire [3:0] send_pair;
     wire [381:0] head;
     acknowledge dut (
         .clk(clk), .rst(rst), .mark_valid(mark_valid), .mark_ready(mark_ready), .mark(mark), .performed(performed), .ups(ups),
         .opens(opens), .opens_pair(opens_pair), .row_free(row_free), .sends(sends), .send_pair(send_pair), .send(send),
-        .head_valid(head_valid), .head_taken(head_taken), .head(head), .idle(idle), .sent_nak(sent_nak)
+        .head_valid(head_valid), .head_taken(head_taken), .head(head), .idle(idle), .sent_nak(sent_nak),
+        .closed(closed), .pending(pending)
     );
     (* hierconn *) wire \dut.marks_pop_valid ;
-    (* hierconn *) wire [30:0] \dut.oldest ;
+    (* hierconn *) wire [33:0] \dut.oldest ;
     (* hierconn *) wire \dut.passes ;
-    (* hierconn *) wire [7:0] \dut.done ;
+    (* hierconn *) wire [4:0] \dut.done ;
+    (* hierconn *) wire [3:0] \dut.marks.tracked ;
+    (* hierconn *) wire [4:0] \dut.marks.its ;
+    (* hierconn *) wire [4:0] \dut.marks.payloads ;
+    (* hierconn *) wire [4:0] \dut.marks.plain ;
     (* hierconn *) wire [15:0] \dut.waiting ;
     (* hierconn *) wire [15:0] \dut.fresh ;
-    (* hierconn *) wire [24:0] \dut.answers.word ;
+    (* hierconn *) wire [26:0] \dut.answers.word ;
     (* hierconn *) wire [3:0] \dut.answers.tracked ;
     (* hierconn *) wire [23:0] \dut.messages.word ;
     (* hierconn *) wire [3:0] \dut.messages.tracked ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_0 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_1 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_2 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_3 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_4 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_5 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_6 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_7 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_8 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_9 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_10 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_11 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_12 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_13 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_14 ;
+    (* hierconn *) wire [4:0] \dut.unperformed.counts_15 ;
     (* anyconst *) reg [3:0] pair;
+    assign \dut.marks.tracked = pair;
     assign \dut.answers.tracked = pair;
     assign \dut.messages.tracked = pair;
+
+    reg [4:0] unperformed;
+    always @* case (pair)
+        4'd0: unperformed = \dut.unperformed.counts_0 ;
+        4'd1: unperformed = \dut.unperformed.counts_1 ;
+        4'd2: unperformed = \dut.unperformed.counts_2 ;
+        4'd3: unperformed = \dut.unperformed.counts_3 ;
+        4'd4: unperformed = \dut.unperformed.counts_4 ;
+        4'd5: unperformed = \dut.unperformed.counts_5 ;
+        4'd6: unperformed = \dut.unperformed.counts_6 ;
+        4'd7: unperformed = \dut.unperformed.counts_7 ;
+        4'd8: unperformed = \dut.unperformed.counts_8 ;
+        4'd9: unperformed = \dut.unperformed.counts_9 ;
+        4'd10: unperformed = \dut.unperformed.counts_10 ;
+        4'd11: unperformed = \dut.unperformed.counts_11 ;
+        4'd12: unperformed = \dut.unperformed.counts_12 ;
+        4'd13: unperformed = \dut.unperformed.counts_13 ;
+        4'd14: unperformed = \dut.unperformed.counts_14 ;
+        4'd15: unperformed = \dut.unperformed.counts_15 ;
+    endcase
 
     `include "start.vh"
 
     wire shows = \dut.marks_pop_valid ;
     wire passes = \dut.passes ;
-    wire [30:0] oldest = \dut.oldest ;
-    wire payload = oldest[30];
+    wire [33:0] oldest = \dut.oldest ;
+    wire payload = oldest[32];
+    wire message = oldest[33];
     wire mine = oldest[3:0] == pair;
     wire up = ups[pair];
     wire leaves = head_valid && head_taken;
 
-    // Payloads that are performed and whose marks have not passed; at most as many as there are marks.
-    reg [7:0] ahead;
-    // The newest answer of the followed queue pair, and whether it was not sent; its payloads since it went up.
+    // Payloads whose marks have not passed, of the followed queue pair and of all; how many of these are performed.
+    wire [4:0] its = \dut.marks.its ;
+    wire [5:0] inside_ = its + \dut.marks.payloads ;
+    reg [5:0] ahead;
+    // The newest answer of the followed queue pair, and whether it was not sent; its messages since it went up.
     reg waiting, fresh;
-    reg [24:0] newest;
-    reg [23:0] payloads;
+    reg [26:0] newest;
+    reg [23:0] messages;
     always @* begin
-        if (performed) assume (ahead < 128);
+        // A payload is performed after its mark came, once.
+        if (performed) assume (ahead < inside_);
         if (opens) assume (!ups[opens_pair]);
         if (head_taken) assume (head_valid);
     end
@@ -120,8 +181,8 @@ module acknowledge_formal (
         ahead <= ahead + performed - (passes && payload);
         waiting <= waiting && up && !(leaves && send_pair == pair);
         if (passes && mine) begin
-            if (oldest[28]) {waiting, newest} <= {1'b1, oldest[29], oldest[27:4]};
-            if (payload) {fresh, payloads} <= {1'b0, (fresh ? 24'd0 : payloads) + 24'd1};
+            if (oldest[28]) {waiting, newest} <= {1'b1, oldest[31:29], oldest[27:4]};
+            if (message) {fresh, messages} <= {1'b0, (fresh ? 24'd0 : messages) + 24'd1};
         end
         if (opens && opens_pair == pair) fresh <= 1;
         if (rst) begin
@@ -131,28 +192,34 @@ module acknowledge_formal (
         end
     end
     reg counts_known;
-    always @(posedge clk) counts_known <= !rst && (counts_known || (opens && opens_pair == pair) || (passes && mine && payload && fresh));
+    always @(posedge clk) counts_known <= !rst && (counts_known || (opens && opens_pair == pair) || (passes && mine && message && fresh));
 
     always @(posedge clk) if (started && !rst) begin
-        state_done: assert (\dut.done == ahead && ahead <= 128);
+        state_done: assert (\dut.done == ahead && ahead <= inside_ && inside_ + \dut.marks.plain <= 16);
+        state_unperformed: assert (unperformed == its);
         state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || \dut.answers.word == newest));
-        state_fresh: assert (\dut.fresh [pair] == fresh && (!counts_known || fresh || \dut.messages.word == payloads));
+        state_fresh: assert (\dut.fresh [pair] == fresh && (!counts_known || fresh || \dut.messages.word == messages));
         // A mark with a payload passes when that is performed, which is when more are performed than have passed; all in their order.
         if (passes) not_before_performed: assert (shows && (!payload || ahead != 0));
         // It passes as soon as it is.
         if (shows && (!payload || ahead != 0)) passes_at_once: assert (passes);
         // What is sent is the newest answer, once, of a queue pair that is up; to its peer.
-        if (head_valid && send_pair == pair) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[24] ? 8'h60 : 8'h1f));
-        if (head_valid) sent_to_the_peer: assert (sends && head[3:0] == send_pair && head[5 +: 48] == send[25 +: 48] && head[53 +: 32] == send[73 +: 32] && head[94 +: 24] == send[1 +: 24] && head[85 +: 9] == 9'h11 && head[369 +: 13] == 0);
-        // It says how many payloads are performed since the queue pair went up.
-        if (head_valid && send_pair == pair && counts_known) payloads_are_counted: assert (head[142 + 192 +: 24] == (fresh ? 0 : payloads));
+        if (head_valid && send_pair == pair) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[26:24] == 0 ? 8'h1f : 8'h5f + newest[26:24]));
+        if (head_valid) sent_to_the_peer: assert (sends && head[3:0] == send_pair && head[5 +: 48] == send[33 +: 48] && head[53 +: 32] == send[81 +: 32] && head[94 +: 24] == send[9 +: 24] && head[85 +: 9] == 9'h11 && head[366 +: 3] == 1 && head[369 +: 13] == 0);
+        // It says how many messages are performed since the queue pair went up.
+        if (head_valid && send_pair == pair && counts_known) messages_are_counted: assert (head[142 + 192 +: 24] == (fresh ? 0 : messages));
         // It is offered when nothing is counted and no other one is.
-        if (waiting && up && row_free && !(passes && payload)) one_is_offered: assert (head_valid);
+        if (waiting && up && row_free && !(passes && message)) one_is_offered: assert (head_valid);
         if (sends) row_is_free: assert (row_free && head_valid);
-        naks_are_counted: assert (sent_nak == (leaves && head[142 + 216 +: 8] == 8'h60));
+        naks_are_counted: assert (sent_nak == (leaves && head[142 + 216 + 5 +: 3] == 3));
+        // The queue pair is told as closed when a NAK above 0x60 left, and only then.
+        closed_by_a_nak: assert (closed == (leaves && head[142 + 216 +: 8] > 8'h60));
+        // It is pending from the cycle behind the one in which the mark of a payload came until that has passed.
+        pending_is_exact: assert (pending[pair] == (its != 0));
         if (idle) idle_is_true: assert (!waiting && !shows);
 
-        newer_replaces: cover (waiting && passes && mine && oldest[28] && !oldest[29] && newest[24] && payload);
-        sent_behind_two: cover (leaves && send_pair == pair && payloads == 2 && counts_known && !fresh);
+        newer_replaces: cover (waiting && passes && mine && oldest[28] && oldest[31:29] == 0 && newest[26:24] == 1 && payload);
+        closed_while_pending: cover (closed && send_pair == pair && pending[pair] && ahead == 2);
+        sent_behind_two: cover (leaves && send_pair == pair && messages == 2 && counts_known && !fresh);
     end
 endmodule
