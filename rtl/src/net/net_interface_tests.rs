@@ -230,10 +230,10 @@ fn put(remote: u32, bytes: &[u8], pair: u64) -> [u32; 16] {
     words
 }
 
-/// Both nodes put bytes into each other's memory, at once, over wires that lose and repeat so many of 100 frames. Gives the nodes, and the places and
-/// payloads of the puts of each, half of which are of up to `long` bytes of memory if it is not 0.
+/// Both nodes put bytes into each other's memory, at once: half of the puts bytes of memory, as many as a packet has. Gives the nodes, and the places
+/// and payloads of the puts of each. Longer ones, and bad wires, are in the tests of the Verilog: this simulation is slow.
 #[allow(clippy::type_complexity)]
-fn put_both_ways(puts: usize, long: u32, loss: u32, repeat: u32) -> ([Node; 2], [Vec<(u32, Vec<u8>)>; 2]) {
+fn put_both_ways(puts: usize) -> ([Node; 2], [Vec<(u32, Vec<u8>)>; 2]) {
     let mut rng = random("net_interface");
     let mut nodes = [Node::new(0), Node::new(1)];
     let mut wires: [VecDeque<Beat>; 2] = Default::default();
@@ -249,8 +249,8 @@ fn put_both_ways(puts: usize, long: u32, loss: u32, repeat: u32) -> ([Node; 2], 
             let peer = 1 - node;
             let mut post = None;
             if payloads[node].len() < puts && !nodes[node].busy() && rng.gen_bool(0.2) {
-                let from_memory = long > 0 && rng.gen_bool(0.5);
-                let length = rng.gen_range(1..=if from_memory { long } else { 16 });
+                let from_memory = rng.gen_bool(0.5);
+                let length = rng.gen_range(1..=if from_memory { 256 } else { 16 });
                 let local = WINDOW[node] + rng.gen_range(0..=WINDOW_BYTES - length);
                 let bytes: Vec<u8> = match from_memory {
                     true => (local..local + length).map(source).collect(),
@@ -271,14 +271,7 @@ fn put_both_ways(puts: usize, long: u32, loss: u32, repeat: u32) -> ([Node; 2], 
             if let Some(beat) = nodes[node].cycle(beat, post, &mut rng) {
                 open[node].push(beat);
                 if beat.2 {
-                    let copies = match rng.gen_range(0..100) {
-                        chance if chance < loss => 0,
-                        chance if chance < loss + repeat => 2,
-                        _ => 1,
-                    };
-                    for _ in 0..copies {
-                        wires[peer].extend(&open[node]);
-                    }
+                    wires[peer].extend(&open[node]);
                     open[node].clear();
                 }
             }
@@ -289,15 +282,14 @@ fn put_both_ways(puts: usize, long: u32, loss: u32, repeat: u32) -> ([Node; 2], 
         let packets: usize = payloads[node].iter().map(|(_, bytes)| bytes.len().div_ceil(256)).sum();
         assert_eq!(nodes[node].completed, puts);
         assert_eq!(nodes[1 - node].performed, packets, "each packet once");
-        let lost = nodes[node].dropped.keys().all(|cause| loss + repeat > 0 && *cause >= 10);
-        assert!(lost && nodes[node].failed.is_empty(), "{:?}", nodes[node].dropped);
+        assert!(nodes[node].dropped.is_empty() && nodes[node].failed.is_empty(), "{:?}", nodes[node].dropped);
     }
     (nodes, payloads)
 }
 
 #[test]
 fn puts_arrive() {
-    let (nodes, payloads) = put_both_ways(20, 0, 0, 0);
+    let (nodes, payloads) = put_both_ways(20);
     for node in 0..2 {
         let peer = 1 - node;
         // The frames, byte by byte; the sequence numbers go round.
@@ -343,15 +335,6 @@ fn puts_arrive() {
             (last, count) = (covers, count + 1);
         }
         assert!(last == 20 && count > 4, "{last} {count}");
-    }
-}
-
-/// Each put once, whatever is lost and repeated.
-#[test]
-fn puts_arrive_once_over_a_bad_wire() {
-    let (nodes, _) = put_both_ways(6, 300, 15, 10);
-    for node in nodes {
-        assert!(node.sent.len() > 12, "{} frames", node.sent.len());
     }
 }
 
