@@ -102,8 +102,8 @@ module receiver_formal (
     wire follows = begins != inside_;
     wire [64:0] needed = begins ? remains : bytes;
     wire may_write = region[0] && region[4:1] == row[4:1] && region[5];
-    // Addresses have 32 bits.
-    wire holds = at[63:32] == 0 && at >= region[41:10] && at + needed <= {33'd0, region[41:10]} + region[73:42];
+    // No byte is behind the last address, whatever the region says.
+    wire holds = at + needed <= 65'h1_0000_0000 && (at < 64'h1_0000_0000) && at >= region[41:10] && at + needed <= {33'd0, region[41:10]} + region[73:42];
     wire allowed = remains == 0 || (may_write && region[105:74] == its_key && holds);
     wire comes = good && known && request && ahead == 0;
     wire taken = comes && write && follows && whole && allowed;
@@ -163,6 +163,7 @@ module receiver_formal (
         state_reading: assert (\dut.reading == reading && (!reading || \dut.beats == reading_beats));
         // No byte is written outside a region that is valid, of the domain of the queue pair, and that peers may write.
         if (place_valid) placed_in_a_region: assert (may_write && place[60:29] >= region[41:10] && {1'b0, place[60:29]} + bytes <= {1'b0, region[41:10]} + region[73:42]);
+        if (place_valid) placed_in_memory: assert ({1'b0, place[60:29]} + bytes <= 33'h1_0000_0000);
         // The region is that of the key with which the message began, and holds all of it then.
         if (place_valid && mine) placed_by_its_key: assert (region_index == its_key[3:0] && region[105:74] == its_key && holds);
         // A payload is that of a good WRITE of a queue pair that is up, from its peer, with the number that is expected, and as long as it must be.

@@ -5,7 +5,8 @@ use crate::prelude::*;
 
 /// Says whether bytes may be used: their region is valid, of the same domain, has the right, and all of them lie in it. It answers in the same cycle.
 ///
-/// No range wraps around: offsets are compared with one bit more than addresses have.
+/// No range wraps around: offsets are compared with one bit more than addresses have, and no byte may be used behind the last address, also if the
+/// region says that it has some there.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RegionCheck {
     /// The region.
@@ -28,7 +29,9 @@ impl Logic for RegionCheck {
         let which = self.region.val();
         let place = bit_cast::<33, 32>(self.address.val()) - bit_cast::<33, 32>(which.address);
         let behind = bit_cast::<33, 32>(place.get_bits::<32>(0)) + bit_cast::<33, 32>(self.bytes.val());
-        let inside = !place.get_bit(32) && (behind <= bit_cast::<33, 32>(which.bytes));
+        let end = bit_cast::<33, 32>(self.address.val()) + bit_cast::<33, 32>(self.bytes.val());
+        let wraps = end.get_bit(32) && end.get_bits::<32>(0).any();
+        let inside = !place.get_bit(32) && (behind <= bit_cast::<33, 32>(which.bytes)) && !wraps;
         let missing = self.rights.val() & !which.rights;
         self.allowed.next = which.valid && (which.domain == self.domain.val()) && !missing.any() && inside;
     }
@@ -68,7 +71,8 @@ mod tests {
             uut.bytes.next = u64::from(bytes).into();
             settle(&mut uut);
             let inside = address >= begin
-                && u64::from(address) + u64::from(bytes) <= u64::from(begin) + u64::from(length);
+                && u64::from(address) + u64::from(bytes) <= u64::from(begin) + u64::from(length)
+                && u64::from(address) + u64::from(bytes) <= 1 << 32;
             let allowed = valid && domain == 1 && has & needs != 0 && inside;
             assert_eq!(uut.allowed.val(), allowed, "{address:#x}+{bytes:#x} in {begin:#x}+{length:#x}");
             counts[usize::from(allowed)] += 1;

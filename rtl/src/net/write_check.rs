@@ -183,7 +183,8 @@ mod tests {
                 _ => size == left && size <= MTU,
             };
             let needed = u64::from(if begins { left } else { size });
-            let fits = address >= base && u64::from(address) + needed <= u64::from(base) + u64::from(bytes);
+            let end = u64::from(address) + needed;
+            let fits = address >= base && end <= u64::from(base) + u64::from(bytes) && end <= 1 << 32;
             let allowed = valid && right && domain && key == KEY && fits && !(begins && high);
             let verdict = match (follows && is_whole, allowed || left == 0) {
                 (false, _) => 0,
