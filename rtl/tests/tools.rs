@@ -143,6 +143,7 @@ fn pangaea_preset_is_clean() {
 
 /// A core with network interface and atomic operations, four harts with caches.
 #[test]
+#[ignore = "minutes: its parts are in the other presets"]
 fn node_preset_is_clean() {
     let folder = emit("node");
     lint_and_parse(folder.path());

@@ -328,7 +328,7 @@ fn receiver() {
 
 #[test]
 fn net_interface() {
-    check_with(NetInterface::default(), 500, |uut, random, _| {
+    check_with(NetInterface::default(), 300, |uut, random, _| {
         uut.rx.tkeep.next = keep(random);
         uut.rx.tlast.next = random() % 3 == 0;
         uut.control.enable.next = random() % 64 != 0;

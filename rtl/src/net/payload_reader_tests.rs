@@ -35,7 +35,7 @@ fn payloads_of_any_length() {
     let mut reads: Vec<(u64, u32)> = vec![];
     let mut faults = VecDeque::new();
     let (mut done, mut failed, mut sequence, mut full) = (0, 0, 0u64, 0);
-    for cycle in 0..6_000 {
+    for cycle in 0..4_000 {
         let slow = cycle / 1_000 % 2 == 0;
         let payload = offered.take().unwrap_or_else(|| {
             let memory = rng.gen_bool(0.8);
@@ -128,7 +128,7 @@ fn payloads_of_any_length() {
         }
         tick!(uut);
     }
-    assert!(done > 80 && failed > 10 && full > 5, "{done} {failed} {full}");
+    assert!(done > 50 && failed > 5 && full > 3, "{done} {failed} {full}");
 }
 
 /// From memory that answers in a few cycles a line comes each cycle.
