@@ -3,7 +3,7 @@
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, WINDOW_REGION};
-use hermes_testbench::cosim::{CosimError, Latency, MemoryOptions, PostOptions};
+use hermes_testbench::cosim::{put, CosimError, Latency, MemoryOptions, PostOptions};
 use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
@@ -21,8 +21,6 @@ const OVERHEAD: u32 = 24;
 const BYTES_A_CYCLE: f64 = 12.5;
 /// Commands that have room in the network interface.
 const ROOM: u32 = 8;
-/// The operation of a put whose bytes stand in memory.
-const PUT: u32 = 1;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -87,8 +85,7 @@ fn goodput(library: &ModelLibrary, args: &Args, loss: f64) -> anyhow::Result<(f6
 
 /// Puts the first half of the window into the second half of node 1's, over and over: cycles from the first post until all are complete.
 fn put_all(node: &mut Node, window: u32, puts: u32) -> Result<u64, CosimError> {
-    let mut command = [0; 16];
-    command[..4].copy_from_slice(&[PUT, window + PUT_BYTES, window, PUT_BYTES]);
+    let command = put(window + PUT_BYTES, window, PUT_BYTES);
     let options = PostOptions { region: WINDOW_REGION, domain: 0 };
     // The stage holds the command: what follows is posted by one write.
     let begin = node.host.device_mut().cycle();

@@ -9,12 +9,7 @@ fn a_refusal_takes_the_queue_pair_down() {
         let mut bench = Bench::new("requester_refusal");
         let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 1_000_000, silent: None };
         for offset in 0..4 {
-            settle(&mut bench.uut);
-            while !bench.uut.has_room.val() {
-                bench.cycle(None, wire);
-                settle(&mut bench.uut);
-            }
-            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+            bench.post(1, put(offset, 1, 1), wire);
         }
         for _ in 0..200 {
             bench.cycle(None, wire);
@@ -42,12 +37,7 @@ fn payloads_that_cannot_be_read() {
         let mut bench = Bench::new("requester_payload");
         let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 300, silent: None };
         for command in [put(0, 1, 1), put_from(16, 9_000, 0), put(8, 1, 1)] {
-            settle(&mut bench.uut);
-            while !bench.uut.has_room.val() {
-                bench.cycle(None, wire);
-                settle(&mut bench.uut);
-            }
-            bench.cycle(Some((1, command)), wire);
+            bench.post(1, command, wire);
         }
         while bench.packets.len() < 12 {
             bench.cycle(None, wire);
@@ -126,12 +116,7 @@ fn commands_that_cannot_be() {
         (with(31), 0x8a),
     ];
     for (command, _) in cases {
-        settle(&mut bench.uut);
-        while !bench.uut.has_room.val() {
-            bench.cycle(None, wire);
-            settle(&mut bench.uut);
-        }
-        bench.cycle(Some((9, command)), wire);
+        bench.post(9, command, wire);
         for _ in 0..10 {
             bench.cycle(None, wire);
         }
@@ -194,12 +179,7 @@ fn down_while_an_ack_is_worked_at() {
     for late in 0..12 {
         let mut bench = Bench::new("requester_down");
         for offset in 0..4 {
-            settle(&mut bench.uut);
-            while !bench.uut.has_room.val() {
-                bench.cycle(None, wire);
-                settle(&mut bench.uut);
-            }
-            bench.cycle(Some((1, put(offset, 1, 1))), wire);
+            bench.post(1, put(offset, 1, 1), wire);
         }
         for _ in 0..200 {
             bench.cycle(None, wire);
@@ -267,12 +247,7 @@ fn queue_pairs_take_turns_between_answers() {
     bench.answers_wait = Some(false);
     bench.busy = 100;
     for number in 0..8 {
-        settle(&mut bench.uut);
-        while !bench.uut.has_room.val() {
-            bench.cycle(None, wire);
-            settle(&mut bench.uut);
-        }
-        bench.cycle(Some((if number < 4 { 2 } else { 7 }, put(number, 1, 1))), wire);
+        bench.post(if number < 4 { 2 } else { 7 }, put(number, 1, 1), wire);
     }
     for _ in 0..600 {
         bench.cycle(None, wire);

@@ -355,6 +355,16 @@ impl Bench {
         Some((pair, put(offset, bytes, value)))
     }
 
+    /// Posts a command as soon as there is room.
+    fn post(&mut self, pair: usize, command: PostedCommand, wire: Wire) {
+        settle(&mut self.uut);
+        while !self.uut.has_room.val() {
+            self.cycle(None, wire);
+            settle(&mut self.uut);
+        }
+        self.cycle(Some((pair, command)), wire);
+    }
+
     fn under_way(&self) -> usize {
         (0..PAIRS).map(|pair| self.posted[pair].len() - self.completed[pair].len()).sum()
     }

@@ -118,6 +118,34 @@ const RIGHTS: u32 =
 /// The table of regions, in NET_INDEX.
 const REGION_TABLE: u32 = 1 << 28;
 
+/// The operation of a put, and that its bytes stand in the command.
+const PUT: u32 = 1;
+const INLINE: u32 = 1 << 10;
+
+/// A put of `bytes` bytes from `local`, in the region that the post names, to `remote`, an address of the window here.
+#[must_use]
+pub fn put(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
+    let mut command = [0; 16];
+    command[..4].copy_from_slice(&[PUT, remote, local, bytes]);
+    command
+}
+
+/// A put of these bytes, 16 at most, to `remote`.
+///
+/// # Panics
+/// If there are more.
+#[must_use]
+pub fn put_inline(remote: u32, bytes: &[u8]) -> [u32; 16] {
+    let mut command = put(remote, 0, bytes.len() as u32);
+    command[0] |= INLINE;
+    let mut inline = [0; 16];
+    inline[..bytes.len()].copy_from_slice(bytes);
+    for (word, bytes) in command[4..8].iter_mut().zip(inline.chunks_exact(4)) {
+        *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    }
+    command
+}
+
 /// How a command is posted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PostOptions {

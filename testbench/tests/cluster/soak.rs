@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
-use hermes_testbench::cosim::{CosimError, Device as _, Latency, MemoryOptions};
+use hermes_testbench::cosim::{put, put_inline, CosimError, Device as _, Latency, MemoryOptions};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -12,8 +12,6 @@ use rand_chacha::ChaCha8Rng;
 use super::library;
 
 const NODES: usize = 8;
-const PUT: u32 = 1;
-const INLINE: u32 = 1 << 10;
 /// Bytes of a window that one node writes.
 const PART: usize = 4096;
 /// Bytes behind all parts that nobody writes: what is put from memory.
@@ -88,26 +86,23 @@ fn soak(rounds: u32) {
         for round in 0..rounds {
             for _ in 0..ROUND {
                 let to = random.gen_range(0..NODES);
-                let mut command = [0; 16];
-                let put: Vec<u8> = if random.gen() {
-                    let put: Vec<u8> = (0..random.gen_range(1..=16)).map(|_| random.gen()).collect();
-                    for (index, byte) in put.iter().enumerate() {
-                        command[4 + index / 4] |= u32::from(*byte) << (8 * (index % 4));
-                    }
-                    command[0] = PUT | INLINE;
-                    put
+                // The bytes, and where they stand in memory
+                let (bytes, from) = if random.gen() {
+                    let bytes: Vec<u8> = (0..random.gen_range(1..=16)).map(|_| random.gen()).collect();
+                    (bytes, None)
                 } else {
                     let length = random.gen_range(1..=LONGEST);
                     let from = random.gen_range(0..=SOURCE - length);
-                    command[0] = PUT;
-                    command[2] = window + (parts + from) as u32;
-                    source[from..from + length].to_vec()
+                    (source[from..from + length].to_vec(), Some(window + (parts + from) as u32))
                 };
-                let at = random.gen_range(0..=PART - put.len());
-                wrote[to][at..at + put.len()].copy_from_slice(&put);
-                command[1] = window + (node.number * PART + at) as u32;
-                command[3] = put.len() as u32;
-                packets[to] += put.len().div_ceil(MTU) as u32;
+                let at = random.gen_range(0..=PART - bytes.len());
+                wrote[to][at..at + bytes.len()].copy_from_slice(&bytes);
+                packets[to] += bytes.len().div_ceil(MTU) as u32;
+                let remote = window + (node.number * PART + at) as u32;
+                let command = match from {
+                    Some(from) => put(remote, from, bytes.len() as u32),
+                    None => put_inline(remote, &bytes),
+                };
                 poster.post(node, to as u32, &command)?;
             }
             cluster::wait_completed(node, poster.posted)?;

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use hermes_rtl::config::Config;
 use hermes_rtl::net::right;
 use hermes_testbench::cosim::{
-    Device as _, Host, KernelImage, Latency, MemoryOptions, NetAddress, PostOptions, QueuePair, Region,
-    SentFrame, Simulation,
+    Device as _, Host, KernelImage, Latency, MemoryOptions, PostOptions, QueuePair, Region, SentFrame,
+    Simulation,
 };
 use hermes_testbench::kernel::{build_source, Kernel, RegisterClass};
 use hermes_testbench::model;
@@ -52,10 +52,7 @@ fn library() -> &'static ModelLibrary {
     })
 }
 
-/// Who a node is.
-pub fn address(node: usize) -> NetAddress {
-    NetAddress { mac: [2, 0, 0, 0, 0, node as u8 + 1], ip: [10, 0, 0, node as u8 + 1] }
-}
+pub use hermes_testbench::cluster::address;
 
 /// A direction of the wire.
 #[derive(Default)]

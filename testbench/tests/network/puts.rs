@@ -6,7 +6,8 @@ use std::process::Command;
 use hermes_rtl::config::Config;
 use hermes_rtl::net::{code, counter, state, word};
 use hermes_testbench::cosim::{
-    run, ArraySetup, Device as _, Host, MemoryOptions, Packet, RunOptions, SentFrame, Simulation,
+    put, put_inline, run, ArraySetup, Device as _, Host, MemoryOptions, Packet, RunOptions, SentFrame,
+    Simulation,
 };
 use hermes_testbench::golden::roce::{opcode, Extended, RoceFrame};
 use hermes_testbench::model;
@@ -95,11 +96,7 @@ fn puts_arrive_once_over_a_bad_wire() {
         let bytes: Vec<u8> = (0..rng.gen_range(1..=16)).map(|_| rng.gen()).collect();
         let at = rng.gen_range(0..=WINDOW_BYTES as usize - bytes.len());
         expected[at..at + bytes.len()].copy_from_slice(&bytes);
-        let mut command = [0; 16];
-        [command[0], command[1], command[3]] = [PUT_INLINE, nodes.windows[0] + at as u32, bytes.len() as u32];
-        for (index, byte) in bytes.iter().enumerate() {
-            command[4 + index / 4] |= u32::from(*byte) << (8 * (index % 4));
-        }
+        let command = put_inline(nodes.windows[0] + at as u32, &bytes);
         post(&mut nodes, &command);
     }
     wait(&mut nodes, puts);
@@ -132,8 +129,7 @@ fn puts_of_any_length_at_every_offset() {
         let mut packets = 0;
         for (from, to, bytes) in puts {
             let line = 64 * rng.gen_range(0..64);
-            let mut command = [0; 16];
-            command[..4].copy_from_slice(&[1, nodes.windows[0] + line + to, nodes.windows[0] + from, bytes]);
+            let command = put(nodes.windows[0] + line + to, nodes.windows[0] + from, bytes);
             let (begin, from, length) = ((line + to) as usize, from as usize, bytes as usize);
             expected[begin..begin + length].copy_from_slice(&source[from..from + length]);
             packets += bytes.div_ceil(mtu);
@@ -156,8 +152,7 @@ fn a_silent_peer_and_a_new_connection() {
     let host = &mut nodes.hosts[0];
     host.write("NET_TIMEOUT", 500).unwrap();
     host.write("NET_RETRIES", 2).unwrap();
-    let mut command = [0; 16];
-    [command[0], command[1], command[3], command[4]] = [PUT_INLINE, window, 4, 0x1234_5678];
+    let command = put_inline(window, &0x1234_5678u32.to_le_bytes());
     nodes.loss = 1_000;
     for _ in 0..3 {
         assert!(nodes.hosts[0].post(PAIR[0], &command, SOURCE).unwrap());
