@@ -55,10 +55,12 @@ pub struct QueuePair {
     pub mtu: u32,
     /// Its protection domain, 0 to 15.
     pub domain: u32,
+    /// READs and atomic operations that the peer takes at once, 1 to 16 (`max_dest_rd_atomic` of verbs).
+    pub depth: u32,
 }
 
 impl Default for QueuePair {
-    /// No peer; packets of 1,024 bytes, domain 0.
+    /// No peer; packets of 1,024 bytes, domain 0, 16 READs at once.
     fn default() -> Self {
         Self {
             peer: NetAddress::default(),
@@ -71,6 +73,7 @@ impl Default for QueuePair {
             expect: 0,
             mtu: 1_024,
             domain: 0,
+            depth: 16,
         }
     }
 }
@@ -81,7 +84,7 @@ impl QueuePair {
         // As verbs number them
         let mtu = self.mtu.ilog2() - 7;
         [
-            (word::STATE, self.domain << 12 | mtu << 16),
+            (word::STATE, self.domain << 12 | mtu << 16 | self.depth << 24),
             (word::REMOTE, self.remote),
             (word::MAC_LOW, mac_low),
             (word::MAC_HIGH, mac_high),
@@ -118,8 +121,11 @@ const RIGHTS: u32 =
 /// The table of regions, in NET_INDEX.
 const REGION_TABLE: u32 = 1 << 28;
 
-/// The operation of a put, and that its bytes stand in the command.
+/// Operations, and that the bytes stand in the command.
 const PUT: u32 = 1;
+const GET: u32 = 2;
+const FETCH_ADD: u32 = 4;
+const COMPARE_SWAP: u32 = 5;
 const INLINE: u32 = 1 << 10;
 
 /// A put of `bytes` bytes from `local`, in the region that the post names, to `remote`, an address of the window here.
@@ -143,6 +149,39 @@ pub fn put_inline(remote: u32, bytes: &[u8]) -> [u32; 16] {
     for (word, bytes) in command[4..8].iter_mut().zip(inline.chunks_exact(4)) {
         *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     }
+    command
+}
+
+/// A get of `bytes` bytes from `remote`, an address of the window here, to `local`, in the region that the post names.
+#[must_use]
+pub fn get(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
+    let mut command = [0; 16];
+    command[..4].copy_from_slice(&[GET, remote, local, bytes]);
+    command
+}
+
+/// A get of `bytes` bytes, 8 at most, from `remote`: they are its result ([`Host::network_value`]).
+#[must_use]
+pub fn get_inline(remote: u32, bytes: u32) -> [u32; 16] {
+    let mut command = get(remote, 0, bytes);
+    command[0] |= INLINE;
+    command
+}
+
+/// Adds `value` to the 64 bits at `remote`, a multiple of 8: what was there is its result.
+#[must_use]
+pub fn fetch_add(remote: u32, value: u64) -> [u32; 16] {
+    let mut command = [0; 16];
+    command[..6].copy_from_slice(&[FETCH_ADD, remote, 0, 8, value as u32, (value >> 32) as u32]);
+    command
+}
+
+/// Puts `value` into the 64 bits at `remote`, a multiple of 8, if they are `compare`: what was there is its result.
+#[must_use]
+pub fn compare_swap(remote: u32, compare: u64, value: u64) -> [u32; 16] {
+    let mut command = fetch_add(remote, value);
+    command[0] = COMPARE_SWAP;
+    [command[6], command[7]] = [compare as u32, (compare >> 32) as u32];
     command
 }
 
@@ -183,6 +222,8 @@ impl<D: Device> Host<D> {
         let is_mtu = pair.mtu.is_power_of_two() && (256..=4_096).contains(&pair.mtu);
         option("MTU of the queue pair", pair.mtu, is_mtu, "256, 512, 1024, 2048 or 4096")?;
         option("domain of the queue pair", pair.domain, pair.domain < 16, "0 to 15")?;
+        let is_depth = (1..=16).contains(&pair.depth);
+        option("READs at once of the queue pair", pair.depth, is_depth, "1 to 16")?;
         self.write("NET_STATUS", CHANGE_REFUSED)?;
         for (word, value) in pair.words() {
             self.write("NET_INDEX", number << 8 | word as u32)?;
@@ -264,6 +305,15 @@ impl<D: Device> Host<D> {
         }
         self.write("NET_STATUS", NO_ROOM)?;
         Ok(false)
+    }
+
+    /// The result of the last command of the host that had one.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn network_value(&mut self) -> Result<u64, CosimError> {
+        let low = self.read("NET_VALUE_LOW")?;
+        Ok(u64::from(self.read("NET_VALUE_HIGH")?) << 32 | u64::from(low))
     }
 
     /// A counter of the network interface, as [`counter`](hermes_rtl::net::counter) numbers them.

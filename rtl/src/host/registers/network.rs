@@ -64,12 +64,18 @@ pub struct NetControl {
     pub post_domain: Signal<In, Bits<4>>,
     /// Its sixteen words, word 0 in bits 31:0.
     pub stage: Signal<In, Bits<512>>,
+    /// Commands are taken.
+    pub ready: Signal<Out, Bit>,
     /// There is no room for a command.
     pub post_refused: Signal<Out, Bit>,
     /// A command is complete, for one cycle.
     pub completed: Signal<Out, Bit>,
     /// How, as in docs/network.md.
     pub code: Signal<Out, Bits<8>>,
+    /// It has a result.
+    pub has_result: Signal<Out, Bit>,
+    /// That.
+    pub result: Signal<Out, Bits<64>>,
     /// The counter that is shown, as in [`counter`](crate::net::counter).
     pub counter_select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
@@ -82,11 +88,11 @@ pub struct NetAccess {
     /// Bit 0: frames are taken. While it is 0 frames that come are dropped, and nothing is counted of them.
     #[register("NET_CONTROL", 0x400)]
     pub enable: ReadWrite<1>,
-    /// Sticky bits, which writing 1 clears. Bit 8: NET_POST found no room. Bit 9: a write of NET_DATA was refused, since the queue
+    /// Bit 0: commands are taken, shortly after a reset. Sticky bits, which writing 1 clears: bit 8: NET_POST found no room; bit 9: a write of NET_DATA was refused, since the queue
     /// pair is not in RESET or there is no such word that is written.
     #[register("NET_STATUS", 0x404)]
     #[fields(clear_post[8], clear_change[9])]
-    #[state(no_room[8], change_refused[9])]
+    #[state(ready[0], no_room[8], change_refused[9])]
     pub status: Command<10>,
     /// Bits 5:0: queue pairs; bits 10:6: regions.
     #[register("NET_CAPS", 0x408, value = (REGIONS << 6 | QUEUE_PAIRS) as u32)]
@@ -133,6 +139,12 @@ pub struct NetAccess {
     #[fields(clear_down[15:0])]
     #[state(down[15:0])]
     pub down_pairs: Command<16>,
+    /// Bits 31:0 of the result of the last command of NET_POST that had one: a GET into itself, or an atomic operation.
+    #[register("NET_VALUE_LOW", 0x44c)]
+    pub value_low: ReadOnly<32>,
+    /// Bits 63:32 of it.
+    #[register("NET_VALUE_HIGH", 0x450)]
+    pub value_high: ReadOnly<32>,
     /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0, with the region of its local bytes in bits 11:8, as of the
     /// domain in bits 27:24. Without room bit 8 of NET_STATUS is set, and nothing
     /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
@@ -232,6 +244,7 @@ pub struct NetRegisters {
     completed: Register<Bits<32>>,
     errors: Register<Bits<16>>,
     code: Register<Bits<8>>,
+    value: Register<Bits<64>>,
 }
 
 impl RegisterBlock for NetControl {
@@ -357,6 +370,11 @@ impl Logic for NetRegisters {
             self.code.d.next = bits::<8>(code::DOWN);
         }
         self.decoder.hardware.done.next = self.completed.q.val();
+        if self.hardware.has_result.val() {
+            self.value.d.next = self.hardware.result.val();
+        }
+        self.decoder.hardware.value_low.next = self.value.q.val().get_bits::<32>(0);
+        self.decoder.hardware.value_high.next = self.value.q.val().get_bits::<32>(32);
         let still = self.downs.q.val() & !self.decoder.hardware.clear_down.val();
         self.downs.d.next = still | self.hardware.downs.val();
         self.decoder.hardware.down.next = self.downs.q.val();
@@ -386,6 +404,7 @@ impl Logic for NetRegisters {
         if writes && (!is_written || self.hardware.table.refused.val()) {
             self.change_refused.d.next = true;
         }
+        self.decoder.hardware.ready.next = self.hardware.ready.val();
         self.decoder.hardware.no_room.next = self.no_room.q.val();
         self.decoder.hardware.change_refused.next = self.change_refused.q.val();
 
