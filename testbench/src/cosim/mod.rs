@@ -47,7 +47,8 @@ pub use memory::{
     OKAY, SLVERR,
 };
 pub use network::{
-    compare_swap, fetch_add, get, get_inline, put, put_inline, NetAddress, PostOptions, QueuePair, Region,
+    compare_swap, fetch_add, get, get_inline, put, put_inline, reflecting_wire, NetAddress, PostOptions,
+    QueueAreas, QueuePair, Region,
 };
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,

@@ -5,6 +5,7 @@ use hermes_rtl::net::{region_word, right, state, word};
 use super::device::Device;
 use super::error::CosimError;
 use super::host::{option, Host};
+use super::simulation::{Simulation, Wire};
 
 /// QP_COMMAND: the last command was refused.
 const STATE_REFUSED: u32 = 1 << 30;
@@ -185,6 +186,17 @@ pub fn compare_swap(remote: u32, compare: u64, value: u64) -> [u32; 16] {
     command
 }
 
+/// A wire that gives back all that the network interface sends, in the cycle after its last beat, as a switch that reflects: the array is its own peer.
+#[must_use]
+pub fn reflecting_wire() -> Wire {
+    let mut frames = Vec::new();
+    Box::new(move |_, network| {
+        network.sink.take_frames(&mut frames);
+        frames.drain(..).for_each(|frame| network.source.submit(0, frame.bytes));
+        Ok(())
+    })
+}
+
 /// How a command is posted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PostOptions {
@@ -192,6 +204,17 @@ pub struct PostOptions {
     pub region: u32,
     /// The domain that it is of.
     pub domain: u32,
+}
+
+/// Where the queue areas of the network interface are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueAreas {
+    /// Address of the first one: a multiple of the bytes of all of them.
+    pub base: u32,
+    /// Bytes of one, as a power of two.
+    pub area_log2: u32,
+    /// Whether the L2 keeps lines of their command rings until they are read.
+    pub lock: bool,
 }
 
 impl<D: Device> Host<D> {
@@ -210,6 +233,26 @@ impl<D: Device> Host<D> {
         self.write("NET_IP", us.ip_word())?;
         self.write("NET_TOS", type_of_service.into())?;
         self.write("NET_CONTROL", 1)
+    }
+
+    /// Says where the queue areas are; behind [`Self::enable_network`], which takes the lock away.
+    ///
+    /// # Errors
+    /// The areas cannot be there, or a register does not answer.
+    pub fn set_queue_areas(&mut self, areas: QueueAreas) -> Result<(), CosimError> {
+        let capabilities = self.read("NET_CAPS")?;
+        let (areas_log2, rings) = (capabilities >> 11 & 3, capabilities >> 17 & 0xfff);
+        let QueueAreas { base, area_log2, lock } = areas;
+        let (low, high) = (rings.ilog2() + 13, 31.min(32 - areas_log2));
+        let fits = (low..=high).contains(&area_log2);
+        option("bytes of a queue area, as a power of two", area_log2, fits, &format!("{low} to {high}"))?;
+        let bytes = 1_u64 << (area_log2 + areas_log2);
+        let aligned = u64::from(base) % bytes == 0;
+        option("address of the queue areas", base, aligned, &format!("a multiple of {bytes}"))?;
+        self.write("NET_BASE", base)?;
+        self.write("NET_AREA", area_log2)?;
+        let enable = self.read("NET_CONTROL")? & 1;
+        self.write("NET_CONTROL", u32::from(lock) << 1 | enable)
     }
 
     /// Writes a queue pair, which must be in RESET, and takes it up.
@@ -323,5 +366,41 @@ impl<D: Device> Host<D> {
     pub fn network_counter(&mut self, number: u64) -> Result<u32, CosimError> {
         self.write("NET_COUNTER_SELECT", number as u32)?;
         self.read("NET_COUNTER")
+    }
+}
+
+impl Host<Simulation> {
+    /// Makes the array its own peer on a [`reflecting_wire`]: queue pairs 0 to `pairs` - 1 are up, each with itself, and send packets of `mtu` bytes. Their window,
+    /// which commands may use too, is region 1: `bytes` bytes from `window` on.
+    ///
+    /// # Errors
+    /// As [`Host::enable_network`], [`Host::set_region`] and [`Host::connect_queue_pair`].
+    pub fn connect_to_itself(
+        &mut self,
+        pairs: u32,
+        window: u32,
+        bytes: u32,
+        mtu: u32,
+    ) -> Result<(), CosimError> {
+        const KEY: u32 = 0x5e1f_0001;
+        let us = NetAddress { mac: [2, 0, 0, 0, 0, 1], ip: [10, 0, 0, 1] };
+        self.device_mut().set_wire(reflecting_wire())?;
+        self.enable_network(us, 0)?;
+        let rights = RIGHTS;
+        self.set_region(1, &Region { address: window, bytes, rights, key: KEY, domain: 0 })?;
+        for number in 0..pairs {
+            let pair = QueuePair {
+                peer: us,
+                remote: number,
+                key: KEY,
+                window,
+                window_bytes: bytes,
+                remote_base: window.into(),
+                mtu,
+                ..QueuePair::default()
+            };
+            self.connect_queue_pair(number, &pair)?;
+        }
+        Ok(())
     }
 }

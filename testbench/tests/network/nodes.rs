@@ -41,7 +41,7 @@ pub const DOMAIN: u32 = 5;
 fn config() -> Config {
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_banks: 2, l2_bank_lines: 16, l1_lines: 16, ..default };
-    Config { cores: 1, lanes: 4, warps: 4, network: true, ..caches }
+    Config { cores: 1, lanes: 4, warps: 4, atomics: true, network: true, ..caches }
 }
 
 fn library() -> &'static ModelLibrary {
