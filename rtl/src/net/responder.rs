@@ -265,11 +265,11 @@ impl Logic for Responder {
                 self.step.d.next = bits::<2>(0);
             }
         }
-        let row = self.whose.q.val();
-        let offset = bit_cast::<32, 23>(now.sent) << row.mtu;
+        let peer = self.whose.q.val();
+        let offset = bit_cast::<32, 23>(now.sent) << peer.mtu;
         let is_first = !now.sent.any();
         let is_last = now.sent + bits::<23>(1) == work.packets;
-        let mut size = bits::<13>(1) << row.mtu;
+        let mut size = bits::<13>(1) << peer.mtu;
         if is_last {
             size = (work.bytes - offset).get_bits::<13>(0);
         }
@@ -281,7 +281,7 @@ impl Logic for Responder {
         self.looks.next = looks_now;
         self.region_index.next = work.key.get_bits::<4>(0);
         self.allow.region.next = self.region.val();
-        self.allow.domain.next = row.domain;
+        self.allow.domain.next = peer.domain;
         self.allow.rights.next = bits::<5>(2);
         self.allow.address.next = work.address + offset;
         self.allow.bytes.next = bit_cast::<32, 13>(size);
@@ -289,8 +289,8 @@ impl Logic for Responder {
         let offers = looks_now && is_allowed;
         self.head_valid.next = offers;
         self.head.next.queue_pair = bit_cast::<5, 4>(its_bit);
-        self.head.next.mac = row.mac;
-        self.head.next.ip = row.ip;
+        self.head.next.mac = peer.mac;
+        self.head.next.ip = peer.ip;
         self.head.next.opcode = bits::<8>(0x0e);
         if is_last {
             self.head.next.opcode = bits::<8>(0x0f);
@@ -302,7 +302,7 @@ impl Logic for Responder {
             self.head.next.opcode = bits::<8>(0x10);
         }
         self.head.next.acknowledge = false;
-        self.head.next.remote = row.remote;
+        self.head.next.remote = peer.remote;
         self.head.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
         self.head.next.extension = bits::<224>(0);
         self.head.next.extension_words = bits::<3>(0);
