@@ -145,12 +145,13 @@ impl Logic for Responder {
         let is_second = self.step.q.val() == bits::<2>(2);
         let is_third = self.step.q.val() == bits::<2>(3);
         let its_bit = self.pair.q.val();
-        let mut has = self.busy.q.val() & self.ups.val();
+        let here = self.busy.q.val() & self.ups.val();
+        let mut has = here;
         let mut filled = self.full.q.val();
         let work = self.what.q.val();
 
         // What is next: faults, READs that came, responses
-        self.turns.request.next = bit_cast::<32, 16>(has);
+        self.turns.request.next = bit_cast::<32, 16>(here);
         self.turns.advance.next = false;
         self.fault_ready.next = chooses;
         if chooses {
@@ -176,7 +177,7 @@ impl Logic for Responder {
         // The row, and the READ that is looked at: the newest if one is taken, else the oldest
         self.rows.read_address.next = its_bit;
         let stored = self.rows.read_data.val();
-        let is_there = has.get_bit(its_bit.index());
+        let is_there = here.get_bit(its_bit.index());
         let mut jobs_in = stored.count;
         if !is_there {
             jobs_in = bits::<5>(0);
