@@ -63,11 +63,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
                 1.0 => share.limit(Bound::AtLeast(0.85)).goal(Bound::AtLeast(0.9)),
                 _ => share,
             });
-            figures.push(Figure::new(
-                format!("{name}_64k_loss_{loss}_resent"),
-                f64::from(resent),
-                "packets",
-            ));
+            figures.push(Figure::new(format!("{name}_64k_loss_{loss}_resent"), f64::from(resent), "packets"));
         }
     }
     Ok(figures)

@@ -4,7 +4,7 @@ use super::{
     testing, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder, FrameCheck,
     FrameQueue, FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, PacketCut, PairCounts,
     PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, RemoteAtomics,
-    RequestCheck, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
+    RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -407,5 +407,13 @@ fn remote_atomics() {
         uut.job.next.back = cycle > 2_600 && random() % 2 == 0;
         uut.error.next = cycle > 2_600 && random() % 4 == 0;
         uut.next_ready.next = random() % 2 == 0;
+    });
+}
+
+#[test]
+fn request_choice() {
+    check_with(RequestChoice::default(), 2_000, |uut, random, _| {
+        uut.opening.next = bits(random() & random() & random() & random() & 0xffff);
+        uut.finishing.next = bits(random() & random() & random() & random() & 0xffff);
     });
 }

@@ -1,23 +1,11 @@
 //! What sends commands, and repeats what is lost.
 
+use super::request_choice::kind;
 use super::{
     AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
-    PostedCommand, Region, RegionCheck, RequestRow, RetryTimers, SendPair, WorkTable,
+    PostedCommand, Region, RegionCheck, RequestChoice, RequestRow, RetryTimers, SendPair, WorkTable,
 };
-use crate::control::{PriorityEncoder, RoundRobin};
 use crate::prelude::*;
-
-/// What it does with a queue pair: see [`Requester`].
-mod kind {
-    pub const OPEN: u64 = 0;
-    pub const FINISH: u64 = 1;
-    pub const FAULT: u64 = 2;
-    pub const GOT: u64 = 3;
-    pub const ANSWER: u64 = 4;
-    pub const EXPIRE: u64 = 5;
-    pub const POST: u64 = 6;
-    pub const SEND: u64 = 7;
-}
 
 /// Codes of commands that are complete (compnet.md 2.2; docs/network.md).
 pub mod code {
@@ -185,8 +173,7 @@ pub struct Requester {
     table: WorkTable,
     timers: RetryTimers,
     rows: RamAsync<RequestRow, 4>,
-    turns: RoundRobin,
-    urgent: PriorityEncoder,
+    choice: RequestChoice,
     /// A command waits to be checked.
     posted: Register<Bit>,
     posted_command: Register<PostedCommand>,
@@ -230,7 +217,6 @@ impl Logic for Requester {
     #[hdl_gen]
     fn update(&mut self) {
         connect!(self.timeout, self.timers.timeout);
-        let chooses = !self.step.q.val().any();
         let reads = self.step.q.val() == bits::<2>(1);
         // A command may complete in this step.
         let works = (self.step.q.val() == bits::<2>(2)) && self.completed_ready.val();
@@ -255,49 +241,31 @@ impl Logic for Requester {
             self.posted_command.d.next = self.post.val();
         }
 
-        // What is next: rows that begin and commands that may end, faults, what came, answers, time-outs, posts, packets.
+        // What is next
         let left = self.busy.q.val() & self.errors.val() & !self.moving.val();
-        self.urgent.request.next = bit_cast::<32, 16>(self.opening.q.val() | self.finishing.q.val() | left);
-        self.turns.request.next =
-            bit_cast::<32, 16>(self.sendable.q.val() & self.ups.val() & !self.opening.q.val());
-        self.wants.next = self.turns.any.val();
-        let calm = chooses && !self.urgent.one_hot.val().any();
-        self.fault_ready.next = calm;
-        self.got_ready.next = calm && !self.fault_valid.val();
-        self.answer_ready.next = calm && !self.fault_valid.val() && !self.got_valid.val();
-        let mut chosen = bits::<4>(0);
-        let mut chosen_kind = bits::<3>(kind::OPEN);
-        let mut any = true;
-        if self.urgent.one_hot.val().any() {
-            chosen = self.urgent.index.val().get_bits::<4>(0);
-            if !self.opening.q.val().get_bit(chosen.index()) {
-                chosen_kind = bits::<3>(kind::FINISH);
-            }
-        } else if self.fault_valid.val() {
-            chosen = self.fault.val().pair;
-            chosen_kind = bits::<3>(kind::FAULT);
-        } else if self.got_valid.val() {
-            chosen = self.got_pair.val();
-            chosen_kind = bits::<3>(kind::GOT);
-        } else if self.answer_valid.val() {
-            chosen = self.answer.val().pair;
-            chosen_kind = bits::<3>(kind::ANSWER);
-        } else if self.timers.expired.val() {
-            chosen = self.timers.expired_pair.val();
-            chosen_kind = bits::<3>(kind::EXPIRE);
-        } else if self.posted.q.val() {
-            chosen = self.posted_command.q.val().pair;
-            chosen_kind = bits::<3>(kind::POST);
-        } else if self.turns.any.val() && self.head_ready.val() {
-            chosen = self.turns.index.val().get_bits::<4>(0);
-            chosen_kind = bits::<3>(kind::SEND);
-        } else {
-            any = false;
-        }
-        if chooses && any {
+        self.choice.enable.next = !self.step.q.val().any();
+        self.choice.opening.next = self.opening.q.val();
+        self.choice.finishing.next = self.finishing.q.val() | left;
+        self.choice.sendable.next = self.sendable.q.val() & self.ups.val() & !self.opening.q.val();
+        connect!(self.head_ready, self.choice.head_ready);
+        connect!(self.fault_valid, self.choice.fault_valid);
+        self.choice.fault_pair.next = self.fault.val().pair;
+        connect!(self.fault_ready, self.choice.fault_ready);
+        connect!(self.got_valid, self.choice.got_valid);
+        connect!(self.got_pair, self.choice.got_pair);
+        connect!(self.got_ready, self.choice.got_ready);
+        connect!(self.answer_valid, self.choice.answer_valid);
+        self.choice.answer_pair.next = self.answer.val().pair;
+        connect!(self.answer_ready, self.choice.answer_ready);
+        self.choice.expired.next = self.timers.expired.val();
+        self.choice.expired_pair.next = self.timers.expired_pair.val();
+        self.choice.posted.next = self.posted.q.val();
+        self.choice.posted_pair.next = self.posted_command.q.val().pair;
+        connect!(self.wants, self.choice.wants);
+        if self.choice.any.val() {
             self.step.d.next = bits::<2>(1);
-            self.what.d.next = chosen_kind;
-            self.pair.d.next = chosen;
+            self.what.d.next = self.choice.kind.val();
+            self.pair.d.next = self.choice.pair.val();
             self.reply.d.next = self.answer.val();
             self.broken.d.next = self.fault.val();
             self.arrived.d.next = self.got_sequence.val();
@@ -414,7 +382,7 @@ impl Logic for Requester {
         let sent = transmits && self.head_ready.val() && !is_gone && is_up;
         self.head_valid.next = sent;
         // If another frame took the queue meanwhile, it is still this one's turn.
-        self.turns.advance.next = sent;
+        self.choice.advance.next = sent;
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;
         self.head.next.ip = its.ip;

@@ -164,7 +164,7 @@ fn a_silent_peer_and_a_new_connection() {
     assert_eq!(host.network_counter(counter::TIMEOUTS).unwrap(), 3);
     host.write("QP_DOWN", 1 << PAIR[0]).unwrap();
     assert_eq!(host.read("QP_DOWN").unwrap(), 0);
-    let settings = DOMAIN << 12 | 3 << 16;
+    let settings = DOMAIN << 12 | 3 << 16 | 16 << 24;
     assert_eq!(host.queue_pair_word(PAIR[0], word::STATE).unwrap(), settings | state::ERROR as u32);
     // The other side is still up: it is taken down by its host.
     nodes.loss = 0;
