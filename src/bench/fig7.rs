@@ -230,7 +230,7 @@ impl Bench<'_> {
             host.device_mut().read_memory(landing + (ring * commands + number) * ENTRY, &mut bytes)?;
             let words: [u32; 3] =
                 std::array::from_fn(|i| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[4 * i + byte])));
-            let expected = 1 | (number / 64 + 1) % 2 << 8;
+            let expected = 1 | ((number / 64 + 1) % 2) << 8;
             ensure!(
                 words[..2] == [expected, *number],
                 "command {number} of ring {ring} was not written when it was served; give it more cycles by --service or less --waiting"
