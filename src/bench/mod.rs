@@ -4,6 +4,7 @@ mod apps;
 mod core;
 mod cost;
 mod emit;
+mod fig7;
 mod figure;
 mod interrupts;
 mod memory;
@@ -52,6 +53,8 @@ enum Command {
     Interrupts(interrupts::Args),
     /// What two nodes put into each other's memory a second, beside what the wire carries, without loss and with it
     Net(net::Args),
+    /// What of the commands that wait for the network interface the L2 still has, beside warps that stream: with the line lock and without
+    Fig7(fig7::Args),
 }
 
 impl Args {
@@ -73,6 +76,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Spawn(args) => spawn::measure(args, quiet)?,
         Command::Interrupts(args) => interrupts::measure(args, quiet)?,
         Command::Net(args) => net::measure(args, quiet)?,
+        Command::Fig7(args) => fig7::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
         serde_json::to_writer_pretty(&mut *json, &figures)?;

@@ -249,7 +249,9 @@ impl Generator {
                 let rs2 = if row.format == Format::Atomic { rs2 } else { 0 };
                 Instruction { rd, rs1: PRIVATE, rs2, immediate: self.random.gen_range(0..4), ..none }
             }
-            Format::Fence => Instruction { immediate: self.pick(&[0xff, 0x33, 0x0f, 0x833, 0x00]), ..none },
+            Format::Fence => {
+                Instruction { immediate: self.pick(&[0xff, 0x33, 0x31, 0x0f, 0x833, 0x00]), ..none }
+            }
             Format::Indirect if row.op == Op::Jalr => Instruction { rd, rs1: HELP, ..none },
             Format::Indirect => {
                 let immediate = self.private_offset(row.op.access_bytes()) as i32;

@@ -44,7 +44,7 @@ fn config() -> Config {
     Config { cores: 1, lanes: 4, warps: 4, atomics: true, network: true, ..caches }
 }
 
-fn library() -> &'static ModelLibrary {
+pub fn library() -> &'static ModelLibrary {
     static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let design = hermes_rtl::top::emit_top(&config()).unwrap();
