@@ -204,7 +204,8 @@ pub struct HermesTop<const LANES: usize> {
 fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
         let (lines, ways) = config.command_instruction_cache();
-        let parts = CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics };
+        let parts =
+            CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics, window: false };
         CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
     };
     (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
