@@ -70,9 +70,12 @@ pub struct ArrayArgs {
     /// Slots of the thread spawner, each for one job: 8 or 16; 0: the array has no thread spawner
     #[arg(long)]
     spawn_slots: Option<usize>,
-    /// Give the array a network interface (RoCEv2)
+    /// Give the array a network interface (RoCEv2), and atomic instructions, which it needs
     #[arg(long)]
     network: bool,
+    /// Queue areas of the network interface, one for each protection domain, instead of one: 1, 2, 4 or 8
+    #[arg(long)]
+    net_domains: Option<usize>,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -133,11 +136,12 @@ impl ArrayArgs {
             self.instruction_cache_lines.unwrap_or(config.instruction_cache_lines);
         config.instruction_cache_ways = self.instruction_cache_ways.unwrap_or(config.instruction_cache_ways);
         config.aes |= self.aes;
-        config.atomics |= self.atomics;
+        config.atomics |= self.atomics | self.network;
         config.oldest_first |= self.oldest_first;
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;
+        config.net_domains = self.net_domains.unwrap_or(config.net_domains);
         config.validate()?;
         Ok(config)
     }

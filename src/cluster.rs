@@ -311,6 +311,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let options = args.options()?;
     let mut config = args.array.config_or("node")?;
     config.network = true;
+    config.atomics = true;
     config.validate()?;
     let kernel = Kernel::read(&args.kernel)?;
     let (packets, slot_bytes_log2) = args.packets()?;

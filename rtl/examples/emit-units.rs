@@ -52,7 +52,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         // Two harts with a channel each.
         unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
-        unit("work_table", &net::WorkTable::default()),
+        unit("work_table", &net::WorkTable::new(0)),
         unit("acknowledge", &net::Acknowledge::default()),
         unit("receiver", &net::Receiver::default()),
         unit("spawn_order", &spawn::SpawnOrder::default()),

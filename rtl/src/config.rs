@@ -80,8 +80,16 @@ pub struct Config {
     /// The array has a network interface: puts of other nodes and to them, as frames of RoCEv2.
     #[serde(default)]
     pub network: bool,
+    /// Queue areas of the network interface, one for each protection domain that kernels use: 1, 2, 4 or 8; 1 without network interface.
+    #[serde(default = "one")]
+    pub net_domains: usize,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
+}
+
+/// Queue areas of an array that says nothing of them.
+const fn one() -> usize {
+    1
 }
 
 /// Sizes of a core, and its parts that are there on request.
@@ -140,6 +148,14 @@ pub enum ConfigError {
         /// What it may be.
         expected: &'static str,
     },
+    /// A part without another one that it needs.
+    #[error("{part}: not possible without `{needs}`")]
+    Needs {
+        /// The field of [`Config`] that asks for the part.
+        part: &'static str,
+        /// That of the part that it needs.
+        needs: &'static str,
+    },
 }
 
 impl Config {
@@ -185,6 +201,7 @@ impl Config {
             instruction_cache_ways: 1,
             spawn_slots: 0,
             network: false,
+            net_domains: 1,
             trace: false,
         };
         Ok(match name {
@@ -241,10 +258,23 @@ impl Config {
         self.command_threads > 0 || self.spawn_slots > 0
     }
 
-    /// Checks every field against its range.
+    /// Command rings of a queue area, as a power of two: one for each warp slot of each core.
+    #[must_use]
+    pub const fn net_rings_log2(&self) -> usize {
+        (self.cores * self.warps).next_power_of_two().ilog2() as usize
+    }
+
+    /// Queue areas, as a power of two.
+    #[must_use]
+    pub const fn net_areas_log2(&self) -> usize {
+        self.net_domains.ilog2() as usize
+    }
+
+    /// Checks every field against its range, and the parts for those that they need.
     ///
     /// # Errors
-    /// [`ConfigError::Range`] for the first field outside its range.
+    /// [`ConfigError::Range`] for the first field outside its range, [`ConfigError::Needs`] for a network interface without
+    /// atomic operations: the L2 performs those of peers, and kernels look with them at what came.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let range = |field, value, ok: bool, expected| {
             if ok {
@@ -267,6 +297,11 @@ impl Config {
         let possible = self.command_cache_lines == 0
             || (power(self.command_cache_lines, 16, 512) && self.command_threads > 0);
         range("command_cache_lines", self.command_cache_lines, possible, lines)?;
+        if self.network && !self.atomics {
+            return Err(ConfigError::Needs { part: "network", needs: "atomics" });
+        }
+        let possible = power(self.net_domains, 1, 8) && (self.network || self.net_domains == 1);
+        range("net_domains", self.net_domains, possible, "1, 2, 4 or 8, and 1 without network interface")?;
         let others = usize::from(self.command_requester())
             + usize::from(self.packet_ports)
             + usize::from(self.network);
@@ -345,10 +380,21 @@ mod tests {
             "cores: 31 is not possible; expected 1 to 30 with two of packet ports, network interface, and command processor or thread spawner"
         );
         config.validate().unwrap();
-        let error =
-            Config { cores: 32, packet_ports: false, network: true, ..config }.validate().unwrap_err();
+        let error = Config { cores: 32, packet_ports: false, atomics: true, network: true, ..config }
+            .validate()
+            .unwrap_err();
         let expected = "1 to 31 with packet ports, network interface, command processor or thread spawner";
         assert_eq!(error.to_string(), format!("cores: 32 is not possible; expected {expected}"));
+        let config = Config { network: true, ..Config::preset("default").unwrap() };
+        let error = config.validate().unwrap_err().to_string();
+        assert_eq!(error, "network: not possible without `atomics`");
+        for (network, net_domains) in [(true, 3), (true, 16), (false, 2), (false, 0)] {
+            let plain = Config::preset("default").unwrap();
+            let config = Config { network, atomics: true, net_domains, ..plain };
+            let error = config.validate().unwrap_err().to_string();
+            let expected = "is not possible; expected 1, 2, 4 or 8, and 1 without network interface";
+            assert_eq!(error, format!("net_domains: {net_domains} {expected}"));
+        }
         let config = Config { channels: 2, ..Config::preset("fpga").unwrap() };
         let error = config.validate().unwrap_err().to_string();
         assert_eq!(error, "channels: 2 is not possible; expected 1, 2 or 4, and not more than l2_banks");

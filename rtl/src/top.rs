@@ -339,7 +339,23 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
 
         // Network interface: the requester behind that
         for k in 0..self._networks {
-            connect!(self.registers.network[k], self.network[k].control);
+            self.network[k].written_word.next = self.memory.written_word[self._network_requester + k].val();
+            self.network[k].written_high.next = self.memory.written_high[k].val();
+            self.network[k].written_error.next = self.memory.written_error[self._network_requester + k].val();
+            connect!(self.registers.network[k].interface, self.network[k].control);
+            connect!(self.registers.network[k].lock, self.memory.line_lock[k]);
+            self.registers.network[k].read_hits.next =
+                self.memory.counters[self._network_requester + k].read_hits.val();
+            self.registers.network[k].read_misses.next =
+                self.memory.counters[self._network_requester + k].read_misses.val();
+            self.registers.network[k].command_read_hits.next = bits::<32>(0);
+            self.registers.network[k].command_read_misses.next = bits::<32>(0);
+            for j in 0..self._requesters {
+                self.registers.network[k].command_read_hits.next =
+                    self.memory.counters[self._cores + j].read_hits.val();
+                self.registers.network[k].command_read_misses.next =
+                    self.memory.counters[self._cores + j].read_misses.val();
+            }
             connect!(self.s_axis_net[k], self.network[k].rx);
             connect!(self.m_axis_net[k], self.network[k].tx);
             self.memory.read_valid[self._network_requester + k].next = self.network[k].read.valid.val();

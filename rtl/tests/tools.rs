@@ -113,7 +113,13 @@ fn fpga_preset_is_clean_and_synthesizes() {
 #[test]
 fn packet_ports_and_network_interface_are_clean() {
     for (packet_ports, network) in [(true, false), (false, true)] {
-        let config = Config { packet_ports, network, channels: 2, ..Config::preset("default").unwrap() };
+        let config = Config {
+            packet_ports,
+            network,
+            atomics: network,
+            channels: 2,
+            ..Config::preset("default").unwrap()
+        };
         let folder = emit_config(&config);
         lint_and_parse(folder.path());
         elaborate(folder.path());

@@ -133,7 +133,14 @@ fn register_port() {
 #[test]
 fn register_file_with_two_masters() {
     let config = Config::preset("default").unwrap();
-    check_register_file(Config { cores: 3, command_threads: 1, spawn_slots: 16, network: true, ..config });
+    check_register_file(Config {
+        cores: 3,
+        command_threads: 1,
+        spawn_slots: 16,
+        atomics: true,
+        network: true,
+        ..config
+    });
 }
 
 /// One of the registers from `first` on, `count` of them.

@@ -66,8 +66,16 @@ impl Watchers {
 }
 
 impl MemorySizes {
-    /// The memory system of an array with this configuration.
+    /// The memory system of an array with this configuration: its requesters are the cores, command processor and thread spawner,
+    /// the network interface, the packet ports.
     pub fn of(config: &Config) -> Self {
+        let network = config.network.then(|| NetworkSizes {
+            requester: config.cores + usize::from(config.command_requester()),
+            cores: config.cores,
+            rings_log2: config.net_rings_log2(),
+            areas_log2: config.net_areas_log2(),
+        });
+        let cores_and_command = config.cores + usize::from(config.command_threads > 0);
         Self {
             requesters: config.cores
                 + usize::from(config.command_requester())
@@ -77,12 +85,12 @@ impl MemorySizes {
             banks: config.l2_banks,
             bank_lines: config.l2_bank_lines,
             ways: config.l2_ways,
-            atomic_requesters: if config.atomics {
-                config.cores + usize::from(config.command_threads > 0)
-            } else {
-                0
+            atomic_requesters: match network {
+                Some(network) => network.requester + 1,
+                None if config.atomics => cores_and_command,
+                None => 0,
             },
-            network: None,
+            network,
         }
     }
 

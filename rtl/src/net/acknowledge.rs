@@ -14,14 +14,16 @@ pub mod nak {
     pub const INVALID: u64 = 2;
     /// A NAK, syndrome 0x62: memory that the peer may not use.
     pub const ACCESS: u64 = 3;
+    /// A NAK, syndrome 0x63: memory could not be read.
+    pub const OPERATION: u64 = 4;
 }
 
-/// A frame that its queue pair took, or answers.
+/// A frame that its queue pair took, or answers; or the response of a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
 pub struct AnswerMark {
     /// Its queue pair.
     pub pair: Bits<4>,
-    /// The packet sequence number of the answer.
+    /// The packet sequence number of the answer, or of the response.
     pub sequence: Bits<24>,
     /// It is answered.
     pub answers: Bit,
@@ -29,19 +31,21 @@ pub struct AnswerMark {
     pub nak: Bits<3>,
     /// Its payload is written: the answer waits for that.
     pub payload: Bit,
-    /// It is the last one of a message.
-    pub message: Bit,
+    /// The message sequence number of the answer.
+    pub message: Bits<24>,
+    /// It is a response: who sent its command is to know when it is in memory.
+    pub got: Bit,
 }
 
 /// Answers frames when what they cover is in memory, so that an ACK means "visible there".
 ///
 /// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a payload waits for its `performed`, which comes in that
-///    order; one without for all marks before it.
-/// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. The message sequence number counts
-///    messages.
-/// 3. Queue pairs take turns. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
+///    order; one without for all marks before it. That of a response is told, until it is noted, with `got_valid`, `got_pair`, `got_sequence` and `got_ready`.
+/// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. So does `refuse`, which is
+///    taken with `refuse_valid` and `refuse_ready`, and which no mark replaces.
+/// 3. Queue pairs take turns. One that has responses to send (`responds`) waits for these. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
 ///    `send` answers in the same cycle, and so do `head_valid` and `head`. With `head_taken` it is gone.
-/// 4. Answers of a queue pair that is neither up nor closing are dropped; `opens` begins its message sequence numbers. `closed` with `send_pair` is high
+/// 4. Answers of a queue pair that is neither up nor closing are dropped. `closed` with `send_pair` is high
 ///    for one cycle when a NAK is gone behind which its queue pair takes nothing.
 /// 5. `pending` are the queue pairs of which a payload is not performed.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -60,10 +64,22 @@ pub struct Acknowledge {
     pub performed: Signal<In, Bit>,
     /// Queue pairs that are up, or closing.
     pub ups: Signal<In, Bits<16>>,
-    /// A queue pair goes up.
-    pub opens: Signal<In, Bit>,
-    /// Which one.
-    pub opens_pair: Signal<In, Bits<4>>,
+    /// A response is in memory.
+    pub got_valid: Signal<Out, Bit>,
+    /// It is noted at this edge.
+    pub got_ready: Signal<In, Bit>,
+    /// Its queue pair.
+    pub got_pair: Signal<Out, Bits<4>>,
+    /// Its packet sequence number.
+    pub got_sequence: Signal<Out, Bits<24>>,
+    /// A READ is refused.
+    pub refuse_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub refuse_ready: Signal<Out, Bit>,
+    /// The answer.
+    pub refuse: Signal<In, AnswerMark>,
+    /// Queue pairs that have responses to send.
+    pub responds: Signal<In, Bits<16>>,
     /// The row may be looked at.
     pub row_free: Signal<In, Bit>,
     /// It is looked at.
@@ -90,11 +106,10 @@ pub struct Acknowledge {
     marks: SyncFifo<AnswerMark, 4, 5>,
     /// Payloads that are performed and whose mark was not taken: at most as many as there are marks.
     done: Register<Bits<5>>,
-    answers: RamAsync<Bits<27>, 4>,
-    messages: RamAsync<Bits<24>, 4>,
-    /// Queue pairs whose first message was not counted yet.
-    fresh: Register<Bits<16>>,
+    answers: RamAsync<AnswerMark, 4>,
     waiting: Register<Bits<16>>,
+    /// Queue pairs whose answer is a refusal.
+    refused: Register<Bits<16>>,
     turns: RoundRobin,
 }
 
@@ -108,7 +123,11 @@ impl Logic for Acknowledge {
         // The oldest mark
         let oldest = self.marks.pop_data.val();
         let has_done = self.done.q.val().any();
-        let passes = self.marks.pop_valid.val() && (!oldest.payload || has_done);
+        let is_due = self.marks.pop_valid.val() && (!oldest.payload || has_done);
+        self.got_valid.next = is_due && oldest.got;
+        self.got_pair.next = oldest.pair;
+        self.got_sequence.next = oldest.sequence;
+        let passes = is_due && (!oldest.got || self.got_ready.val());
         self.marks.pop_ready.next = passes;
         let pays = passes && oldest.payload;
         if self.performed.val() && !pays {
@@ -123,71 +142,62 @@ impl Logic for Acknowledge {
         self.unperformed.remove.next = pays;
         self.unperformed.remove_pair.next = oldest.pair;
         self.pending.next = self.unperformed.any.val();
-        let counts = passes && oldest.message;
-        self.answers.write_enable.next = passes && oldest.answers;
+        // A refusal is the last answer of its queue pair.
+        let its_last = self.refused.q.val().get_bit(oldest.pair.index());
+        let answered = passes && oldest.answers && !its_last;
+        let refuses = self.refuse_valid.val() && !answered;
+        self.refuse_ready.next = !answered;
+        self.answers.write_enable.next = answered || refuses;
         self.answers.write_address.next = oldest.pair;
-        self.answers.write_data.next =
-            bit_cast::<27, 24>(oldest.sequence) | (bit_cast::<27, 3>(oldest.nak) << 24);
+        self.answers.write_data.next = oldest;
+        if refuses {
+            self.answers.write_address.next = self.refuse.val().pair;
+            self.answers.write_data.next = self.refuse.val();
+        }
 
         // Whose turn it is
-        self.turns.request.next = bit_cast::<32, 16>(self.waiting.q.val() & self.ups.val());
+        self.turns.request.next =
+            bit_cast::<32, 16>(self.waiting.q.val() & self.ups.val() & !self.responds.val());
         let turn = self.turns.index.val().get_bits::<4>(0);
         let offers = self.turns.any.val() && self.row_free.val();
-        let leaves = offers && !counts && self.head_taken.val();
+        let leaves = offers && self.head_taken.val();
         self.turns.advance.next = leaves;
         let mut still = self.waiting.q.val() & self.ups.val();
+        let mut lasts = self.refused.q.val() & self.ups.val();
         if leaves {
             still = still.replace_bit(turn.index(), false);
         }
-        if passes && oldest.answers {
+        if answered {
             still = still.replace_bit(oldest.pair.index(), true);
         }
+        if refuses {
+            still = still.replace_bit(self.refuse.val().pair.index(), true);
+            lasts = lasts.replace_bit(self.refuse.val().pair.index(), true);
+        }
         self.waiting.d.next = still;
-
-        // Message sequence numbers: one port counts, and is read for the answer in other cycles.
-        let mut counted = turn;
-        if counts {
-            counted = oldest.pair;
-        }
-        self.messages.read_address.next = counted;
-        let is_fresh = self.fresh.q.val().get_bit(counted.index());
-        let mut message = self.messages.read_data.val();
-        if is_fresh {
-            message = bits::<24>(0);
-        }
-        self.messages.write_enable.next = counts;
-        self.messages.write_address.next = oldest.pair;
-        self.messages.write_data.next = message + bits::<24>(1);
-        let mut begun = self.fresh.q.val();
-        if counts {
-            begun = begun.replace_bit(oldest.pair.index(), false);
-        }
-        if self.opens.val() {
-            begun = begun.replace_bit(self.opens_pair.val().index(), true);
-        }
-        self.fresh.d.next = begun;
+        self.refused.d.next = lasts;
 
         // AETH: syndrome, message sequence number
         self.answers.read_address.next = turn;
         let answer = self.answers.read_data.val();
-        let kind = answer.get_bits::<3>(24);
+        let kind = answer.nak;
         let mut syndrome = bits::<8>(0x1f);
         if kind.any() {
             syndrome = bits::<8>(0x5f) + bit_cast::<8, 3>(kind);
         }
         let row = self.send.val();
-        self.sends.next = offers && !counts;
+        self.sends.next = offers;
         self.send_pair.next = turn;
-        self.head_valid.next = offers && !counts;
+        self.head_valid.next = offers;
         self.head.next.queue_pair = bit_cast::<5, 4>(turn);
         self.head.next.mac = row.mac;
         self.head.next.ip = row.ip;
         self.head.next.opcode = bits::<8>(0x11);
         self.head.next.acknowledge = false;
         self.head.next.remote = row.remote;
-        self.head.next.sequence = answer.get_bits::<24>(0);
+        self.head.next.sequence = answer.sequence;
         self.head.next.extension =
-            (bit_cast::<224, 8>(syndrome) << 216) | (bit_cast::<224, 24>(message) << 192);
+            (bit_cast::<224, 8>(syndrome) << 216) | (bit_cast::<224, 24>(answer.message) << 192);
         self.head.next.extension_words = bits::<3>(1);
         self.head.next.bytes = bits::<13>(0);
         self.sent_nak.next = leaves && kind.any();

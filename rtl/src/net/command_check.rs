@@ -1,6 +1,6 @@
 //! What can be wrong with a command.
 
-use super::{Region, RegionCheck, SendPair, WorkEntry};
+use super::{operation, Region, RegionCheck, SendPair, WorkEntry};
 use crate::prelude::*;
 
 /// A command is not checked, but posted: what else it is posted with.
@@ -14,10 +14,20 @@ pub struct PostedCommand {
     pub region: Bits<4>,
     /// The domain of who posted it.
     pub domain: Bits<4>,
+    /// Who posted it, as in [`WorkEntry`].
+    pub owner: Bits<10>,
+    /// Its context, for who posted it.
+    pub context: Bits<2>,
 }
 
-/// Checks a command before anything of it is sent, in the same cycle: it is a PUT to a range in the window of its queue pair, which must be up, and of
-/// the domain of who posts it. Its bytes stand in it, at most 16 of them, or in a region that may be read.
+/// Checks a command before anything of it is sent, in the same cycle. Its range lies in the window of its queue pair, which must be up, and of the domain of who
+/// posts it.
+///
+/// | operation | local bytes |
+/// | --- | --- |
+/// | 1 PUT | of a region that may be read, or at most 16 in it |
+/// | 2 GET | of a region that may be written, or at most 8, which are its result |
+/// | 4 FETCH_ADD, 5 COMPARE_SWAP | 8 at a multiple of 8: words 4 and 5 are added or put there, words 6 and 7 compared; the result is what was there |
 #[derive(Clone, Debug, LogicBlock)]
 pub struct CommandCheck {
     /// The command.
@@ -26,8 +36,8 @@ pub struct CommandCheck {
     pub pair: Signal<In, SendPair>,
     /// Its region.
     pub region: Signal<In, Region>,
-    /// What is wrong: 0 nothing, 0x80 no such operation, 0x82 local range, 0x83 remote range, 0x84 length, 0x88 the queue pair is not up, or of another
-    /// domain, 0x8a a reserved bit is set.
+    /// What is wrong: 0 nothing, 0x80 no such operation, 0x82 local range, 0x83 remote range, 0x84 length, 0x85 no multiple of 8, 0x88 the queue pair is not up, or
+    /// of another domain, 0x8a a reserved bit is set.
     pub code: Signal<Out, Bits<8>>,
     /// The command, if nothing is wrong.
     pub entry: Signal<Out, WorkEntry>,
@@ -43,7 +53,13 @@ impl Logic for CommandCheck {
         let remote = what.get_bits::<32>(32);
         let source = what.get_bits::<32>(64);
         let length = what.get_bits::<32>(96);
-        let is_inline = what.get_bit(10);
+        let number = what.get_bits::<8>(0);
+        let is_put = number == bits::<8>(1);
+        let is_get = number == bits::<8>(2);
+        let is_add = number == bits::<8>(4);
+        let is_swap = number == bits::<8>(5);
+        let is_atomic = is_add || is_swap;
+        let is_inline = what.get_bit(10) || is_atomic;
         // The range is compared as an offset in the window.
         let place = remote - self.pair.val().window;
         let behind = bit_cast::<33, 32>(place) + bit_cast::<33, 32>(length);
@@ -51,6 +67,9 @@ impl Logic for CommandCheck {
         self.local.region.next = self.region.val();
         self.local.domain.next = self.command.val().domain;
         self.local.rights.next = bits::<5>(8);
+        if is_get {
+            self.local.rights.next = bits::<5>(16);
+        }
         self.local.address.next = source;
         self.local.bytes.next = length;
         self.code.next = bits::<8>(0);
@@ -63,14 +82,21 @@ impl Logic for CommandCheck {
         if !self.pair.val().up || (self.pair.val().domain != self.command.val().domain) {
             self.code.next = bits::<8>(0x88);
         }
+        let wire = self.pair.val().base.get_bits::<3>(0) + place.get_bits::<3>(0);
+        if is_atomic && (remote.get_bits::<3>(0).any() || wire.any()) {
+            self.code.next = bits::<8>(0x85);
+        }
         let mut most = bits::<32>(1) << 30;
         if is_inline {
             most = bits::<32>(16);
         }
-        if !length.any() || (length > most) {
+        if is_inline && !is_put {
+            most = bits::<32>(8);
+        }
+        if !length.any() || (length > most) || (is_atomic && (length != bits::<32>(8))) {
             self.code.next = bits::<8>(0x84);
         }
-        if what.get_bits::<8>(0) != bits::<8>(1) {
+        if !is_put && !is_get && !is_atomic {
             self.code.next = bits::<8>(0x80);
         }
         if what.get_bit(11) || what.get_bits::<2>(14).any() || what.get_bits::<4>(28).any() {
@@ -78,8 +104,18 @@ impl Logic for CommandCheck {
         }
         // Bytes behind the last one are zero.
         let mut kept = self.all.val();
-        if !length.get_bit(4) {
+        if !length.get_bit(4) && !is_atomic {
             kept = !(self.all.val() << (bit_cast::<8, 4>(length.get_bits::<4>(0)) << 3));
+        }
+        self.entry.next.operation = bits::<2>(operation::PUT);
+        if is_get {
+            self.entry.next.operation = bits::<2>(operation::GET);
+        }
+        if is_add {
+            self.entry.next.operation = bits::<2>(operation::ADD);
+        }
+        if is_swap {
+            self.entry.next.operation = bits::<2>(operation::SWAP);
         }
         self.entry.next.offset = place;
         self.entry.next.bytes = length;
@@ -90,6 +126,8 @@ impl Logic for CommandCheck {
         }
         self.entry.next.region = self.command.val().region;
         self.entry.next.domain = self.command.val().domain;
+        self.entry.next.owner = self.command.val().owner;
+        self.entry.next.context = self.command.val().context;
         let rest = (bits::<32>(1) << self.pair.val().mtu) - bits::<32>(1);
         let packets = (length + rest) >> self.pair.val().mtu;
         self.entry.next.packets = packets.get_bits::<23>(0);

@@ -34,8 +34,27 @@ pub mod counter {
     pub const NEWER: u64 = 19;
     /// Queue pairs that went to ERROR.
     pub const DOWN: u64 = 20;
-    /// Counters that there are.
+    /// Counters of the network interface.
     pub const COUNT: usize = 21;
+
+    /// Counters of the L2, which the registers show behind those of the network interface: writes to a command ring whose line stayed unlocked, since
+    /// another one of its set was locked.
+    pub const LOCKS_REFUSED: u64 = 32;
+    /// Locks that ended by 63 misses in their set.
+    pub const LOCKS_EXPIRED: u64 = 33;
+    /// Lines that the network interface read and the L2 had.
+    pub const READ_HITS: u64 = 34;
+    /// Lines that it read and that came from memory.
+    pub const READ_MISSES: u64 = 35;
+    /// Lines that the command processor read and the L2 had.
+    pub const COMMAND_READ_HITS: u64 = 36;
+    /// Lines that it read and that came from memory.
+    pub const COMMAND_READ_MISSES: u64 = 37;
+
+    /// The numbers of all counters.
+    pub fn all() -> impl Iterator<Item = u64> {
+        (0..COUNT as u64).chain(LOCKS_REFUSED..=COMMAND_READ_MISSES)
+    }
 }
 
 /// Counts events, each modulo 2^32.

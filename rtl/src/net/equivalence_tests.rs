@@ -1,10 +1,10 @@
 //! Units of this folder against their emitted Verilog.
 
 use super::{
-    testing, Acknowledge, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue,
-    FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, PacketCut, PairCounts, PayloadReader,
-    PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, Requester, RetryTimers, WorkTable,
-    WriteCheck,
+    testing, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder, FrameCheck,
+    FrameQueue, FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, PacketCut, PairCounts,
+    PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, RemoteAtomics,
+    RequestCheck, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -98,7 +98,7 @@ fn command_check() {
     check_with(CommandCheck::default(), 2_000, |uut, random, _| {
         let mut words = uut.command.next.words;
         if random() % 4 != 0 {
-            words.set_bits(0, bits::<32>(if random() % 2 == 0 { 0x401 } else { 1 }));
+            words.set_bits(0, bits::<32>([0x401, 1, 2, 0x402, 4][random() as usize % 5]));
             words.set_bits(96, bits::<32>(random() % 20));
         }
         uut.command.next.words = words;
@@ -187,8 +187,8 @@ fn payload_reader() {
 }
 
 #[test]
-fn write_check() {
-    check_with(WriteCheck::default(), 3_000, |uut, random, _| {
+fn request_check() {
+    check_with(RequestCheck::default(), 3_000, |uut, random, _| {
         uut.pair.next.mtu = bits(8 + random() % 5);
         uut.frame.next.opcode = bits([6, 7, 8, 10, 12][random() as usize % 5]);
         uut.frame.next.bytes = bits([0, 8, 256, 512][random() as usize % 4]);
@@ -206,14 +206,23 @@ fn write_check() {
 #[test]
 fn work_table() {
     let mut written = 0u64;
-    check_with(WorkTable::default(), 3_000, move |uut, random, _| {
-        // What is read was written.
-        uut.write.next = uut.has_room.val() && random() % 3 != 0;
+    check_with(WorkTable::new(1), 3_000, move |uut, random, cycle| {
+        // What is read was written; there are two owners.
+        let owner = random() % 2;
+        uut.entry.next.owner = bits(owner);
+        uut.write.next = cycle > 4 && written >> (8 * owner) & 0xff != 0xff && random() % 3 != 0;
+        let place = (written >> (8 * owner)).trailing_ones().min(7);
         if uut.write.next {
-            written |= 1 << uut.free.val().index();
+            written |= 1 << (8 * owner + u64::from(place));
         }
-        uut.read.next = written == 0xff && random() % 2 == 0;
+        uut.release.next = false;
+        uut.read.next = written == 0xffff && !uut.write.next && random() % 2 == 0;
     });
+}
+
+#[test]
+fn work_posts() {
+    check_with(WorkPosts::default(), 2_000, |_, _, _| {});
 }
 
 #[test]
@@ -239,16 +248,13 @@ fn frame_turns() {
 fn acknowledge() {
     check_with(Acknowledge::default(), 4_000, |uut, random, cycle| {
         uut.ups.next = bits((random() | random()) & 0xffff);
-        // All messages are counted from the beginning.
-        uut.opens.next = cycle < 40;
-        uut.opens_pair.next = bits(cycle % 16);
         uut.mark_valid.next = cycle >= 40 && random() % 3 == 0;
     });
 }
 
 #[test]
 fn requester() {
-    check_with(Requester::default(), 6_000, |uut, random, cycle| {
+    check_with(Requester::new(1), 6_000, |uut, random, cycle| {
         // All rows begin first.
         uut.opens.next = cycle < 40;
         uut.opens_pair.next = bits(cycle % 16);
@@ -264,15 +270,19 @@ fn requester() {
         let mut reply = uut.answer.next;
         reply.sequence = bits(random() % 8);
         reply.syndrome = bits([0x1f, 0x1f, 0x60, 0x62][random() as usize % 4]);
+        reply.response = random() % 2 == 0;
+        reply.atomic = random() % 8 == 0;
+        reply.bytes = bits([8, 256, 44][random() as usize % 3]);
         uut.answer.next = reply;
-        uut.post.next = cycle > 100 && uut.has_room.val() && random() % 4 == 0;
-        let mut words = uut.post_command.next.words;
-        words.set_bits(0, bits::<32>(if random() % 2 == 0 { 0x401 } else { 1 }));
+        uut.post_valid.next = cycle > 100 && random() % 4 == 0;
+        uut.completed_ready.next = random() % 4 != 0;
+        let mut words = uut.post.next.words;
+        words.set_bits(0, bits::<32>([0x401, 1, 2, 0x402, 4][random() as usize % 5]));
         words.set_bits(32, bits::<32>(random() % 2_000));
         words.set_bits(64, bits::<32>(random() % 2_000));
         words.set_bits(96, bits::<32>(1 + random() % if random() % 2 == 0 { 18 } else { 700 }));
-        uut.post_command.next.words = words;
-        uut.post_command.next.domain = bits(2);
+        uut.post.next.words = words;
+        uut.post.next.domain = bits(2);
         uut.send.next.domain = bits(2);
         uut.send.next.mtu = bits(8);
         uut.region.next.domain = bits(2);
@@ -282,7 +292,10 @@ fn requester() {
         uut.region.next.bytes = bits(5_000);
         uut.fault_valid.next = random() % 256 == 0;
         uut.fault.next.sequence = bits(random() % 8);
-        uut.reading.next = bits(0);
+        uut.moving.next = bits(0);
+        uut.send.next.depth = bits(4);
+        uut.got_valid.next = random() % 8 == 0;
+        uut.got_sequence.next = bits(random() % 8);
         uut.show_pair.next = bits(cycle % 16);
         uut.send.next.window = bits(0);
         uut.send.next.up = random() % 16 != 0;
@@ -303,6 +316,9 @@ fn receiver() {
         if random() % 2 == 0 {
             frame.cause = bits(0);
             frame.opcode = bits([0x11, 0x0a, 0x0a, 0x0a, 0x06, 0x07, 0x08, 0x0c][random() as usize % 8]);
+            if random() % 8 == 0 {
+                frame.opcode = bits([0x0d, 0x0e, 0x0f, 0x10, 0x12, 0x13, 0x14][random() as usize % 7]);
+            }
             frame.queue_pair = bits(random() % 16);
             frame.ip = bits(random() % 2);
             frame.sequence = bits(random() % 3);
@@ -332,5 +348,64 @@ fn net_interface() {
         uut.rx.tkeep.next = keep(random);
         uut.rx.tlast.next = random() % 3 == 0;
         uut.control.enable.next = random() % 64 != 0;
+    });
+}
+
+#[test]
+fn answer_step() {
+    check_with(AnswerStep::default(), 2_000, |uut, random, _| {
+        let mut row = uut.row.next;
+        row.oldest = bits(random() % 8);
+        row.top = bits(random() % 16);
+        row.open = bits(random() % 3);
+        uut.row.next = row;
+        uut.origin.next = bits(random() % 8);
+        uut.first.next = bits(random() % 8);
+        uut.entry.next.packets = bits(1 + random() % 8);
+        uut.reply.next.sequence = bits(random() % 16);
+        uut.reply.next.syndrome = bits([0x1f, 0x60, 0x62, 0x20][random() as usize % 4]);
+    });
+}
+
+#[test]
+fn responder() {
+    let mut taken = 0;
+    check_with(Responder::default(), 4_000, move |uut, random, cycle| {
+        uut.ups.next = bits(0xffff & !(1 << (random() % 4_096)));
+        // Queue pairs whose row was written
+        uut.job_valid.next = random() % 4 == 0;
+        uut.job.next.pair = bits(taken % 4);
+        if uut.job_ready.val() {
+            taken += 1;
+        }
+        uut.job.next.packets = bits(1 + random() % 4);
+        uut.job.next.bytes = bits(1 + random() % 1_000);
+        uut.job.next.sequence = bits(random() % 32);
+        uut.job.next.address = bits(random() % 1_000);
+        uut.job.next.back = cycle > 2_000 && random() % 4 == 0;
+        uut.job.next.key = bits(0);
+        uut.send.next.mtu = bits(8);
+        uut.region.next.key = bits(0);
+        uut.region.next.valid = random() % 64 != 0;
+        uut.region.next.rights = bits(31);
+        uut.region.next.address = bits(0);
+        uut.region.next.bytes = bits(4_000);
+        uut.region.next.domain = uut.send.next.domain;
+        uut.fault_valid.next = random() % 256 == 0;
+    });
+}
+
+#[test]
+fn remote_atomics() {
+    check_with(RemoteAtomics::default(), 4_000, |uut, random, cycle| {
+        uut.opens.next = cycle < 40;
+        uut.opens_pair.next = bits(cycle % 16);
+        uut.job_valid.next = cycle > 40 && random() % 8 != 0;
+        uut.job.next.pair = bits(0);
+        // What is kept is looked at when all was: until then each number stands long enough.
+        uut.job.next.sequence = bits(if cycle < 2_600 { cycle / 80 % 32 } else { random() % 32 });
+        uut.job.next.back = cycle > 2_600 && random() % 2 == 0;
+        uut.error.next = cycle > 2_600 && random() % 4 == 0;
+        uut.next_ready.next = random() % 2 == 0;
     });
 }

@@ -3,6 +3,7 @@
 //! Sources: InfiniBand Architecture Specification, volume 1 (transport headers, chapter 9; RoCEv2, annex A17); RFC 791, RFC 768.
 
 mod acknowledge;
+mod answer_step;
 mod byte_rotate;
 mod command_check;
 mod counters;
@@ -23,13 +24,17 @@ mod queue_pairs;
 mod receiver;
 mod region_check;
 mod region_table;
+mod remote_atomics;
+mod request_check;
 mod requester;
+mod responder;
 mod retry_timers;
 mod work;
+mod work_posts;
 mod work_table;
-mod write_check;
 
 pub use acknowledge::{nak, Acknowledge, AnswerMark};
+pub use answer_step::AnswerStep;
 pub use byte_rotate::ByteRotate;
 pub use command_check::{CommandCheck, PostedCommand};
 pub use counters::{counter, NetCounters};
@@ -50,11 +55,14 @@ pub use queue_pairs::{state, word, QueuePairs, ReceivePair, SendPair, QUEUE_PAIR
 pub use receiver::Receiver;
 pub use region_check::RegionCheck;
 pub use region_table::{region_word, right, Region, RegionTable, REGIONS};
+pub use remote_atomics::{AtomicOperands, AtomicReply, RemoteAtomics};
+pub use request_check::{MessageRow, RequestCheck};
 pub use requester::{code, Requester};
+pub use responder::{JobRow, ReadJob, Responder};
 pub use retry_timers::RetryTimers;
-pub use work::{PeerAnswer, RequestRow, WorkEntry};
+pub use work::{operation, PeerAnswer, RequestRow, WorkEntry};
+pub use work_posts::WorkPosts;
 pub use work_table::WorkTable;
-pub use write_check::{MessageRow, WriteCheck};
 
 #[cfg(test)]
 mod equivalence_tests;

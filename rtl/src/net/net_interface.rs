@@ -3,21 +3,23 @@
 use super::requester::code;
 use super::{
     counter, Acknowledge, FrameBuffer, FrameBuilder, FrameCheck, FrameQueue, FrameTurns, NetCounters,
-    PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, Requester,
+    PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, RemoteAtomics, Requester, Responder,
+    WorkPosts,
 };
 use crate::host::registers::network::NetControl;
 use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut};
 use crate::prelude::*;
 
-/// A network interface for RoCEv2: puts of the host leave as frames, and frames of peers are written to memory.
+/// A network interface for RoCEv2: puts and gets of the host leave as frames, and frames of peers are written to memory, or answered from it.
 ///
 /// 1. It has an AXI4-Stream pair of its own, and takes every beat that is offered: what finds no room is dropped.
 /// 2. A put is posted, sent and repeated as [`Requester`] says: its frames wait in [`FrameQueue`], their payloads are read by [`PayloadReader`], and
 ///    [`FrameBuilder`] builds them.
 /// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]), and its payload written ([`PayloadWriter`]).
-/// 4. What came is answered when it is in memory ([`Acknowledge`]).
-/// 5. To memory it is one requester. It writes and reads in regions alone ([`RegionTable`]).
-#[derive(Clone, Debug, Default, LogicBlock)]
+/// 4. What came is answered when it is in memory ([`Acknowledge`]); a READ of a peer by its responses ([`Responder`]).
+/// 5. Atomic operations of peers are performed at the L2 ([`RemoteAtomics`]).
+/// 6. To memory it is one requester. It writes and reads in regions alone ([`RegionTable`]).
+#[derive(Clone, Debug, LogicBlock)]
 pub struct NetInterface {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -33,11 +35,21 @@ pub struct NetInterface {
     pub write: LineWrite,
     /// To memory.
     pub read: LineRead,
+    /// With the answer of an atomic operation: what was there, bits 31:0.
+    pub written_word: Signal<In, Bits<32>>,
+    /// Bits 63:32 of it.
+    pub written_high: Signal<In, Bits<32>>,
+    /// Its line could not be read.
+    pub written_error: Signal<In, Bit>,
     /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
     pub events: Signal<Out, Bits<21>>,
     pairs: QueuePairs,
     regions: RegionTable,
+    posts: WorkPosts,
+    #[init(Requester::new(0))]
     requester: Requester,
+    atomics: RemoteAtomics,
+    responder: Responder,
     acknowledge: Acknowledge,
     turns: FrameTurns,
     queue: FrameQueue,
@@ -70,18 +82,21 @@ impl Logic for NetInterface {
         connect!(self.pairs.ups, self.requester.ups);
         connect!(self.pairs.answers, self.acknowledge.ups);
         connect!(self.pairs.ups, self.receiver.ups);
+        connect!(self.pairs.answers, self.responder.ups);
         connect!(self.pairs.errors, self.requester.errors);
         connect!(self.pairs.opens, self.requester.opens);
-        connect!(self.pairs.opens, self.acknowledge.opens);
         connect!(self.pairs.opens, self.receiver.opens);
         self.requester.opens_pair.next = self.control.state_pair.val();
-        self.acknowledge.opens_pair.next = self.control.state_pair.val();
         self.receiver.opens_pair.next = self.control.state_pair.val();
         connect!(self.requester.fails, self.pairs.fails);
         connect!(self.requester.fails_pair, self.pairs.fails_pair);
         connect!(self.requester.listed, self.pairs.listed);
-        connect!(self.receiver.closes, self.pairs.closes);
+        // One of them closes in a cycle.
+        self.pairs.closes.next = self.receiver.closes.val() || self.responder.closes.val();
         self.pairs.closes_pair.next = self.receiver.receive_pair.val();
+        if self.responder.closes.val() {
+            self.pairs.closes_pair.next = self.responder.closes_pair.val();
+        }
         connect!(self.acknowledge.closed, self.pairs.closed);
         self.pairs.closed_pair.next = self.acknowledge.send_pair.val();
         self.requester.show_pair.next = self.control.table.pair.val();
@@ -90,54 +105,106 @@ impl Logic for NetInterface {
 
         // Regions
         connect!(self.control.regions, self.regions.table);
-        connect!(self.requester.looks, self.regions.sends);
-        connect!(self.requester.region_index, self.regions.send_index);
+        self.regions.sends.next = self.requester.looks.val() || self.responder.looks.val();
+        self.regions.send_index.next = self.responder.region_index.val();
+        if self.requester.looks.val() {
+            self.regions.send_index.next = self.requester.region_index.val();
+        }
+        self.responder.region_free.next = !self.requester.looks.val();
         connect!(self.regions.send, self.requester.region);
+        connect!(self.regions.send, self.responder.region);
         connect!(self.receiver.region_index, self.regions.receive_index);
         connect!(self.regions.receive, self.receiver.region);
-        self.pairs.quiet.next =
-            self.receiver.idle.val() && self.writer.idle.val() && self.acknowledge.idle.val();
+        self.pairs.quiet.next = self.receiver.idle.val()
+            && self.writer.idle.val()
+            && self.acknowledge.idle.val()
+            && self.atomics.idle.val()
+            && self.responder.idle.val()
+            && !self.reader.responding.val().any();
 
-        // The sender's row: the requester goes first.
-        self.pairs.sends.next = self.requester.sends.val() || self.acknowledge.sends.val();
+        // The sender's row: the requester goes first, then the responder.
+        self.pairs.sends.next =
+            self.requester.sends.val() || self.responder.sends.val() || self.acknowledge.sends.val();
         self.pairs.send_pair.next = self.acknowledge.send_pair.val();
+        if self.responder.sends.val() {
+            self.pairs.send_pair.next = self.responder.send_pair.val();
+        }
         if self.requester.sends.val() {
             self.pairs.send_pair.next = self.requester.send_pair.val();
         }
         connect!(self.pairs.send, self.requester.send);
+        connect!(self.pairs.send, self.responder.send);
         connect!(self.pairs.send, self.acknowledge.send);
+        self.responder.row_free.next = !self.requester.sends.val();
         // An answer looks at it when a frame can begin: while the link stalls the host may.
-        self.acknowledge.row_free.next = !self.requester.sends.val() && self.queue.push_ready.val();
+        self.acknowledge.row_free.next =
+            !self.requester.sends.val() && !self.responder.sends.val() && self.queue.push_ready.val();
 
         // Sending
         connect!(self.control.window, self.requester.window);
         connect!(self.control.timeout, self.requester.timeout);
         connect!(self.control.retries, self.requester.retries);
-        connect!(self.control.post, self.requester.post);
-        self.requester.post_command.next.words = self.control.stage.val().get_bits::<256>(0);
-        self.requester.post_command.next.pair = self.control.post_pair.val();
-        self.requester.post_command.next.region = self.control.post_region.val();
-        self.requester.post_command.next.domain = self.control.post_domain.val();
-        self.control.post_refused.next = !self.requester.has_room.val();
-        connect!(self.control.completed, self.requester.completed);
+        connect!(self.control.post, self.posts.host_post);
+        self.posts.host_command.next.words = self.control.stage.val().get_bits::<256>(0);
+        self.posts.host_command.next.pair = self.control.post_pair.val();
+        self.posts.host_command.next.region = self.control.post_region.val();
+        self.posts.host_command.next.domain = self.control.post_domain.val();
+        self.posts.host_command.next.owner = bits::<10>(0);
+        self.posts.host_command.next.context = bits::<2>(0);
+        self.control.post_refused.next = !self.posts.host_room.val();
+        connect!(self.control.ready, self.requester.ready);
+        self.posts.window_valid.next = false;
+        self.posts.window_command.next.words = bits::<256>(0);
+        self.posts.window_command.next.pair = bits::<4>(0);
+        self.posts.window_command.next.region = bits::<4>(0);
+        self.posts.window_command.next.domain = bits::<4>(0);
+        self.posts.window_command.next.owner = bits::<10>(0);
+        self.posts.window_command.next.context = bits::<2>(0);
+        connect!(self.posts.post_valid, self.requester.post_valid);
+        connect!(self.posts.post, self.requester.post);
+        connect!(self.requester.post_ready, self.posts.post_ready);
+        connect!(self.requester.completed, self.posts.completed);
+        connect!(self.requester.completed_owner, self.posts.completed_owner);
+        self.requester.completed_ready.next = true;
+        connect!(self.control.completed, self.posts.host_completed);
         connect!(self.control.code, self.requester.completed_code);
+        self.control.has_result.next =
+            self.posts.host_completed.val() && self.requester.completed_result.val();
+        connect!(self.control.result, self.requester.completed_value);
         connect!(self.requester.wants, self.turns.request_wants);
+        connect!(self.turns.request_ready, self.requester.head_ready);
         connect!(self.requester.head_valid, self.turns.request_valid);
         connect!(self.requester.head, self.turns.request);
+        connect!(self.responder.head_valid, self.turns.response_valid);
+        connect!(self.responder.head, self.turns.response);
+        connect!(self.turns.response_taken, self.responder.head_taken);
         connect!(self.acknowledge.head_valid, self.turns.answer_valid);
         connect!(self.acknowledge.head, self.turns.answer);
         connect!(self.turns.answer_taken, self.acknowledge.head_taken);
         connect!(self.turns.head_valid, self.queue.push_valid);
         connect!(self.turns.head, self.queue.push);
         self.turns.head_ready.next = self.queue.push_ready.val();
-        // A packet needs room for both: its headers and its payload.
-        self.requester.head_ready.next = self.queue.push_ready.val() && self.reader.source_ready.val();
-        self.reader.source_valid.next = self.requester.head_valid.val();
-        connect!(self.requester.source, self.reader.source);
-        connect!(self.reader.fault_valid, self.requester.fault_valid);
-        connect!(self.requester.fault_ready, self.reader.fault_ready);
+        connect!(self.reader.source_ready, self.turns.source_ready);
+
+        // Payloads: a command's, or a response's
+        let is_response = self.turns.response_taken.val();
+        self.reader.source_valid.next =
+            self.requester.source_valid.val() || (is_response && self.responder.source_valid.val());
+        self.reader.source.next = self.requester.source.val();
+        if is_response {
+            self.reader.source.next = self.responder.source.val();
+        }
+        let of_response = self.reader.fault.val().response;
+        self.requester.fault_valid.next = self.reader.fault_valid.val() && !of_response;
+        self.responder.fault_valid.next = self.reader.fault_valid.val() && of_response;
+        self.reader.fault_ready.next = self.requester.fault_ready.val();
+        if of_response {
+            self.reader.fault_ready.next = self.responder.fault_ready.val();
+        }
         connect!(self.reader.fault, self.requester.fault);
-        connect!(self.reader.pairs, self.requester.reading);
+        connect!(self.reader.fault, self.responder.fault);
+        self.requester.moving.next =
+            self.reader.pairs.val() | self.receiver.landing.val() | self.acknowledge.pending.val();
         connect!(self.read, self.reader.read);
         connect!(self.queue.pop_valid, self.builder.head_valid);
         connect!(self.queue.pop, self.builder.head);
@@ -195,11 +262,57 @@ impl Logic for NetInterface {
         connect!(self.writer.place_ready, self.receiver.place_ready);
         connect!(self.receiver.free_valid, self.buffer.free_valid);
         connect!(self.receiver.free_beats, self.buffer.free_beats);
-        connect!(self.write, self.writer.write);
+
+        // Writes: atomic operations go first, and have tags of their own.
+        let operates = self.atomics.write_valid.val();
+        self.write.valid.next = operates || self.writer.write.valid.val();
+        self.write.line.next = self.writer.write.line.val();
+        self.write.data.next = self.writer.write.data.val();
+        self.write.strobe.next = self.writer.write.strobe.val();
+        self.write.tag.next = self.writer.write.tag.val();
+        if operates {
+            self.write.line.next = self.atomics.write_line.val();
+            self.write.data.next = self.atomics.write_data.val();
+            self.write.strobe.next = self.atomics.write_strobe.val();
+            self.write.tag.next = bits::<6>(0x20);
+        }
+        self.atomics.write_ready.next = self.write.ready.val();
+        self.writer.write.ready.next = self.write.ready.val() && !operates;
+        let is_result = self.write.written_tag.val().get_bit(5);
+        self.writer.write.written_valid.next = self.write.written_valid.val() && !is_result;
+        self.writer.write.written_tag.next = self.write.written_tag.val();
+        self.atomics.written.next = self.write.written_valid.val() && is_result;
+        self.atomics.value.next =
+            (bit_cast::<64, 32>(self.written_high.val()) << 32) | bit_cast::<64, 32>(self.written_word.val());
+        connect!(self.written_error, self.atomics.error);
         connect!(self.receiver.mark_valid, self.acknowledge.mark_valid);
         connect!(self.receiver.mark, self.acknowledge.mark);
         connect!(self.acknowledge.mark_ready, self.receiver.mark_ready);
         connect!(self.writer.performed, self.acknowledge.performed);
+        connect!(self.acknowledge.got_valid, self.requester.got_valid);
+        connect!(self.acknowledge.got_pair, self.requester.got_pair);
+        connect!(self.acknowledge.got_sequence, self.requester.got_sequence);
+        connect!(self.requester.got_ready, self.acknowledge.got_ready);
+        connect!(self.requester.judged, self.receiver.judged);
+        connect!(self.requester.lands, self.receiver.lands);
+        connect!(self.requester.land_address, self.receiver.land_address);
+
+        // READs and atomic operations
+        connect!(self.receiver.job_valid, self.atomics.job_valid);
+        connect!(self.receiver.job, self.atomics.job);
+        connect!(self.receiver.operands, self.atomics.operands);
+        connect!(self.atomics.job_ready, self.receiver.job_ready);
+        connect!(self.atomics.failed, self.receiver.job_failed);
+        connect!(self.pairs.opens, self.atomics.opens);
+        self.atomics.opens_pair.next = self.control.state_pair.val();
+        connect!(self.atomics.next_valid, self.responder.job_valid);
+        connect!(self.atomics.next_job, self.responder.job);
+        connect!(self.responder.job_ready, self.atomics.next_ready);
+        connect!(self.responder.room, self.receiver.job_room);
+        connect!(self.responder.pairs, self.acknowledge.responds);
+        self.acknowledge.refuse_valid.next = self.responder.refuse_valid.val() && !self.receiver.closes.val();
+        connect!(self.responder.refuse, self.acknowledge.refuse);
+        self.responder.refuse_ready.next = self.acknowledge.refuse_ready.val() && !self.receiver.closes.val();
         connect!(self.receiver.answer_valid, self.requester.answer_valid);
         connect!(self.receiver.answer, self.requester.answer);
         connect!(self.requester.answer_ready, self.receiver.answer_ready);
@@ -208,6 +321,7 @@ impl Logic for NetInterface {
         let fails =
             self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
         let nak_came = self.receiver.answer_valid.val()
+            && !self.receiver.answer.val().response
             && self.requester.answer_ready.val()
             && (self.receiver.answer.val().syndrome.get_bits::<3>(5) == bits::<3>(3));
         let mut happened = bits::<21>(0)

@@ -360,7 +360,7 @@ fn puts_that_cannot_be() {
         }
     }
     // Operations that are not there, bytes that no region has, and a reserved bit.
-    for (command, code) in [(0, 0x80), (2, 0x80), (5 | 1 << 10, 0x80), (1, 0x82), (1 | 1 << 11, 0x8a)] {
+    for (command, code) in [(0, 0x80), (3, 0x80), (2, 0x82), (5, 0x84), (1, 0x82), (1 | 1 << 11, 0x8a)] {
         codes.push(code);
         let mut words = put(here, &bytes, PAIR[0]);
         words[0] = command;

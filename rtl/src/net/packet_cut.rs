@@ -1,12 +1,15 @@
 //! What a packet of a command is.
 
-use super::WorkEntry;
+use super::{operation, WorkEntry};
 use crate::prelude::*;
 
-/// Cuts a PUT into packets: says what its packet `number` is, in the same cycle (RDMA WRITE: InfiniBand Architecture Specification, volume 1, 9.4.2).
+/// Cuts a command into packets: says what its packet `number` is, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.4.2 to 9.4.5).
 ///
-/// All packets but the last have as many bytes as the MTU. The first one has the RETH, with the address and length of the whole. The peer is asked to
-/// acknowledge the last one, and each eighth.
+/// 1. All packets of a PUT but the last have as many bytes as the MTU. The first one has the RETH, with the address and length of the whole. The peer is asked to
+///    acknowledge the last one, and each eighth.
+/// 2. A GET is cut into READs of 2^`read_log2` responses, counted from its first one; a READ takes a number for each response. The one of packet
+///    `number` asks for that response and those behind it: so a READ that is repeated is a part of an earlier one.
+/// 3. An atomic operation is one packet.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct PacketCut {
     /// The command.
@@ -15,6 +18,8 @@ pub struct PacketCut {
     pub number: Signal<In, Bits<24>>,
     /// Logarithm of the bytes of the MTU: 8 to 12.
     pub mtu: Signal<In, Bits<4>>,
+    /// Logarithm of the responses of a READ: 0 to 3.
+    pub read_log2: Signal<In, Bits<2>>,
     /// Where the window begins at the peer.
     pub base: Signal<In, Bits<64>>,
     /// Key of the peer's region.
@@ -34,12 +39,16 @@ pub struct CommandPacket {
     pub extension: Bits<224>,
     /// Its words.
     pub extension_words: Bits<3>,
-    /// Bytes of its payload.
+    /// Bytes of its payload; of a GET: of the payload of its response.
     pub bytes: Bits<13>,
-    /// Address of its payload in memory, if it is there.
+    /// Address of these bytes in memory, if they are there.
     pub address: Bits<32>,
-    /// It is the last one of its command.
+    /// Numbers that it takes, 1 to 8.
+    pub numbers: Bits<4>,
+    /// The last of them is the last one of its command.
     pub last: Bit,
+    /// The next number is that of another READ, or command.
+    pub part_ends: Bit,
 }
 
 impl Logic for PacketCut {
@@ -47,9 +56,30 @@ impl Logic for PacketCut {
     fn update(&mut self) {
         let what = self.entry.val();
         let offset = bit_cast::<32, 24>(self.number.val()) << self.mtu.val();
+        let left = bit_cast::<24, 23>(what.packets) - self.number.val();
         let is_first = !self.number.val().any();
-        let is_last = self.number.val() + bits::<24>(1) == bit_cast::<24, 23>(what.packets);
+        let is_last = left == bits::<24>(1);
+        let is_get = what.operation == bits::<2>(operation::GET);
+        let is_atomic = what.operation.get_bit(1);
         let rest = what.bytes - offset;
+
+        // Responses up to the end of its READ
+        let group = bits::<4>(1) << bit_cast::<4, 2>(self.read_log2.val());
+        let place = self.number.val().get_bits::<4>(0) & (group - bits::<4>(1));
+        let mut asked = group - place;
+        if left < bit_cast::<24, 4>(asked) {
+            asked = left.get_bits::<4>(0);
+        }
+        let ends_part = is_last || (place + bits::<4>(1) == group);
+        let whole = bit_cast::<32, 4>(asked) << self.mtu.val();
+        let mut length = what.bytes;
+        if is_get {
+            length = whole;
+            if bit_cast::<24, 4>(asked) == left {
+                length = rest;
+            }
+        }
+
         self.packet.next.opcode = bits::<8>(0x07);
         if is_last {
             self.packet.next.opcode = bits::<8>(0x08);
@@ -60,22 +90,50 @@ impl Logic for PacketCut {
         if is_first && is_last {
             self.packet.next.opcode = bits::<8>(0x0a);
         }
-        self.packet.next.acknowledge = is_last || self.number.val().get_bits::<3>(0).all();
+        if is_get {
+            self.packet.next.opcode = bits::<8>(0x0c);
+        }
+        if what.operation == bits::<2>(operation::ADD) {
+            self.packet.next.opcode = bits::<8>(0x14);
+        }
+        if what.operation == bits::<2>(operation::SWAP) {
+            self.packet.next.opcode = bits::<8>(0x13);
+        }
+        self.packet.next.acknowledge =
+            !what.operation.any() && (is_last || self.number.val().get_bits::<3>(0).all());
         self.packet.next.extension = bits::<224>(0);
         self.packet.next.extension_words = bits::<3>(0);
-        let remote = self.base.val() + bit_cast::<64, 32>(what.offset);
-        if is_first {
-            self.packet.next.extension = (bit_cast::<224, 64>(remote) << 160)
-                | (bit_cast::<224, 32>(self.key.val()) << 128)
-                | (bit_cast::<224, 32>(what.bytes) << 96);
+        let mut begin = what.offset;
+        if is_get {
+            begin = what.offset + offset;
+        }
+        let remote = self.base.val() + bit_cast::<64, 32>(begin);
+        let address = (bit_cast::<224, 64>(remote) << 160) | (bit_cast::<224, 32>(self.key.val()) << 128);
+        if is_first || is_get {
+            self.packet.next.extension = address | (bit_cast::<224, 32>(length) << 96);
             self.packet.next.extension_words = bits::<3>(4);
+        }
+        if is_atomic {
+            self.packet.next.extension = address
+                | (bit_cast::<224, 64>(what.data.get_bits::<64>(0)) << 64)
+                | bit_cast::<224, 64>(what.data.get_bits::<64>(64));
+            self.packet.next.extension_words = bits::<3>(7);
         }
         self.packet.next.bytes = bits::<13>(1) << self.mtu.val();
         if is_last {
             self.packet.next.bytes = rest.get_bits::<13>(0);
         }
+        if is_atomic {
+            self.packet.next.bytes = bits::<13>(0);
+        }
         self.packet.next.address = what.data.get_bits::<32>(0) + offset;
+        self.packet.next.numbers = bits::<4>(1);
         self.packet.next.last = is_last;
+        if is_get {
+            self.packet.next.numbers = asked;
+            self.packet.next.last = bit_cast::<24, 4>(asked) == left;
+        }
+        self.packet.next.part_ends = ends_part || is_atomic;
     }
 }
 
@@ -86,7 +144,7 @@ mod tests {
     use rand::Rng;
 
     #[test]
-    fn packets_of_any_command() {
+    fn packets_of_any_put() {
         let mut rng = random("packet_cut");
         let mut uut = PacketCut::default();
         for _ in 0..2_000 {
@@ -104,9 +162,8 @@ mod tests {
                 bytes: u64::from(bytes).into(),
                 memory: true,
                 data: u64::from(address).into(),
-                region: 0.into(),
-                domain: 0.into(),
                 packets: u64::from(packets).into(),
+                ..WorkEntry::default()
             };
             uut.number.next = u64::from(number).into();
             uut.mtu.next = u64::from(mtu).into();
@@ -118,9 +175,10 @@ mod tests {
             let opcode = [[7, 8], [6, 10]][usize::from(first)][usize::from(last)];
             assert_eq!(packet.opcode.to_u64(), opcode, "packet {number} of {packets}");
             let length = if last { bytes - (number << mtu) } else { 1 << mtu };
-            assert_eq!((packet.bytes.to_u64(), packet.last), (length.into(), last));
+            assert_eq!(packet.bytes.to_u64(), u64::from(length));
             assert_eq!(packet.address.to_u64() as u32, address + (number << mtu));
             assert_eq!(packet.acknowledge, last || number % 8 == 7);
+            assert_eq!((packet.numbers.to_u64(), packet.last), (1, last));
             let (words, reth) = match first {
                 true => (4, [base.wrapping_add(offset.into()), 0x1234_5678 << 32 | u64::from(bytes)]),
                 false => (0, [0, 0]),
@@ -128,6 +186,75 @@ mod tests {
             assert_eq!(packet.extension_words.to_u64(), words);
             let got = [160, 96].map(|place| packet.extension.get_bits::<64>(place).to_u64());
             assert_eq!(got, reth);
+        }
+    }
+
+    /// READs of any GET, from any packet on: they ask for what is left of their part.
+    #[test]
+    fn reads_of_any_get() {
+        let mut rng = random("packet_cut_get");
+        let mut uut = PacketCut::default();
+        for _ in 0..4_000 {
+            let (mtu, most) = (rng.gen_range(8..=12u32), 1u32 << rng.gen_range(0..=30));
+            let (bytes, read_log2) = (rng.gen_range(1..=most), rng.gen_range(0..4u32));
+            let packets = bytes.div_ceil(1 << mtu);
+            let number = [0, packets - 1, rng.gen_range(0..packets)][rng.gen_range(0..3)];
+            let (address, offset, base) = (rng.gen::<u32>() >> 1, rng.gen::<u32>() >> 1, rng.gen::<u64>());
+            uut.entry.next = WorkEntry {
+                operation: operation::GET.into(),
+                offset: u64::from(offset).into(),
+                bytes: u64::from(bytes).into(),
+                memory: true,
+                data: u64::from(address).into(),
+                packets: u64::from(packets).into(),
+                ..WorkEntry::default()
+            };
+            uut.number.next = u64::from(number).into();
+            uut.mtu.next = u64::from(mtu).into();
+            uut.read_log2.next = u64::from(read_log2).into();
+            uut.base.next = base.into();
+            uut.key.next = 0x1234_5678.into();
+            settle(&mut uut);
+            let packet = uut.packet.val();
+            let end = ((number >> read_log2) + 1 << read_log2).min(packets);
+            assert_eq!((packet.opcode.to_u64(), packet.extension_words.to_u64()), (0x0c, 4));
+            assert_eq!(packet.numbers.to_u64(), u64::from(end - number));
+            assert_eq!((packet.last, packet.part_ends), (end == packets, number + 1 == end));
+            let length = bytes.min(end << mtu) - (number << mtu);
+            let from = base.wrapping_add(u64::from(offset + (number << mtu)));
+            let got = [160, 96].map(|place| packet.extension.get_bits::<64>(place).to_u64());
+            assert_eq!(got, [from, 0x1234_5678 << 32 | u64::from(length)]);
+            let response = if number + 1 == packets { bytes - (number << mtu) } else { 1 << mtu };
+            assert_eq!(packet.bytes.to_u64(), u64::from(response));
+            assert_eq!(packet.address.to_u64() as u32, address + (number << mtu));
+            assert!(!packet.acknowledge);
+        }
+    }
+
+    #[test]
+    fn atomic_operations() {
+        let mut uut = PacketCut::default();
+        for (operation, opcode) in [(operation::ADD, 0x14), (operation::SWAP, 0x13)] {
+            uut.entry.next = WorkEntry {
+                operation: operation.into(),
+                offset: 0x18.into(),
+                bytes: 8.into(),
+                data: bits::<128>(0x1122_3344_5566_7788) << 64 | bits::<128>(0x99aa_bbcc_ddee_ff00),
+                packets: 1.into(),
+                ..WorkEntry::default()
+            };
+            uut.mtu.next = 8.into();
+            uut.base.next = 0x7_0000_0000.into();
+            uut.key.next = 5.into();
+            settle(&mut uut);
+            let packet = uut.packet.val();
+            assert_eq!((packet.opcode.to_u64(), packet.extension_words.to_u64()), (opcode, 7));
+            assert!(packet.last && packet.part_ends && packet.numbers.to_u64() == 1);
+            assert_eq!(packet.bytes.to_u64(), 0);
+            let got = [160, 96, 64, 0].map(|place| packet.extension.get_bits::<64>(place).to_u64());
+            assert_eq!(got[0], 0x7_0000_0018);
+            assert_eq!(got[1] >> 32, 5);
+            assert_eq!(got[2..], [0x99aa_bbcc_ddee_ff00, 0x1122_3344_5566_7788]);
         }
     }
 }

@@ -20,7 +20,9 @@ pub struct PayloadSource {
     /// Its packet sequence number.
     pub sequence: Bits<24>,
     /// Place of its command.
-    pub place: Bits<3>,
+    pub place: Bits<12>,
+    /// It is a response to a peer.
+    pub response: Bit,
 }
 
 /// A packet whose payload could not be read.
@@ -31,7 +33,9 @@ pub struct PayloadFault {
     /// Its packet sequence number.
     pub sequence: Bits<24>,
     /// Place of its command.
-    pub place: Bits<3>,
+    pub place: Bits<12>,
+    /// It is a response to a peer.
+    pub response: Bit,
 }
 
 /// Reads the payloads of packets from memory, and gives them in lines of 64 bytes that begin with their first byte; zeros follow the last.
@@ -42,7 +46,7 @@ pub struct PayloadFault {
 ///    answers in time, and a payload begins four cycles after the one before ended.
 /// 3. If a line could not be read, `line_error` is high with the last line of the payload at the latest. `fault_valid` follows with `fault`, until
 ///    `fault_ready`; no other payload begins before.
-/// 4. `pairs` are those of which a payload in memory waits, is read, or has a fault that was not taken.
+/// 4. `pairs` are those of which a command's payload in memory waits, is read, or has a fault that was not taken; `responding` those of which a response's is.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct PayloadReader {
     /// Rising-edge clock.
@@ -73,7 +77,10 @@ pub struct PayloadReader {
     pub fault: Signal<Out, PayloadFault>,
     /// Queue pairs that have payloads here.
     pub pairs: Signal<Out, Bits<16>>,
+    /// Queue pairs that have payloads of responses here.
+    pub responding: Signal<Out, Bits<16>>,
     counts: PairCounts,
+    responses: PairCounts,
     /// Payloads whose reads have begun.
     sources: SyncFifo<PayloadSource, 2, 3>,
     // The reads of a payload
@@ -253,18 +260,28 @@ impl Logic for PayloadReader {
             self.failed_packet.d.next.pair = what.pair;
             self.failed_packet.d.next.sequence = what.sequence;
             self.failed_packet.d.next.place = what.place;
+            self.failed_packet.d.next.response = what.response;
         }
         self.fault_valid.next = self.failed.q.val();
         self.fault.next = self.failed_packet.q.val();
         let noted = self.failed.q.val() && self.fault_ready.val();
-        self.counts.add.next = takes && wanted.memory;
-        self.counts.add_pair.next = wanted.pair;
-        self.counts.remove.next = noted || (ends && what.memory && !fails);
-        self.counts.remove_pair.next = what.pair;
+        let leaves = noted || (ends && what.memory && !fails);
+        let mut whose = what.pair;
+        let mut is_response = what.response;
         if noted {
-            self.counts.remove_pair.next = self.failed_packet.q.val().pair;
+            whose = self.failed_packet.q.val().pair;
+            is_response = self.failed_packet.q.val().response;
         }
+        self.counts.add.next = takes && wanted.memory && !wanted.response;
+        self.counts.add_pair.next = wanted.pair;
+        self.counts.remove.next = leaves && !is_response;
+        self.counts.remove_pair.next = whose;
+        self.responses.add.next = takes && wanted.memory && wanted.response;
+        self.responses.add_pair.next = wanted.pair;
+        self.responses.remove.next = leaves && is_response;
+        self.responses.remove_pair.next = whose;
         self.pairs.next = self.counts.any.val();
+        self.responding.next = self.responses.any.val();
     }
 }
 

@@ -59,6 +59,7 @@ fn payloads_of_any_length() {
                 pair: rng.gen_range(0..16u64).into(),
                 sequence: sequence.into(),
                 place: rng.gen_range(0..8u64).into(),
+                response: rng.gen(),
             };
             let fails = memory && (address / 64..=(address + bytes - 1) / 64).any(is_broken);
             Payload { source, bytes: data, fails }
@@ -79,15 +80,16 @@ fn payloads_of_any_length() {
         settle(&mut uut);
 
         // Those that have payloads of memory here, or a fault
-        let mut pairs = 0u64;
+        let mut pairs = [0u64; 2];
         for payload in taken.iter().filter(|payload| payload.source.memory) {
-            pairs |= 1 << payload.source.pair.index();
+            pairs[usize::from(payload.source.response)] |= 1 << payload.source.pair.index();
         }
         for fault in &faults {
             let fault: &PayloadFault = fault;
-            pairs |= 1 << fault.pair.index();
+            pairs[usize::from(fault.response)] |= 1 << fault.pair.index();
         }
-        assert_eq!(uut.pairs.val().to_u64(), pairs, "cycle {cycle}");
+        let seen = [uut.pairs.val(), uut.responding.val()].map(|pairs| pairs.to_u64());
+        assert_eq!(seen, pairs, "cycle {cycle}");
 
         if uut.read.valid.val() && uut.read.ready.val() {
             let tag = uut.read.tag.val().to_u64();
@@ -111,8 +113,8 @@ fn payloads_of_any_length() {
                 assert_eq!(told, what.fails, "payload {}", what.source.sequence.to_u64());
                 if what.fails {
                     failed += 1;
-                    let PayloadSource { pair, sequence, place, .. } = what.source;
-                    faults.push_back(PayloadFault { pair, sequence, place });
+                    let PayloadSource { pair, sequence, place, response, .. } = what.source;
+                    faults.push_back(PayloadFault { pair, sequence, place, response });
                 } else {
                     assert!(given == what.bytes, "payload {}", what.source.sequence.to_u64());
                     done += 1;

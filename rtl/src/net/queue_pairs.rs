@@ -10,7 +10,7 @@ pub const QUEUE_PAIRS: usize = 16;
 /// Words of a row of the table.
 pub mod word {
     /// Bits 3:0: its state, as in [`state`](super::state), which is not written. Bits 15:12: its domain; bits 18:16: the MTU, as verbs number it: 1 for 256
-    /// bytes to 5 for 4,096, else as 1; bits 28:24: READs and atomic operations that the peer takes at once.
+    /// bytes to 5 for 4,096, else as 1; bits 28:24: READs and atomic operations that the peer takes at once, 16 if it is 0 or more.
     pub const STATE: u64 = 0;
     /// The peer's queue pair, 24 bits.
     pub const REMOTE: u64 = 1;
@@ -81,6 +81,8 @@ pub struct SendPair {
     pub base: Bits<64>,
     /// Packet sequence number of the first packet.
     pub sequence: Bits<24>,
+    /// READs and atomic operations that the peer takes at once, 1 to 16.
+    pub depth: Bits<5>,
 }
 
 /// What the receiver needs of a queue pair.
@@ -274,6 +276,10 @@ impl Logic for QueuePairs {
         if set.get_bits::<3>(16).any() && (set.get_bits::<3>(16) < bits::<3>(6)) {
             self.send.next.mtu = bits::<4>(7) + bit_cast::<4, 3>(set.get_bits::<3>(16));
         }
+        self.send.next.depth = bits::<5>(16);
+        if set.get_bits::<4>(24).any() && !set.get_bit(28) {
+            self.send.next.depth = bit_cast::<5, 4>(set.get_bits::<4>(24));
+        }
         self.receive.next.domain = set_copy.get_bits::<4>(12);
         self.receive.next.mtu = bits::<4>(8);
         if set_copy.get_bits::<3>(16).any() && (set_copy.get_bits::<3>(16) < bits::<3>(6)) {
@@ -335,7 +341,7 @@ impl Logic for QueuePairs {
             found = bit_cast::<32, 24>(self.shown.val().top);
         }
         if column == bits::<4>(14) {
-            found = bit_cast::<32, 4>(self.shown.val().entries);
+            found = bit_cast::<32, 13>(self.shown.val().entries);
         }
         if column == bits::<4>(15) {
             found = bit_cast::<32, 4>(self.shown.val().retries);
@@ -459,6 +465,13 @@ mod tests {
                         _ => 1,
                     };
                     assert_eq!(mtu.to_u64(), u64::from(7 + code));
+                    let depth = match set >> 24 & 31 {
+                        depth @ 1..=15 => depth,
+                        _ => 16,
+                    };
+                    if pair == sender && sends {
+                        assert_eq!(send.depth.to_u64(), u64::from(depth));
+                    }
                 }
             }
             if receives {

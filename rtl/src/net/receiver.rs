@@ -1,7 +1,8 @@
 //! What a frame that came does.
 
 use super::{
-    nak, AnswerMark, CheckedFrame, MessageRow, PayloadPlace, PeerAnswer, ReceivePair, Region, WriteCheck,
+    nak, AnswerMark, AtomicOperands, CheckedFrame, MessageRow, PayloadPlace, PeerAnswer, ReadJob,
+    ReceivePair, Region, RequestCheck,
 };
 use crate::prelude::*;
 
@@ -10,11 +11,15 @@ use crate::prelude::*;
 /// | frame | |
 /// | --- | --- |
 /// | ACK, NAK | given to [`Requester`](super::Requester) |
-/// | WRITE that is expected | its payload is given to [`PayloadWriter`](super::PayloadWriter), and answered by an ACK if the peer asks |
-/// | another request that is expected, or a WRITE that cannot be ([`WriteCheck`]) | answered by NAK 0x61, and its queue pair takes nothing more (`closes`) |
-/// | WRITE to memory that it may not write | answered by NAK 0x62, likewise |
+/// | response of a READ or an atomic operation | likewise; its payload is given to [`PayloadWriter`](super::PayloadWriter) if the requester says so (`judged`, `lands`), else dropped |
+/// | WRITE that is expected | its payload is given to the writer, and answered by an ACK if the peer asks |
+/// | READ or atomic operation that is expected | given to [`RemoteAtomics`](super::RemoteAtomics); a READ has a number for each of its responses |
+/// | request that is expected and cannot be ([`RequestCheck`]) | answered by NAK 0x61, and its queue pair takes nothing more (`closes`) |
+/// | request for memory that it may not use | answered by NAK 0x62, likewise |
+/// | atomic operation that fails (`job_failed`) | answered by NAK 0x63, likewise |
 /// | WRITE with an older sequence number (`repeated`) | answered by an ACK of the last one that was taken |
-/// | request with a newer one (`newer`) | answered by a NAK of the expected one, once until that comes |
+/// | READ or atomic operation with an older one (`repeated`) | given on as one that the peer went back to; to be answered if it is one that may be |
+/// | request with a newer one (`newer`), or one without room for its answer | answered by a NAK of the expected one, once until that comes |
 /// | all else | dropped |
 ///
 /// 1. A frame is looked at for a cycle (`receives`), and judged in the next ones while a mark has room. It is taken (`checked_take`) in the cycle in which its payload, its
@@ -93,9 +98,29 @@ pub struct Receiver {
     pub answer_ready: Signal<In, Bit>,
     /// It.
     pub answer: Signal<Out, PeerAnswer>,
+    /// The response that was given last is judged.
+    pub judged: Signal<In, Bit>,
+    /// Its payload is to be written.
+    pub lands: Signal<In, Bit>,
+    /// From this address on.
+    pub land_address: Signal<In, Bits<32>>,
+    /// The queue pair of a response that was given, and is not dropped or its payload written yet.
+    pub landing: Signal<Out, Bits<16>>,
+    /// A READ or an atomic operation is to be performed and answered.
+    pub job_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub job_ready: Signal<In, Bit>,
+    /// It.
+    pub job: Signal<Out, ReadJob>,
+    /// What an atomic operation does.
+    pub operands: Signal<Out, AtomicOperands>,
+    /// It failed.
+    pub job_failed: Signal<In, Bit>,
+    /// Queue pairs that have room for one.
+    pub job_room: Signal<In, Bits<16>>,
     /// No frame is being looked at, and no payload read.
     pub idle: Signal<Out, Bit>,
-    check: WriteCheck,
+    check: RequestCheck,
     messages: RamAsync<MessageRow, 4>,
     /// Queue pairs of which a message has begun.
     inside: Register<Bits<16>>,
@@ -104,6 +129,15 @@ pub struct Receiver {
     /// A frame was looked at.
     looked: Register<Bit>,
     row: Register<ReceivePair>,
+    /// A response was given to the requester, and its payload is to be written.
+    asked: Register<Bit>,
+    writes_it: Register<Bit>,
+    its_address: Register<Bits<32>>,
+    /// The atomic operation that is looked at failed.
+    broken: Register<Bit>,
+    /// Messages that each queue pair took, and those of which none was counted yet.
+    counts: RamAsync<Bits<24>, 4>,
+    fresh: Register<Bits<16>>,
     /// A payload is being read: its beats.
     reading: Register<Bit>,
     beats: Register<Bits<9>>,
@@ -141,69 +175,150 @@ impl Logic for Receiver {
         connect!(self.region_index, self.check.region_index);
         connect!(self.region, self.check.region);
         let is_write = self.check.is_write.val();
-        let is_request = is_write
-            || (frame.opcode == bits::<8>(0x0c))
-            || (frame.opcode == bits::<8>(0x13))
-            || (frame.opcode == bits::<8>(0x14));
-        let is_answer = is_right && (frame.opcode == bits::<8>(0x11));
+        let is_read = self.check.is_read.val();
+        let is_atomic = self.check.is_atomic.val();
+        let has_answer = is_read || is_atomic;
+        let is_request = is_write || has_answer;
+        connect!(self.check.operands, self.operands);
+        let is_atomic_response = frame.opcode == bits::<8>(0x12);
+        let is_response = is_atomic_response
+            || (frame.opcode == bits::<8>(0x0d))
+            || (frame.opcode == bits::<8>(0x0e))
+            || (frame.opcode == bits::<8>(0x0f))
+            || (frame.opcode == bits::<8>(0x10));
+        // A response that was given to the requester is no more judged here.
+        let was_asked = self.asked.q.val();
+        let is_answer = is_right && !was_asked && (is_response || (frame.opcode == bits::<8>(0x11)));
 
         // By its sequence number
         let distance = frame.sequence - whose.expected;
         let is_new = !distance.any();
         let is_older = distance.get_bit(23);
         let was_told = self.told.q.val().get_bit(pair.index());
-        let comes = is_right && is_request && is_new;
-        let is_invalid = comes && (!is_write || self.check.invalid.val());
-        let is_forbidden = comes && !is_invalid && self.check.forbidden.val();
-        let is_taken = comes && !is_invalid && !is_forbidden;
+        self.check.repeated.next = is_older;
+        let is_due = is_right && is_request && is_new;
+        // Without room for its answer it comes too early.
+        let has_room = !has_answer || self.job_room.val().get_bit(pair.index());
+        let is_invalid = is_due && self.check.invalid.val();
+        let is_forbidden = is_due && !is_invalid && self.check.forbidden.val();
+        let is_taken = is_due && !is_invalid && !is_forbidden && has_room;
+        let is_broken = is_due && self.broken.q.val();
+        let comes_again = is_right && has_answer && is_older;
         let repeats = is_right && is_write && is_older;
-        let is_early = is_right && is_request && !is_new && !is_older;
+        let is_newer = is_right && is_request && !is_new && !is_older;
+        let is_early = is_newer || (is_due && !is_invalid && !is_forbidden && !has_room);
         let tells = is_early && !was_told;
-        let ends_it = is_invalid || is_forbidden;
+        let ends_it = is_invalid || is_forbidden || is_broken;
 
         // What is given on. Messages wait for each other.
         let has_bytes = frame.bytes.any();
-        let waits = is_taken && self.check.is_first.val() && self.pending.val().get_bit(pair.index());
-        let writes = is_taken && has_bytes;
-        let marks = repeats || tells || ends_it || (is_taken && !has_bytes);
-        self.place_valid.next = free && writes && !waits;
+        let begins = self.check.is_first.val() && (is_taken || comes_again);
+        let waits = begins && self.pending.val().get_bit(pair.index());
+        let writes = is_taken && is_write && has_bytes;
+        let lands_now = self.writes_it.q.val();
+        let jobs = (is_taken && has_answer && !is_broken) || comes_again;
+        let marks = repeats || tells || ends_it || (is_taken && is_write && !has_bytes);
+        let places = free && !waits && (writes || lands_now);
+        self.place_valid.next = places;
         self.place.next.first = frame.first;
         self.place.next.header = frame.header;
         self.place.next.bytes = frame.bytes;
         self.place.next.address = self.check.address.val();
-        let given = free && writes && !waits && self.place_ready.val();
-        let marked = free && marks && !waits;
-        self.answer_valid.next = free && is_answer;
+        if lands_now {
+            self.place.next.address = self.its_address.q.val();
+        }
+        let given = places && self.place_ready.val();
+        let marked = free && marks && !waits && !was_asked;
+        let offers_job = free && jobs && !waits && !was_asked;
+        self.job_valid.next = offers_job;
+        let job_given = offers_job && self.job_ready.val();
+        let asks = free && is_answer;
+        self.answer_valid.next = asks;
         self.answer.next.pair = pair;
         self.answer.next.sequence = frame.sequence;
         self.answer.next.syndrome = frame.extension.get_bits::<8>(216);
-        let answered = free && is_answer && self.answer_ready.val();
-        let rejected = free && !writes && !marks && !is_answer;
-        let dropped = marked || answered || rejected;
+        self.answer.next.response = is_response;
+        self.answer.next.atomic = is_atomic_response;
+        self.answer.next.bytes = frame.bytes;
+        self.answer.next.value = frame.extension.get_bits::<64>(128);
+        let answered = asks && self.answer_ready.val();
+        if answered && is_response {
+            self.asked.d.next = true;
+        }
+        if was_asked && self.judged.val() {
+            self.writes_it.d.next = self.lands.val();
+            self.its_address.d.next = self.land_address.val();
+        }
+        let fails_there = was_asked && self.judged.val() && !self.lands.val();
+        if given || fails_there {
+            self.asked.d.next = false;
+            self.writes_it.d.next = false;
+        }
+        self.landing.next = bits::<16>(0);
+        if was_asked {
+            self.landing.next = bits::<16>(1) << pair;
+        }
+        let rejected = free && !writes && !marks && !jobs && !is_answer && !was_asked;
+        let dropped = marked || job_given || (answered && !is_response) || fails_there || rejected;
         let leaves = given || dropped;
         self.checked_take.next = leaves;
         if leaves {
             self.looked.d.next = false;
         }
-        let proceeds = given || (marked && is_taken);
+        if leaves {
+            self.broken.d.next = false;
+        } else if self.job_failed.val() {
+            self.broken.d.next = true;
+        }
+        let proceeds = is_taken && !is_broken && ((given && !was_asked) || marked || job_given);
         self.received.next = proceeds;
-        self.next_expected.next = whose.expected + bits::<24>(1);
+        self.next_expected.next = whose.expected + bit_cast::<24, 23>(self.check.packets.val());
         self.closes.next = marked && ends_it;
         let ends = self.reading.q.val() && self.place_ready.val();
         self.idle.next = !self.reading.q.val() && !self.looked.q.val();
 
         // The message that it belongs to
-        self.messages.write_enable.next = proceeds;
+        self.messages.write_enable.next = proceeds && is_write;
         self.messages.write_address.next = pair;
         self.messages.write_data.next = self.check.after.val();
         let mut begun = self.inside.q.val();
         if proceeds {
             begun = begun.replace_bit(pair.index(), !self.check.last.val());
         }
+        self.counts.read_address.next = pair;
+        let mut count = self.counts.read_data.val();
+        if self.fresh.q.val().get_bit(pair.index()) {
+            count = bits::<24>(0);
+        }
+        let completes = is_taken && self.check.last.val();
+        if completes {
+            count = count + bits::<24>(1);
+        }
+        self.counts.write_enable.next = proceeds && completes;
+        self.counts.write_address.next = pair;
+        self.counts.write_data.next = count;
+        let mut uncounted = self.fresh.q.val();
+        if proceeds && completes {
+            uncounted = uncounted.replace_bit(pair.index(), false);
+        }
         if self.opens.val() {
             begun = begun.replace_bit(self.opens_pair.val().index(), false);
+            uncounted = uncounted.replace_bit(self.opens_pair.val().index(), true);
         }
         self.inside.d.next = begun;
+        self.fresh.d.next = uncounted;
+
+        // A READ
+        self.job.next.pair = pair;
+        self.job.next.sequence = frame.sequence;
+        self.job.next.packets = self.check.packets.val();
+        self.job.next.address = self.check.address.val();
+        self.job.next.bytes = self.check.bytes.val();
+        self.job.next.key = frame.extension.get_bits::<32>(128);
+        self.job.next.message = count;
+        self.job.next.back = is_older;
+        self.job.next.atomic = is_atomic;
+        self.job.next.serve = !self.check.invalid.val() && !self.check.forbidden.val();
 
         // What is answered: the packet itself, the last one that was taken, or the one that is expected.
         self.mark_valid.next = given || marked;
@@ -220,13 +335,21 @@ impl Logic for Receiver {
         if is_forbidden {
             self.mark.next.nak = bits::<3>(nak::ACCESS);
         }
-        self.mark.next.payload = writes;
-        self.mark.next.message = is_taken && self.check.last.val();
+        if is_broken {
+            self.mark.next.nak = bits::<3>(nak::OPERATION);
+        }
+        self.mark.next.payload = writes || lands_now;
+        self.mark.next.message = count;
+        self.mark.next.got = lands_now;
         if repeats {
             self.mark.next.sequence = whose.expected - bits::<24>(1);
         }
+        if lands_now {
+            self.mark.next.sequence = frame.sequence;
+            self.mark.next.answers = false;
+        }
         let mut naks = self.told.q.val();
-        if given || marked {
+        if marked || proceeds {
             naks = naks.replace_bit(pair.index(), tells || (repeats && was_told));
         }
         if self.opens.val() {
@@ -251,7 +374,7 @@ impl Logic for Receiver {
         }
         self.unknown.next = rejected && is_good && !is_known;
         self.refused.next = (rejected && is_right && !is_early) || (marked && ends_it);
-        self.repeated.next = marked && repeats;
+        self.repeated.next = (marked && repeats) || (job_given && comes_again);
         self.newer.next = (marked && tells) || (rejected && is_early);
     }
 }

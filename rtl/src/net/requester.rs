@@ -1,7 +1,7 @@
 //! What sends commands, and repeats what is lost.
 
 use super::{
-    CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
+    AnswerStep, CommandCheck, CommandPacket, FrameHead, PacketCut, PayloadFault, PayloadSource, PeerAnswer,
     PostedCommand, Region, RegionCheck, RequestRow, RetryTimers, SendPair, WorkTable,
 };
 use crate::control::{PriorityEncoder, RoundRobin};
@@ -10,12 +10,13 @@ use crate::prelude::*;
 /// What it does with a queue pair: see [`Requester`].
 mod kind {
     pub const OPEN: u64 = 0;
-    pub const ANSWER: u64 = 1;
-    pub const EXPIRE: u64 = 2;
-    pub const FLUSH: u64 = 3;
-    pub const POST: u64 = 4;
-    pub const SEND: u64 = 5;
-    pub const FAULT: u64 = 6;
+    pub const FINISH: u64 = 1;
+    pub const FAULT: u64 = 2;
+    pub const GOT: u64 = 3;
+    pub const ANSWER: u64 = 4;
+    pub const EXPIRE: u64 = 5;
+    pub const POST: u64 = 6;
+    pub const SEND: u64 = 7;
 }
 
 /// Codes of commands that are complete (compnet.md 2.2; docs/network.md).
@@ -34,26 +35,29 @@ pub mod code {
 
 /// Sends the packets of commands, and repeats those that are lost: go-back-N (InfiniBand Architecture Specification, volume 1, 9.7).
 ///
-/// 1. A command is posted (`post`) while `has_room`, else it has no effect. It is checked ([`CommandCheck`]), and stands at the end of the list of its
-///    queue pair.
-/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not acknowledged, one in turn sends a packet
-///    ([`PacketCut`]), when `head_ready` says that there is room for a frame: `head_valid` is high for one cycle, with `head`, and `source`, where its
-///    payload stands. `wants`: one waits for that. A command gets its packet sequence numbers when those before it were sent.
-/// 3. An answer is taken with `answer_valid` and `answer_ready`. An ACK of a packet that was sent and is not acknowledged acknowledges all up to it; a NAK all
-///    before its packet, and that packet is the next to be sent (syndrome 0x60), or its command fails with 0x87 (0x61 to 0x63); other syndromes
-///    acknowledge like a NAK. An answer of another packet has no effect (`stray`).
-/// 4. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long after each time, sends again from it; after
+/// 1. A command is posted with `post_valid` and `post_ready`, by an owner of which fewer than eight commands are under way. It is checked ([`CommandCheck`]), and
+///    stands at the end of the list of its queue pair. After a reset `ready` tells when the first is taken.
+/// 2. Of the queue pairs whose next packet is within `window` packets of the oldest that is not acknowledged, and that have less READs and atomic operations under way
+///    than their peer takes, one in turn sends a packet ([`PacketCut`]), when `head_ready` says that there is room for a frame: `head_valid` is high for one
+///    cycle, with `head`, and with `source_valid` and `source`, where its payload stands, if it has one. `wants`: one waits for that. A command gets its packet
+///    sequence numbers when those before it were sent.
+/// 3. An answer is taken with `answer_valid` and `answer_ready`. What it acknowledges, [`AnswerStep`] says; an answer of another packet has no effect (`stray`). After a
+///    NAK of a lost packet (syndrome 0x60) or a response that was lost, the oldest packet is the next to be sent; after another NAK the command of its packet fails with 0x87.
+/// 4. A response is judged some cycles after it was taken (`judged`, for one cycle): with `lands` its payload is to be written to `land_address`. `got_valid` tells, until
+///    `got_ready`, that this is done. Without `lands` it is dropped.
+/// 5. A queue pair whose oldest packet stays without an answer for `timeout` cycles, twice as long after each time, sends again from it; after
 ///    `retries` times its oldest command fails with 0x86.
-/// 5. Before each packet the region of its payload is checked once more. If it may not be read any more, or `fault` tells that the payload could not
+/// 6. Before each packet and each response the region of its payload is checked once more. If it may not be used any more, or `fault` tells that the payload could not
 ///    be read, the command fails with 0x89.
-/// 6. `completed` is high for one cycle for each command, with its `completed_code` ([`code`]): at once if the check finds it wrong, else in the order
-///    of its queue pair. One that fails later takes its queue pair down (`fails`). The commands of a queue pair in ERROR end when none of its
-///    payloads is being read (`reading`), that one with its code, the others with 0x88.
-/// 7. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
-/// 8. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle, and so does
+/// 7. `completed` is high for one cycle for each command, with its owner, context and result and its `completed_code` ([`code`]): at once if the check finds it wrong, else
+///    in the order of its queue pair, when all of it is acknowledged and what it got is in memory. None is while `completed_ready` is low. One that fails later takes its
+///    queue pair down (`fails`). The commands of a queue pair in ERROR end when none of its payloads is being read or written (`moving`), that one with its code, the others with 0x88.
+/// 8. `opens`: a queue pair goes up, and begins with the sequence number in its row. `listed` has a bit for each that has commands.
+/// 9. `sends` with `send_pair`: the row of [`QueuePairs`](super::QueuePairs), one cycle at a time; `send` answers in the same cycle, and so does
 ///    `region` to `looks` with `region_index`, a row of [`RegionTable`](super::RegionTable).
-/// 9. `shown` answers `show_pair` in the same cycle unless `show_waits`.
-#[derive(Clone, Debug, Default, LogicBlock)]
+/// 10. `shown` answers `show_pair` in the same cycle unless `show_waits`.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(owners_log2: usize)]
 pub struct Requester {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -66,16 +70,28 @@ pub struct Requester {
     /// Time-outs in a row after which a command fails.
     pub retries: Signal<In, Bits<3>>,
 
+    /// Commands are taken.
+    pub ready: Signal<Out, Bit>,
     /// A command is posted.
-    pub post: Signal<In, Bit>,
+    pub post_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub post_ready: Signal<Out, Bit>,
     /// It.
-    pub post_command: Signal<In, PostedCommand>,
-    /// There is room for it.
-    pub has_room: Signal<Out, Bit>,
+    pub post: Signal<In, PostedCommand>,
     /// A command is complete.
     pub completed: Signal<Out, Bit>,
+    /// It may be.
+    pub completed_ready: Signal<In, Bit>,
     /// How.
     pub completed_code: Signal<Out, Bits<8>>,
+    /// Who posted it.
+    pub completed_owner: Signal<Out, Bits<10>>,
+    /// Its context.
+    pub completed_context: Signal<Out, Bits<2>>,
+    /// It has a result.
+    pub completed_result: Signal<Out, Bit>,
+    /// That.
+    pub completed_value: Signal<Out, Bits<64>>,
 
     /// An answer came.
     pub answer_valid: Signal<In, Bit>,
@@ -83,6 +99,20 @@ pub struct Requester {
     pub answer_ready: Signal<Out, Bit>,
     /// It.
     pub answer: Signal<In, PeerAnswer>,
+    /// The response that was taken last is judged.
+    pub judged: Signal<Out, Bit>,
+    /// Its payload goes to memory.
+    pub lands: Signal<Out, Bit>,
+    /// Its first byte goes there.
+    pub land_address: Signal<Out, Bits<32>>,
+    /// The payload of a response is in memory.
+    pub got_valid: Signal<In, Bit>,
+    /// It is noted at this edge.
+    pub got_ready: Signal<Out, Bit>,
+    /// Its queue pair.
+    pub got_pair: Signal<In, Bits<4>>,
+    /// Its packet sequence number.
+    pub got_sequence: Signal<In, Bits<24>>,
 
     /// A queue pair goes up.
     pub opens: Signal<In, Bit>,
@@ -127,7 +157,9 @@ pub struct Requester {
     pub wants: Signal<Out, Bit>,
     /// Its headers.
     pub head: Signal<Out, FrameHead>,
-    /// Where its payload stands.
+    /// It has a payload.
+    pub source_valid: Signal<Out, Bit>,
+    /// Where that stands.
     pub source: Signal<Out, PayloadSource>,
     /// A payload could not be read.
     pub fault_valid: Signal<In, Bit>,
@@ -135,8 +167,8 @@ pub struct Requester {
     pub fault_ready: Signal<Out, Bit>,
     /// Its packet.
     pub fault: Signal<In, PayloadFault>,
-    /// Queue pairs of which payloads are being read.
-    pub reading: Signal<In, Bits<16>>,
+    /// Queue pairs of which payloads are being read or written.
+    pub moving: Signal<In, Bits<16>>,
 
     /// A packet is sent again.
     pub resent: Signal<Out, Bit>,
@@ -146,8 +178,10 @@ pub struct Requester {
     pub stray: Signal<Out, Bit>,
 
     check: CommandCheck,
+    say: AnswerStep,
     cut: PacketCut,
     allow: RegionCheck,
+    #[init(WorkTable::new(owners_log2))]
     table: WorkTable,
     timers: RetryTimers,
     rows: RamAsync<RequestRow, 4>,
@@ -162,12 +196,15 @@ pub struct Requester {
     busy: Register<Bits<16>>,
     /// Queue pairs whose next packet may be sent.
     sendable: Register<Bits<16>>,
-    /// Its steps: 0 chooses, 1 reads, 2 works; a packet is cut in 2, and sent in 3.
+    /// Queue pairs whose oldest command may be done.
+    finishing: Register<Bits<16>>,
+    /// Its steps: 0 chooses, 1 reads, 2 works; a packet is cut in 2, and sent or taken in 3.
     step: Register<Bits<2>>,
     what: Register<Bits<3>>,
     pair: Register<Bits<4>>,
     reply: Register<PeerAnswer>,
     broken: Register<PayloadFault>,
+    arrived: Register<Bits<24>>,
     packet: Register<CommandPacket>,
     row: Register<RequestRow>,
     /// What becomes of it.
@@ -176,7 +213,17 @@ pub struct Requester {
     base: Register<Bits<24>>,
     base_up: Register<Bit>,
     /// The command that was read.
-    at: Register<Bits<3>>,
+    at: Register<Bits<12>>,
+}
+
+impl Requester {
+    /// The sender for commands of `2^owners_log2` owners.
+    ///
+    /// # Panics
+    /// As [`WorkTable::new`].
+    pub fn new(owners_log2: usize) -> Self {
+        Self::wired(owners_log2)
+    }
 }
 
 impl Logic for Requester {
@@ -185,43 +232,53 @@ impl Logic for Requester {
         connect!(self.timeout, self.timers.timeout);
         let chooses = !self.step.q.val().any();
         let reads = self.step.q.val() == bits::<2>(1);
-        let works = self.step.q.val() == bits::<2>(2);
+        // A command may complete in this step.
+        let works = (self.step.q.val() == bits::<2>(2)) && self.completed_ready.val();
         let opens_row = works && (self.what.q.val() == bits::<3>(kind::OPEN));
+        let finishes = works && (self.what.q.val() == bits::<3>(kind::FINISH));
+        let faults = works && (self.what.q.val() == bits::<3>(kind::FAULT));
+        let gets = works && (self.what.q.val() == bits::<3>(kind::GOT));
         let answers = works && (self.what.q.val() == bits::<3>(kind::ANSWER));
         let expires = works && (self.what.q.val() == bits::<3>(kind::EXPIRE));
-        let flushes = works && (self.what.q.val() == bits::<3>(kind::FLUSH));
         let posts = works && (self.what.q.val() == bits::<3>(kind::POST));
-        let faults = works && (self.what.q.val() == bits::<3>(kind::FAULT));
         let cuts = works && (self.what.q.val() == bits::<3>(kind::SEND));
-        let transmits = self.step.q.val() == bits::<2>(3);
+        let third = self.step.q.val() == bits::<2>(3);
+        let transmits = third && (self.what.q.val() == bits::<3>(kind::SEND));
+        let responds = third && (self.what.q.val() == bits::<3>(kind::ANSWER));
 
         // Posts
-        let accepts = !self.posted.q.val() && self.table.has_room.val();
-        self.has_room.next = accepts;
-        if self.post.val() && accepts {
+        let accepts = !self.posted.q.val() && self.table.ready.val();
+        connect!(self.table.ready, self.ready);
+        self.post_ready.next = accepts;
+        if self.post_valid.val() && accepts {
             self.posted.d.next = true;
-            self.posted_command.d.next = self.post_command.val();
+            self.posted_command.d.next = self.post.val();
         }
 
-        // What is next: rows that begin and those in ERROR, faults, answers, time-outs, posts, packets.
-        let left = self.busy.q.val() & self.errors.val() & !self.reading.val();
-        self.urgent.request.next = bit_cast::<32, 16>(self.opening.q.val() | left);
+        // What is next: rows that begin and commands that may end, faults, what came, answers, time-outs, posts, packets.
+        let left = self.busy.q.val() & self.errors.val() & !self.moving.val();
+        self.urgent.request.next = bit_cast::<32, 16>(self.opening.q.val() | self.finishing.q.val() | left);
         self.turns.request.next =
             bit_cast::<32, 16>(self.sendable.q.val() & self.ups.val() & !self.opening.q.val());
         self.wants.next = self.turns.any.val();
-        self.fault_ready.next = chooses && !self.urgent.one_hot.val().any();
-        self.answer_ready.next = chooses && !self.urgent.one_hot.val().any() && !self.fault_valid.val();
+        let calm = chooses && !self.urgent.one_hot.val().any();
+        self.fault_ready.next = calm;
+        self.got_ready.next = calm && !self.fault_valid.val();
+        self.answer_ready.next = calm && !self.fault_valid.val() && !self.got_valid.val();
         let mut chosen = bits::<4>(0);
         let mut chosen_kind = bits::<3>(kind::OPEN);
         let mut any = true;
         if self.urgent.one_hot.val().any() {
             chosen = self.urgent.index.val().get_bits::<4>(0);
             if !self.opening.q.val().get_bit(chosen.index()) {
-                chosen_kind = bits::<3>(kind::FLUSH);
+                chosen_kind = bits::<3>(kind::FINISH);
             }
         } else if self.fault_valid.val() {
             chosen = self.fault.val().pair;
             chosen_kind = bits::<3>(kind::FAULT);
+        } else if self.got_valid.val() {
+            chosen = self.got_pair.val();
+            chosen_kind = bits::<3>(kind::GOT);
         } else if self.answer_valid.val() {
             chosen = self.answer.val().pair;
             chosen_kind = bits::<3>(kind::ANSWER);
@@ -243,6 +300,7 @@ impl Logic for Requester {
             self.pair.d.next = chosen;
             self.reply.d.next = self.answer.val();
             self.broken.d.next = self.fault.val();
+            self.arrived.d.next = self.got_sequence.val();
         }
 
         // The row, and the command that it is about
@@ -253,9 +311,12 @@ impl Logic for Requester {
         self.show_waits.next = reads;
         self.shown.next = self.rows.read_data.val();
         let stored = self.rows.read_data.val();
-        let mut place = stored.head;
+        let mut place = stored.oldest_at;
         if self.what.q.val() == bits::<3>(kind::SEND) {
             place = stored.cursor;
+        }
+        if self.what.q.val() == bits::<3>(kind::FINISH) {
+            place = stored.head;
         }
         if reads {
             self.step.d.next = bits::<2>(2);
@@ -271,28 +332,10 @@ impl Logic for Requester {
         let behind = first + bit_cast::<24, 23>(entry.packets);
         let later = self.table.next_place.val();
         let has_later = self.at.q.val() != now.tail;
-        self.changed.next = now;
-        let mut ends = (works && !cuts) || transmits;
-
-        // A queue pair goes up.
+        let is_up = self.ups.val().get_bit(self.pair.q.val().index());
         let its = self.send.val();
-        self.sends.next = opens_row || posts || cuts || transmits;
+        self.sends.next = opens_row || posts || cuts || transmits || answers;
         self.send_pair.next = self.pair.q.val();
-        let mut waiting = self.opening.q.val();
-        if opens_row {
-            waiting = waiting.replace_bit(self.pair.q.val().index(), false);
-            self.changed.next.oldest = its.sequence;
-            self.changed.next.upcoming = its.sequence;
-            self.changed.next.top = its.sequence;
-            self.changed.next.more = false;
-            self.changed.next.failed = false;
-            self.changed.next.entries = bits::<4>(0);
-            self.changed.next.retries = bits::<4>(0);
-        }
-        if self.opens.val() {
-            waiting = waiting.replace_bit(self.opens_pair.val().index(), true);
-        }
-        self.opening.d.next = waiting;
 
         // A command is posted.
         self.check.command.next = self.posted_command.q.val();
@@ -300,7 +343,7 @@ impl Logic for Requester {
         // One that just goes up has no row yet: the command was posted before.
         self.check.pair.next.up = its.up && !self.opening.q.val().get_bit(self.pair.q.val().index());
         self.check.region.next = self.region.val();
-        self.looks.next = posts || transmits;
+        self.looks.next = posts || transmits || responds;
         self.region_index.next = entry.region;
         if posts {
             self.region_index.next = self.posted_command.q.val().region;
@@ -316,40 +359,61 @@ impl Logic for Requester {
         if posts {
             self.posted.d.next = false;
         }
-        if takes {
-            if !now.entries.any() {
-                self.changed.next.head = self.table.free.val();
-            }
-            if !now.more {
-                self.changed.next.cursor = self.table.free.val();
-            }
-            self.changed.next.tail = self.table.free.val();
-            self.changed.next.more = true;
-            self.changed.next.entries = now.entries + bits::<4>(1);
-        }
 
-        // A packet is cut, and sent if its payload may still be read.
+        // An answer: commands that it acknowledges are passed one after the other.
+        self.say.row.next = now;
+        self.say.origin.next = self.base.q.val();
+        self.say.was_up.next = self.base_up.q.val();
+        self.say.reply.next = self.reply.q.val();
+        self.say.entry.next = entry;
+        self.say.first.next = first;
+        let counts = answers && self.say.counts.val();
+        let passes = answers && self.say.passes.val();
+        let settles = answers && self.say.settles.val();
+        let expects = settles && self.say.expects.val() && is_up;
+        let oldest = self.say.oldest.val();
+        let moves = settles && self.say.moved.val();
+        let is_gap = settles && self.say.gap.val();
+        let is_fatal = settles && self.say.fatal.val();
+        let falls_back = (settles && self.say.repeats.val()) || (is_gap && (moves || !now.gap));
+        let start = self.base.q.val();
+        let catches_up = settles && ((now.upcoming - start) < (oldest - start));
+
+        // A packet is cut: one that is sent, if its payload may still be read, or one whose response came, if that may still be written.
         self.cut.entry.next = entry;
         self.cut.number.next = now.upcoming - first;
+        if answers {
+            self.cut.number.next = now.oldest - first;
+        }
         self.cut.mtu.next = its.mtu;
+        // A quarter of the window
+        let mut read_log2 = bits::<2>(0);
+        for i in 3..6 {
+            if self.window.val().get_bit(i) {
+                read_log2 = bits::<2>(i as u64 - 2);
+            }
+        }
+        self.cut.read_log2.next = read_log2;
         self.cut.base.next = its.base;
         self.cut.key.next = its.key;
-        if cuts {
+        if cuts || expects {
             self.step.d.next = bits::<2>(3);
             self.packet.d.next = self.cut.packet.val();
         }
         let made = self.packet.q.val();
+        let is_put = !entry.operation.any();
         self.allow.region.next = self.region.val();
         self.allow.domain.next = entry.domain;
-        self.allow.rights.next = bits::<5>(8);
+        self.allow.rights.next = bits::<5>(16);
+        if is_put {
+            self.allow.rights.next = bits::<5>(8);
+        }
         self.allow.address.next = made.address;
         self.allow.bytes.next = bit_cast::<32, 13>(made.bytes);
         let is_gone = entry.memory && !self.allow.allowed.val();
-        let is_up = self.ups.val().get_bit(self.pair.q.val().index());
-        let refuses = transmits && is_gone && is_up;
         let sent = transmits && self.head_ready.val() && !is_gone && is_up;
         self.head_valid.next = sent;
-        // If an answer took the builder meanwhile, it is still this one's turn.
+        // If another frame took the queue meanwhile, it is still this one's turn.
         self.turns.advance.next = sent;
         self.head.next.queue_pair = bit_cast::<5, 4>(self.pair.q.val());
         self.head.next.mac = its.mac;
@@ -360,7 +424,11 @@ impl Logic for Requester {
         self.head.next.sequence = now.upcoming;
         self.head.next.extension = made.extension;
         self.head.next.extension_words = made.extension_words;
-        self.head.next.bytes = made.bytes;
+        self.head.next.bytes = bits::<13>(0);
+        if is_put {
+            self.head.next.bytes = made.bytes;
+        }
+        self.source_valid.next = sent && is_put;
         self.source.next.memory = entry.memory;
         self.source.next.data = entry.data;
         if entry.memory {
@@ -370,66 +438,172 @@ impl Logic for Requester {
         self.source.next.pair = self.pair.q.val();
         self.source.next.sequence = now.upcoming;
         self.source.next.place = self.at.q.val();
-        let follows = now.upcoming + bits::<24>(1);
+        self.source.next.response = false;
+        let follows = now.upcoming + bit_cast::<24, 4>(made.numbers);
         self.resent.next = sent && (now.upcoming != now.top);
-        if sent {
-            self.changed.next.upcoming = follows;
-            if now.upcoming == now.top {
-                self.changed.next.top = follows;
-            }
-            if made.last {
-                self.changed.next.cursor = later;
-                self.changed.next.more = has_later;
-            }
-        }
 
-        // An answer: commands that it acknowledges are complete one after the other.
-        let said = self.reply.q.val();
-        let is_ack = !said.syndrome.get_bits::<3>(5).any();
-        let is_nak = said.syndrome.get_bits::<3>(5) == bits::<3>(3);
-        let is_fatal = is_nak && said.syndrome.get_bits::<5>(0).any();
-        let origin = self.base.q.val();
-        let covers = (said.sequence - origin) < (now.top - origin);
-        // One that goes down meanwhile does not cut it short: commands of it may be complete.
-        let counts = answers && covers && self.base_up.q.val();
-        self.stray.next = answers && !counts;
-        let mut target = said.sequence;
-        if is_ack {
-            target = said.sequence + bits::<24>(1);
-        }
-        let far = target - origin;
-        let acknowledges = counts && now.entries.any() && ((behind - origin) <= far);
-        let settles = counts && !acknowledges;
-        let gives_up = expires && is_up && (now.retries >= bit_cast::<4, 3>(self.retries.val()));
-        let repeats = expires && is_up && !gives_up;
-        if settles {
-            self.changed.next.oldest = target;
-            if far.any() {
-                self.changed.next.retries = bits::<4>(0);
-            }
-            if ((now.upcoming - origin) < far) || is_nak {
-                self.changed.next.upcoming = target;
-                self.changed.next.cursor = self.at.q.val();
-                self.changed.next.more = now.entries.any();
-            }
-        }
-        self.timed_out.next = expires && is_up;
-        if repeats {
-            self.changed.next.retries = now.retries + bits::<4>(1);
-            self.changed.next.upcoming = now.oldest;
-            self.changed.next.cursor = now.head;
-            self.changed.next.more = true;
-        }
+        // A response that is due: as long as it must be, and of the right kind
+        let is_right = (self.reply.q.val().atomic == entry.operation.get_bit(1))
+            && (self.reply.q.val().bytes == made.bytes);
+        let takes_it = responds && is_right && is_up && !is_gone;
+        self.judged.next = responds || (answers && self.reply.q.val().response && !passes && !expects);
+        self.lands.next = takes_it && entry.memory;
+        self.land_address.next = made.address;
+        self.table.keep.next = takes_it && !entry.memory;
+        self.table.kept.next = self.say.value.val();
+        let behind_it = now.oldest + bits::<24>(1);
+        let is_its_last = behind_it == behind;
+        self.stray.next = (answers && !counts)
+            || (settles && self.reply.q.val().response && !expects)
+            || (responds && !is_right);
 
         // What takes its queue pair down: the command that fails is the oldest one, or that of a payload that could not be read, unless it was
         // acknowledged meanwhile.
         let unread = self.broken.q.val();
         let is_under_way = (unread.sequence - now.oldest) < (now.top - now.oldest);
         let loses = faults && is_under_way && is_up;
-        let refused_there = settles && is_fatal;
-        let breaks = refused_there || gives_up || refuses || loses;
+        let gives_up = expires && is_up && (now.retries >= bit_cast::<4, 3>(self.retries.val()));
+        let repeats = expires && is_up && !gives_up;
+        let refuses = is_gone && is_up && (transmits || (responds && is_right));
+        let breaks = is_fatal || gives_up || refuses || loses;
+        self.timed_out.next = expires && is_up;
         self.fails.next = breaks;
         self.fails_pair.next = self.pair.q.val();
+
+        // The oldest command leaves the list: it is done, or its queue pair is down.
+        let mut is_here = !now.lost;
+        if entry.memory {
+            is_here = !(now.got - behind).get_bit(23);
+        }
+        let is_done = (now.entries != now.open) && (is_put || is_here);
+        let is_down = left.get_bit(self.pair.q.val().index());
+        let removes = finishes && now.entries.any() && (is_done || is_down);
+        let is_cause = now.failed && (now.cause == self.at.q.val());
+        self.table.release.next = removes;
+        self.completed.next = removes || (posts && wrong.any());
+        self.completed_code.next = wrong;
+        self.completed_owner.next = entry.owner;
+        self.completed_context.next = entry.context;
+        self.completed_result.next = removes && is_done && !is_put && !entry.memory;
+        self.completed_value.next = entry.data.get_bits::<64>(0);
+        if posts {
+            self.completed_owner.next = self.posted_command.q.val().owner;
+            self.completed_context.next = self.posted_command.q.val().context;
+        }
+        if removes {
+            self.completed_code.next = bits::<8>(code::DOWN);
+            if is_cause {
+                self.completed_code.next = now.code;
+            }
+            if is_done {
+                self.completed_code.next = bits::<8>(code::DONE);
+            }
+        }
+
+        // What becomes of the row
+        self.changed.next = now;
+        let mut waiting = self.opening.q.val();
+        if opens_row {
+            waiting = waiting.replace_bit(self.pair.q.val().index(), false);
+            self.changed.next.oldest = its.sequence;
+            self.changed.next.upcoming = its.sequence;
+            self.changed.next.top = its.sequence;
+            self.changed.next.got = its.sequence;
+            self.changed.next.depth = its.depth;
+            self.changed.next.reads = bits::<5>(0);
+            self.changed.next.gap = false;
+            self.changed.next.lost = false;
+            self.changed.next.more = false;
+            self.changed.next.failed = false;
+            self.changed.next.entries = bits::<13>(0);
+            self.changed.next.open = bits::<13>(0);
+            self.changed.next.retries = bits::<4>(0);
+        }
+        if self.opens.val() {
+            waiting = waiting.replace_bit(self.opens_pair.val().index(), true);
+        }
+        self.opening.d.next = waiting;
+        if takes {
+            if !now.entries.any() {
+                self.changed.next.head = self.table.free.val();
+            }
+            if !now.open.any() {
+                self.changed.next.oldest_at = self.table.free.val();
+            }
+            if !now.more {
+                self.changed.next.cursor = self.table.free.val();
+            }
+            self.changed.next.tail = self.table.free.val();
+            self.changed.next.more = true;
+            self.changed.next.entries = now.entries + bits::<13>(1);
+            self.changed.next.open = now.open + bits::<13>(1);
+        }
+        if sent {
+            self.changed.next.upcoming = follows;
+            if now.upcoming == now.top {
+                self.changed.next.top = follows;
+            }
+            if !is_put {
+                self.changed.next.reads = now.reads + bits::<5>(1);
+            }
+            if made.last {
+                self.changed.next.cursor = later;
+                self.changed.next.more = has_later;
+            }
+        }
+        if passes {
+            self.changed.next.oldest = behind;
+            self.changed.next.oldest_at = later;
+            self.changed.next.open = now.open - bits::<13>(1);
+            if !is_put {
+                self.changed.next.lost = true;
+            }
+        }
+        if settles {
+            self.changed.next.oldest = oldest;
+        }
+        if moves {
+            self.changed.next.retries = bits::<4>(0);
+            self.changed.next.gap = false;
+        }
+        if falls_back || catches_up {
+            self.changed.next.upcoming = oldest;
+            self.changed.next.cursor = self.at.q.val();
+            self.changed.next.more = now.open.any();
+            self.changed.next.reads = bits::<5>(0);
+        }
+        if falls_back && is_gap {
+            self.changed.next.gap = true;
+        }
+        if takes_it {
+            self.changed.next.oldest = behind_it;
+            self.changed.next.retries = bits::<4>(0);
+            self.changed.next.gap = false;
+            if is_its_last {
+                self.changed.next.oldest_at = later;
+                self.changed.next.open = now.open - bits::<13>(1);
+            }
+            if now.upcoming == now.oldest {
+                self.changed.next.upcoming = behind_it;
+                if is_its_last {
+                    self.changed.next.cursor = later;
+                    self.changed.next.more = has_later;
+                }
+            } else if made.part_ends && now.reads.any() {
+                self.changed.next.reads = now.reads - bits::<5>(1);
+            }
+        }
+        if gets {
+            self.changed.next.got = self.arrived.q.val() + bits::<24>(1);
+        }
+        if repeats {
+            self.changed.next.retries = now.retries + bits::<4>(1);
+            self.changed.next.upcoming = now.oldest;
+            self.changed.next.cursor = now.oldest_at;
+            self.changed.next.more = true;
+            self.changed.next.gap = false;
+            self.changed.next.reads = bits::<5>(0);
+        }
         if breaks {
             self.changed.next.failed = true;
             self.changed.next.cause = self.at.q.val();
@@ -438,37 +612,29 @@ impl Logic for Requester {
         if loses {
             self.changed.next.cause = unread.place;
         }
-        if refused_there {
+        if is_fatal {
             self.changed.next.code = bits::<8>(code::REMOTE);
         }
         if gives_up {
             self.changed.next.code = bits::<8>(code::RETRIES);
         }
-
-        // The oldest command leaves the list; the next one begins behind it.
-        let removes = (acknowledges || flushes) && now.entries.any();
-        let is_cause = now.failed && (now.cause == self.at.q.val());
         if removes {
             self.changed.next.head = later;
-            self.changed.next.entries = now.entries - bits::<4>(1);
+            self.changed.next.entries = now.entries - bits::<13>(1);
+            if now.entries == now.open {
+                self.changed.next.open = now.open - bits::<13>(1);
+            }
             if is_cause {
                 self.changed.next.failed = false;
             }
-        }
-        self.table.release.next = removes;
-        self.completed.next = removes || (posts && wrong.any());
-        self.completed_code.next = wrong;
-        if acknowledges {
-            self.completed_code.next = bits::<8>(code::DONE);
-        }
-        if flushes {
-            self.completed_code.next = bits::<8>(code::DOWN);
-            if is_cause {
-                self.completed_code.next = now.code;
+            // All before it is in memory.
+            if is_done && (now.got - behind).get_bit(23) {
+                self.changed.next.got = behind;
             }
         }
+
         // Its first packet: behind those of the command before, or the next one of all.
-        let passes_on = (sent && made.last) || acknowledges;
+        let passes_on = (sent && made.last) || passes || (takes_it && is_its_last);
         self.table.begin.next = (takes && !now.more) || (passes_on && has_later);
         self.table.begin_place.next = later;
         self.table.first.next = behind;
@@ -477,15 +643,18 @@ impl Logic for Requester {
             self.table.first.next = now.upcoming;
         }
 
-        // An answer goes on with the next command; the others end.
-        self.table.read.next = reads || acknowledges;
+        // An answer goes on with the next command, and so does the end of commands; all else ends.
+        let continues = passes || removes;
+        self.table.read.next = reads || continues;
         self.table.read_place.next = place;
-        if acknowledges {
-            ends = false;
-            self.row.d.next = self.changed.val();
+        if continues {
             self.at.d.next = later;
             self.table.read_place.next = later;
         }
+        if continues || expects {
+            self.row.d.next = self.changed.val();
+        }
+        let ends = (works && !cuts && !continues && !expects) || third;
         if ends {
             self.step.d.next = bits::<2>(0);
         }
@@ -497,15 +666,19 @@ impl Logic for Requester {
         self.rows.write_data.next = self.changed.val();
         let within =
             (self.changed.val().upcoming - self.changed.val().oldest) < bit_cast::<24, 6>(self.window.val());
+        let has_depth = self.changed.val().reads < self.changed.val().depth;
+        let mut may_end = self.finishing.q.val();
         if writes {
             self.sendable.d.next = self
                 .sendable
                 .q
                 .val()
-                .replace_bit(self.pair.q.val().index(), self.changed.val().more && within);
+                .replace_bit(self.pair.q.val().index(), self.changed.val().more && within && has_depth);
             self.busy.d.next =
                 self.busy.q.val().replace_bit(self.pair.q.val().index(), self.changed.val().entries.any());
+            may_end = may_end.replace_bit(self.pair.q.val().index(), counts || responds || gets);
         }
+        self.finishing.d.next = may_end;
         let mut lists = self.busy.q.val() | self.opening.q.val();
         if self.posted.q.val() {
             lists = lists.replace_bit(self.posted_command.q.val().pair.index(), true);
@@ -513,14 +686,15 @@ impl Logic for Requester {
         self.listed.next = lists;
 
         // The timer runs while a packet is without an answer.
+        let advances = moves || takes_it;
         let waits = self.changed.val().oldest != self.changed.val().top;
-        let moves = settles && far.any();
         let stands = self.timers.runs.val().get_bit(self.pair.q.val().index());
         self.timers.pair.next = self.pair.q.val();
         self.timers.doublings.next = self.changed.val().retries.get_bits::<3>(0);
-        let begins = (sent && !stands) || (moves && waits) || repeats;
+        let begins = (sent && !stands) || (advances && waits) || repeats;
         self.timers.start.next = begins && !breaks;
-        self.timers.stop.next = breaks || flushes || opens_row || (moves && !waits) || (expires && !is_up);
+        self.timers.stop.next =
+            breaks || (removes && is_down) || opens_row || (advances && !waits) || (expires && !is_up);
     }
 }
 

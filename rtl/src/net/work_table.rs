@@ -2,25 +2,30 @@
 
 use super::WorkEntry;
 use crate::prelude::*;
+use crate::prim::{RamSized, RamSizedAsync};
 
-/// Eight commands of the host: a list for each queue pair by links, and the first packet sequence number of each.
+/// Eight places for commands of each owner, a list for each queue pair by links, and the first packet sequence number of each. A place is its owner's number x 8 and
+/// a number from 0 to 7: so an owner with fewer than eight commands always has room, whatever the others do.
 ///
-/// 1. While `has_room`, `free` is a place where no command is. `write` puts `entry` there. `begin` writes `first`, the number of the first packet of
+/// 1. After a reset the places are freed, those of an owner in a cycle: `ready` is high behind that. Nothing is written or released before.
+/// 2. `free` is a place of `entry.owner` where no command is, if there is one. `write` puts `entry` there. `begin` writes `first`, the number of the first packet of
 ///    the command in `begin_place`: it has one when its packets can be sent.
-/// 2. `link` writes the link of `link_from`: `link_to` is behind it in its list.
-/// 3. `read` reads the command in place `read_place`: `found` from the next cycle on, until the next read. `first_found` and `next_place`
+/// 3. `link` writes the link of `link_from`: `link_to` is behind it in its list.
+/// 4. `read` reads the command in place `read_place`: `found` from the next cycle on, until the next read. `first_found` and `next_place`
 ///    answer `at` in the same cycle.
-/// 4. `release` frees the place `at`.
-#[derive(Clone, Debug, Default, LogicBlock)]
+/// 5. `keep` writes `kept` to bits 63:0 of the data of the command `at`; not in a cycle with `write`.
+/// 6. `release` frees the place `at`; not in a cycle with `write`.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(owners_log2: usize)]
 pub struct WorkTable {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high: no command is there.
     pub reset: Signal<In, Bit>,
-    /// There is room for a command.
-    pub has_room: Signal<Out, Bit>,
-    /// Where.
-    pub free: Signal<Out, Bits<3>>,
+    /// All places were freed.
+    pub ready: Signal<Out, Bit>,
+    /// Where there is room.
+    pub free: Signal<Out, Bits<12>>,
     /// A command is written there.
     pub write: Signal<In, Bit>,
     /// It.
@@ -28,71 +33,146 @@ pub struct WorkTable {
     /// The sequence number of the first packet of a command is written.
     pub begin: Signal<In, Bit>,
     /// Of this command.
-    pub begin_place: Signal<In, Bits<3>>,
+    pub begin_place: Signal<In, Bits<12>>,
     /// It.
     pub first: Signal<In, Bits<24>>,
     /// A link is written.
     pub link: Signal<In, Bit>,
     /// Of this command.
-    pub link_from: Signal<In, Bits<3>>,
+    pub link_from: Signal<In, Bits<12>>,
     /// To this one.
-    pub link_to: Signal<In, Bits<3>>,
+    pub link_to: Signal<In, Bits<12>>,
     /// A command is read.
     pub read: Signal<In, Bit>,
     /// Which one.
-    pub read_place: Signal<In, Bits<3>>,
+    pub read_place: Signal<In, Bits<12>>,
     /// The command that was read last.
     pub found: Signal<Out, WorkEntry>,
     /// A command.
-    pub at: Signal<In, Bits<3>>,
+    pub at: Signal<In, Bits<12>>,
     /// The sequence number of its first packet.
     pub first_found: Signal<Out, Bits<24>>,
     /// The command behind it.
-    pub next_place: Signal<Out, Bits<3>>,
+    pub next_place: Signal<Out, Bits<12>>,
+    /// Its result is kept.
+    pub keep: Signal<In, Bit>,
+    /// It.
+    pub kept: Signal<In, Bits<64>>,
     /// It is done.
     pub release: Signal<In, Bit>,
-    entries: RamSync<WorkEntry, 3>,
-    firsts: RamAsync<Bits<24>, 3>,
-    links: RamAsync<Bits<3>, 3>,
-    used: Register<Bits<8>>,
+    /// Offset and bytes.
+    #[init(RamSized::new(owners_log2 + 3))]
+    ranges: RamSized<64>,
+    #[init(RamSized::new(owners_log2 + 3))]
+    values: RamSized<128>,
+    /// The rest of a command.
+    #[init(RamSized::new(owners_log2 + 3))]
+    rest: RamSized<46>,
+    #[init(RamSizedAsync::new(owners_log2 + 3))]
+    firsts: RamSizedAsync<24>,
+    #[init(RamSizedAsync::new(owners_log2 + 3))]
+    links: RamSizedAsync<12>,
+    /// The places of each owner that are taken.
+    #[init(RamSizedAsync::new(owners_log2.max(1)))]
+    used: RamSizedAsync<8>,
+    /// Owners whose places were freed.
+    freed: Register<Bits<10>>,
+    #[init(Constant::new((1u64 << owners_log2).into()))]
+    owners: Constant<Bits<10>>,
+}
+
+impl WorkTable {
+    /// Places for `2^owners_log2` owners.
+    ///
+    /// # Panics
+    /// If there are more than 512 owners.
+    pub fn new(owners_log2: usize) -> Self {
+        assert!(owners_log2 <= 9, "WorkTable: 2^{owners_log2} owners, expected at most 512");
+        Self::wired(owners_log2)
+    }
 }
 
 impl Logic for WorkTable {
     #[hdl_gen]
     fn update(&mut self) {
-        // The lowest place that is free
+        // The lowest place of its owner that is free
+        let what = self.entry.val();
+        let clears = self.freed.q.val() != self.owners.val();
+        self.ready.next = !clears;
+        if clears {
+            self.freed.d.next = self.freed.q.val() + bits::<10>(1);
+        }
+        let mut owner = what.owner;
+        if self.release.val() {
+            owner = bit_cast::<10, 12>(self.at.val() >> 3);
+        }
+        self.used.read_address.next = bit_cast::<16, 10>(owner);
+        let taken = self.used.read_data.val();
         let mut place = bits::<3>(0);
         for i in 0..8 {
-            if !self.used.q.val().get_bit(7 - i) {
+            if !taken.get_bit(7 - i) {
                 place = bits::<3>(7 - i as u64);
             }
         }
-        self.has_room.next = !self.used.q.val().all();
-        self.free.next = place;
-        let mut places = self.used.q.val();
-        if self.write.val() {
-            places = places.replace_bit(place.index(), true);
-        }
+        let whole = (bit_cast::<12, 10>(what.owner) << 3) | bit_cast::<12, 3>(place);
+        self.free.next = whole;
+        self.used.write_enable.next = self.write.val() || self.release.val() || clears;
+        self.used.write_address.next = bit_cast::<16, 10>(owner);
+        self.used.write_data.next = taken.replace_bit(place.index(), true);
         if self.release.val() {
-            places = places.replace_bit(self.at.val().index(), false);
+            self.used.write_data.next = taken.replace_bit(self.at.val().get_bits::<3>(0).index(), false);
         }
-        self.used.d.next = places;
+        if clears {
+            self.used.write_address.next = bit_cast::<16, 10>(self.freed.q.val());
+            self.used.write_data.next = bits::<8>(0);
+        }
 
-        self.entries.write_enable.next = self.write.val();
-        self.entries.write_address.next = place;
-        self.entries.write_data.next = self.entry.val();
-        self.entries.read_enable.next = self.read.val();
-        self.entries.read_address.next = self.read_place.val();
-        self.found.next = self.entries.read_data.val();
+        self.ranges.write_enable.next = self.write.val();
+        self.ranges.write_address.next = bit_cast::<16, 12>(whole);
+        self.ranges.write_data.next =
+            bit_cast::<64, 32>(what.offset) | (bit_cast::<64, 32>(what.bytes) << 32);
+        self.values.write_enable.next = self.write.val() || self.keep.val();
+        self.values.write_address.next = bit_cast::<16, 12>(whole);
+        self.values.write_data.next = what.data;
+        if self.keep.val() {
+            self.values.write_address.next = bit_cast::<16, 12>(self.at.val());
+            self.values.write_data.next = bit_cast::<128, 64>(self.kept.val());
+        }
+        self.rest.write_enable.next = self.write.val();
+        self.rest.write_address.next = bit_cast::<16, 12>(whole);
+        self.rest.write_data.next = bit_cast::<46, 23>(what.packets).replace_bit(23, what.memory)
+            | (bit_cast::<46, 4>(what.region) << 24)
+            | (bit_cast::<46, 4>(what.domain) << 28)
+            | (bit_cast::<46, 10>(what.owner) << 32)
+            | (bit_cast::<46, 2>(what.context) << 42)
+            | (bit_cast::<46, 2>(what.operation) << 44);
+        self.ranges.read_enable.next = self.read.val();
+        self.ranges.read_address.next = bit_cast::<16, 12>(self.read_place.val());
+        self.values.read_enable.next = self.read.val();
+        self.values.read_address.next = bit_cast::<16, 12>(self.read_place.val());
+        self.rest.read_enable.next = self.read.val();
+        self.rest.read_address.next = bit_cast::<16, 12>(self.read_place.val());
+        let others = self.rest.read_data.val();
+        self.found.next.offset = self.ranges.read_data.val().get_bits::<32>(0);
+        self.found.next.bytes = self.ranges.read_data.val().get_bits::<32>(32);
+        self.found.next.data = self.values.read_data.val();
+        self.found.next.packets = others.get_bits::<23>(0);
+        self.found.next.memory = others.get_bit(23);
+        self.found.next.region = others.get_bits::<4>(24);
+        self.found.next.domain = others.get_bits::<4>(28);
+        self.found.next.owner = others.get_bits::<10>(32);
+        self.found.next.context = others.get_bits::<2>(42);
+        self.found.next.operation = others.get_bits::<2>(44);
+
         self.firsts.write_enable.next = self.begin.val();
-        self.firsts.write_address.next = self.begin_place.val();
+        self.firsts.write_address.next = bit_cast::<16, 12>(self.begin_place.val());
         self.firsts.write_data.next = self.first.val();
-        self.firsts.read_address.next = self.at.val();
+        self.firsts.read_address.next = bit_cast::<16, 12>(self.at.val());
         self.first_found.next = self.firsts.read_data.val();
         self.links.write_enable.next = self.link.val();
-        self.links.write_address.next = self.link_from.val();
+        self.links.write_address.next = bit_cast::<16, 12>(self.link_from.val());
         self.links.write_data.next = self.link_to.val();
-        self.links.read_address.next = self.at.val();
+        self.links.read_address.next = bit_cast::<16, 12>(self.at.val());
         self.next_place.next = self.links.read_data.val();
     }
 }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 /// The line lock of the L2: where the command rings are, and what happened.
 #[derive(Ports)]
 pub struct LineLock {
-    /// NET_CONTROL bit 1: writes to the rings lock their lines.
+    /// Writes to the rings lock their lines: NET_CONTROL bits 0 and 1, and NET_AREA is one that can be.
     pub enable: Signal<In, Bit>,
     /// NET_BASE, bits 31:6: line address of the first queue area.
     pub base: Signal<In, Bits<26>>,

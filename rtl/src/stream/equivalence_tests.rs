@@ -51,11 +51,16 @@ fn line_builder() {
 
 #[test]
 fn write_window() {
-    check_with(WriteWindow::default(), 6_000, |uut, random, cycle| {
+    check_window::<6>();
+    check_window::<5>();
+}
+
+fn check_window<const A: usize>() {
+    check_with(WriteWindow::<A>::default(), 6_000, |uut, random, cycle| {
         // Tags that come back in their order, mostly, at different speeds.
         let slow = cycle / 200 % 2 == 0;
         uut.written_valid.next = random() % 8 < if slow { 3 } else { 8 };
-        uut.written_tag.next = bits(if random() % 4 == 0 { random() % 64 } else { cycle % 64 });
+        uut.written_tag.next = bits(if random() % 4 == 0 { random() % (1 << A) } else { cycle % (1 << A) });
     });
 }
 

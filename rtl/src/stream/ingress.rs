@@ -99,7 +99,7 @@ pub struct Ingress {
     pub cut: Signal<Out, Bits<32>>,
 
     builder: LineBuilder,
-    window: WriteWindow,
+    window: WriteWindow<6>,
     position: RingPosition,
     index: Register<Bits<32>>,
     ready_frames: Register<Bits<32>>,

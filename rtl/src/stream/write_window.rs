@@ -5,13 +5,13 @@ use crate::prelude::*;
 
 /// Gives each line write a tag and reports when all writes up to the end of a frame are performed.
 ///
-/// 1. A write passes in the cycle in which it is offered, while fewer than 64 are outstanding. Tags
-///    are given round-robin.
+/// 1. A write passes in the cycle in which it is offered, while fewer than `2^A` are outstanding, 32 or 64. Tags
+///    are given round-robin, from 0 to `2^A` - 1.
 /// 2. `written_valid` may name the tags in any order. `completed` is high for one cycle for each
 ///    write with `line_end`, in their order, once that write and all before it are performed: at
 ///    the earliest in the cycle after `written_valid`. One write a cycle is accounted for.
 #[derive(Clone, Debug, Default, LogicBlock)]
-pub struct WriteWindow {
+pub struct WriteWindow<const A: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Synchronous reset, active high.
@@ -38,17 +38,17 @@ pub struct WriteWindow {
     /// No write is outstanding.
     pub empty: Signal<Out, Bit>,
 
-    window: QueuePointers<6>,
-    ends: RamAsync<Bit, 6>,
+    window: QueuePointers<A>,
+    ends: RamAsync<Bit, A>,
     performed: Register<Bits<64>>,
 }
 
-impl Logic for WriteWindow {
+impl<const A: usize> Logic for WriteWindow<A> {
     #[hdl_gen]
     fn update(&mut self) {
         self.write_valid.next = self.line_valid.val() && !self.window.full.val();
         self.line_ready.next = self.write_ready.val() && !self.window.full.val();
-        self.write_tag.next = self.window.write_address.val();
+        self.write_tag.next = bit_cast::<6, A>(self.window.write_address.val());
         let push = self.line_valid.val() && self.write_ready.val() && !self.window.full.val();
         self.window.push.next = push;
         self.ends.write_enable.next = push;
@@ -82,8 +82,14 @@ mod tests {
 
     #[test]
     fn completes_in_order() {
+        check::<6>();
+        check::<5>();
+    }
+
+    fn check<const A: usize>() {
         let mut rng = random("write_window");
-        let mut uut = WriteWindow::default();
+        let mut uut = WriteWindow::<A>::default();
+        let room = 1 << A;
         reset!(uut);
         // Writes in their order: end of a frame, performed.
         let mut under_way: VecDeque<(u64, bool, bool)> = VecDeque::new();
@@ -99,8 +105,8 @@ mod tests {
             uut.written_valid.next = chosen.is_some();
             uut.written_tag.next = bits(chosen.map_or(0, |i| under_way[i].0));
             settle(&mut uut);
-            full += u64::from(under_way.len() == 64);
-            assert_eq!(uut.line_ready.val(), uut.write_ready.val() && under_way.len() < 64);
+            full += u64::from(under_way.len() == room);
+            assert_eq!(uut.line_ready.val(), uut.write_ready.val() && under_way.len() < room);
             completed += u64::from(uut.completed.val());
             if let Some((_, end, true)) = under_way.front().copied() {
                 assert_eq!(uut.completed.val(), end, "cycle {cycle}");
@@ -115,6 +121,7 @@ mod tests {
                 }
             }
             if uut.write_valid.val() && uut.write_ready.val() {
+                assert!(uut.write_tag.val().to_u64() < room as u64);
                 under_way.push_back((uut.write_tag.val().to_u64(), uut.line_end.val(), false));
                 expected += u64::from(uut.line_end.val());
             }

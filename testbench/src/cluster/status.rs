@@ -7,7 +7,7 @@ use hermes_rtl::net::{counter, state, word, QUEUE_PAIRS};
 use crate::cosim::{CosimError, Device, Host};
 
 /// Names of the counters, as docs/network.md explains them.
-const COUNTERS: [(u64, &str); 21] = [
+const COUNTERS: [(u64, &str); 27] = [
     (counter::FRAMES_OUT, "frames sent"),
     (counter::FRAMES_IN, "frames written"),
     (counter::FAILED, "commands failed"),
@@ -29,6 +29,12 @@ const COUNTERS: [(u64, &str); 21] = [
     (counter::REPEATED, "packets that came again"),
     (counter::NEWER, "packets too early"),
     (counter::DOWN, "queue pairs down"),
+    (counter::LOCKS_REFUSED, "L2: lines not locked"),
+    (counter::LOCKS_EXPIRED, "L2: locks expired"),
+    (counter::READ_HITS, "L2: lines read that it had"),
+    (counter::READ_MISSES, "L2: lines read from memory"),
+    (counter::COMMAND_READ_HITS, "L2: harts' lines that it had"),
+    (counter::COMMAND_READ_MISSES, "L2: harts' lines from memory"),
 ];
 
 /// Name of a counter, as [`counter`] numbers them.
@@ -88,7 +94,7 @@ impl NetStatus {
             });
         }
         let mut counters = Vec::new();
-        for number in 0..counter::COUNT as u64 {
+        for number in counter::all() {
             counters.push((counter_name(number), host.network_counter(number)?));
         }
         Ok(Self { pairs, counters })
@@ -118,9 +124,8 @@ mod tests {
 
     #[test]
     fn every_counter_has_a_name_of_its_own() {
-        let names: std::collections::BTreeSet<String> =
-            (0..counter::COUNT as u64).map(counter_name).collect();
-        assert_eq!(names.len(), counter::COUNT);
+        let names: std::collections::BTreeSet<String> = counter::all().map(counter_name).collect();
+        assert_eq!(names.len(), counter::all().count());
         let nameless: Vec<_> = names.iter().filter(|name| name.starts_with("counter ")).collect();
         assert!(nameless.is_empty(), "{nameless:?}: in COUNTERS, and in docs/network.md");
     }

@@ -46,7 +46,10 @@ pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
     OKAY, SLVERR,
 };
-pub use network::{put, put_inline, NetAddress, PostOptions, QueuePair, Region};
+pub use network::{
+    compare_swap, fetch_add, get, get_inline, put, put_inline, reflecting_wire, NetAddress, PostOptions,
+    QueueAreas, QueuePair, Region,
+};
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };

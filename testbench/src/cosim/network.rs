@@ -5,6 +5,7 @@ use hermes_rtl::net::{region_word, right, state, word};
 use super::device::Device;
 use super::error::CosimError;
 use super::host::{option, Host};
+use super::simulation::{Simulation, Wire};
 
 /// QP_COMMAND: the last command was refused.
 const STATE_REFUSED: u32 = 1 << 30;
@@ -55,10 +56,12 @@ pub struct QueuePair {
     pub mtu: u32,
     /// Its protection domain, 0 to 15.
     pub domain: u32,
+    /// READs and atomic operations that the peer takes at once, 1 to 16 (`max_dest_rd_atomic` of verbs).
+    pub depth: u32,
 }
 
 impl Default for QueuePair {
-    /// No peer; packets of 1,024 bytes, domain 0.
+    /// No peer; packets of 1,024 bytes, domain 0, 16 READs at once.
     fn default() -> Self {
         Self {
             peer: NetAddress::default(),
@@ -71,6 +74,7 @@ impl Default for QueuePair {
             expect: 0,
             mtu: 1_024,
             domain: 0,
+            depth: 16,
         }
     }
 }
@@ -81,7 +85,7 @@ impl QueuePair {
         // As verbs number them
         let mtu = self.mtu.ilog2() - 7;
         [
-            (word::STATE, self.domain << 12 | mtu << 16),
+            (word::STATE, self.domain << 12 | mtu << 16 | self.depth << 24),
             (word::REMOTE, self.remote),
             (word::MAC_LOW, mac_low),
             (word::MAC_HIGH, mac_high),
@@ -118,8 +122,11 @@ const RIGHTS: u32 =
 /// The table of regions, in NET_INDEX.
 const REGION_TABLE: u32 = 1 << 28;
 
-/// The operation of a put, and that its bytes stand in the command.
+/// Operations, and that the bytes stand in the command.
 const PUT: u32 = 1;
+const GET: u32 = 2;
+const FETCH_ADD: u32 = 4;
+const COMPARE_SWAP: u32 = 5;
 const INLINE: u32 = 1 << 10;
 
 /// A put of `bytes` bytes from `local`, in the region that the post names, to `remote`, an address of the window here.
@@ -146,6 +153,50 @@ pub fn put_inline(remote: u32, bytes: &[u8]) -> [u32; 16] {
     command
 }
 
+/// A get of `bytes` bytes from `remote`, an address of the window here, to `local`, in the region that the post names.
+#[must_use]
+pub fn get(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
+    let mut command = [0; 16];
+    command[..4].copy_from_slice(&[GET, remote, local, bytes]);
+    command
+}
+
+/// A get of `bytes` bytes, 8 at most, from `remote`: they are its result ([`Host::network_value`]).
+#[must_use]
+pub fn get_inline(remote: u32, bytes: u32) -> [u32; 16] {
+    let mut command = get(remote, 0, bytes);
+    command[0] |= INLINE;
+    command
+}
+
+/// Adds `value` to the 64 bits at `remote`, a multiple of 8: what was there is its result.
+#[must_use]
+pub fn fetch_add(remote: u32, value: u64) -> [u32; 16] {
+    let mut command = [0; 16];
+    command[..6].copy_from_slice(&[FETCH_ADD, remote, 0, 8, value as u32, (value >> 32) as u32]);
+    command
+}
+
+/// Puts `value` into the 64 bits at `remote`, a multiple of 8, if they are `compare`: what was there is its result.
+#[must_use]
+pub fn compare_swap(remote: u32, compare: u64, value: u64) -> [u32; 16] {
+    let mut command = fetch_add(remote, value);
+    command[0] = COMPARE_SWAP;
+    [command[6], command[7]] = [compare as u32, (compare >> 32) as u32];
+    command
+}
+
+/// A wire that gives back all that the network interface sends, in the cycle after its last beat, as a switch that reflects: the array is its own peer.
+#[must_use]
+pub fn reflecting_wire() -> Wire {
+    let mut frames = Vec::new();
+    Box::new(move |_, network| {
+        network.sink.take_frames(&mut frames);
+        frames.drain(..).for_each(|frame| network.source.submit(0, frame.bytes));
+        Ok(())
+    })
+}
+
 /// How a command is posted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PostOptions {
@@ -153,6 +204,17 @@ pub struct PostOptions {
     pub region: u32,
     /// The domain that it is of.
     pub domain: u32,
+}
+
+/// Where the queue areas of the network interface are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueAreas {
+    /// Address of the first one: a multiple of the bytes of all of them.
+    pub base: u32,
+    /// Bytes of one, as a power of two.
+    pub area_log2: u32,
+    /// Whether the L2 keeps lines of their command rings until they are read.
+    pub lock: bool,
 }
 
 impl<D: Device> Host<D> {
@@ -173,6 +235,26 @@ impl<D: Device> Host<D> {
         self.write("NET_CONTROL", 1)
     }
 
+    /// Says where the queue areas are; behind [`Self::enable_network`], which takes the lock away.
+    ///
+    /// # Errors
+    /// The areas cannot be there, or a register does not answer.
+    pub fn set_queue_areas(&mut self, areas: QueueAreas) -> Result<(), CosimError> {
+        let capabilities = self.read("NET_CAPS")?;
+        let (areas_log2, rings) = (capabilities >> 11 & 3, capabilities >> 17 & 0xfff);
+        let QueueAreas { base, area_log2, lock } = areas;
+        let (low, high) = (rings.ilog2() + 13, 31.min(32 - areas_log2));
+        let fits = (low..=high).contains(&area_log2);
+        option("bytes of a queue area, as a power of two", area_log2, fits, &format!("{low} to {high}"))?;
+        let bytes = 1_u64 << (area_log2 + areas_log2);
+        let aligned = u64::from(base) % bytes == 0;
+        option("address of the queue areas", base, aligned, &format!("a multiple of {bytes}"))?;
+        self.write("NET_BASE", base)?;
+        self.write("NET_AREA", area_log2)?;
+        let enable = self.read("NET_CONTROL")? & 1;
+        self.write("NET_CONTROL", u32::from(lock) << 1 | enable)
+    }
+
     /// Writes a queue pair, which must be in RESET, and takes it up.
     ///
     /// # Errors
@@ -183,6 +265,8 @@ impl<D: Device> Host<D> {
         let is_mtu = pair.mtu.is_power_of_two() && (256..=4_096).contains(&pair.mtu);
         option("MTU of the queue pair", pair.mtu, is_mtu, "256, 512, 1024, 2048 or 4096")?;
         option("domain of the queue pair", pair.domain, pair.domain < 16, "0 to 15")?;
+        let is_depth = (1..=16).contains(&pair.depth);
+        option("READs at once of the queue pair", pair.depth, is_depth, "1 to 16")?;
         self.write("NET_STATUS", CHANGE_REFUSED)?;
         for (word, value) in pair.words() {
             self.write("NET_INDEX", number << 8 | word as u32)?;
@@ -266,6 +350,15 @@ impl<D: Device> Host<D> {
         Ok(false)
     }
 
+    /// The result of the last command of the host that had one.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn network_value(&mut self) -> Result<u64, CosimError> {
+        let low = self.read("NET_VALUE_LOW")?;
+        Ok(u64::from(self.read("NET_VALUE_HIGH")?) << 32 | u64::from(low))
+    }
+
     /// A counter of the network interface, as [`counter`](hermes_rtl::net::counter) numbers them.
     ///
     /// # Errors
@@ -273,5 +366,41 @@ impl<D: Device> Host<D> {
     pub fn network_counter(&mut self, number: u64) -> Result<u32, CosimError> {
         self.write("NET_COUNTER_SELECT", number as u32)?;
         self.read("NET_COUNTER")
+    }
+}
+
+impl Host<Simulation> {
+    /// Makes the array its own peer on a [`reflecting_wire`]: queue pairs 0 to `pairs` - 1 are up, each with itself, and send packets of `mtu` bytes. Their window,
+    /// which commands may use too, is region 1: `bytes` bytes from `window` on.
+    ///
+    /// # Errors
+    /// As [`Host::enable_network`], [`Host::set_region`] and [`Host::connect_queue_pair`].
+    pub fn connect_to_itself(
+        &mut self,
+        pairs: u32,
+        window: u32,
+        bytes: u32,
+        mtu: u32,
+    ) -> Result<(), CosimError> {
+        const KEY: u32 = 0x5e1f_0001;
+        let us = NetAddress { mac: [2, 0, 0, 0, 0, 1], ip: [10, 0, 0, 1] };
+        self.device_mut().set_wire(reflecting_wire())?;
+        self.enable_network(us, 0)?;
+        let rights = RIGHTS;
+        self.set_region(1, &Region { address: window, bytes, rights, key: KEY, domain: 0 })?;
+        for number in 0..pairs {
+            let pair = QueuePair {
+                peer: us,
+                remote: number,
+                key: KEY,
+                window,
+                window_bytes: bytes,
+                remote_base: window.into(),
+                mtu,
+                ..QueuePair::default()
+            };
+            self.connect_queue_pair(number, &pair)?;
+        }
+        Ok(())
     }
 }

@@ -18,7 +18,7 @@ fn library() -> &'static ModelLibrary {
     LIBRARY.get_or_init(|| {
         let default = Config::preset("default").unwrap();
         let caches = Config { l2_banks: 2, l2_bank_lines: 16, l1_lines: 16, ..default };
-        let config = Config { cores: 1, lanes: 4, warps: 4, network: true, ..caches };
+        let config = Config { cores: 1, lanes: 4, warps: 4, atomics: true, network: true, ..caches };
         let design = hermes_rtl::top::emit_top(&config).unwrap();
         Model::build(&design.verilog(), &model::options(&design)).unwrap()
     })

@@ -1,10 +1,10 @@
-//! All nodes put to all others over links that lose, repeat, reorder and damage frames.
+//! All nodes put to all others, and get from them, over links that lose, repeat, reorder and damage frames.
 
 use std::time::Instant;
 
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
-use hermes_testbench::cosim::{put, put_inline, CosimError, Device as _, Latency, MemoryOptions};
+use hermes_testbench::cosim::{get, put, put_inline, CosimError, Device as _, Latency, MemoryOptions};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -14,9 +14,11 @@ use super::library;
 const NODES: usize = 8;
 /// Bytes of a window that one node writes.
 const PART: usize = 4096;
-/// Bytes behind all parts that nobody writes: what is put from memory.
+/// Bytes behind all parts that nobody writes: what is put from memory, and what is got.
 const SOURCE: usize = 8192;
-/// Longest put from memory: three packets.
+/// Bytes behind that: what a round gets, each command to its own place, since queue pairs go their own ways.
+const LANDING: usize = 1 << 18;
+/// Longest put from memory, and longest get: three packets.
 const LONGEST: usize = 2500;
 /// Bytes of a packet.
 const MTU: usize = 1024;
@@ -55,6 +57,8 @@ struct Seen {
     packets: Vec<u32>,
     /// Its window.
     window: Vec<u8>,
+    /// What it got, and what it should have.
+    got: [Vec<u8>; 2],
     /// Commands that failed.
     failed: u32,
     completed: u32,
@@ -62,7 +66,14 @@ struct Seen {
     cycle: u64,
 }
 
-/// `rounds` rounds of puts of every node to all, half of them from memory: the parts of all windows are compared after each.
+/// What a node has for others to get.
+fn source_of(seed: u64, node: usize) -> Vec<u8> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(2_000 + node as u64);
+    (0..SOURCE).map(|_| random.gen()).collect()
+}
+
+/// `rounds` rounds of puts of every node to all, half of them from memory, and gets: the parts of all windows are compared after each.
 fn soak(rounds: u32) {
     let seed = test_seed();
     let began = Instant::now();
@@ -71,21 +82,34 @@ fn soak(rounds: u32) {
     let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
     let options =
         ClusterOptions { nodes: NODES, link, memory, seed, threads: 2, ..ClusterOptions::default() };
-    let (parts, bytes) = (NODES * PART, NODES * PART + SOURCE);
+    let (parts, bytes) = (NODES * PART, NODES * PART + SOURCE + LANDING);
     let result = cluster::run(library(), &options, |node| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1_000 + node.number as u64);
         let window = node.host.rmalloc("the window", bytes)?;
-        let source: Vec<u8> = (0..SOURCE).map(|_| random.gen()).collect();
-        node.host.device_mut().write_memory(window + parts as u32, &source)?;
+        let sources: Vec<Vec<u8>> = (0..NODES).map(|other| source_of(seed, other)).collect();
+        let source = &sources[node.number];
+        node.host.device_mut().write_memory(window + parts as u32, source)?;
+        let landing = window + (parts + SOURCE) as u32;
         node.connect_mesh(window, bytes as u32)?;
         let mut poster = Poster { posted: 0, stage: [0; 16] };
         let mut wrote = vec![vec![0; PART]; NODES];
         let mut packets = vec![0; NODES];
         let mut quiet = Vec::new();
         for round in 0..rounds {
+            let mut got = vec![];
             for _ in 0..ROUND {
                 let to = random.gen_range(0..NODES);
+                if random.gen_bool(0.25) && got.len() + LONGEST <= LANDING {
+                    let length = random.gen_range(1..=LONGEST);
+                    let from = random.gen_range(0..=SOURCE - length);
+                    let command =
+                        get(window + (parts + from) as u32, landing + got.len() as u32, length as u32);
+                    got.extend_from_slice(&sources[to][from..from + length]);
+                    packets[node.number] += length.div_ceil(MTU) as u32;
+                    poster.post(node, to as u32, &command)?;
+                    continue;
+                }
                 // The bytes, and where they stand in memory
                 let (bytes, from) = if random.gen() {
                     let bytes: Vec<u8> = (0..random.gen_range(1..=16)).map(|_| random.gen()).collect();
@@ -108,19 +132,21 @@ fn soak(rounds: u32) {
             cluster::wait_completed(node, poster.posted)?;
             node.meet()?;
             let memory = node.read_clean(window, parts)?;
+            let came = node.read_clean(landing, got.len())?;
             node.meet()?;
             if node.number == 0 && rounds > 1 {
                 println!("round {} of {rounds}, cycle {}", round + 1, node.host.device_mut().cycle());
             }
-            quiet.push((wrote.clone(), packets.clone(), memory));
+            quiet.push((wrote.clone(), packets.clone(), memory, [came, got]));
         }
         // Nothing completes a second time later.
         node.run(20_000)?;
-        let seen = |(wrote, packets, window), node: &mut Node| {
+        let seen = |(wrote, packets, window, got), node: &mut Node| {
             Ok::<_, CosimError>(Seen {
                 wrote,
                 packets,
                 window,
+                got,
                 failed: node.host.read("NET_ERROR")? >> 16,
                 completed: node.host.read("NET_COMPLETED")?,
                 frames_in: node.host.network_counter(counter::FRAMES_IN)?,
@@ -132,6 +158,7 @@ fn soak(rounds: u32) {
     let result = result.unwrap();
     for (number, node) in result.nodes.iter().enumerate() {
         for (round, seen) in node.iter().enumerate() {
+            assert!(seen.got[0] == seen.got[1], "round {round}: what node {number} got");
             for (from, other) in result.nodes.iter().enumerate() {
                 let part = &seen.window[from * PART..(from + 1) * PART];
                 assert!(
@@ -145,7 +172,7 @@ fn soak(rounds: u32) {
         let packets: u32 = result.nodes.iter().map(|other| other.last().unwrap().packets[number]).sum();
         assert_eq!(last.frames_in, packets, "node {number}: each packet is written once");
     }
-    let puts = NODES as u32 * rounds * ROUND;
+    let commands = NODES as u32 * rounds * ROUND;
     let sum = |what: fn(&PortCounts) -> u64| result.ports.iter().map(what).sum::<u64>();
     let frames = sum(|port| port.sent);
     let faults = [
@@ -156,14 +183,14 @@ fn soak(rounds: u32) {
     ];
     let cycles = result.nodes[0].last().unwrap().cycle;
     println!(
-        "{puts} puts, {frames} frames; lost, duplicated, reordered, damaged: {faults:?}; {cycles} cycles, {:.0} s",
+        "{commands} commands, {frames} frames; lost, duplicated, reordered, damaged: {faults:?}; {cycles} cycles, {:.0} s",
         began.elapsed().as_secs_f64()
     );
     assert!(faults.iter().all(|count| *count > frames / 200), "{faults:?} of {frames}");
 }
 
 #[test]
-fn eight_nodes_put_to_all_over_bad_links() {
+fn eight_nodes_put_and_get_over_bad_links() {
     soak(1);
 }
 

@@ -20,6 +20,11 @@ const BLOCK: u32 = 1024;
 const RESULTS: u32 = 512;
 /// Variables that all rounds share, behind the blocks.
 const SHARED: u32 = BLOCKS + ROUNDS * BLOCK;
+/// What puts of many bytes are from and to: `HEAP_BLOCK` bytes a round, zero at first.
+pub const HEAP: u32 = 0x14_0000;
+pub const HEAP_BLOCK: u32 = 8192;
+/// Bytes of the packets of a put.
+const MTU: u32 = 256;
 /// Most nops of a delay.
 const MOST: u32 = 63;
 /// Cycles that a test may take.
@@ -44,7 +49,7 @@ pub type Results = Vec<[u32; 2]>;
 /// How often the roles had which results.
 pub type Counts = BTreeMap<Results, u32>;
 
-/// The array: four harts with data caches, one core with one lane; with a network interface, so that a `fence` of the lane
+/// The array: four harts with data caches, one core with one lane; with a network interface that is its own peer, so that a `fence` of the lane
 /// drops its data cache only if it must.
 pub fn config() -> Config {
     Config {
@@ -182,6 +187,7 @@ pub fn try_to_play_on(
     host.load_kernel(&KernelImage::from(&kernel)).unwrap();
     host.configure(&ArraySetup { ring_slots_log2: 5, slot_bytes_log2: 8, ..ArraySetup::default() }).unwrap();
     host.enable_spawner(4, 0).unwrap();
+    host.connect_to_itself(2, BLOCKS, HEAP + ROUNDS * HEAP_BLOCK - BLOCKS, MTU).unwrap();
     let (mut harts, mut jobs) = (0, 0);
     for (index, (who, ..)) in roles.iter().enumerate() {
         match who {
@@ -206,6 +212,7 @@ pub fn try_to_play_on(
     }
     assert_eq!(host.read("FAULTS").unwrap(), 0, "a lane faulted: {roles:?}");
     assert_eq!(host.read("CP_STATUS").unwrap() >> 16 & 0xff, 0, "a hart is locked up: {roles:?}");
+    assert_eq!(host.read("NET_ERROR").unwrap(), 0, "a command failed: {roles:?}");
     host.clean_caches().unwrap();
     let mut word = |address: u32| {
         let mut bytes = [0; 4];

@@ -1,4 +1,5 @@
 //! The network interface in the array: what a kernel of one node puts stands in the memory of another.
 
+mod gets;
 mod nodes;
 mod puts;

@@ -30,9 +30,9 @@ pub const WINDOW_BYTES: u32 = 0x1_4000;
 pub const FIRST: [u32; 2] = [0xff_fffd, 0x00_1000];
 /// Type of service of the frames.
 pub const TYPE_OF_SERVICE: u8 = 0x20;
-/// Key of region 1: peers may write the window.
+/// Key of region 1: peers may use the window.
 pub const KEY: u32 = 0x1234_5601;
-/// Region 2: commands may read the window and what is behind it.
+/// Region 2: commands may read and write the window.
 pub const SOURCE: PostOptions = PostOptions { region: 2, domain: DOMAIN };
 /// The protection domain of all.
 pub const DOMAIN: u32 = 5;
@@ -41,7 +41,7 @@ pub const DOMAIN: u32 = 5;
 fn config() -> Config {
     let default = Config::preset("default").unwrap();
     let caches = Config { l2_banks: 2, l2_bank_lines: 16, l1_lines: 16, ..default };
-    Config { cores: 1, lanes: 4, warps: 4, network: true, ..caches }
+    Config { cores: 1, lanes: 4, warps: 4, atomics: true, network: true, ..caches }
 }
 
 fn library() -> &'static ModelLibrary {
@@ -110,12 +110,12 @@ impl Nodes {
             let window = Region {
                 address: windows[node],
                 bytes: WINDOW_BYTES,
-                rights: right::REMOTE_WRITE,
+                rights: right::REMOTE_WRITE | right::REMOTE_READ | right::REMOTE_ATOMIC,
                 key: KEY,
                 domain: DOMAIN,
             };
             host.set_region(1, &window).unwrap();
-            let source = Region { rights: right::LOCAL_READ, key: 2, ..window };
+            let source = Region { rights: right::LOCAL_READ | right::LOCAL_WRITE, key: 2, ..window };
             host.set_region(2, &source).unwrap();
         }
         let rng = ChaCha8Rng::seed_from_u64(seed);
@@ -148,6 +148,7 @@ impl Nodes {
                 expect: first[peer],
                 mtu: self.mtu,
                 domain: DOMAIN,
+                ..QueuePair::default()
             };
             host.connect_queue_pair(PAIR[node], &pair).unwrap();
         }

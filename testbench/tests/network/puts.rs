@@ -19,7 +19,7 @@ use verilator_sys::Model;
 
 use super::nodes::*;
 
-const KERNEL: &str = include_str!("kernels/put.S");
+pub const KERNEL: &str = include_str!("kernels/put.S");
 /// Entries of a ring.
 const ENTRIES: u32 = 64;
 const PUT_INLINE: u32 = 1 | 1 << 10;
@@ -63,7 +63,7 @@ fn puts_of_a_kernel(nodes: &mut Nodes, count: u32, rng: &mut ChaCha8Rng) -> Vec<
 }
 
 /// Posts a command on node 0 when there is room.
-fn post(nodes: &mut Nodes, command: &[u32; 16]) {
+pub fn post(nodes: &mut Nodes, command: &[u32; 16]) {
     for _ in 0..1_000 {
         if nodes.hosts[0].post(PAIR[0], command, SOURCE).unwrap() {
             return;
@@ -74,7 +74,7 @@ fn post(nodes: &mut Nodes, command: &[u32; 16]) {
 }
 
 /// Waits until node 0 has completed `count` commands.
-fn wait(nodes: &mut Nodes, count: u32) {
+pub fn wait(nodes: &mut Nodes, count: u32) {
     for _ in 0..400 {
         nodes.run(500);
         if nodes.hosts[0].read("NET_COMPLETED").unwrap() == count {
@@ -233,7 +233,7 @@ fn a_kernel_puts_into_the_memory_of_another_node() {
 }
 
 /// scapy and tshark, which do not know our sources, take every field and the ICRC of the frames for right.
-fn judge(sent: &[SentFrame]) {
+pub fn judge(sent: &[SentFrame]) {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("puts.pcap");
     let frames: Vec<Frame> = sent

@@ -86,8 +86,8 @@ pub struct RegisterFile {
     pub debug: Optional<debug::DebugControl>,
     /// Between host and command processor, and events of the array for both.
     pub host_link: Optional<host_link::HostLink>,
-    /// To and from the network interface.
-    pub network: Optional<network::NetControl>,
+    /// To and from the network interface, and the L2 about it.
+    pub network: Optional<network::NetworkControl>,
 }
 
 impl RegisterFile {

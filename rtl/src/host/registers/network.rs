@@ -2,8 +2,8 @@
 
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
-use crate::net::{code, NetIdentity, QUEUE_PAIRS, REGIONS};
-use crate::ports::{RegisterAnswer, RegisterRequest};
+use crate::net::{code, counter, NetIdentity, QUEUE_PAIRS, REGIONS};
+use crate::ports::{LineLock, RegisterAnswer, RegisterRequest};
 use crate::prelude::*;
 
 /// An access to a word of a table: that of queue pairs, or that of regions. It stands until it is done.
@@ -64,32 +64,57 @@ pub struct NetControl {
     pub post_domain: Signal<In, Bits<4>>,
     /// Its sixteen words, word 0 in bits 31:0.
     pub stage: Signal<In, Bits<512>>,
+    /// Commands are taken.
+    pub ready: Signal<Out, Bit>,
     /// There is no room for a command.
     pub post_refused: Signal<Out, Bit>,
     /// A command is complete, for one cycle.
     pub completed: Signal<Out, Bit>,
     /// How, as in docs/network.md.
     pub code: Signal<Out, Bits<8>>,
+    /// It has a result.
+    pub has_result: Signal<Out, Bit>,
+    /// That.
+    pub result: Signal<Out, Bits<64>>,
     /// The counter that is shown, as in [`counter`](crate::net::counter).
     pub counter_select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
     pub counter: Signal<Out, Bits<32>>,
 }
 
-/// The registers of [`NetControl`].
+/// What the registers exchange with the network interface, and with the L2 about it.
+#[derive(Ports)]
+pub struct NetworkControl {
+    /// To and from the network interface.
+    pub interface: NetControl,
+    /// To and from the L2: where the command rings are, and how their lines fare.
+    pub lock: LineLock,
+    /// From the L2: lines that the network interface read and the L2 had, modulo 2^32.
+    pub read_hits: Signal<Out, Bits<32>>,
+    /// Those that came from memory, modulo 2^32.
+    pub read_misses: Signal<Out, Bits<32>>,
+    /// Lines that the command processor read and the L2 had, modulo 2^32; 0 without one, as the next.
+    pub command_read_hits: Signal<Out, Bits<32>>,
+    /// Those that came from memory, modulo 2^32.
+    pub command_read_misses: Signal<Out, Bits<32>>,
+}
+
+/// The registers of [`NetworkControl`].
 #[register_block(NetDecoder, part = Network)]
 pub struct NetAccess {
-    /// Bit 0: frames are taken. While it is 0 frames that come are dropped, and nothing is counted of them.
+    /// Bit 0: frames are taken. While it is 0 frames that come are dropped, and nothing is counted of them. Bit 1: while bit 0 is 1 too and NET_AREA
+    /// is one that can be, the L2 keeps lines of command rings that a kernel wrote until they are read.
     #[register("NET_CONTROL", 0x400)]
-    pub enable: ReadWrite<1>,
-    /// Sticky bits, which writing 1 clears. Bit 8: NET_POST found no room. Bit 9: a write of NET_DATA was refused, since the queue
+    #[fields(enable[0], lock[1])]
+    pub mode: ReadWrite<2>,
+    /// Bit 0: commands are taken, shortly after a reset. Sticky bits, which writing 1 clears: bit 8: NET_POST found no room; bit 9: a write of NET_DATA was refused, since the queue
     /// pair is not in RESET or there is no such word that is written.
     #[register("NET_STATUS", 0x404)]
     #[fields(clear_post[8], clear_change[9])]
-    #[state(no_room[8], change_refused[9])]
+    #[state(ready[0], no_room[8], change_refused[9])]
     pub status: Command<10>,
-    /// Bits 5:0: queue pairs; bits 10:6: regions.
-    #[register("NET_CAPS", 0x408, value = (REGIONS << 6 | QUEUE_PAIRS) as u32)]
+    /// Bits 5:0: queue pairs; bits 10:6: regions; bits 12:11: queue areas, as a power of two; bits 28:17: command rings of an area.
+    #[register("NET_CAPS", 0x408, value = capabilities(config))]
     pub caps: Fixed<32>,
     /// Bits 31:0 of our MAC, of which the first byte on the wire is the most significant of 48 bits. It may change while NET_CONTROL is 0 and no
     /// frame is being sent, as may the next three registers.
@@ -114,6 +139,14 @@ pub struct NetAccess {
     /// is up.
     #[register("NET_WINDOW", 0x424, reset = 32)]
     pub window: ReadWrite<6>,
+    /// Address of the first queue area, a multiple of the bytes of all of them.
+    #[register("NET_BASE", 0x428)]
+    #[fields(base[31:6])]
+    pub areas: ReadWrite<32>,
+    /// Bytes of a queue area as a power of two, 13 more than the power of its rings (NET_CAPS) at least; all areas have 2^32 at most. With another value no line is
+    /// locked.
+    #[register("NET_AREA", 0x42c)]
+    pub area_log2: ReadWrite<5>,
     /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 or 2, CLOSING, to 3, ERROR;
     /// from 3 to 0, if it has no command and the network interface no write to memory left. Bit 30: the last write was refused.
     #[register("QP_COMMAND", 0x438, access = Command)]
@@ -133,6 +166,12 @@ pub struct NetAccess {
     #[fields(clear_down[15:0])]
     #[state(down[15:0])]
     pub down_pairs: Command<16>,
+    /// Bits 31:0 of the result of the last command of NET_POST that had one: a GET into itself, or an atomic operation.
+    #[register("NET_VALUE_LOW", 0x44c)]
+    pub value_low: ReadOnly<32>,
+    /// Bits 63:32 of it.
+    #[register("NET_VALUE_HIGH", 0x450)]
+    pub value_high: ReadOnly<32>,
     /// Posts the command of NET_STAGE_0 to NET_STAGE_15 for the queue pair in bits 7:0, with the region of its local bytes in bits 11:8, as of the
     /// domain in bits 27:24. Without room bit 8 of NET_STATUS is set, and nothing
     /// is posted. While NET_CONTROL is 0 the command fails with code 0x88.
@@ -150,7 +189,7 @@ pub struct NetAccess {
     pub error: ReadOnly<32>,
     /// The counter that NET_COUNTER shows, as docs/network.md lists them.
     #[register("NET_COUNTER_SELECT", 0x478)]
-    pub counter_select: ReadWrite<5>,
+    pub counter_select: ReadWrite<6>,
     /// Value of the selected counter, modulo 2^32.
     #[register("NET_COUNTER", 0x47c)]
     pub counter: ReadOnly<32>,
@@ -218,7 +257,7 @@ pub struct NetRegisters {
     /// To the bus.
     pub answer: RegisterAnswer,
     /// To the network interface.
-    pub hardware: Flipped<NetControl>,
+    pub hardware: Flipped<NetworkControl>,
     #[init(<NetAccess as RegisterBlock>::unit(config))]
     decoder: NetDecoder,
     no_room: Register<Bit>,
@@ -232,9 +271,19 @@ pub struct NetRegisters {
     completed: Register<Bits<32>>,
     errors: Register<Bits<16>>,
     code: Register<Bits<8>>,
+    value: Register<Bits<64>>,
+    #[init(Constant::new((config.net_rings_log2() as u64 + 13).into()))]
+    smallest_area: Constant<Bits<5>>,
+    #[init(Constant::new((31.min(32 - config.net_areas_log2()) as u64).into()))]
+    largest_area: Constant<Bits<5>>,
 }
 
-impl RegisterBlock for NetControl {
+/// Value of the NET_CAPS register.
+fn capabilities(config: &Config) -> u32 {
+    (QUEUE_PAIRS | REGIONS << 6 | config.net_areas_log2() << 11 | 1 << (config.net_rings_log2() + 17)) as u32
+}
+
+impl RegisterBlock for NetworkControl {
     type Unit = NetRegisters;
     const PART: Part = NetAccess::PART;
     const REGISTERS: &'static [RegisterSpec] = NetAccess::REGISTERS;
@@ -251,11 +300,11 @@ impl Logic for NetRegisters {
         self.answer.value.next = self.decoder.answer.value.val();
         let written = self.request.data.val() & self.request.mask.val();
 
-        self.hardware.enable.next = self.decoder.hardware.enable.val();
-        self.hardware.identity.next.mac = bit_cast::<48, 32>(self.decoder.hardware.mac_low.val())
+        self.hardware.interface.enable.next = self.decoder.hardware.enable.val();
+        self.hardware.interface.identity.next.mac = bit_cast::<48, 32>(self.decoder.hardware.mac_low.val())
             | (bit_cast::<48, 16>(self.decoder.hardware.mac_high.val()) << 32);
-        self.hardware.identity.next.ip = self.decoder.hardware.ip.val();
-        self.hardware.identity.next.type_of_service = self.decoder.hardware.type_of_service.val();
+        self.hardware.interface.identity.next.ip = self.decoder.hardware.ip.val();
+        self.hardware.interface.identity.next.type_of_service = self.decoder.hardware.type_of_service.val();
 
         // The table: NET_INDEX reads at once the word that it names.
         let names = self.decoder.hardware.select.val();
@@ -273,19 +322,19 @@ impl Logic for NetRegisters {
         let is_pair = is_row && of_pairs;
         let is_written = is_region || (is_pair && (column < bits::<4>(12)));
         let is_there = is_region || is_pair;
-        self.hardware.regions.read.next = names && of_regions;
-        self.hardware.regions.write.next = writes && is_region;
-        self.hardware.regions.pair.next = wanted.get_bits::<4>(8);
-        self.hardware.regions.word.next = column;
-        self.hardware.regions.value.next =
-            written | (self.hardware.regions.answer.val() & !self.request.mask.val());
-        self.hardware.table.read.next = names && of_pairs;
-        self.hardware.table.write.next = writes && is_pair && (column < bits::<4>(12));
-        self.hardware.table.pair.next = wanted.get_bits::<4>(8);
-        self.hardware.table.word.next = column;
-        self.hardware.table.value.next =
-            written | (self.hardware.table.answer.val() & !self.request.mask.val());
-        let waits = self.hardware.table.waits.val() || self.hardware.regions.waits.val();
+        self.hardware.interface.regions.read.next = names && of_regions;
+        self.hardware.interface.regions.write.next = writes && is_region;
+        self.hardware.interface.regions.pair.next = wanted.get_bits::<4>(8);
+        self.hardware.interface.regions.word.next = column;
+        self.hardware.interface.regions.value.next =
+            written | (self.hardware.interface.regions.answer.val() & !self.request.mask.val());
+        self.hardware.interface.table.read.next = names && of_pairs;
+        self.hardware.interface.table.write.next = writes && is_pair && (column < bits::<4>(12));
+        self.hardware.interface.table.pair.next = wanted.get_bits::<4>(8);
+        self.hardware.interface.table.word.next = column;
+        self.hardware.interface.table.value.next =
+            written | (self.hardware.interface.table.answer.val() & !self.request.mask.val());
+        let waits = self.hardware.interface.table.waits.val() || self.hardware.interface.regions.waits.val();
         self.answer.delay.next = waits && (names || writes);
         if names {
             self.index.d.next = wanted;
@@ -294,20 +343,20 @@ impl Logic for NetRegisters {
         self.decoder.hardware.index.next = self.index.q.val();
         self.decoder.hardware.data.next = bits::<32>(0);
         if self.there.q.val() {
-            self.decoder.hardware.data.next = self.hardware.table.answer.val();
+            self.decoder.hardware.data.next = self.hardware.interface.table.answer.val();
             if self.index.q.val().get_bit(28) {
-                self.decoder.hardware.data.next = self.hardware.regions.answer.val();
+                self.decoder.hardware.data.next = self.hardware.interface.regions.answer.val();
             }
         }
 
         // States
         let commands = self.decoder.hardware.state.val();
         let possible = !written.get_bits::<4>(4).any();
-        self.hardware.set_state.next = commands && possible;
-        self.hardware.state_pair.next = written.get_bits::<4>(0);
-        self.hardware.new_state.next = written.get_bits::<4>(8);
+        self.hardware.interface.set_state.next = commands && possible;
+        self.hardware.interface.state_pair.next = written.get_bits::<4>(0);
+        self.hardware.interface.new_state.next = written.get_bits::<4>(8);
         if commands {
-            self.state_refused.d.next = !possible || self.hardware.state_refused.val();
+            self.state_refused.d.next = !possible || self.hardware.interface.state_refused.val();
         }
         self.decoder.hardware.state_refused.next = self.state_refused.q.val();
 
@@ -315,10 +364,10 @@ impl Logic for NetRegisters {
         let posts = self.decoder.hardware.post.val();
         // Without such a queue pair, or before frames are taken, it fails at once.
         let nowhere = written.get_bits::<4>(4).any() || !self.decoder.hardware.enable.val();
-        self.hardware.post.next = posts && !nowhere;
-        self.hardware.post_pair.next = written.get_bits::<4>(0);
-        self.hardware.post_region.next = written.get_bits::<4>(8);
-        self.hardware.post_domain.next = written.get_bits::<4>(24);
+        self.hardware.interface.post.next = posts && !nowhere;
+        self.hardware.interface.post_pair.next = written.get_bits::<4>(0);
+        self.hardware.interface.post_region.next = written.get_bits::<4>(8);
+        self.hardware.interface.post_domain.next = written.get_bits::<4>(24);
         let mut staged = bit_cast::<512, 32>(self.decoder.hardware.stage_0.val());
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_1.val()) << 32);
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_2.val()) << 64);
@@ -335,15 +384,15 @@ impl Logic for NetRegisters {
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_13.val()) << 416);
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_14.val()) << 448);
         staged = staged | (bit_cast::<512, 32>(self.decoder.hardware.stage_15.val()) << 480);
-        self.hardware.stage.next = staged;
-        let turned_away = posts && !nowhere && self.hardware.post_refused.val();
+        self.hardware.interface.stage.next = staged;
+        let turned_away = posts && !nowhere && self.hardware.interface.post_refused.val();
         if posts && !turned_away {
             self.posted.d.next = self.posted.q.val() + bits::<32>(1);
         }
         // Two may fail in one cycle.
         let ends_here = posts && nowhere;
-        let ends_there = self.hardware.completed.val();
-        let fails_there = ends_there && (self.hardware.code.val() != bits::<8>(code::DONE));
+        let ends_there = self.hardware.interface.completed.val();
+        let fails_there = ends_there && (self.hardware.interface.code.val() != bits::<8>(code::DONE));
         let ended =
             bits::<32>(0).replace_bit(0, ends_there != ends_here).replace_bit(1, ends_there && ends_here);
         let failed =
@@ -351,24 +400,29 @@ impl Logic for NetRegisters {
         self.completed.d.next = self.completed.q.val() + ended;
         self.errors.d.next = self.errors.q.val() + failed;
         if fails_there {
-            self.code.d.next = self.hardware.code.val();
+            self.code.d.next = self.hardware.interface.code.val();
         }
         if ends_here {
             self.code.d.next = bits::<8>(code::DOWN);
         }
         self.decoder.hardware.done.next = self.completed.q.val();
+        if self.hardware.interface.has_result.val() {
+            self.value.d.next = self.hardware.interface.result.val();
+        }
+        self.decoder.hardware.value_low.next = self.value.q.val().get_bits::<32>(0);
+        self.decoder.hardware.value_high.next = self.value.q.val().get_bits::<32>(32);
         let still = self.downs.q.val() & !self.decoder.hardware.clear_down.val();
-        self.downs.d.next = still | self.hardware.downs.val();
+        self.downs.d.next = still | self.hardware.interface.downs.val();
         self.decoder.hardware.down.next = self.downs.q.val();
-        self.hardware.window.next = self.decoder.hardware.window.val();
+        self.hardware.interface.window.next = self.decoder.hardware.window.val();
         if !self.decoder.hardware.window.val().any() {
-            self.hardware.window.next = bits::<6>(1);
+            self.hardware.interface.window.next = bits::<6>(1);
         }
         if self.decoder.hardware.window.val().get_bit(5) {
-            self.hardware.window.next = bits::<6>(32);
+            self.hardware.interface.window.next = bits::<6>(32);
         }
-        self.hardware.timeout.next = self.decoder.hardware.timeout.val();
-        self.hardware.retries.next = self.decoder.hardware.retries.val();
+        self.hardware.interface.timeout.next = self.decoder.hardware.timeout.val();
+        self.hardware.interface.retries.next = self.decoder.hardware.retries.val();
         self.decoder.hardware.posted.next = self.posted.q.val();
         self.decoder.hardware.errors.next = self.errors.q.val();
         self.decoder.hardware.code.next = self.code.q.val();
@@ -383,13 +437,45 @@ impl Logic for NetRegisters {
         if self.decoder.hardware.clear_change.val() {
             self.change_refused.d.next = false;
         }
-        if writes && (!is_written || self.hardware.table.refused.val()) {
+        if writes && (!is_written || self.hardware.interface.table.refused.val()) {
             self.change_refused.d.next = true;
         }
+        self.decoder.hardware.ready.next = self.hardware.interface.ready.val();
         self.decoder.hardware.no_room.next = self.no_room.q.val();
         self.decoder.hardware.change_refused.next = self.change_refused.q.val();
 
-        self.hardware.counter_select.next = self.decoder.hardware.counter_select.val();
-        self.decoder.hardware.counter.next = self.hardware.counter.val();
+        // Counters of the interface, below 32, and of the L2
+        let shown = self.decoder.hardware.counter_select.val();
+        self.hardware.interface.counter_select.next = shown.get_bits::<5>(0);
+        self.decoder.hardware.counter.next = self.hardware.interface.counter.val();
+        if shown.get_bit(5) {
+            self.decoder.hardware.counter.next = bits::<32>(0);
+        }
+        if shown == bits::<6>(counter::LOCKS_REFUSED) {
+            self.decoder.hardware.counter.next = self.hardware.lock.refused.val();
+        }
+        if shown == bits::<6>(counter::LOCKS_EXPIRED) {
+            self.decoder.hardware.counter.next = self.hardware.lock.expired.val();
+        }
+        if shown == bits::<6>(counter::READ_HITS) {
+            self.decoder.hardware.counter.next = self.hardware.read_hits.val();
+        }
+        if shown == bits::<6>(counter::READ_MISSES) {
+            self.decoder.hardware.counter.next = self.hardware.read_misses.val();
+        }
+        if shown == bits::<6>(counter::COMMAND_READ_HITS) {
+            self.decoder.hardware.counter.next = self.hardware.command_read_hits.val();
+        }
+        if shown == bits::<6>(counter::COMMAND_READ_MISSES) {
+            self.decoder.hardware.counter.next = self.hardware.command_read_misses.val();
+        }
+
+        // The line lock
+        let is_area = (self.decoder.hardware.area_log2.val() >= self.smallest_area.val())
+            && (self.decoder.hardware.area_log2.val() <= self.largest_area.val());
+        self.hardware.lock.enable.next =
+            self.decoder.hardware.enable.val() && self.decoder.hardware.lock.val() && is_area;
+        self.hardware.lock.base.next = self.decoder.hardware.base.val();
+        self.hardware.lock.area_log2.next = self.decoder.hardware.area_log2.val();
     }
 }

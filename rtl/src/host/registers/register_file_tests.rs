@@ -10,7 +10,15 @@ use rand::Rng;
 fn configuration(parts: bool) -> Config {
     let plain = Config { cores: 3, ..Config::preset("default").unwrap() };
     let spawn_slots = if parts { 16 } else { 0 };
-    Config { packet_ports: parts, command_threads: usize::from(parts), spawn_slots, network: parts, ..plain }
+    let atomics = parts;
+    Config {
+        packet_ports: parts,
+        command_threads: usize::from(parts),
+        spawn_slots,
+        atomics,
+        network: parts,
+        ..plain
+    }
 }
 
 /// The register file of an array that has every part.

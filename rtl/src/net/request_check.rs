@@ -1,6 +1,6 @@
-//! What a WRITE packet may do.
+//! What a request may do.
 
-use super::{CheckedFrame, ReceivePair, Region, RegionCheck};
+use super::{AtomicOperands, CheckedFrame, ReceivePair, Region, RegionCheck};
 use crate::prelude::*;
 
 /// A message of which packets came, and others are to come.
@@ -14,15 +14,16 @@ pub struct MessageRow {
     pub key: Bits<32>,
 }
 
-/// Judges a packet of an RDMA WRITE that is expected, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.7.4.1):
+/// Judges a packet of an RDMA WRITE that is expected, an RDMA READ or an atomic operation, in the same cycle (InfiniBand Architecture Specification, volume 1, 9.7.4.1):
 ///
 /// 1. `invalid`: its opcode does not follow that of the packet before, or its payload is not as long as it must be: the MTU but for the last packet, and
-///    in all what the first one said.
+///    in all what the first one said. A READ has no payload, and at most 2^22 responses; an atomic operation has none either, and an address that is a multiple of 8. One of these that is `repeated` may come at any time.
 /// 2. `forbidden`: its bytes, and those of the whole message with its first packet, do not lie in the region of its key, which must be valid, of the
-///    domain of the queue pair, and may be written by peers. A message without bytes needs none.
-/// 3. Else its payload goes to `address`; `after` is what is to come then, if it is not the `last` packet.
+///    domain of the queue pair, and may be written, read or atomically changed by peers. A message without bytes needs none.
+/// 3. Else the payload of a WRITE goes to `address`; `after` is what is to come then, if it is not the `last` packet. A READ is of `bytes` bytes from `address` on,
+///    in `packets` responses.
 #[derive(Clone, Debug, Default, LogicBlock)]
-pub struct WriteCheck {
+pub struct RequestCheck {
     /// The packet.
     pub frame: Signal<In, CheckedFrame>,
     /// Its queue pair.
@@ -31,12 +32,18 @@ pub struct WriteCheck {
     pub inside: Signal<In, Bit>,
     /// What is to come of that.
     pub message: Signal<In, MessageRow>,
+    /// It came before.
+    pub repeated: Signal<In, Bit>,
     /// Number of the region of its key.
     pub region_index: Signal<Out, Bits<4>>,
     /// The region.
     pub region: Signal<In, Region>,
     /// It is a WRITE.
     pub is_write: Signal<Out, Bit>,
+    /// It is a READ.
+    pub is_read: Signal<Out, Bit>,
+    /// It is an atomic operation.
+    pub is_atomic: Signal<Out, Bit>,
     /// It is the first packet of a message.
     pub is_first: Signal<Out, Bit>,
     /// It is the last packet of a message.
@@ -45,25 +52,36 @@ pub struct WriteCheck {
     pub invalid: Signal<Out, Bit>,
     /// It may not be.
     pub forbidden: Signal<Out, Bit>,
-    /// Where its payload goes.
+    /// Where its first byte is in memory.
     pub address: Signal<Out, Bits<32>>,
+    /// What an atomic operation does.
+    pub operands: Signal<Out, AtomicOperands>,
+    /// Bytes of a READ.
+    pub bytes: Signal<Out, Bits<32>>,
+    /// Packet sequence numbers that it takes: one, or those of its responses.
+    pub packets: Signal<Out, Bits<23>>,
     /// What is to come behind it.
     pub after: Signal<Out, MessageRow>,
     allow: RegionCheck,
 }
 
-impl Logic for WriteCheck {
+impl Logic for RequestCheck {
     #[hdl_gen]
     fn update(&mut self) {
         let packet = self.frame.val();
         let row = self.message.val();
         let only = packet.opcode == bits::<8>(0x0a);
-        let begins = (packet.opcode == bits::<8>(0x06)) || only;
+        let reads = packet.opcode == bits::<8>(0x0c);
+        let swaps = packet.opcode == bits::<8>(0x13);
+        let atomic = swaps || (packet.opcode == bits::<8>(0x14));
+        let begins = (packet.opcode == bits::<8>(0x06)) || only || reads || atomic;
         let ends = (packet.opcode == bits::<8>(0x08)) || only;
         let middle = packet.opcode == bits::<8>(0x07);
-        self.is_write.next = begins || ends || middle;
+        self.is_write.next = (begins || ends || middle) && !reads && !atomic;
+        self.is_read.next = reads;
         self.is_first.next = begins;
-        self.last.next = ends;
+        self.is_atomic.next = atomic;
+        self.last.next = ends || reads || atomic;
 
         // RETH: address, key, length. Addresses of memory have 32 bits.
         let mut place = row.address;
@@ -76,18 +94,43 @@ impl Logic for WriteCheck {
             key = packet.extension.get_bits::<32>(128);
             is_high = packet.extension.get_bits::<32>(192).any();
         }
+        // AtomicETH: address, key, what is added or put there, what is compared
+        if atomic {
+            left = bits::<32>(8);
+        }
+        self.operands.next.swap = swaps;
+        self.operands.next.operand = packet.extension.get_bits::<64>(64);
+        self.operands.next.compare = packet.extension.get_bits::<64>(0);
         let most = bits::<32>(1) << self.pair.val().mtu;
         let size = bit_cast::<32, 13>(packet.bytes);
+        let whole = bit_cast::<33, 32>(left) + bit_cast::<33, 32>(most - bits::<32>(1));
+        let mut count = whole >> self.pair.val().mtu;
+        if !left.any() || !reads {
+            count = bits::<33>(1);
+        }
         let mut is_whole = (size == most) && (left > most);
         if ends {
             is_whole = (size == left) && (size <= most) && (size.any() || only);
         }
-        self.invalid.next = (begins == self.inside.val()) || !is_whole;
+        if reads {
+            is_whole = !size.any() && (count <= bits::<33>(1 << 22));
+        }
+        if atomic {
+            is_whole = !size.any() && !place.get_bits::<3>(0).any();
+        }
+        let follows = (begins != self.inside.val()) || self.repeated.val();
+        self.invalid.next = !follows || !is_whole;
 
         self.region_index.next = key.get_bits::<4>(0);
         self.allow.region.next = self.region.val();
         self.allow.domain.next = self.pair.val().domain;
         self.allow.rights.next = bits::<5>(1);
+        if reads {
+            self.allow.rights.next = bits::<5>(2);
+        }
+        if atomic {
+            self.allow.rights.next = bits::<5>(4);
+        }
         self.allow.address.next = place;
         self.allow.bytes.next = size;
         if begins {
@@ -96,6 +139,8 @@ impl Logic for WriteCheck {
         let is_allowed = self.allow.allowed.val() && (self.region.val().key == key) && !is_high;
         self.forbidden.next = !is_allowed && left.any();
         self.address.next = place;
+        self.bytes.next = left;
+        self.packets.next = count.get_bits::<23>(0);
         self.after.next.address = place + size;
         self.after.next.left = left - size;
         self.after.next.key = key;
@@ -114,18 +159,25 @@ mod tests {
     /// Packets of all kinds, near every edge of their region and message, against the specification.
     #[test]
     fn packets_near_every_edge() {
-        let mut rng = random("write_check");
-        let mut uut = WriteCheck::default();
+        let mut rng = random("request_check");
+        let mut uut = RequestCheck::default();
         let mut counts = [0; 3];
         for _ in 0..40_000 {
-            let opcode = [0x06, 0x07, 0x08, 0x0a][rng.gen_range(0..4)];
-            let (begins, ends) = ([0x06, 0x0a].contains(&opcode), [0x08, 0x0a].contains(&opcode));
+            let opcode = [0x06, 0x07, 0x08, 0x0a, 0x0c, 0x13, 0x14][rng.gen_range(0..7)];
+            let (reads, atomic) = (opcode == 0x0c, opcode > 0x10);
+            let begins = [0x06, 0x0a, 0x0c, 0x13, 0x14].contains(&opcode);
+            let ends = [0x08, 0x0a, 0x0c, 0x13, 0x14].contains(&opcode);
+            let repeated = rng.gen_bool(0.1);
             let inside = if rng.gen_bool(0.8) { !begins } else { begins };
             let near = |rng: &mut rand_chacha::ChaCha8Rng, values: &[u32]| {
                 let value: u32 = values[rng.gen_range(0..values.len())];
                 value.wrapping_add([0, 0, 0, 1, u32::MAX][rng.gen_range(0..5)])
             };
-            let size = near(&mut rng, &[0, 8, MTU, MTU, MTU, 1_024]) & 0x1fff;
+            let size = if (reads || atomic) && rng.gen_bool(0.9) {
+                0
+            } else {
+                near(&mut rng, &[0, 8, MTU, MTU, MTU, 1_024]) & 0x1fff
+            };
             let left = match rng.gen_range(0..3) {
                 0 => size,
                 1 => size.wrapping_add(near(&mut rng, &[1, MTU, 1_000])),
@@ -133,6 +185,7 @@ mod tests {
             };
             let (base, bytes) =
                 (near(&mut rng, &[0x4000, 0xffff_f000, 0]), near(&mut rng, &[0x1000, 0x800, 600]));
+            let left = if atomic { 8 } else { left };
             let address = match rng.gen_range(0..4) {
                 0 => base,
                 1 => base.wrapping_add(bytes).wrapping_sub(left),
@@ -142,6 +195,12 @@ mod tests {
             let high = rng.gen_bool(0.05);
             let key = if rng.gen_bool(0.9) { KEY } else { KEY ^ 1 << rng.gen_range(0..32) };
             let (valid, right, domain) = (rng.gen_bool(0.95), rng.gen_bool(0.95), rng.gen_bool(0.95));
+            let compare = rng.gen::<u64>();
+            let needed_right = match opcode {
+                0x0c => 2,
+                0x13 | 0x14 => 4,
+                _ => 1u64,
+            };
             let row = [address, left, key].map(|value| if begins { rng.gen() } else { value });
             uut.frame.next = CheckedFrame {
                 opcode: opcode.into(),
@@ -150,7 +209,8 @@ mod tests {
                     true => {
                         bits::<224>(u64::from(address) | u64::from(high) << 32) << 160
                             | bits::<224>(key.into()) << 128
-                            | bits::<224>(left.into()) << 96
+                            | bits::<224>(if atomic { rng.gen::<u32>() } else { left }.into()) << 96
+                            | bits::<224>(compare)
                     }
                     false => bits::<224>(rng.gen()) << 100,
                 },
@@ -158,6 +218,7 @@ mod tests {
             };
             uut.pair.next = ReceivePair { domain: 2.into(), mtu: 8.into(), ..ReceivePair::default() };
             uut.inside.next = inside;
+            uut.repeated.next = repeated;
             uut.message.next = MessageRow {
                 address: u64::from(row[0]).into(),
                 left: u64::from(row[1]).into(),
@@ -166,20 +227,24 @@ mod tests {
             uut.region.next = Region {
                 valid,
                 domain: (if domain { 2 } else { 3 }).into(),
-                rights: (if right { 1 } else { 0x1e }).into(),
+                rights: (if right { needed_right } else { 0x1f & !needed_right }).into(),
                 address: u64::from(base).into(),
                 bytes: u64::from(bytes).into(),
                 key: u64::from(KEY).into(),
             };
             settle(&mut uut);
-            assert!(uut.is_write.val());
+            assert_eq!((uut.is_write.val(), uut.is_read.val()), (!reads && !atomic, reads));
+            assert_eq!(uut.is_atomic.val(), atomic);
             assert_eq!((uut.is_first.val(), uut.last.val()), (begins, ends));
             assert_eq!(uut.region_index.val().to_u64(), u64::from(key & 15));
 
-            let follows = begins != inside;
+            let follows = begins != inside || repeated;
+            let packets = if reads { left.div_ceil(MTU).max(1) } else { 1 };
             let is_whole = match opcode {
                 0x06 | 0x07 => size == MTU && left > MTU,
                 0x08 => size == left && (1..=MTU).contains(&size),
+                0x0c => size == 0 && packets <= 1 << 22,
+                0x13 | 0x14 => size == 0 && address % 8 == 0,
                 _ => size == left && size <= MTU,
             };
             let needed = u64::from(if begins { left } else { size });
@@ -201,6 +266,14 @@ mod tests {
             if got == 2 {
                 let after = uut.after.val();
                 assert_eq!(uut.address.val().to_u64() as u32, address);
+                assert_eq!(uut.packets.val().to_u64(), u64::from(packets));
+                assert_eq!(uut.bytes.val().to_u64() as u32, left);
+                if atomic {
+                    let operands = uut.operands.val();
+                    assert_eq!((operands.swap, operands.compare.to_u64()), (opcode == 0x13, compare));
+                    let operand = uut.frame.val().extension.get_bits::<64>(64);
+                    assert_eq!(operands.operand, operand);
+                }
                 assert_eq!(after.left.to_u64() as u32, left - size);
                 assert_eq!(after.address.to_u64() as u32, address.wrapping_add(size));
                 assert_eq!(after.key.to_u64() as u32, key);

@@ -1,0 +1,351 @@
+//! Atomic operations of peers.
+
+use super::ReadJob;
+use crate::prelude::*;
+
+/// What an atomic operation of a peer does to its 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct AtomicOperands {
+    /// It replaces them if they are `compare`; else it adds to them.
+    pub swap: Bit,
+    /// What is put there, or added.
+    pub operand: Bits<64>,
+    /// See `swap`.
+    pub compare: Bits<64>,
+}
+
+/// The result of an atomic operation, as it is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct AtomicReply {
+    /// Its packet sequence number.
+    pub sequence: Bits<24>,
+    /// What was there before.
+    pub value: Bits<64>,
+}
+
+/// Performs atomic operations of peers at the L2, each once, and gives their results to [`Responder`](super::Responder) (InfiniBand Architecture Specification, volume 1,
+/// 9.4.5 and 9.7.5.1.3). READs pass in the same cycle.
+///
+/// 1. An operation stands at `job` with `operands` until `job_ready`; its address is a multiple of 8. It is written with a tag that has bit 5 set, which the L2 takes
+///    for an atomic operation ([`L2Atomics`](crate::l2::L2Atomics)); the answer gives what was there. Then it goes on as a job with its result.
+/// 2. Results are kept, 32 of each queue pair by the lower bits of their packet sequence number: as many as packets can be under way. An operation that came before
+///    (`back`) is not performed: it gets the result that is kept, or is not served.
+/// 3. `failed` is high for one cycle instead of `job_ready` if memory could not be read.
+/// 4. An operation whose `job_valid` is withdrawn, as its queue pair went down, is performed to its end, and its result is dropped.
+/// 5. `opens`: nothing is kept of a queue pair that goes up.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct RemoteAtomics {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A READ or an atomic operation is here.
+    pub job_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub job_ready: Signal<Out, Bit>,
+    /// It.
+    pub job: Signal<In, ReadJob>,
+    /// What an atomic operation does.
+    pub operands: Signal<In, AtomicOperands>,
+    /// It could not be performed.
+    pub failed: Signal<Out, Bit>,
+    /// A queue pair goes up.
+    pub opens: Signal<In, Bit>,
+    /// Which one.
+    pub opens_pair: Signal<In, Bits<4>>,
+    /// A job goes on.
+    pub next_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub next_ready: Signal<In, Bit>,
+    /// It.
+    pub next_job: Signal<Out, ReadJob>,
+    /// To memory: an operation is offered.
+    pub write_valid: Signal<Out, Bit>,
+    /// It is accepted at this edge.
+    pub write_ready: Signal<In, Bit>,
+    /// Its line.
+    pub write_line: Signal<Out, Bits<26>>,
+    /// Its operands, as the L2 takes them.
+    pub write_data: Signal<Out, Bits<512>>,
+    /// Its bytes.
+    pub write_strobe: Signal<Out, Bits<64>>,
+    /// It is performed.
+    pub written: Signal<In, Bit>,
+    /// What was there.
+    pub value: Signal<In, Bits<64>>,
+    /// It was not: its line could not be read.
+    pub error: Signal<In, Bit>,
+    /// No operation is at memory.
+    pub idle: Signal<Out, Bit>,
+    /// Its steps: 0 none, 1 is offered to memory, 2 is at memory, 3 has its result.
+    step: Register<Bits<2>>,
+    what: Register<ReadJob>,
+    how: Register<AtomicOperands>,
+    result: Register<Bits<64>>,
+    /// It is served.
+    serves: Register<Bit>,
+    /// Its job is gone.
+    withdrawn: Register<Bit>,
+    replies: RamSync<AtomicReply, 9>,
+    /// Results that are kept of each queue pair.
+    kept: RamAsync<Bits<32>, 4>,
+    /// Queue pairs of which none was kept since they went up.
+    fresh: Register<Bits<16>>,
+}
+
+impl Logic for RemoteAtomics {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let comes = self.job.val();
+        let is_atomic = self.job_valid.val() && comes.atomic;
+        let at_rest = !self.step.q.val().any();
+        let is_offered = self.step.q.val() == bits::<2>(1);
+        let is_out = self.step.q.val() == bits::<2>(2);
+        let has_result = self.step.q.val() == bits::<2>(3);
+        let work = self.what.q.val();
+        let gone = self.withdrawn.q.val() || !self.job_valid.val();
+
+        // One begins: what is kept of an older one is read.
+        let begins = at_rest && is_atomic;
+        let place = (bit_cast::<9, 4>(comes.pair) << 5) | bit_cast::<9, 5>(comes.sequence.get_bits::<5>(0));
+        self.replies.read_enable.next = begins;
+        self.replies.read_address.next = place;
+        if begins {
+            self.what.d.next = comes;
+            self.how.d.next = self.operands.val();
+            self.withdrawn.d.next = false;
+            self.step.d.next = bits::<2>(1);
+        } else if !self.job_valid.val() {
+            self.withdrawn.d.next = true;
+        }
+        let found = self.replies.read_data.val();
+        let its_place = (bit_cast::<9, 4>(work.pair) << 5) | bit_cast::<9, 5>(work.sequence.get_bits::<5>(0));
+        self.kept.read_address.next = work.pair;
+        let mut mask = self.kept.read_data.val();
+        if self.fresh.q.val().get_bit(work.pair.index()) {
+            mask = bits::<32>(0);
+        }
+        let is_kept =
+            mask.get_bit(work.sequence.get_bits::<5>(0).index()) && (found.sequence == work.sequence);
+        let performs = is_offered && !work.back;
+        if is_offered && work.back {
+            self.result.d.next = found.value;
+            self.serves.d.next = is_kept && work.serve;
+            self.step.d.next = bits::<2>(3);
+        }
+
+        // At memory
+        self.write_valid.next = performs;
+        self.write_line.next = work.address.get_bits::<26>(6);
+        let doing = self.how.q.val();
+        let mut number = bits::<5>(0);
+        if doing.swap {
+            number = bits::<5>(5);
+        }
+        self.write_data.next = bit_cast::<512, 32>(doing.operand.get_bits::<32>(0))
+            | (bit_cast::<512, 5>(number) << 48)
+            | (bit_cast::<512, 4>(work.address.get_bits::<4>(2)) << 53)
+            | (bit_cast::<512, 32>(doing.operand.get_bits::<32>(32)) << 64)
+            | (bit_cast::<512, 64>(doing.compare) << 96);
+        self.write_strobe.next = bits::<64>(0xff) << work.address.get_bits::<6>(0);
+        if performs && self.write_ready.val() {
+            self.step.d.next = bits::<2>(2);
+        }
+        let done = is_out && self.written.val();
+        let keeps = done && !self.error.val();
+        self.failed.next = done && self.error.val() && !gone;
+        if done {
+            self.result.d.next = self.value.val();
+            self.serves.d.next = true;
+            self.step.d.next = bits::<2>(3);
+            if self.error.val() || gone {
+                self.step.d.next = bits::<2>(0);
+            }
+        }
+        self.replies.write_enable.next = keeps;
+        self.replies.write_address.next = its_place;
+        self.replies.write_data.next.sequence = work.sequence;
+        self.replies.write_data.next.value = self.value.val();
+        self.kept.write_enable.next = keeps;
+        self.kept.write_address.next = work.pair;
+        self.kept.write_data.next = mask.replace_bit(work.sequence.get_bits::<5>(0).index(), true);
+        let mut unused = self.fresh.q.val();
+        if keeps {
+            unused = unused.replace_bit(work.pair.index(), false);
+        }
+        if self.opens.val() {
+            unused = unused.replace_bit(self.opens_pair.val().index(), true);
+        }
+        self.fresh.d.next = unused;
+
+        // It goes on.
+        let passes = self.job_valid.val() && !comes.atomic && at_rest;
+        let gives = has_result && !gone;
+        self.next_valid.next = passes || gives;
+        self.next_job.next = comes;
+        if has_result {
+            self.next_job.next = work;
+            self.next_job.next.address = self.result.q.val().get_bits::<32>(0);
+            self.next_job.next.bytes = self.result.q.val().get_bits::<32>(32);
+            self.next_job.next.serve = self.serves.q.val();
+        }
+        self.job_ready.next = (passes || gives) && self.next_ready.val();
+        if has_result && (gone || self.next_ready.val()) {
+            self.step.d.next = bits::<2>(0);
+        }
+        self.idle.next = at_rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{random, reset, settle, tick};
+    use rand::Rng;
+    use std::collections::{BTreeMap, VecDeque};
+
+    /// Random operations and READs of three queue pairs, some again, against a model of 64 words: each new one is performed once, and one that comes again
+    /// gets the result that it had.
+    #[test]
+    fn each_is_performed_once() {
+        let mut rng = random("remote_atomics");
+        let mut uut = RemoteAtomics::default();
+        reset!(uut);
+        let mut memory: BTreeMap<u32, u64> = (0..8).map(|word| (0x1000 + 8 * word, rng.gen())).collect();
+        // What each packet had as its result, and what is kept of each queue pair, the newest last
+        let mut kept: [VecDeque<(u32, u64)>; 3] = Default::default();
+        let mut expected = [0xff_ffe0u32, 3, 0x10_0000];
+        for pair in 0..3u64 {
+            uut.opens.next = true;
+            uut.opens_pair.next = pair.into();
+            tick!(uut);
+        }
+        uut.opens.next = false;
+        let mut offered: Option<(ReadJob, AtomicOperands)> = None;
+        // The operation at memory: when its answer comes, and that.
+        let mut at_memory: Option<(u32, u64, bool)> = None;
+        let mut performed = None;
+        let (mut counts, mut failures, mut withdrawals, mut replayed) = ([0; 3], 0, 0, 0);
+        for cycle in 0..40_000u32 {
+            if cycle % 10_000 == 9_999 {
+                // A queue pair goes down and up: nothing of it is kept.
+                let pair = rng.gen_range(0..3usize);
+                offered = None;
+                uut.opens.next = true;
+                uut.opens_pair.next = (pair as u64).into();
+                kept[pair].clear();
+            } else {
+                uut.opens.next = false;
+            }
+            if offered.is_none() && performed.is_none() && at_memory.is_none() && rng.gen_bool(0.3) {
+                let pair = rng.gen_range(0..3usize);
+                let atomic = rng.gen_bool(0.8);
+                let back = rng.gen_bool(0.3);
+                let sequence = match back {
+                    true => expected[pair].wrapping_sub(rng.gen_range(1..40)) & 0xff_ffff,
+                    false => expected[pair],
+                };
+                let job = ReadJob {
+                    pair: (pair as u64).into(),
+                    sequence: u64::from(sequence).into(),
+                    packets: 1.into(),
+                    address: (0x1000 + 8 * rng.gen_range(0..8u64)).into(),
+                    bytes: 8.into(),
+                    atomic,
+                    back,
+                    serve: true,
+                    ..ReadJob::default()
+                };
+                let compare = memory[&(job.address.to_u64() as u32)];
+                let operands = AtomicOperands {
+                    swap: rng.gen(),
+                    operand: rng.gen::<u64>().into(),
+                    compare: if rng.gen() { compare } else { rng.gen() }.into(),
+                };
+                offered = Some((job, operands));
+            }
+            uut.job_valid.next = offered.is_some();
+            let (job, operands) = offered.unwrap_or_default();
+            uut.job.next = job;
+            uut.operands.next = operands;
+            uut.next_ready.next = rng.gen_bool(0.5);
+            uut.write_ready.next = rng.gen_bool(0.5);
+            let answer = at_memory.filter(|(due, ..)| *due <= cycle);
+            uut.written.next = answer.is_some();
+            uut.value.next = answer.map_or(rng.gen(), |(_, value, _)| value).into();
+            uut.error.next = answer.map_or(rng.gen(), |(.., error)| error);
+            settle(&mut uut);
+            if uut.write_valid.val() && uut.write_ready.val() {
+                let (job, operands): (ReadJob, AtomicOperands) = performed.unwrap_or((job, operands));
+                assert!(job.atomic && !job.back, "only new ones are performed");
+                let address = job.address.to_u64() as u32;
+                let data = uut.write_data.val();
+                let part = |place: usize| data.get_bits::<32>(place).to_u64();
+                assert_eq!(uut.write_line.val().to_u64() as u32, address / 64);
+                assert_eq!(uut.write_strobe.val().to_u64(), 0xffu64 << (address % 64));
+                assert_eq!(data.get_bits::<4>(53).to_u64() as u32, address / 4 % 16);
+                assert_eq!(data.get_bits::<16>(32).to_u64(), 0);
+                let (operand, compare) = (part(64) << 32 | part(0), part(128) << 32 | part(96));
+                let word = memory.get_mut(&address).unwrap();
+                let (before, error) = (*word, rng.gen_bool(0.05));
+                let swaps = data.get_bits::<5>(48).to_u64() == 5;
+                assert_eq!(swaps, operands.swap);
+                assert_eq!(operand, operands.operand.to_u64());
+                assert!(!swaps || compare == operands.compare.to_u64());
+                if !error {
+                    *word = match (swaps, compare == before) {
+                        (false, _) => before.wrapping_add(operand),
+                        (true, true) => operand,
+                        (true, false) => before,
+                    };
+                }
+                at_memory = Some((cycle + rng.gen_range(1..20), before, error));
+                performed = Some((job, operands));
+            }
+            if let Some((_, value, error)) = answer {
+                let (job, _) = performed.take().expect("it was performed");
+                at_memory = None;
+                if error {
+                    assert_eq!(uut.failed.val(), offered.is_some());
+                    failures += usize::from(offered.take().is_some());
+                } else {
+                    kept[job.pair.index()].push_back((job.sequence.to_u64() as u32, value));
+                }
+            } else {
+                assert!(!uut.failed.val());
+            }
+            if uut.next_valid.val() && uut.next_ready.val() {
+                assert!(uut.job_ready.val());
+                let (job, _) = offered.take().expect("it was offered");
+                let (pair, sequence) = (job.pair.index(), job.sequence.to_u64() as u32);
+                let given = uut.next_job.val();
+                assert_eq!((given.pair, given.sequence, given.back), (job.pair, job.sequence, job.back));
+                counts[usize::from(job.atomic) + usize::from(job.back)] += 1;
+                if !job.atomic {
+                    assert_eq!(given, job);
+                } else {
+                    // Of packets with the same lower bits the newest is kept.
+                    let newest = kept[pair].iter().rev().find(|(kept, _)| kept % 32 == sequence % 32);
+                    let value = newest.filter(|(kept, _)| *kept == sequence).map(|(_, value)| *value);
+                    assert_eq!(given.serve, value.is_some(), "cycle {cycle}");
+                    let got = given.bytes.to_u64() << 32 | given.address.to_u64();
+                    assert!(value.is_none_or(|value| value == got));
+                    replayed += usize::from(job.back && value.is_some());
+                }
+                if !job.back {
+                    expected[pair] = (expected[pair] + 1) & 0xff_ffff;
+                }
+            } else if offered.is_some() && !uut.job_ready.val() && rng.gen_bool(0.01) {
+                // Its queue pair goes down.
+                offered = None;
+                withdrawals += 1;
+            }
+            if !uut.opens.val() && uut.idle.val() {
+                assert!(at_memory.is_none());
+            }
+            tick!(uut);
+        }
+        assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
+        assert!(failures > 20 && withdrawals > 50 && replayed > 100, "{failures} {withdrawals} {replayed}");
+    }
+}

@@ -1,0 +1,395 @@
+//! What answers READs and atomic operations.
+
+use super::{nak, AnswerMark, FrameHead, PayloadFault, PayloadSource, Region, RegionCheck, SendPair};
+use crate::control::RoundRobin;
+use crate::prelude::*;
+
+/// A READ of a peer, or an atomic operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadJob {
+    /// Our queue pair.
+    pub pair: Bits<4>,
+    /// Packet sequence number of its first response.
+    pub sequence: Bits<24>,
+    /// Its responses.
+    pub packets: Bits<23>,
+    /// Address of its first byte.
+    pub address: Bits<32>,
+    /// Its bytes.
+    pub bytes: Bits<32>,
+    /// Key of its region.
+    pub key: Bits<32>,
+    /// Its message sequence number.
+    pub message: Bits<24>,
+    /// It is a READ that came before: the peer went back to it.
+    pub back: Bit,
+    /// It is answered; else the peer only went back.
+    pub serve: Bit,
+    /// It is an atomic operation: its result stands in `bytes`, upper half, and `address`.
+    pub atomic: Bit,
+}
+
+/// Where a queue pair's READs are: a ring of sixteen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, LogicStruct)]
+pub struct JobRow {
+    /// The oldest.
+    pub head: Bits<4>,
+    /// How many.
+    pub count: Bits<5>,
+    /// Responses of the oldest that were sent.
+    pub sent: Bits<23>,
+}
+
+/// Keeps up to sixteen READs of each queue pair, and sends their responses in order (InfiniBand Architecture Specification, volume 1, 9.7.5.1.5 and 9.7.5.2.8). Atomic
+/// operations that are performed are READs of one response, which has their result.
+///
+/// 1. A READ is taken with `job_valid` and `job_ready`. With `back` the READs before it give back what they still have to send from its number on: the peer
+///    wants it again. There is room in the queue pairs of `room`; a READ with `back` that finds none is dropped.
+/// 2. The queue pairs of `pairs` have READs, and take turns by packet. A response is offered with `head_valid`, its headers and, if it has a payload
+///    (`source_valid`), where that stands, until `head_taken`; with another READ that comes it is offered again later. The region of its payload is checked in that cycle.
+/// 3. If its region may not be read any more, or `fault` tells that a payload could not be read, all READs of the queue pair are dropped, and a NAK goes with
+///    `refuse_valid`, `refuse` and `refuse_ready`; `closes` with `closes_pair` tells it in the last cycle of these.
+/// 4. READs of a queue pair that is neither up nor closing (`ups`) are dropped.
+/// 5. `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs), and `looks` with `region_index` at that of
+///    [`RegionTable`](super::RegionTable), each in a cycle with `row_free` or `region_free`; they answer in the same cycle.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct Responder {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// A READ came.
+    pub job_valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub job_ready: Signal<Out, Bit>,
+    /// It.
+    pub job: Signal<In, ReadJob>,
+    /// Queue pairs that have room for one.
+    pub room: Signal<Out, Bits<16>>,
+    /// Queue pairs that have some.
+    pub pairs: Signal<Out, Bits<16>>,
+    /// Queue pairs that are up, or closing.
+    pub ups: Signal<In, Bits<16>>,
+    /// The row may be looked at.
+    pub row_free: Signal<In, Bit>,
+    /// It is looked at.
+    pub sends: Signal<Out, Bit>,
+    /// Its number.
+    pub send_pair: Signal<Out, Bits<4>>,
+    /// The row.
+    pub send: Signal<In, SendPair>,
+    /// The region may be looked at.
+    pub region_free: Signal<In, Bit>,
+    /// It is looked at.
+    pub looks: Signal<Out, Bit>,
+    /// Its number.
+    pub region_index: Signal<Out, Bits<4>>,
+    /// It.
+    pub region: Signal<In, Region>,
+    /// A response is to be sent.
+    pub head_valid: Signal<Out, Bit>,
+    /// It is taken at this edge.
+    pub head_taken: Signal<In, Bit>,
+    /// Its headers.
+    pub head: Signal<Out, FrameHead>,
+    /// It has a payload.
+    pub source_valid: Signal<Out, Bit>,
+    /// Where that stands.
+    pub source: Signal<Out, PayloadSource>,
+    /// A payload could not be read.
+    pub fault_valid: Signal<In, Bit>,
+    /// It is noted at this edge.
+    pub fault_ready: Signal<Out, Bit>,
+    /// Its packet.
+    pub fault: Signal<In, PayloadFault>,
+    /// A READ is refused.
+    pub refuse_valid: Signal<Out, Bit>,
+    /// The NAK is taken at this edge.
+    pub refuse_ready: Signal<In, Bit>,
+    /// It.
+    pub refuse: Signal<Out, AnswerMark>,
+    /// A queue pair takes nothing any more.
+    pub closes: Signal<Out, Bit>,
+    /// Which one.
+    pub closes_pair: Signal<Out, Bits<4>>,
+    /// Nothing is being done.
+    pub idle: Signal<Out, Bit>,
+    turns: RoundRobin,
+    allow: RegionCheck,
+    jobs: RamSync<ReadJob, 8>,
+    /// Responses of each that are to be sent.
+    limits: RamAsync<Bits<23>, 8>,
+    rows: RamAsync<JobRow, 4>,
+    busy: Register<Bits<16>>,
+    full: Register<Bits<16>>,
+    /// Its steps: 0 chooses, 1 reads the row, 2 looks at a READ, 3 takes a READ, sends a response or refuses.
+    step: Register<Bits<2>>,
+    /// A READ is taken; else a response is sent.
+    takes: Register<Bit>,
+    /// A NAK is sent.
+    refuses: Register<Bit>,
+    pair: Register<Bits<4>>,
+    row: Register<JobRow>,
+    whose: Register<SendPair>,
+    answer: Register<AnswerMark>,
+    /// The READ that is sent.
+    what: Register<ReadJob>,
+    limit: Register<Bits<23>>,
+}
+
+impl Logic for Responder {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let chooses = !self.step.q.val().any();
+        let reads = self.step.q.val() == bits::<2>(1);
+        let is_second = self.step.q.val() == bits::<2>(2);
+        let is_third = self.step.q.val() == bits::<2>(3);
+        let its_bit = self.pair.q.val();
+        let mut has = self.busy.q.val() & self.ups.val();
+        let mut filled = self.full.q.val();
+        let work = self.what.q.val();
+
+        // What is next: faults, READs that came, responses
+        self.turns.request.next = bit_cast::<32, 16>(has);
+        self.turns.advance.next = false;
+        self.fault_ready.next = chooses;
+        if chooses {
+            if self.fault_valid.val() {
+                self.step.d.next = bits::<2>(3);
+                self.refuses.d.next = true;
+                self.pair.d.next = self.fault.val().pair;
+                self.answer.d.next.pair = self.fault.val().pair;
+                self.answer.d.next.sequence = self.fault.val().sequence;
+                self.answer.d.next.nak = bits::<3>(nak::OPERATION);
+                self.answer.d.next.message = work.message;
+            } else if self.job_valid.val() {
+                self.step.d.next = bits::<2>(1);
+                self.takes.d.next = true;
+                self.pair.d.next = self.job.val().pair;
+            } else if self.turns.any.val() {
+                self.step.d.next = bits::<2>(1);
+                self.takes.d.next = false;
+                self.pair.d.next = self.turns.index.val().get_bits::<4>(0);
+            }
+        }
+
+        // The row, and the READ that is looked at: the newest if one is taken, else the oldest
+        self.rows.read_address.next = its_bit;
+        let stored = self.rows.read_data.val();
+        let is_there = has.get_bit(its_bit.index());
+        let mut jobs_in = stored.count;
+        if !is_there {
+            jobs_in = bits::<5>(0);
+        }
+        let mut newest = stored.head + jobs_in.get_bits::<4>(0) - bits::<4>(1);
+        if !self.takes.q.val() {
+            newest = stored.head;
+        }
+        if reads {
+            self.step.d.next = bits::<2>(2);
+            self.row.d.next = stored;
+            self.row.d.next.count = jobs_in;
+            if !jobs_in.any() {
+                self.row.d.next.sent = bits::<23>(0);
+            }
+        }
+        let now = self.row.q.val();
+        let last_place = now.head + now.count.get_bits::<4>(0) - bits::<4>(1);
+        let mut at_place = now.head;
+        if self.takes.q.val() {
+            at_place = last_place;
+        }
+        let at = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(at_place);
+        self.limits.read_address.next = at;
+        let rest = self.limits.read_data.val();
+        let found = self.jobs.read_data.val();
+
+        // A READ that the peer went back to: those behind it are gone, the one that it is a part of ends before it.
+        let comes = self.job.val();
+        let behind = comes.sequence - found.sequence;
+        let is_behind = behind.any() && !behind.get_bit(23);
+        let backs = is_second && self.takes.q.val() && comes.back && now.count.any();
+        let drops = backs && !is_behind;
+        let cuts = backs && is_behind && (behind < bit_cast::<24, 23>(rest));
+        let is_through = (now.count == bits::<5>(1)) && (now.sent >= behind.get_bits::<23>(0));
+        self.limits.write_enable.next = cuts;
+        self.limits.write_address.next = at;
+        self.limits.write_data.next = behind.get_bits::<23>(0);
+        let mut fewer = now.count;
+        if drops || (cuts && is_through) {
+            fewer = now.count - bits::<5>(1);
+        }
+        if backs {
+            self.row.d.next.count = fewer;
+            if !fewer.any() {
+                self.row.d.next.sent = bits::<23>(0);
+            }
+        }
+        let before_it = now.head + fewer.get_bits::<4>(0) - bits::<4>(1);
+        let goes_on = drops && fewer.any();
+        self.jobs.read_enable.next = reads || goes_on;
+        self.jobs.read_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(newest);
+        if goes_on {
+            self.jobs.read_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(before_it);
+        }
+        if is_second && self.takes.q.val() && !goes_on {
+            self.step.d.next = bits::<2>(3);
+        }
+
+        // It is taken.
+        let enters = is_third && self.takes.q.val() && !self.refuses.q.val();
+        let fits = comes.serve && !now.count.get_bit(4);
+        self.job_ready.next = enters;
+        let free_place = now.head + now.count.get_bits::<4>(0);
+        self.jobs.write_enable.next = enters && fits;
+        self.jobs.write_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(free_place);
+        self.jobs.write_data.next = comes;
+        if enters && fits {
+            self.limits.write_enable.next = true;
+            self.limits.write_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(free_place);
+            self.limits.write_data.next = comes.packets;
+        }
+
+        // A response: the row of its queue pair is kept, its region is looked at while it is offered.
+        let prepares = is_second && !self.takes.q.val();
+        self.sends.next = prepares && self.row_free.val();
+        self.send_pair.next = its_bit;
+        if prepares {
+            if self.row_free.val() {
+                self.whose.d.next = self.send.val();
+                self.what.d.next = found;
+                self.limit.d.next = rest;
+                self.step.d.next = bits::<2>(3);
+            }
+            if !is_there {
+                self.step.d.next = bits::<2>(0);
+            }
+        }
+        let row = self.whose.q.val();
+        let offset = bit_cast::<32, 23>(now.sent) << row.mtu;
+        let is_first = !now.sent.any();
+        let is_last = now.sent + bits::<23>(1) == work.packets;
+        let mut size = bits::<13>(1) << row.mtu;
+        if is_last {
+            size = (work.bytes - offset).get_bits::<13>(0);
+        }
+        if work.atomic {
+            size = bits::<13>(0);
+        }
+        let responds = is_third && !self.takes.q.val() && !self.refuses.q.val();
+        let looks_now = responds && self.region_free.val() && is_there;
+        self.looks.next = looks_now;
+        self.region_index.next = work.key.get_bits::<4>(0);
+        self.allow.region.next = self.region.val();
+        self.allow.domain.next = row.domain;
+        self.allow.rights.next = bits::<5>(2);
+        self.allow.address.next = work.address + offset;
+        self.allow.bytes.next = bit_cast::<32, 13>(size);
+        let is_allowed = !size.any() || (self.allow.allowed.val() && (self.region.val().key == work.key));
+        let offers = looks_now && is_allowed;
+        self.head_valid.next = offers;
+        self.head.next.queue_pair = bit_cast::<5, 4>(its_bit);
+        self.head.next.mac = row.mac;
+        self.head.next.ip = row.ip;
+        self.head.next.opcode = bits::<8>(0x0e);
+        if is_last {
+            self.head.next.opcode = bits::<8>(0x0f);
+        }
+        if is_first {
+            self.head.next.opcode = bits::<8>(0x0d);
+        }
+        if is_first && is_last {
+            self.head.next.opcode = bits::<8>(0x10);
+        }
+        self.head.next.acknowledge = false;
+        self.head.next.remote = row.remote;
+        self.head.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
+        self.head.next.extension = bits::<224>(0);
+        self.head.next.extension_words = bits::<3>(0);
+        if is_first || is_last {
+            self.head.next.extension =
+                (bits::<224>(0x1f) << 216) | (bit_cast::<224, 24>(work.message) << 192);
+            self.head.next.extension_words = bits::<3>(1);
+        }
+        if work.atomic {
+            self.head.next.opcode = bits::<8>(0x12);
+            self.head.next.extension = (bits::<224>(0x1f) << 216)
+                | (bit_cast::<224, 24>(work.message) << 192)
+                | (bit_cast::<224, 32>(work.bytes) << 160)
+                | (bit_cast::<224, 32>(work.address) << 128);
+            self.head.next.extension_words = bits::<3>(3);
+        }
+        self.head.next.bytes = size;
+        self.source_valid.next = size.any();
+        self.source.next.memory = true;
+        self.source.next.data = bit_cast::<128, 32>(work.address + offset);
+        self.source.next.bytes = size;
+        self.source.next.pair = its_bit;
+        self.source.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
+        self.source.next.place = bits::<12>(0);
+        self.source.next.response = true;
+        let sent = offers && self.head_taken.val();
+        let ends_it = sent && (now.sent + bits::<23>(1) == self.limit.q.val());
+        self.turns.advance.next = sent;
+        if looks_now && !is_allowed {
+            self.refuses.d.next = true;
+            self.answer.d.next.pair = its_bit;
+            self.answer.d.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
+            self.answer.d.next.nak = bits::<3>(nak::ACCESS);
+            self.answer.d.next.message = work.message;
+        } else if responds && (sent || self.job_valid.val() || self.fault_valid.val() || !is_there) {
+            self.step.d.next = bits::<2>(0);
+        }
+
+        // A NAK
+        let tells = is_third && self.refuses.q.val();
+        let is_gone = !self.ups.val().get_bit(its_bit.index());
+        self.refuse_valid.next = tells && !is_gone;
+        self.refuse.next = self.answer.q.val();
+        self.refuse.next.answers = true;
+        let told = tells && self.refuse_ready.val() && !is_gone;
+        self.closes.next = told;
+        self.closes_pair.next = its_bit;
+        if tells && (told || is_gone) {
+            self.step.d.next = bits::<2>(0);
+            self.refuses.d.next = false;
+            has = has.replace_bit(its_bit.index(), false);
+            filled = filled.replace_bit(its_bit.index(), false);
+        }
+
+        // What becomes of the row
+        let writes = enters || sent;
+        self.rows.write_enable.next = writes;
+        self.rows.write_address.next = its_bit;
+        self.rows.write_data.next = now;
+        let mut after = now.count;
+        if enters && fits {
+            after = now.count + bits::<5>(1);
+        }
+        if sent {
+            self.rows.write_data.next.sent = now.sent + bits::<23>(1);
+        }
+        if ends_it {
+            after = now.count - bits::<5>(1);
+            self.rows.write_data.next.sent = bits::<23>(0);
+            self.rows.write_data.next.head = now.head + bits::<4>(1);
+        }
+        self.rows.write_data.next.count = after;
+        if enters {
+            self.step.d.next = bits::<2>(0);
+        }
+        if writes {
+            has = has.replace_bit(its_bit.index(), after.any() && self.ups.val().get_bit(its_bit.index()));
+            filled = filled.replace_bit(its_bit.index(), after.get_bit(4));
+        }
+        self.busy.d.next = has;
+        self.full.d.next = filled & has;
+        self.room.next = !(self.full.q.val() & self.busy.q.val());
+        self.pairs.next = self.busy.q.val();
+        self.idle.next = chooses;
+    }
+}
+
+#[cfg(test)]
+#[path = "responder_tests.rs"]
+mod tests;
