@@ -1,20 +1,23 @@
-//! `hermes bench net`: puts of two nodes with a switch between them, against what the wire carries.
+//! `hermes bench net`: puts and gets of two nodes with a switch between them, against what the wire carries.
 
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, WINDOW_REGION};
-use hermes_testbench::cosim::{put, CosimError, Latency, MemoryOptions, PostOptions};
+use hermes_testbench::cosim::{get, put, CosimError, Latency, MemoryOptions, PostOptions};
 use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
 use crate::array;
 
-/// Bytes of a put: the paper's largest without pauses between messages that count.
+/// Bytes of a put or a get: the paper's largest without pauses between messages that count.
 const PUT_BYTES: u32 = 64 << 10;
-/// Bytes of a packet, of its headers with the ICRC, of the RETH of a message's first one.
+/// Bytes of a packet, of its headers with the ICRC, of the RETH of a put's first one, of the AETH of the first and last response of a READ, and the responses of
+/// a READ.
 const MTU: u32 = 1024;
 const HEADERS: u32 = 58;
 const RETH: u32 = 16;
+const AETH: u32 = 4;
+const READ: u32 = 8;
 /// Preamble, frame check sequence and gap.
 const OVERHEAD: u32 = 24;
 /// Bytes that 100 Gbit/s carry in a cycle of 1 ns.
@@ -24,7 +27,7 @@ const ROOM: u32 = 8;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Puts of 64 KiB of each measurement
+    /// Puts or gets of 64 KiB of each measurement
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(8..=10_000))]
     puts: u32,
     /// Frames that are lost, in percent, beside none
@@ -41,31 +44,63 @@ pub struct Args {
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let config = Config::preset("node")?;
     let library = array::library(&config, false, quiet, |_| {})?;
-    let (best, _) = goodput(&library, args, 0.0)?;
-    let packets = PUT_BYTES / MTU;
-    let on_the_wire = PUT_BYTES + packets * (HEADERS + OVERHEAD) + RETH;
-    let limit = f64::from(PUT_BYTES) / f64::from(on_the_wire) * BYTES_A_CYCLE;
-    let mut figures = vec![
-        Figure::new("put_64k_goodput", best * 8.0, "Gbit/s"),
-        Figure::new("put_64k_of_the_wire", best / limit, "")
-            .limit(Bound::AtLeast(0.95))
-            .goal(Bound::AtLeast(0.98)),
-    ];
-    for loss in &args.loss {
-        let (rate, resent) = goodput(&library, args, *loss)?;
-        let share = Figure::new(format!("put_64k_loss_{loss}_of_none"), rate / best, "");
-        figures.push(match loss {
-            0.1 => share.limit(Bound::AtLeast(0.97)).goal(Bound::AtLeast(0.99)),
-            1.0 => share.limit(Bound::AtLeast(0.85)).goal(Bound::AtLeast(0.9)),
-            _ => share,
-        });
-        figures.push(Figure::new(format!("put_64k_loss_{loss}_resent"), f64::from(resent), "packets"));
+    let mut figures = vec![];
+    for kind in [Kind::Put, Kind::Get] {
+        let name = kind.name();
+        let (best, _) = goodput(&library, args, kind, 0.0)?;
+        let limit = f64::from(PUT_BYTES) / f64::from(kind.bytes_on_the_wire()) * BYTES_A_CYCLE;
+        figures.push(Figure::new(format!("{name}_64k_goodput"), best * 8.0, "Gbit/s"));
+        figures.push(
+            Figure::new(format!("{name}_64k_of_the_wire"), best / limit, "")
+                .limit(Bound::AtLeast(0.95))
+                .goal(Bound::AtLeast(0.98)),
+        );
+        for loss in &args.loss {
+            let (rate, resent) = goodput(&library, args, kind, *loss)?;
+            let share = Figure::new(format!("{name}_64k_loss_{loss}_of_none"), rate / best, "");
+            figures.push(match loss {
+                0.1 => share.limit(Bound::AtLeast(0.97)).goal(Bound::AtLeast(0.99)),
+                1.0 => share.limit(Bound::AtLeast(0.85)).goal(Bound::AtLeast(0.9)),
+                _ => share,
+            });
+            figures.push(Figure::new(
+                format!("{name}_64k_loss_{loss}_resent"),
+                f64::from(resent),
+                "packets",
+            ));
+        }
     }
     Ok(figures)
 }
 
-/// Bytes a cycle that node 0 puts into the memory of node 1, and packets that were sent again, with so many frames lost in both directions.
-fn goodput(library: &ModelLibrary, args: &Args, loss: f64) -> anyhow::Result<(f64, u32)> {
+/// What is measured.
+#[derive(Clone, Copy)]
+enum Kind {
+    Put,
+    Get,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Get => "get",
+        }
+    }
+
+    /// Bytes that the direction of the payload carries for one of them, with preambles and gaps.
+    const fn bytes_on_the_wire(self) -> u32 {
+        let packets = PUT_BYTES / MTU;
+        let more = match self {
+            Self::Put => RETH,
+            Self::Get => packets / READ * 2 * AETH,
+        };
+        PUT_BYTES + packets * (HEADERS + OVERHEAD) + more
+    }
+}
+
+/// Bytes a cycle that node 0 puts into the memory of node 1, or gets from there, and packets that were sent again, with so many frames lost in both directions.
+fn goodput(library: &ModelLibrary, args: &Args, kind: Kind, loss: f64) -> anyhow::Result<(f64, u32)> {
     let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
     let link = LinkOptions { loss, ..LinkOptions::default() };
     let options =
@@ -76,16 +111,19 @@ fn goodput(library: &ModelLibrary, args: &Args, loss: f64) -> anyhow::Result<(f6
         if node.number == 1 {
             return Ok((0, 0));
         }
-        let cycles = put_all(node, window, args.puts)?;
+        let cycles = move_all(node, kind, window, args.puts)?;
         Ok((cycles, node.host.network_counter(counter::RESENT)?))
     })?;
     let (cycles, resent) = result.nodes[0];
     Ok((f64::from(args.puts) * f64::from(PUT_BYTES) / cycles as f64, resent))
 }
 
-/// Puts the first half of the window into the second half of node 1's, over and over: cycles from the first post until all are complete.
-fn put_all(node: &mut Node, window: u32, puts: u32) -> Result<u64, CosimError> {
-    let command = put(window + PUT_BYTES, window, PUT_BYTES);
+/// Puts the first half of the window into the second half of node 1's, or gets the other way, over and over: cycles from the first post until all are complete.
+fn move_all(node: &mut Node, kind: Kind, window: u32, puts: u32) -> Result<u64, CosimError> {
+    let command = match kind {
+        Kind::Put => put(window + PUT_BYTES, window, PUT_BYTES),
+        Kind::Get => get(window, window + PUT_BYTES, PUT_BYTES),
+    };
     let options = PostOptions { region: WINDOW_REGION, domain: 0 };
     // The stage holds the command: what follows is posted by one write.
     let begin = node.host.device_mut().cycle();

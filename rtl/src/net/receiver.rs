@@ -179,7 +179,7 @@ impl Logic for Receiver {
         let is_atomic = self.check.is_atomic.val();
         let has_answer = is_read || is_atomic;
         let is_request = is_write || has_answer;
-        connect!(self.check.operands, self.operands);
+        connect!(self.operands, self.check.operands);
         let is_atomic_response = frame.opcode == bits::<8>(0x12);
         let is_response = is_atomic_response
             || (frame.opcode == bits::<8>(0x0d))

@@ -31,7 +31,7 @@ pub struct AtomicReply {
 /// 2. Results are kept, 32 of each queue pair by the lower bits of their packet sequence number: as many as packets can be under way. An operation that came before
 ///    (`back`) is not performed: it gets the result that is kept, or is not served.
 /// 3. `failed` is high for one cycle instead of `job_ready` if memory could not be read.
-/// 4. An operation whose `job_valid` is withdrawn, as its queue pair went down, is performed to its end, and its result is dropped.
+/// 4. An operation whose `job_valid` is withdrawn for a cycle, as its queue pair went down, is performed to its end, and its result is dropped.
 /// 5. `opens`: nothing is kept of a queue pair that goes up.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct RemoteAtomics {
@@ -224,20 +224,24 @@ mod tests {
         let mut offered: Option<(ReadJob, AtomicOperands)> = None;
         // The operation at memory: when its answer comes, and that.
         let mut at_memory: Option<(u32, u64, bool)> = None;
+        // What the unit works at, and whether its queue pair went down
+        let mut begun: Option<(ReadJob, AtomicOperands)> = None;
+        let mut gone = false;
         let mut performed = None;
         let (mut counts, mut failures, mut withdrawals, mut replayed) = ([0; 3], 0, 0, 0);
+        let mut rest = false;
         for cycle in 0..40_000u32 {
             if cycle % 10_000 == 9_999 {
                 // A queue pair goes down and up: nothing of it is kept.
                 let pair = rng.gen_range(0..3usize);
-                offered = None;
+                rest = offered.take().is_some();
                 uut.opens.next = true;
                 uut.opens_pair.next = (pair as u64).into();
                 kept[pair].clear();
             } else {
                 uut.opens.next = false;
             }
-            if offered.is_none() && performed.is_none() && at_memory.is_none() && rng.gen_bool(0.3) {
+            if offered.is_none() && !rest && rng.gen_bool(0.3) {
                 let pair = rng.gen_range(0..3usize);
                 let atomic = rng.gen_bool(0.8);
                 let back = rng.gen_bool(0.3);
@@ -275,8 +279,12 @@ mod tests {
             uut.value.next = answer.map_or(rng.gen(), |(_, value, _)| value).into();
             uut.error.next = answer.map_or(rng.gen(), |(.., error)| error);
             settle(&mut uut);
+            if uut.idle.val() && job.atomic && offered.is_some() {
+                (begun, gone) = (offered, false);
+            }
+            gone |= offered.is_none();
             if uut.write_valid.val() && uut.write_ready.val() {
-                let (job, operands): (ReadJob, AtomicOperands) = performed.unwrap_or((job, operands));
+                let (job, operands) = begun.expect("one began");
                 assert!(job.atomic && !job.back, "only new ones are performed");
                 let address = job.address.to_u64() as u32;
                 let data = uut.write_data.val();
@@ -303,11 +311,14 @@ mod tests {
                 performed = Some((job, operands));
             }
             if let Some((_, value, error)) = answer {
-                let (job, _) = performed.take().expect("it was performed");
+                let (job, _): (ReadJob, AtomicOperands) = performed.take().expect("it was performed");
                 at_memory = None;
                 if error {
-                    assert_eq!(uut.failed.val(), offered.is_some());
-                    failures += usize::from(offered.take().is_some());
+                    assert_eq!(uut.failed.val(), !gone);
+                    if !gone {
+                        failures += 1;
+                        offered = None;
+                    }
                 } else {
                     kept[job.pair.index()].push_back((job.sequence.to_u64() as u32, value));
                 }
@@ -339,6 +350,9 @@ mod tests {
                 // Its queue pair goes down.
                 offered = None;
                 withdrawals += 1;
+                rest = true;
+            } else {
+                rest = false;
             }
             if !uut.opens.val() && uut.idle.val() {
                 assert!(at_memory.is_none());

@@ -248,7 +248,7 @@ impl Logic for Requester {
 
         // Posts
         let accepts = !self.posted.q.val() && self.table.ready.val();
-        connect!(self.table.ready, self.ready);
+        connect!(self.ready, self.table.ready);
         self.post_ready.next = accepts;
         if self.post_valid.val() && accepts {
             self.posted.d.next = true;

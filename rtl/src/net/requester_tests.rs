@@ -502,7 +502,9 @@ impl Bench {
             if self.rng.gen_range(0..100) >= wire.loss {
                 let late =
                     if self.rng.gen_range(0..100) < wire.reorder { self.rng.gen_range(0..100) } else { 0 };
-                self.answers.push((self.cycle + wire.delay + late, answer));
+                // Answers leave behind the responses before them.
+                self.responds_at = self.responds_at.max(self.cycle) + 5;
+                self.answers.push((self.responds_at + wire.delay + late, answer));
             }
         }
     }
@@ -625,8 +627,9 @@ fn due(command: &PostedCommand) -> Due {
 mod failures;
 
 /// Every command once, in order, whatever the wire does.
-fn commands_arrive_once(name: &str, wire: Wire, commands: usize) -> Bench {
+fn commands_arrive_once(name: &str, wire: Wire, commands: usize, timeout: u64) -> Bench {
     let mut bench = Bench::new(name);
+    bench.uut.timeout.next = timeout.into();
     let mut count = 0;
     while count < commands || bench.under_way() > 0 {
         let post = if count < commands { bench.random_post(5) } else { None };
@@ -652,16 +655,16 @@ fn commands_arrive_once(name: &str, wire: Wire, commands: usize) -> Bench {
 #[test]
 fn commands_arrive_once_without_loss() {
     let wire = Wire { loss: 0, repeat: 0, reorder: 0, delay: 40, silent: None };
-    let bench = commands_arrive_once("requester", wire, 500);
+    let bench = commands_arrive_once("requester", wire, 300, 20_000);
     assert_eq!((bench.resent, bench.timed_out), (0, 0));
-    assert!(bench.reads > 150, "{}", bench.reads);
+    assert!(bench.reads > 80, "{}", bench.reads);
 }
 
 #[test]
 fn commands_arrive_once_with_loss() {
     let wire = Wire { loss: 15, repeat: 10, reorder: 20, delay: 30, silent: None };
-    let bench = commands_arrive_once("requester_loss", wire, 1_500);
-    assert!(bench.resent > 300 && bench.timed_out > 50, "{} {}", bench.resent, bench.timed_out);
+    let bench = commands_arrive_once("requester_loss", wire, 250, 1_000);
+    assert!(bench.resent > 100 && bench.timed_out > 8, "{} {}", bench.resent, bench.timed_out);
 }
 
 #[test]
@@ -670,8 +673,8 @@ fn commands_of_one_queue_pair() {
     let mut bench = Bench::new("requester_one");
     bench.uut.timeout.next = 4096.into();
     let mut count = 0;
-    while count < 300 || bench.under_way() > 0 {
-        let post = if count < 300 { bench.random_post(1) } else { None };
+    while count < 150 || bench.under_way() > 0 {
+        let post = if count < 150 { bench.random_post(1) } else { None };
         count += usize::from(post.is_some());
         bench.cycle(post, wire);
         assert!(bench.cycle < 1_000_000, "{} are under way", bench.under_way());
