@@ -145,12 +145,13 @@ impl Logic for Responder {
         let is_second = self.step.q.val() == bits::<2>(2);
         let is_third = self.step.q.val() == bits::<2>(3);
         let its_bit = self.pair.q.val();
-        let mut has = self.busy.q.val() & self.ups.val();
+        let here = self.busy.q.val() & self.ups.val();
+        let mut has = here;
         let mut filled = self.full.q.val();
         let work = self.what.q.val();
 
         // What is next: faults, READs that came, responses
-        self.turns.request.next = bit_cast::<32, 16>(has);
+        self.turns.request.next = bit_cast::<32, 16>(here);
         self.turns.advance.next = false;
         self.fault_ready.next = chooses;
         if chooses {
@@ -176,7 +177,7 @@ impl Logic for Responder {
         // The row, and the READ that is looked at: the newest if one is taken, else the oldest
         self.rows.read_address.next = its_bit;
         let stored = self.rows.read_data.val();
-        let is_there = has.get_bit(its_bit.index());
+        let is_there = here.get_bit(its_bit.index());
         let mut jobs_in = stored.count;
         if !is_there {
             jobs_in = bits::<5>(0);
@@ -265,11 +266,11 @@ impl Logic for Responder {
                 self.step.d.next = bits::<2>(0);
             }
         }
-        let row = self.whose.q.val();
-        let offset = bit_cast::<32, 23>(now.sent) << row.mtu;
+        let peer = self.whose.q.val();
+        let offset = bit_cast::<32, 23>(now.sent) << peer.mtu;
         let is_first = !now.sent.any();
         let is_last = now.sent + bits::<23>(1) == work.packets;
-        let mut size = bits::<13>(1) << row.mtu;
+        let mut size = bits::<13>(1) << peer.mtu;
         if is_last {
             size = (work.bytes - offset).get_bits::<13>(0);
         }
@@ -281,7 +282,7 @@ impl Logic for Responder {
         self.looks.next = looks_now;
         self.region_index.next = work.key.get_bits::<4>(0);
         self.allow.region.next = self.region.val();
-        self.allow.domain.next = row.domain;
+        self.allow.domain.next = peer.domain;
         self.allow.rights.next = bits::<5>(2);
         self.allow.address.next = work.address + offset;
         self.allow.bytes.next = bit_cast::<32, 13>(size);
@@ -289,8 +290,8 @@ impl Logic for Responder {
         let offers = looks_now && is_allowed;
         self.head_valid.next = offers;
         self.head.next.queue_pair = bit_cast::<5, 4>(its_bit);
-        self.head.next.mac = row.mac;
-        self.head.next.ip = row.ip;
+        self.head.next.mac = peer.mac;
+        self.head.next.ip = peer.ip;
         self.head.next.opcode = bits::<8>(0x0e);
         if is_last {
             self.head.next.opcode = bits::<8>(0x0f);
@@ -302,7 +303,7 @@ impl Logic for Responder {
             self.head.next.opcode = bits::<8>(0x10);
         }
         self.head.next.acknowledge = false;
-        self.head.next.remote = row.remote;
+        self.head.next.remote = peer.remote;
         self.head.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
         self.head.next.extension = bits::<224>(0);
         self.head.next.extension_words = bits::<3>(0);
