@@ -7,7 +7,7 @@ use crate::core::ShaderCore;
 use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
-use crate::net::NetInterface;
+use crate::net::{NetInterface, NetWindow};
 use crate::ports::{AxiLite, StreamIn, StreamOut, Trace};
 use crate::prelude::*;
 use crate::spawn::{ThreadSpawner, WriteMerge};
@@ -20,7 +20,7 @@ pub const TOP: &str = "hermes_top";
 ///
 /// It is wiring, but for the counter of bus errors.
 #[derive(LogicBlock)]
-#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize, networks: usize)]
+#[new(config: &Config, traced: usize, ports: usize, spawns: usize, captures: usize, commands: usize, ulis: usize, command_traces: usize, networks: usize, windows: usize)]
 pub struct HermesTop<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -160,8 +160,10 @@ pub struct HermesTop<const LANES: usize> {
     command: Vec<CommandProcessor>,
     #[count(usize::from(config.command_requester()))]
     write_merge: Vec<WriteMerge>,
-    #[count(networks)]
+    #[init((0..networks).map(|_| NetInterface::new(config.command_threads)).collect())]
     network: Vec<NetInterface>,
+    #[init((0..windows).map(|_| NetWindow::new(config.command_threads)).collect())]
+    window: Vec<NetWindow>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
     bus_errors: Register<Bits<32>>,
@@ -190,6 +192,11 @@ pub struct HermesTop<const LANES: usize> {
     _command_traces: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(windows)]
+    _windows: usize,
+    /// Command processors whose accesses go to the registers alone.
+    #[init(commands - windows)]
+    _plain_commands: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -204,7 +211,11 @@ pub struct HermesTop<const LANES: usize> {
 fn command(config: &Config) -> Vec<CommandProcessor> {
     let one = || {
         let (lines, ways) = config.command_instruction_cache();
-        let parts = CommandParts { cache_lines: config.command_cache_lines, atomics: config.atomics };
+        let parts = CommandParts {
+            cache_lines: config.command_cache_lines,
+            atomics: config.atomics,
+            window: config.network,
+        };
         CommandProcessor::new(config.command_threads, config.uli_channels, lines, ways, config.trace, parts)
     };
     (0..usize::from(config.command_threads > 0)).map(|_| one()).collect()
@@ -226,7 +237,19 @@ impl<const LANES: usize> HermesTop<LANES> {
         let captures = ulis * spawns;
         let command_traces = if config.trace { commands } else { 0 };
         let networks = usize::from(config.network);
-        Self::wired(config, traced, ports, spawns, captures, commands, ulis, command_traces, networks)
+        let windows = commands * networks;
+        Self::wired(
+            config,
+            traced,
+            ports,
+            spawns,
+            captures,
+            commands,
+            ulis,
+            command_traces,
+            networks,
+            windows,
+        )
     }
 }
 
@@ -418,7 +441,15 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         for k in 0..self._commands {
             connect!(self.registers.command[k], self.command[k].registers);
             connect!(self.registers.debug[k], self.command[k].debugging);
-            connect!(self.registers.access[k], self.command[k].access);
+            for p in 0..self._plain_commands {
+                connect!(self.registers.access[p], self.command[p].access);
+            }
+            for w in 0..self._windows {
+                connect!(self.registers.access[w], self.window[w].registers);
+                connect!(self.command[w].access, self.window[w].access);
+                connect!(self.command[w].window[0], self.window[w].select);
+                connect!(self.window[w].posts, self.network[w].window[0]);
+            }
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();
             self.registers.host_link[k].stopped.next = self.command[k].registers.stopped.val();
             self.registers.host_link[k].locked_up.next = self.command[k].registers.locked.val();

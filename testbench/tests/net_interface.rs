@@ -75,7 +75,7 @@ struct Interface {
 
 impl Interface {
     fn new(rng: ChaCha8Rng) -> Self {
-        let design = emit(&NetInterface::default(), TOP).unwrap();
+        let design = emit(&NetInterface::new(0), TOP).unwrap();
         let library = Model::build(&design.verilog(), &ModelOptions::new(TOP)).unwrap();
         let model = library.instantiate().unwrap();
         let clock = model.input("clk", 1).unwrap();

@@ -1,6 +1,8 @@
 //! Accesses to devices, products and divisions, the local memory: the pipeline with a memory that answers in any order.
 
-use super::testing::{load, m, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY, WFI};
+use super::testing::{
+    atomic, load, m, telling_handler, AnyOrder, Bench, ALL_PARTS, DATA, EBREAK, ENTRY, WFI, WINDOW,
+};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, T0, ZERO};
 use rand::Rng;
 
@@ -67,6 +69,63 @@ fn what_is_no_device_is_an_access_fault() {
         load(&mut bench.memory.contents, ENTRY, &p);
         load(&mut bench.memory.contents, 0, &telling_handler());
         bench.registers.words.insert(0, 5);
+        bench.run_to_stop();
+        let trap = bench.retired.iter().find(|r| r.trap).unwrap();
+        assert_eq!([A0, A1, A2].map(|rd| bench.value_of(rd)), [trap.pc, cause, value], "{trap:x?}");
+    }
+}
+
+/// With a network interface its window is a device: words only, strongly ordered, and each hart is told from the others.
+#[test]
+fn the_window_of_the_network_interface() {
+    let mut p = Program::default();
+    p.lui(A1, DATA >> 12).lui(A3, 0xffffc).csrr(A0, 0xf14).addi(A0, A0, 5).store(2, A0, A1, 0);
+    p.store(2, A0, A3, 0x40).load(2, A2, A3, 0x40).store(2, A2, A1, 4).lui(A4, 0xffffe).load(2, A4, A4, 0x40);
+    p.store(2, A4, A3, 0x7c).word(EBREAK);
+    let mut memory = AnyOrder::new((1, 20), 0.7);
+    memory.harts = 2;
+    let mut bench = Bench::with_parts(2, 16, memory, ALL_PARTS);
+    load(&mut bench.memory.contents, ENTRY, &p);
+    let places = [WINDOW, WINDOW + 0x1000].map(|base| [base + 0x40, base + 0x7c]);
+    bench.registers.words.extend(places.as_flattened().iter().map(|place| (*place, 0)));
+    bench.registers.words.insert(0x40, 99);
+    bench.cp.registers.run.next = 3.into();
+    while bench.cp.registers.stopped.val().to_u64() != 3 {
+        bench.cycle();
+        assert!(bench.cycle < 3_000);
+    }
+    for (hart, [first, last]) in places.into_iter().enumerate() {
+        let own = bench.registers.log.iter().filter(|entry| entry.2 & !0xfff == first & !0xfff);
+        let own: Vec<_> = own.map(|entry| (entry.1, entry.2, entry.3)).collect();
+        let value = hart as u32 + 5;
+        assert_eq!(own, [(true, first, value), (false, first, value), (true, last, 99)]);
+    }
+}
+
+/// What the window does not have, and what is no word, is an access fault there too.
+#[test]
+fn the_window_takes_words_alone() {
+    type Body = fn(&mut Program) -> &mut Program;
+    // A1 0xffff_c000
+    let cases: [(Body, u32, u32); 8] = [
+        (|p| p.load(2, A0, A1, 0), 5, 0xffff_c000),
+        (|p| p.store(2, A0, A1, 0x80), 7, 0xffff_c080),
+        (|p| p.load(1, A0, A1, 0x40), 5, 0xffff_c040),
+        (|p| p.store(0, A0, A1, 0x40), 7, 0xffff_c040),
+        (|p| p.load(2, A0, A1, 0x41), 4, 0xffff_c041),
+        (|p| p.store(2, A0, A1, 0x42), 6, 0xffff_c042),
+        (|p| p.lui(A4, 0xffffd).load(2, A0, A4, 0x40), 5, 0xffff_d040),
+        (|p| p.addi(A4, A1, 0x40).word(atomic(0, false, A0, A4, A0)), 7, 0xffff_c040),
+    ];
+    for (body, cause, value) in cases {
+        let mut p = Program::default();
+        p.lui(A1, 0xffffc).addi(A0, ZERO, 77);
+        body(&mut p);
+        p.word(EBREAK);
+        let mut bench = Bench::with_parts(1, 16, AnyOrder::new((1, 5), 0.7), ALL_PARTS);
+        load(&mut bench.memory.contents, ENTRY, &p);
+        load(&mut bench.memory.contents, 0, &telling_handler());
+        bench.registers.words.insert(WINDOW + 0x40, 5);
         bench.run_to_stop();
         let trap = bench.retired.iter().find(|r| r.trap).unwrap();
         assert_eq!([A0, A1, A2].map(|rd| bench.value_of(rd)), [trap.pc, cause, value], "{trap:x?}");

@@ -1,11 +1,11 @@
 //! Loads and stores of the command processor that go to devices.
 
 use super::Clint;
-use crate::ports::RegisterAccess;
+use crate::ports::{RegisterAccess, WindowSelect};
 use crate::prelude::*;
 
 /// Accesses of the harts to devices, one at a time for all harts: to the [`Clint`] and, by `access`,
-/// to the registers of the array.
+/// to the registers of the array; with `windows` 1 also to the window of the network interface.
 ///
 /// 1. `start_valid` in stage W starts an access; it must not come while `busy` is high. `busy` is high
 ///    from the next cycle on until the answer is taken.
@@ -15,7 +15,7 @@ use crate::prelude::*;
 /// 3. When its hart is held the access is withdrawn, in the same cycle, and if it was performed its
 ///    answer is dropped: `withdrawn` has the bit of the hart.
 #[derive(LogicBlock)]
-#[new(harts: usize)]
+#[new(harts: usize, windows: usize)]
 pub struct CommandDevices {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -27,7 +27,7 @@ pub struct CommandDevices {
     pub start_hart: Signal<In, Bits<3>>,
     /// It is a store.
     pub start_write: Signal<In, Bit>,
-    /// Its address, a multiple of 4: bit 19 set is a register of the array.
+    /// Its address, a multiple of 4: bit 19 set is a register of the array, or with bit 13 clear in the window.
     pub start_address: Signal<In, Bits<32>>,
     /// The word to store.
     pub start_data: Signal<In, Bits<32>>,
@@ -49,6 +49,9 @@ pub struct CommandDevices {
     pub withdrawn: Signal<Out, Bits<8>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
+    /// Whether `access` is to the window, and whose it is (one element with a window).
+    #[count(windows)]
+    pub window: Vec<Flipped<WindowSelect>>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose software interrupt is set at this edge.
@@ -69,15 +72,19 @@ pub struct CommandDevices {
     kept: Register<Bit>,
     kept_value: Register<Bits<32>>,
     kept_error: Register<Bit>,
+    #[count(windows)]
+    in_window: Vec<Register<Bit>>,
+    #[init(windows)]
+    _windows: usize,
 }
 
 impl CommandDevices {
-    /// The devices of `harts` harts.
+    /// The devices of `harts` harts, with a window of a network interface (`windows` 1) or without (0).
     ///
     /// # Panics
     /// As [`Clint::new`].
-    pub fn new(harts: usize) -> Self {
-        Self::wired(harts)
+    pub fn new(harts: usize, windows: usize) -> Self {
+        Self::wired(harts, windows)
     }
 }
 
@@ -138,6 +145,14 @@ impl Logic for CommandDevices {
             self.address.d.next = self.start_address.val().get_bits::<16>(0);
             self.data.d.next = self.start_data.val();
         }
+        for i in 0..self._windows {
+            self.window[i].of_window.next = self.in_window[i].q.val();
+            self.window[i].hart.next = self.hart.q.val();
+            if self.start_valid.val() {
+                self.in_window[i].d.next =
+                    self.start_address.val().get_bit(19) & !self.start_address.val().get_bit(13);
+            }
+        }
     }
 }
 
@@ -151,7 +166,7 @@ mod tests {
     #[test]
     fn accesses_are_performed_once() {
         let mut random = random();
-        let mut unit = CommandDevices::new(8);
+        let mut unit = CommandDevices::new(8, 1);
         start!(unit);
         // Hart, write, address, data; whether it was performed.
         let mut access: Option<(u64, bool, u64, u32)> = None;
@@ -173,9 +188,11 @@ mod tests {
             let start = access.is_none() && random.gen_bool(0.5);
             if let Some((hart, write, address, data)) = access {
                 let held = hold >> hart & 1 == 1;
-                let of_array = address >= 0xffff_e000;
+                let of_array = address >= 0xffff_c000;
                 assert_eq!(unit.access.valid.val(), of_array && answer.is_none() && !held, "cycle {cycle}");
                 if unit.access.valid.val() {
+                    assert_eq!(unit.window[0].of_window.val(), address < 0xffff_e000);
+                    assert_eq!(unit.window[0].hart.val().to_u64(), hart);
                     assert_eq!(unit.access.write.val(), write);
                     assert_eq!(unit.access.address.val().to_u64(), address & 0xfff);
                     assert_eq!(unit.access.data.val().to_u32(), data);
@@ -216,9 +233,10 @@ mod tests {
             }
             unit.start_valid.next = start;
             if start {
-                let address = match random.gen_range(0..4) {
+                let address = match random.gen_range(0..5) {
                     0 => 0xfff0_4000 + 8 * random.gen_range(0..8u64),
                     1 => 0xfff0_2000,
+                    2 => 0xffff_c000 + 4 * random.gen_range(0..1024u64),
                     _ => 0xffff_e000 + 4 * random.gen_range(0..1024u64),
                 };
                 let new = (random.gen_range(0..8u64), random.gen::<bool>(), address, random.gen::<u32>());

@@ -265,7 +265,7 @@ fn command_fetch() {
 
 #[test]
 fn command_execute() {
-    check_with(CommandExecute::default(), 10_000, |unit, random, _| {
+    check_with(CommandExecute::new(1), 10_000, |unit, random, _| {
         unit.decoded.next = some_instruction(random);
         unit.decode_rs1.next = (random() & 3).into();
         unit.decode_rs2.next = (random() & 3).into();
@@ -379,10 +379,10 @@ fn local_memory() {
 
 #[test]
 fn command_devices() {
-    check_with(CommandDevices::new(2), 20_000, |unit, random, _| {
+    check_with(CommandDevices::new(2, 1), 20_000, |unit, random, _| {
         unit.start_valid.next = !unit.busy.val() && random() % 2 == 0;
-        let bases = [0xfff0_0000, 0xfff0_4000, 0xfff0_bff8, 0xffff_e000u64];
-        unit.start_address.next = (bases[random() as usize % 4] + (random() & 0x1c)).into();
+        let bases = [0xfff0_0000, 0xfff0_4000, 0xfff0_bff8, 0xffff_c000, 0xffff_e000u64];
+        unit.start_address.next = (bases[random() as usize % 5] + (random() & 0x1c)).into();
         unit.start_hart.next = (random() & 1).into();
         unit.hold.next = if random() % 16 == 0 { (random() & 255).into() } else { 0.into() };
     });
@@ -390,7 +390,7 @@ fn command_devices() {
 
 #[test]
 fn long_operations() {
-    check_with(LongOperations::new(2), 20_000, |unit, random, _| {
+    check_with(LongOperations::new(2, 1), 20_000, |unit, random, _| {
         let hart = random() & 1;
         let free = !unit.reset.next && !unit.under_way.val().get_bit(hart as usize) && random() % 4 == 0;
         let kind = random() % 3;
@@ -398,8 +398,8 @@ fn long_operations() {
         unit.load_valid.next = free && kind == 0;
         unit.device_valid.next = free && kind == 1 && unit.device_free.val();
         unit.divide_valid.next = free && kind == 2 && unit.divide_free.val();
-        let bases = [0xfff0_0000, 0xfff0_4000, 0xfff0_bff8, 0xffff_e000u64];
-        unit.start_address.next = (bases[random() as usize % 4] + (random() & 0x1c)).into();
+        let bases = [0xfff0_0000, 0xfff0_4000, 0xfff0_bff8, 0xffff_c000, 0xffff_e000u64];
+        unit.start_address.next = (bases[random() as usize % 5] + (random() & 0x1c)).into();
         unit.response_hart.next = (random() & 1).into();
         unit.response_valid.next = random() % 8 == 0;
         unit.hold.next = if random() % 32 == 0 { (random() & 3).into() } else { 0.into() };
@@ -441,13 +441,13 @@ fn check_store_buffer(harts: u64) {
 #[test]
 fn command_processor() {
     check_pipeline(1, CommandParts::default());
-    check_pipeline(1, CommandParts { cache_lines: 16, atomics: true });
+    check_pipeline(1, CommandParts { cache_lines: 16, atomics: true, window: true });
 }
 
 #[test]
 fn command_processor_of_four_harts() {
     check_pipeline(4, CommandParts::default());
-    check_pipeline(4, CommandParts { cache_lines: 16, atomics: true });
+    check_pipeline(4, CommandParts { cache_lines: 16, atomics: true, window: true });
 }
 
 fn check_pipeline(harts: usize, parts: CommandParts) {

@@ -19,9 +19,11 @@ use crate::prelude::*;
 ///    not leave stage D then.
 /// 5. Exceptions are found here, but for bus errors: targets and addresses that are not aligned,
 ///    and loads and stores from 0xfff0_0000 on where there is neither local memory nor a device.
-///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE has no devices.
+///    Devices take words only, and only shared memory has atomic operations. A word of CP_EXECUTE has no devices. With `windows` 1
+///    0xffff_c000 to 0xffff_cfff is a device too, the window of the network interface.
 /// 6. The PC behind a word of CP_EXECUTE is its own, but for a jump.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(windows: usize)]
 pub struct CommandExecute {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -104,6 +106,16 @@ pub struct CommandExecute {
     execute: Register<CommandInstruction>,
     valid_w: Register<Bit>,
     result_w: Register<CommandResult>,
+    #[init(windows)]
+    _windows: usize,
+}
+
+impl CommandExecute {
+    /// Stages R and X of harts that see `windows` windows of a network interface: 0 or 1.
+    #[must_use]
+    pub fn new(windows: usize) -> Self {
+        Self::wired(windows)
+    }
 }
 
 impl Logic for CommandExecute {
@@ -326,6 +338,15 @@ impl Logic for CommandExecute {
         self.result_w.d.next.sleep = instruction.sleep;
         self.result_w.d.next.fault = instruction.fault | illegal | astray | (moves & (misaligned | outside));
         self.result_w.d.next.cause = cause;
+        for _i in 0..self._windows {
+            let in_window = self.alu.address.val().get_bits::<8>(12) == bits::<8>(0xfc);
+            if moves & above & in_window & size.get_bit(1) & plain & !instruction.debug {
+                self.result_w.d.next.device = true;
+                self.result_w.d.next.device_write = instruction.store;
+                self.result_w.d.next.answered = self.answer_word.val() == instruction.word;
+                self.result_w.d.next.fault = instruction.fault | misaligned;
+            }
+        }
 
         self.multiplier.advance.next = self.valid_x.q.val() & instruction.multiply;
         self.multiplier.a.next = self.registers.operand_1.val();

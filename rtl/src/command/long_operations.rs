@@ -2,7 +2,7 @@
 
 use super::{CommandData, CommandDevices};
 use crate::core::DivideUnit;
-use crate::ports::RegisterAccess;
+use crate::ports::{RegisterAccess, WindowSelect};
 use crate::prelude::*;
 
 /// The long operations of the harts: loads from the L2, accesses to devices ([`CommandDevices`]),
@@ -15,7 +15,7 @@ use crate::prelude::*;
 /// 3. An access to a device that was not performed when its hart is held is withdrawn; a division
 ///    or atomic operation runs to its end, and its answer is dropped.
 #[derive(LogicBlock)]
-#[new(harts: usize)]
+#[new(harts: usize, windows: usize)]
 pub struct LongOperations {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -89,6 +89,9 @@ pub struct LongOperations {
     pub response_error: Signal<In, Bit>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
+    /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
+    #[count(windows)]
+    pub window: Vec<Flipped<WindowSelect>>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose software interrupt is set at this edge.
@@ -98,18 +101,20 @@ pub struct LongOperations {
     /// Harts that have a timer interrupt pending.
     pub timer: Signal<Out, Bits<8>>,
     data: CommandData,
-    #[init(CommandDevices::new(harts))]
+    #[init(CommandDevices::new(harts, windows))]
     devices: CommandDevices,
     divider: DivideUnit<1>,
+    #[init(windows)]
+    _windows: usize,
 }
 
 impl LongOperations {
-    /// The long operations of `harts` harts.
+    /// The long operations of `harts` harts, with a window of a network interface (`windows` 1) or without (0).
     ///
     /// # Panics
     /// As [`CommandDevices::new`].
-    pub fn new(harts: usize) -> Self {
-        Self::wired(harts)
+    pub fn new(harts: usize, windows: usize) -> Self {
+        Self::wired(harts, windows)
     }
 }
 
@@ -151,6 +156,9 @@ impl Logic for LongOperations {
         connect!(self.start_data, self.devices.start_data);
         connect!(self.hold, self.devices.hold);
         connect!(self.access, self.devices.access);
+        for i in 0..self._windows {
+            connect!(self.window[i], self.devices.window[i]);
+        }
         connect!(self.cycle, self.devices.cycle);
         connect!(self.doorbell, self.devices.doorbell);
         connect!(self.software, self.devices.software);

@@ -7,7 +7,7 @@ use super::{
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
 use crate::memory::ReadMerge;
-use crate::ports::{RegisterAccess, UliAccess};
+use crate::ports::{RegisterAccess, UliAccess, WindowSelect};
 use crate::prelude::*;
 
 /// What a pipeline has on request.
@@ -17,6 +17,8 @@ pub struct CommandParts {
     pub cache_lines: usize,
     /// Atomic instructions.
     pub atomics: bool,
+    /// The window of a network interface.
+    pub window: bool,
 }
 
 /// A pipeline for RV32IM_Zbb_Zicsr_Zifencei with machine mode that runs up to eight harts, in six stages that never stall.
@@ -35,7 +37,7 @@ pub struct CommandParts {
 /// 4. The host stops harts and lets them go on as [`CommandDebug`] says. A word that it has a stopped hart execute enters in stage I in the place of
 ///    a fetched one; it is not in the retire trace.
 #[derive(LogicBlock)]
-#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize)]
+#[new(harts: usize, channels: usize, lines: usize, ways: usize, traces: usize, parts: CommandParts, caches: usize, atomics: usize, windows: usize)]
 pub struct CommandPipeline {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -69,6 +71,9 @@ pub struct CommandPipeline {
     pub boundary_pc: Signal<Out, Bits<30>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
+    /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
+    #[count(windows)]
+    pub window: Vec<Flipped<WindowSelect>>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -120,11 +125,12 @@ pub struct CommandPipeline {
     #[init(CommandFetch::new(lines, ways))]
     fetch: CommandFetch,
     decode: CommandDecode,
+    #[init(CommandExecute::new(windows))]
     execute: CommandExecute,
     write: CommandWrite,
     device_turns: HartTurns,
     divide_turns: HartTurns,
-    #[init(LongOperations::new(harts))]
+    #[init(LongOperations::new(harts, windows))]
     long: LongOperations,
     #[init(StoreBuffer::new(harts))]
     stores: StoreBuffer,
@@ -149,6 +155,8 @@ pub struct CommandPipeline {
     _caches: usize,
     #[init(atomics)]
     _atomics: usize,
+    #[init(windows)]
+    _windows: usize,
 }
 
 impl CommandPipeline {
@@ -170,7 +178,8 @@ impl CommandPipeline {
         let traces = usize::from(trace);
         assert!(channels <= 8, "CommandPipeline: {channels} channels, expected 0 to 8");
         let (caches, atomics) = (usize::from(parts.cache_lines > 0), usize::from(parts.atomics));
-        Self::wired(harts, channels, lines, ways, traces, parts, caches, atomics)
+        let windows = usize::from(parts.window);
+        Self::wired(harts, channels, lines, ways, traces, parts, caches, atomics, windows)
     }
 }
 
@@ -331,6 +340,9 @@ impl Logic for CommandPipeline {
         self.long.used.next = outcome.live;
         self.long.hold.next = hold;
         connect!(self.access, self.long.access);
+        for i in 0..self._windows {
+            connect!(self.window[i], self.long.window[i]);
+        }
         connect!(self.cycle, self.long.cycle);
         connect!(self.doorbell, self.long.doorbell);
         self.stores.push_valid.next = outcome.store;

@@ -3,7 +3,7 @@
 use super::{CommandParts, CommandPipeline, CommandTrace, UliChannels};
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
-use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange};
+use crate::ports::{LineWrite, PageMove, RegisterAccess, WatchedRange, WindowSelect};
 use crate::prelude::*;
 
 /// A small CPU beside the shader cores: [`CommandPipeline`] with the channels of its user-level
@@ -39,6 +39,9 @@ pub struct CommandProcessor {
     pub doorbell: Signal<In, Bits<8>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
+    /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
+    #[count(usize::from(parts.window))]
+    pub window: Vec<Flipped<WindowSelect>>,
     /// To memory: a line is to be read.
     pub read_valid: Signal<Out, Bit>,
     /// From memory: the read is accepted at this edge.
@@ -100,6 +103,8 @@ pub struct CommandProcessor {
     _traces: usize,
     #[init(usize::from(parts.atomics))]
     _atomics: usize,
+    #[init(usize::from(parts.window))]
+    _windows: usize,
 }
 
 impl CommandProcessor {
@@ -132,6 +137,9 @@ impl Logic for CommandProcessor {
         connect!(self.external, self.pipeline.external);
         connect!(self.doorbell, self.pipeline.doorbell);
         connect!(self.access, self.pipeline.access);
+        for i in 0..self._windows {
+            connect!(self.window[i], self.pipeline.window[i]);
+        }
         connect!(self.read_valid, self.pipeline.read_valid);
         connect!(self.read_ready, self.pipeline.read_ready);
         connect!(self.read_line, self.pipeline.read_line);

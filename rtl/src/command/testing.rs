@@ -341,6 +341,9 @@ impl Memory for System {
     }
 }
 
+/// Offset in [`Registers`] of the window of the network interface, as hart 0 sees it; that of the next one is 0x1000 behind.
+pub const WINDOW: u32 = 0x8_0000;
+
 /// The registers of the array: those in `words` are there, and an access waits for `delay` cycles.
 #[derive(Default)]
 pub struct Registers {
@@ -363,7 +366,9 @@ impl Registers {
         let valid = cp.access.valid.val();
         self.waited = if valid { self.waited + 1 } else { 0 };
         if valid && self.waited > self.delay {
-            let (offset, write) = (cp.access.address.val().to_u32(), cp.access.write.val());
+            let window = cp.window.first().filter(|window| window.of_window.val());
+            let base = window.map_or(0, |window| WINDOW | window.hart.val().to_u32() << 12);
+            let (offset, write) = (base + cp.access.address.val().to_u32(), cp.access.write.val());
             let old = self.words.get(&offset).copied();
             let value = if write { cp.access.data.val().to_u32() } else { old.unwrap_or(0) };
             if write && old.is_some() {
@@ -525,7 +530,7 @@ pub fn atomic(operation: u32, acquire: bool, rd: u32, rs1: u32, rs2: u32) -> u32
 }
 
 /// A small data cache and atomic instructions.
-pub const ALL_PARTS: CommandParts = CommandParts { cache_lines: 16, atomics: true };
+pub const ALL_PARTS: CommandParts = CommandParts { cache_lines: 16, atomics: true, window: true };
 
 pub const MRET: u32 = 0x3020_0073;
 pub const WFI: u32 = 0x1050_0073;

@@ -1,9 +1,9 @@
 //! Units of this folder against their emitted Verilog.
 
 use super::{
-    testing, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder, FrameCheck,
-    FrameQueue, FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, PacketCut, PairCounts,
-    PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, RemoteAtomics,
+    testing, window, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder,
+    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, NetWindow, PacketCut,
+    PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, RemoteAtomics,
     RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
 };
 use crate::emit::equivalence::check_with;
@@ -344,7 +344,7 @@ fn receiver() {
 
 #[test]
 fn net_interface() {
-    check_with(NetInterface::default(), 300, |uut, random, _| {
+    check_with(NetInterface::new(2), 300, |uut, random, _| {
         uut.rx.tkeep.next = keep(random);
         uut.rx.tlast.next = random() % 3 == 0;
         uut.control.enable.next = random() % 64 != 0;
@@ -415,5 +415,38 @@ fn request_choice() {
     check_with(RequestChoice::default(), 2_000, |uut, random, _| {
         uut.opening.next = bits(random() & random() & random() & random() & 0xffff);
         uut.finishing.next = bits(random() & random() & random() & random() & 0xffff);
+    });
+}
+
+#[test]
+fn net_window() {
+    check_with(NetWindow::new(2), 6_000, |uut, random, cycle| {
+        // Completions of commands that were posted, or of nobody's.
+        let owner = if random() % 2 == 0 { random() % 64 * 16 } else { 1 + random() % 2 };
+        let started = !uut.reset.next && cycle > 40;
+        uut.posts.completed.next = started && random() % 3 == 0;
+        uut.posts.owner.next = bits(owner);
+        uut.posts.context.next = bits(random() % 4);
+        uut.select.hart.next = bits(random() % 2);
+        uut.select.of_window.next = random() % 8 != 0;
+        uut.access.valid.next = random() % 8 != 0;
+        uut.access.address.next = bits(random() % 33 * 4);
+        uut.posts.enable.next = random() % 16 != 0;
+        if random() % 4 == 0 {
+            uut.access.address.next = bits(window::POST);
+            uut.access.write.next = true;
+        }
+        if random() % 4 != 0 {
+            uut.access.data.next = bits(random() & 0xffff_0f0f | 0x1000);
+        }
+        // Memories have no value before they are written.
+        if cycle < 32 {
+            uut.reset.next = false;
+            uut.access.valid.next = true;
+            uut.access.write.next = true;
+            uut.select.of_window.next = true;
+            uut.select.hart.next = bits(cycle % 2);
+            uut.access.address.next = bits(window::BUFFER + cycle / 2 * 4);
+        }
     });
 }

@@ -7,10 +7,10 @@ use super::{
     WorkPosts,
 };
 use crate::host::registers::network::NetControl;
-use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut};
+use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut, WindowPosts};
 use crate::prelude::*;
 
-/// A network interface for RoCEv2: puts and gets of the host leave as frames, and frames of peers are written to memory, or answered from it.
+/// A network interface for RoCEv2: puts and gets of the host and of the command processor leave as frames, and frames of peers are written to memory, or answered from it.
 ///
 /// 1. It has an AXI4-Stream pair of its own, and takes every beat that is offered: what finds no room is dropped.
 /// 2. A put is posted, sent and repeated as [`Requester`] says: its frames wait in [`FrameQueue`], their payloads are read by [`PayloadReader`], and
@@ -20,6 +20,7 @@ use crate::prelude::*;
 /// 5. Atomic operations of peers are performed at the L2 ([`RemoteAtomics`]).
 /// 6. To memory it is one requester. It writes and reads in regions alone ([`RegionTable`]).
 #[derive(Clone, Debug, LogicBlock)]
+#[new(windows: usize, owners_log2: usize)]
 pub struct NetInterface {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -31,6 +32,9 @@ pub struct NetInterface {
     pub rx: StreamIn,
     /// Frames for peers.
     pub tx: StreamOut,
+    /// From and to the window of the command processor (one element with one).
+    #[count(windows)]
+    pub window: Vec<WindowPosts>,
     /// To memory.
     pub write: LineWrite,
     /// To memory.
@@ -46,7 +50,7 @@ pub struct NetInterface {
     pairs: QueuePairs,
     regions: RegionTable,
     posts: WorkPosts,
-    #[init(Requester::new(0))]
+    #[init(Requester::new(owners_log2))]
     requester: Requester,
     atomics: RemoteAtomics,
     responder: Responder,
@@ -64,6 +68,17 @@ pub struct NetInterface {
     skips: Register<Bit>,
     /// A frame comes whose first beat was taken.
     inside: Register<Bit>,
+    #[init(windows)]
+    _windows: usize,
+}
+
+impl NetInterface {
+    /// The network interface of an array whose command processor has `harts` harts; 0: it has none.
+    #[must_use]
+    pub fn new(harts: usize) -> Self {
+        // Owners: the host, and each hart
+        Self::wired(harts.min(1), (harts + 1).next_power_of_two().ilog2() as usize)
+    }
 }
 
 impl Logic for NetInterface {
@@ -160,6 +175,16 @@ impl Logic for NetInterface {
         self.posts.window_command.next.domain = bits::<4>(0);
         self.posts.window_command.next.owner = bits::<10>(0);
         self.posts.window_command.next.context = bits::<2>(0);
+        for i in 0..self._windows {
+            self.posts.window_valid.next = self.window[i].valid.val();
+            self.posts.window_command.next = self.window[i].command.val();
+            connect!(self.window[i].ready, self.posts.window_ready);
+            self.window[i].enable.next = self.control.enable.val();
+            connect!(self.window[i].completed, self.requester.completed);
+            connect!(self.window[i].owner, self.requester.completed_owner);
+            connect!(self.window[i].context, self.requester.completed_context);
+            connect!(self.window[i].code, self.requester.completed_code);
+        }
         connect!(self.posts.post_valid, self.requester.post_valid);
         connect!(self.posts.post, self.requester.post);
         connect!(self.requester.post_ready, self.posts.post_ready);

@@ -47,7 +47,7 @@ struct Node {
 
 impl Node {
     fn new(node: usize) -> Self {
-        let mut uut = NetInterface::default();
+        let mut uut = NetInterface::new(0);
         reset!(uut);
         let peer = 1 - node;
         uut.control.identity.next = identity(node);

@@ -13,6 +13,8 @@ mod retire;
 mod spawn;
 mod stream;
 mod uli;
+mod window_posts;
+mod window_select;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
@@ -25,3 +27,5 @@ pub use retire::{LateWrite, Retire, Trace};
 pub use spawn::{JobStart, SpawnedFinish, SpawnedWarp};
 pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
+pub use window_posts::WindowPosts;
+pub use window_select::WindowSelect;

@@ -7,6 +7,7 @@
 //! | `node` | a node: its array, its host, its end of the link, its queue pairs |
 //! | `serve` | commands that a kernel wrote to memory, and the host posts |
 //! | `program` | a kernel on every node, from its start to its last completion |
+//! | `queues` | the same with command queues, which firmware serves while the kernel runs |
 //! | `status` | queue pairs and counters, as a user reads them |
 //! | `outside` | a port that is a socket: frames to and from another program |
 //! | `pcapng` | what passes a port, as a capture |
@@ -34,6 +35,7 @@ mod node;
 mod outside;
 mod pcapng;
 mod program;
+mod queues;
 mod serve;
 mod status;
 mod switch;
@@ -51,6 +53,7 @@ pub use node::{address, Node, OUTSIDE_PAIR, WINDOW_REGION};
 pub use outside::{OutsideOptions, OutsidePeer};
 pub use pcapng::{Direction, PcapngWriter};
 pub use program::{NodeReport, NodeUp, Program};
+pub use queues::{PaperService, QueueArea, QueueProgram, QueueReport, QUEUE_ENTRIES};
 pub use serve::{post, wait_completed, CommandList, Served, ENTRY_BYTES};
 pub use status::{counter_name, NetStatus, PairStatus};
 pub use switch::{Delivery, PortCounts, Switch};

@@ -153,6 +153,9 @@ pub enum CosimError {
         /// Registers and counts that tell what is pending.
         state: String,
     },
+    /// Firmware ended when it should not have, or did not answer.
+    #[error("the firmware {0}")]
+    Firmware(String),
     /// A register does not show that something has ended.
     #[error("{register} does not show an end within {cycles} cycles")]
     StillBusy {

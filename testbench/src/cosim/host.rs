@@ -222,6 +222,15 @@ impl<D: Device> Host<D> {
         self.allocator.allocate(what, bytes.next_multiple_of(LINE) as u64, LINE as u64)
     }
 
+    /// As [`Host::rmalloc`], at a multiple of `alignment`, a power of two.
+    ///
+    /// # Errors
+    /// [`CosimError::OutOfMemory`].
+    pub fn rmalloc_aligned(&mut self, what: &str, bytes: usize, alignment: u32) -> Result<u32, CosimError> {
+        let alignment = u64::from(alignment).max(LINE as u64);
+        self.allocator.allocate(what, bytes.next_multiple_of(LINE) as u64, alignment)
+    }
+
     /// Frees what [`Host::rmalloc`] gave.
     ///
     /// # Errors

@@ -16,6 +16,8 @@ const CRT0: &str = include_str!("../../../kernels-asm/firmware/crt0.S");
 pub const HERMES_CP_H: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.h");
 /// The library.
 const HERMES_CP_C: &str = include_str!("../../../kernels-asm/firmware/hermes_cp.c");
+/// Include file of firmware that uses the network interface.
+const HERMES_NET_H: &str = include_str!("../../../kernels-asm/firmware/hermes_net.h");
 /// Where firmware lies in memory.
 const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/firmware/firmware.ld");
 
@@ -31,7 +33,7 @@ pub fn firmware_registers() -> String {
 }
 
 /// Builds the firmware in `sources`, C (`.c`) or assembly (`.S`, `.s`), with a function `main`, and writes the ELF file
-/// `output`. Sources find `hermes_cp.h`, and what is beside them.
+/// `output`. Sources find `hermes_cp.h`, `hermes_net.h`, and what is beside them.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -52,6 +54,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
         ("crt0.S", CRT0),
         ("hermes_cp.h", HERMES_CP_H),
         ("hermes_cp.c", HERMES_CP_C),
+        ("hermes_net.h", HERMES_NET_H),
         ("hermes_registers.h", &firmware_registers()),
         ("firmware.ld", LINKER_SCRIPT),
     ];

@@ -10,6 +10,10 @@ use super::elf::{Kernel, KernelError, RegisterClass};
 pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
 /// Include file of kernels in C.
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
+/// Include file of kernels in C that put into the memories of other nodes.
+const HERMES_SHMEM_H: &str = include_str!("../../../kernels-asm/include/hermes_shmem.h");
+/// Its library.
+const HERMES_SHMEM_S: &str = include_str!("../../../kernels-asm/lib/hermes_shmem.S");
 /// Include files of the apps' kernels, with their names.
 const APP_INCLUDES: [(&str, &str); 5] = [
     ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
@@ -23,6 +27,7 @@ const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/kernel.ld");
 
 const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 const LINKER: &str = "riscv64-unknown-elf-ld";
+const ARCHIVER: &str = "riscv64-unknown-elf-ar";
 pub(crate) const COMPILER: &str = "riscv64-unknown-elf-gcc";
 
 impl RegisterClass {
@@ -82,7 +87,7 @@ pub enum BuildError {
 }
 
 /// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`. Assembly finds
-/// `packet.inc`, C finds `hermes.h`, both find what is beside the source.
+/// `packet.inc`, C finds `hermes.h` and `hermes_shmem.h`, both find what is beside the source, and the library of the latter.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -95,6 +100,7 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
         Some("c") => work.compile(source, registers, &object)?,
         _ => return Err(BuildError::Language(source.to_path_buf())),
     }
+    work.build_library(registers)?;
     work.link(source, registers, &object, output)
 }
 
@@ -129,6 +135,8 @@ impl Work {
             write_file(&work.path(name), text)?;
         }
         write_file(&work.path("hermes.h"), HERMES_H)?;
+        write_file(&work.path("hermes_shmem.h"), HERMES_SHMEM_H)?;
+        write_file(&work.path("hermes_shmem.S"), HERMES_SHMEM_S)?;
         write_file(&work.path("kernel.ld"), LINKER_SCRIPT)?;
         Ok(work)
     }
@@ -152,6 +160,15 @@ impl Work {
         run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", source)
     }
 
+    /// The library of `hermes_shmem.h`, of which a kernel gets what it calls.
+    fn build_library(&self, registers: RegisterClass) -> Result<(), BuildError> {
+        let (source, object) = (self.path("hermes_shmem.S"), self.path("hermes_shmem.o"));
+        self.assemble(&source, registers, &object)?;
+        let mut command = Command::new(ARCHIVER);
+        command.arg("rcs").arg(self.path("libhermes_shmem.a")).arg(&object);
+        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &source)
+    }
+
     /// Links `object`; C kernels also get the compiler's own library, for multiplication and division.
     fn link(
         &self,
@@ -164,7 +181,7 @@ impl Work {
         let mut command = Command::new(LINKER);
         command.args(["-m", "elf32lriscv", "--no-relax", "--fatal-warnings", "-z", "noexecstack"]);
         command.arg("-T").arg(self.path("kernel.ld"));
-        command.arg("-o").arg(&linked).arg(object);
+        command.arg("-o").arg(&linked).arg(object).arg(self.path("libhermes_shmem.a"));
         if source.extension().is_some_and(|extension| extension == "c") {
             command.args(compiler_library(registers));
         }

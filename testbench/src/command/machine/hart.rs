@@ -24,12 +24,21 @@ pub struct Abilities {
     pub devices: bool,
     /// CSR `muncached`.
     pub uncached: bool,
+    /// The window of a network interface: which accesses are faults; nothing is behind it.
+    pub window: bool,
 }
 
 impl Abilities {
-    /// All that docs/command-processor.md has to come.
-    pub const ALL: Self =
-        Self { m: true, atomics: true, channels: 2, channel_csrs: true, devices: true, uncached: true };
+    /// All that docs/command-processor.md has to come, without network interface.
+    pub const ALL: Self = Self {
+        m: true,
+        atomics: true,
+        channels: 2,
+        channel_csrs: true,
+        devices: true,
+        uncached: true,
+        window: false,
+    };
 
     /// What an array with all options has now.
     pub const PRESENT: Self = Self::ALL;
@@ -41,6 +50,7 @@ impl Abilities {
             atomics: config.atomics,
             channels: config.uli_channels,
             uncached: config.command_cache_lines > 0,
+            window: config.network,
             ..Self::PRESENT
         }
     }

@@ -14,9 +14,11 @@ pub const LOCAL_MEMORY: u32 = 0xfffe_0000;
 pub const LOCAL_BYTES: usize = 16 << 10;
 /// The register file of the array.
 pub const REGISTERS_BASE: u32 = 0xffff_e000;
+/// The window of the network interface.
+pub const WINDOW_BASE: u32 = 0xffff_c000;
 /// `mtime` in the timer's area.
 const TIME: u32 = 0xbff8;
-/// Bytes of the timer's area, and of that of the registers.
+/// Bytes of the timer's area, and of that of the registers and of the window.
 const TIMER_BYTES: u32 = 0x1_0000;
 const REGISTER_BYTES: u32 = 0x1000;
 
@@ -121,7 +123,7 @@ pub(super) struct View<'a, R> {
     pub shared: &'a mut Shared<R>,
     pub hart: u32,
     pub abilities: &'a Abilities,
-    /// Time or a register of the array was read: instructions cannot know the value.
+    /// Time, a register of the array or the window was read: instructions cannot know the value.
     pub volatile: bool,
 }
 
@@ -139,13 +141,16 @@ impl<R: Registers> View<'_, R> {
         }
         let within = |base: u32, size: u32| address.checked_sub(base).filter(|offset| *offset < size);
         let device = within(TIMER_BASE, TIMER_BYTES).map(Device::Timer);
-        device.or_else(|| within(REGISTERS_BASE, REGISTER_BYTES).map(Device::Registers))
+        let device = device.or_else(|| within(REGISTERS_BASE, REGISTER_BYTES).map(Device::Registers));
+        let window = within(WINDOW_BASE, REGISTER_BYTES).filter(|_| self.abilities.window);
+        device.or_else(|| window.map(Device::Window))
     }
 }
 
 enum Device {
     Timer(u32),
     Registers(u32),
+    Window(u32),
 }
 
 impl<R: Registers> Memory for View<'_, R> {
@@ -170,6 +175,7 @@ impl<R: Registers> Memory for View<'_, R> {
             let read = match device {
                 Device::Timer(offset) => timer.read(offset, *harts, registers.time(timer)),
                 Device::Registers(offset) => registers.read(self.hart, offset),
+                Device::Window(offset) => matches!(offset, 0x1c..=0x2c | 0x40..=0x7c).then_some(0),
             };
             return read.ok_or(Cause::LoadAccess);
         }
@@ -188,6 +194,7 @@ impl<R: Registers> Memory for View<'_, R> {
             let done = match device {
                 Device::Timer(offset) => timer.write(offset, *harts, value),
                 Device::Registers(offset) => registers.write(self.hart, offset, value),
+                Device::Window(offset) => matches!(offset, 0x04 | 0x40..=0x7c),
             };
             return if done { Ok(()) } else { Err(Cause::StoreAccess) };
         }

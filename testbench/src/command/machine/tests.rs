@@ -296,6 +296,42 @@ fn local_memory_timer_registers() {
     raise(&mut bench, Cause::StoreAccess, 0xffff_e360);
 }
 
+/// The window of the network interface, where there is one: which accesses are faults.
+#[test]
+fn window_of_the_network_interface() {
+    let source = "
+             la   t2, handler
+             csrw mtvec, t2
+             lui  a0, 0xffffc
+             lw   a1, 0x1c(a0)
+             lw   a1, 0x2c(a0)
+             sw   a1, 0x40(a0)
+             lw   a1, 0x7c(a0)
+             sw   a1, 4(a0)
+             lw   a1, 4(a0)
+             sw   a1, 0x1c(a0)
+             sw   a1, 0x80(a0)
+             lw   a1, 0(a0)
+    handler: csrr a5, mepc
+             addi a5, a5, 4
+             csrw mepc, a5
+             mret";
+    let mut bench = Bench::with(source, Abilities { window: true, ..Abilities::ALL });
+    bench.steps(9);
+    for (cause, offset) in [
+        (Cause::LoadAccess, 4),
+        (Cause::StoreAccess, 0x1c),
+        (Cause::StoreAccess, 0x80),
+        (Cause::LoadAccess, 0),
+    ] {
+        bench.raises(cause, 0xffff_c000 + offset);
+        bench.steps(4);
+    }
+    let mut bench = Bench::new(source);
+    bench.steps(4);
+    bench.raises(Cause::LoadAccess, 0xffff_c01c);
+}
+
 const MONITOR: &str = "
     .macro emonitor rd, rs1, rs2, scenario, channel
     .insn r 0x0b, 0, (\\scenario << 3) | \\channel, \\rd, \\rs1, \\rs2

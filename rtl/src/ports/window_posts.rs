@@ -1,0 +1,25 @@
+//! Between the network interface and the window of the command processor.
+
+use crate::net::PostedCommand;
+use crate::prelude::*;
+
+/// Commands that harts of the command processor post, and those that are complete.
+#[derive(Ports)]
+pub struct WindowPosts {
+    /// NET_CONTROL bit 0.
+    pub enable: Signal<Out, Bit>,
+    /// A command is posted, of an owner with fewer than eight under way.
+    pub valid: Signal<In, Bit>,
+    /// It is taken at this edge.
+    pub ready: Signal<Out, Bit>,
+    /// It.
+    pub command: Signal<In, PostedCommand>,
+    /// A command is complete, for one cycle; whoever posted it.
+    pub completed: Signal<Out, Bit>,
+    /// Who posted it, as in [`WorkEntry`](crate::net::WorkEntry).
+    pub owner: Signal<Out, Bits<10>>,
+    /// Its context.
+    pub context: Signal<Out, Bits<2>>,
+    /// How, as in docs/network.md.
+    pub code: Signal<Out, Bits<8>>,
+}

@@ -1,0 +1,78 @@
+//! Kernels that put into the memories of other nodes by their command queues, which firmware serves (mode `paper` of docs/shmem.md):
+//! kernel, hart, wire, kernel.
+
+mod errors;
+mod ping;
+mod puts;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cluster::{self, ClusterOptions, ClusterResult, QueueArea, QueueProgram, QueueReport};
+use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
+use hermes_testbench::firmware::build_firmware;
+use hermes_testbench::kernel::{self, Kernel, RegisterClass};
+use hermes_testbench::{model, test_seed};
+use verilator_sys::{Model, ModelLibrary};
+
+/// Threads of a warp, and warp slots.
+const LANES: usize = 4;
+const WARPS: usize = 4;
+
+/// The preset `node`, with fewer lanes and smaller caches.
+fn library() -> &'static ModelLibrary {
+    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let node = Config::preset("node").unwrap();
+        let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
+        let config = Config { lanes: LANES, warps: WARPS, ..caches };
+        let design = hermes_rtl::top::emit_top(&config).unwrap();
+        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    })
+}
+
+/// A file of `kernels-asm`.
+fn source(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm").join(name)
+}
+
+/// A kernel on so many warps of each of two nodes; what is built is in `folder`.
+fn program(folder: &Path, source: &Path, registers: RegisterClass, warps: usize) -> QueueProgram {
+    let path = folder.join("kernel.elf");
+    kernel::build(source, registers, &path).unwrap();
+    let image = KernelImage::from(&Kernel::read(&path).unwrap());
+    let path = folder.join("firmware.elf");
+    build_firmware(&[self::source("firmware/net-paper.c")], &path).unwrap();
+    let packet = |_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 };
+    QueueProgram {
+        kernel: image,
+        firmware: path,
+        packets: vec![(0..warps * LANES).map(packet).collect(); 2],
+        // Full warps only: a warp is four packets in a row.
+        setup: ArraySetup {
+            ring_slots_log2: 6,
+            slot_bytes_log2: 8,
+            timeout: 100_000,
+            watchdog: 5_000_000,
+            ..ArraySetup::default()
+        },
+        own: vec![],
+        heap_bytes: 16 << 10,
+        rounds: 4,
+    }
+}
+
+/// Runs it on two nodes whose links lose so many percent of all frames.
+fn run(
+    program: &QueueProgram,
+    loss: f64,
+    fill: impl Fn(usize, &QueueArea) -> Vec<u8> + Sync,
+) -> ClusterResult<QueueReport> {
+    let seed = test_seed();
+    println!("seed {seed}");
+    let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
+    let link = cluster::LinkOptions { loss, ..cluster::LinkOptions::default() };
+    let options = ClusterOptions { memory, link, seed, threads: 2, ..ClusterOptions::default() };
+    cluster::run(library(), &options, |node| program.run(node, &fill)).unwrap()
+}

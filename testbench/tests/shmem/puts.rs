@@ -1,0 +1,74 @@
+//! Many puts of all kinds: rings go round, contexts are waited for, bytes come from anywhere.
+
+use std::path::Path;
+
+use hermes_testbench::kernel::RegisterClass;
+use hermes_testbench::test_seed;
+use rand::{RngCore as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::{program, run, LANES, WARPS};
+
+const SOURCE: usize = 4_096;
+const PART: usize = 1_536;
+
+/// What a node has at the beginning.
+fn source(seed: u64, node: usize) -> Vec<u8> {
+    let mut bytes = vec![0; SOURCE];
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(node as u64);
+    random.fill_bytes(&mut bytes);
+    bytes
+}
+
+/// What a warp of `kernels/puts.c` leaves in its part, counted over both nodes, and its puts to each node.
+fn part(warp: usize, seed: u32, source: &[u8]) -> (Vec<u8>, u32) {
+    let (mut bytes, mut puts) = (Vec::new(), 0);
+    let mut random = seed.wrapping_add(warp as u32);
+    loop {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let length = if puts % 5 == 4 { 17 + (random >> 8) % 100 } else { 1 + (random >> 8) % 16 } as usize;
+        let from = ((random >> 16) % (SOURCE as u32 - 128)) as usize;
+        if bytes.len() + length > PART {
+            bytes.resize(PART, 0);
+            return (bytes, puts);
+        }
+        bytes.extend(&source[from..from + length]);
+        puts += 1;
+    }
+}
+
+/// All warps of two nodes put into both at once, each into its own part.
+fn fill_parts(loss: f64, registers: RegisterClass) {
+    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shmem/kernels/puts.c");
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = program(folder.path(), &kernel, registers, WARPS);
+    let seed = test_seed();
+    program.own = vec![LANES as u32, WARPS as u32, PART as u32, seed as u32];
+    assert_eq!(program.heap_bytes as usize, SOURCE + 2 * WARPS * PART);
+    let result = run(&program, loss, |node, _| [source(seed, node), vec![0; 2 * WARPS * PART]].concat());
+    let (mut parts, mut puts) = (Vec::new(), [0; 2]);
+    for (node, warp) in (0..2).flat_map(|node| (0..WARPS).map(move |warp| (node, warp))) {
+        let (bytes, count) = part(node * WARPS + warp, seed as u32, &source(seed, node));
+        parts.extend(bytes);
+        puts[node] += 2 * count;
+        assert!(2 * count > 64 + 32, "the rings go round");
+    }
+    for (number, node) in result.nodes.iter().enumerate() {
+        assert_eq!((node.faults, &node.verdicts), (0, &vec![0; WARPS * LANES]), "node {number}");
+        let expected = [source(seed, number), parts.clone()].concat();
+        assert!(node.heap() == expected, "the heap of node {number}");
+        assert_eq!((node.service.taken, node.service.failed), (puts[number], 0));
+        println!("node {number}: {} cycles a put", (node.cycles.1 - node.cycles.0) / u64::from(puts[number]));
+    }
+}
+
+#[test]
+fn parts_are_filled() {
+    fill_parts(0.0, RegisterClass::Rv32e);
+}
+
+#[test]
+fn parts_are_filled_with_loss() {
+    fill_parts(2.0, RegisterClass::Rv32i);
+}
