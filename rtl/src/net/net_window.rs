@@ -194,11 +194,9 @@ impl Logic for NetWindow {
             if finishes && !begins {
                 self.under_way[h].d.next = self.under_way[h].q.val() - bits::<4>(1);
             }
-            if of_hart == self.number[h].val() {
-                if is_error {
-                    self.last_code[h].d.next = its_code;
-                    self.errors[h].d.next = self.errors[h].q.val() + bits::<8>(1);
-                }
+            if is_error && (of_hart == self.number[h].val()) {
+                self.last_code[h].d.next = its_code;
+                self.errors[h].d.next = self.errors[h].q.val() + bits::<8>(1);
             }
         }
 

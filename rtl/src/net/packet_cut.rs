@@ -216,7 +216,7 @@ mod tests {
             uut.key.next = 0x1234_5678.into();
             settle(&mut uut);
             let packet = uut.packet.val();
-            let end = ((number >> read_log2) + 1 << read_log2).min(packets);
+            let end = (((number >> read_log2) + 1) << read_log2).min(packets);
             assert_eq!((packet.opcode.to_u64(), packet.extension_words.to_u64()), (0x0c, 4));
             assert_eq!(packet.numbers.to_u64(), u64::from(end - number));
             assert_eq!((packet.last, packet.part_ends), (end == packets, number + 1 == end));
