@@ -1,5 +1,7 @@
 // What answers the packets that came: no answer leaves before the payload that it covers, and all before, are performed; of the answers
-// of a queue pair the newest is sent, once; a queue pair is pending exactly while a payload of it is not performed, or was not counted yet.
+// of a queue pair the newest is sent, once, when its responses are gone; a refusal is the last one; a response is told once, when it is in
+// memory, and nothing behind it goes on before it is noted; a queue pair is pending exactly while a payload of it is not performed, or was not
+// noted yet.
 //
 // One queue pair is followed, whichever. The FIFO of the marks, which is proved by itself (sync_fifo), gives marks at any time and in any
 // order, but no more of a kind than it was given: payloads of the followed queue pair, other payloads, marks without one.
@@ -8,18 +10,18 @@ module sync_fifo_answer_mark_4_5 (
     input  wire        rst,
     input  wire        push_valid,
     output wire        push_ready,
-    input  wire [33:0] push_data,
+    input  wire [57:0] push_data,
     output wire        pop_valid,
     input  wire        pop_ready,
-    output wire [33:0] pop_data,
+    output wire [57:0] pop_data,
     output wire [4:0]  level
 );
     wire [3:0] tracked;
     // A mark that waits stays.
     (* anyseq *) wire shows;
-    (* anyseq *) wire [33:0] shown;
+    (* anyseq *) wire [57:0] shown;
     reg held;
-    reg [33:0] kept;
+    reg [57:0] kept;
     reg [4:0] its, payloads, plain;
     wire push = push_valid && push_ready;
     wire pop = pop_valid && pop_ready;
@@ -44,61 +46,35 @@ module sync_fifo_answer_mark_4_5 (
     end
 endmodule
 
-module ram_async_27_4 (
-    input  wire        clk,
-    input  wire        write_enable,
-    input  wire [3:0]  write_address,
-    input  wire [26:0] write_data,
-    input  wire [3:0]  read_address,
-    output wire [26:0] read_data
-);
-    wire [3:0] tracked;
-    reg [26:0] word;
-    (* anyseq *) wire [26:0] other;
-    always @(posedge clk) if (write_enable && write_address == tracked) word <= write_data;
-    assign read_data = read_address == tracked ? word : other;
-endmodule
-
-module ram_async_24_4 (
-    input  wire        clk,
-    input  wire        write_enable,
-    input  wire [3:0]  write_address,
-    input  wire [23:0] write_data,
-    input  wire [3:0]  read_address,
-    output wire [23:0] read_data
-);
-    wire [3:0] tracked;
-    reg [23:0] word;
-    (* anyseq *) wire [23:0] other;
-    always @(posedge clk) if (write_enable && write_address == tracked) word <= write_data;
-    assign read_data = read_address == tracked ? word : other;
-endmodule
-
 module acknowledge_formal (
     input wire         clk,
     input wire         rst,
     input wire         mark_valid,
-    input wire [33:0]  mark,
+    input wire [57:0]  mark,
     input wire         performed,
     input wire [15:0]  ups,
-    input wire         opens,
-    input wire [3:0]   opens_pair,
+    input wire         got_ready,
+    input wire         refuse_valid,
+    input wire [57:0]  refuse,
+    input wire [15:0]  responds,
     input wire         row_free,
-    input wire [296:0] send,
+    input wire [301:0] send,
     input wire         head_taken
 );
-    wire mark_ready, sends, head_valid, idle, sent_nak, closed;
+    wire mark_ready, got_valid, refuse_ready, sends, head_valid, idle, sent_nak, closed;
     wire [15:0] pending;
-    wire [3:0] send_pair;
+    wire [3:0] got_pair, send_pair;
+    wire [23:0] got_sequence;
     wire [381:0] head;
     acknowledge dut (
         .clk(clk), .rst(rst), .mark_valid(mark_valid), .mark_ready(mark_ready), .mark(mark), .performed(performed), .ups(ups),
-        .opens(opens), .opens_pair(opens_pair), .row_free(row_free), .sends(sends), .send_pair(send_pair), .send(send),
-        .head_valid(head_valid), .head_taken(head_taken), .head(head), .idle(idle), .sent_nak(sent_nak),
+        .got_valid(got_valid), .got_ready(got_ready), .got_pair(got_pair), .got_sequence(got_sequence), .refuse_valid(refuse_valid),
+        .refuse_ready(refuse_ready), .refuse(refuse), .responds(responds), .row_free(row_free), .sends(sends), .send_pair(send_pair),
+        .send(send), .head_valid(head_valid), .head_taken(head_taken), .head(head), .idle(idle), .sent_nak(sent_nak),
         .closed(closed), .pending(pending)
     );
     (* hierconn *) wire \dut.marks_pop_valid ;
-    (* hierconn *) wire [33:0] \dut.oldest ;
+    (* hierconn *) wire [57:0] \dut.oldest ;
     (* hierconn *) wire \dut.passes ;
     (* hierconn *) wire [4:0] \dut.done ;
     (* hierconn *) wire [3:0] \dut.marks.tracked ;
@@ -106,11 +82,9 @@ module acknowledge_formal (
     (* hierconn *) wire [4:0] \dut.marks.payloads ;
     (* hierconn *) wire [4:0] \dut.marks.plain ;
     (* hierconn *) wire [15:0] \dut.waiting ;
-    (* hierconn *) wire [15:0] \dut.fresh ;
-    (* hierconn *) wire [26:0] \dut.answers.word ;
+    (* hierconn *) wire [15:0] \dut.refused ;
+    (* hierconn *) wire [57:0] \dut.answers.word ;
     (* hierconn *) wire [3:0] \dut.answers.tracked ;
-    (* hierconn *) wire [23:0] \dut.messages.word ;
-    (* hierconn *) wire [3:0] \dut.messages.tracked ;
     (* hierconn *) wire [4:0] \dut.unperformed.counts_0 ;
     (* hierconn *) wire [4:0] \dut.unperformed.counts_1 ;
     (* hierconn *) wire [4:0] \dut.unperformed.counts_2 ;
@@ -130,7 +104,6 @@ module acknowledge_formal (
     (* anyconst *) reg [3:0] pair;
     assign \dut.marks.tracked = pair;
     assign \dut.answers.tracked = pair;
-    assign \dut.messages.tracked = pair;
 
     reg [4:0] unperformed;
     always @* case (pair)
@@ -156,60 +129,77 @@ module acknowledge_formal (
 
     wire shows = \dut.marks_pop_valid ;
     wire passes = \dut.passes ;
-    wire [33:0] oldest = \dut.oldest ;
+    wire [57:0] oldest = \dut.oldest ;
     wire payload = oldest[32];
-    wire message = oldest[33];
+    wire got = oldest[57];
     wire mine = oldest[3:0] == pair;
     wire up = ups[pair];
     wire leaves = head_valid && head_taken;
+    wire its_head = head_valid && send_pair == pair;
 
     // Payloads whose marks have not passed, of the followed queue pair and of all; how many of these are performed.
     wire [4:0] its = \dut.marks.its ;
     wire [5:0] inside_ = its + \dut.marks.payloads ;
     reg [5:0] ahead;
-    // The newest answer of the followed queue pair, and whether it was not sent; its messages since it went up.
-    reg waiting, fresh;
-    reg [26:0] newest;
-    reg [23:0] messages;
+    wire due = shows && (!payload || ahead != 0);
+    wire refuses = refuse_valid && refuse_ready && refuse[3:0] == pair;
+    // The newest answer of the followed queue pair (message, NAK, packet), and whether it was not sent; that it is a refusal, and that one
+    // was sent since the queue pair was not up.
+    reg waiting, refused, ended;
+    reg [50:0] newest;
+    // The mark that was told, and not noted, in the cycle before
+    reg unnoted;
+    reg [27:0] told;
     always @* begin
         // A payload is performed after its mark came, once.
         if (performed) assume (ahead < inside_);
-        if (opens) assume (!ups[opens_pair]);
         if (head_taken) assume (head_valid);
+        // A queue pair whose refusal was sent is refused nothing more: it is not up from the next cycle on.
+        if (refuse_valid && (ended || (refused && leaves && send_pair == pair))) assume (refuse[3:0] != pair);
     end
     always @(posedge clk) begin
         ahead <= ahead + performed - (passes && payload);
         waiting <= waiting && up && !(leaves && send_pair == pair);
-        if (passes && mine) begin
-            if (oldest[28]) {waiting, newest} <= {1'b1, oldest[31:29], oldest[27:4]};
-            if (message) {fresh, messages} <= {1'b0, (fresh ? 24'd0 : messages) + 24'd1};
-        end
-        if (opens && opens_pair == pair) fresh <= 1;
+        refused <= refused && up;
+        ended <= up && (ended || (refused && leaves && send_pair == pair));
+        if (passes && mine && oldest[28] && !refused) {waiting, newest} <= {1'b1, oldest[56:33], oldest[31:29], oldest[27:4]};
+        if (refuses) {waiting, refused, newest} <= {2'b11, refuse[56:33], refuse[31:29], refuse[27:4]};
+        unnoted <= got_valid && !got_ready;
+        told <= {got_sequence, got_pair};
         if (rst) begin
             ahead <= 0;
             waiting <= 0;
-            fresh <= 0;
+            refused <= 0;
+            ended <= 0;
+            unnoted <= 0;
         end
     end
-    reg counts_known;
-    always @(posedge clk) counts_known <= !rst && (counts_known || (opens && opens_pair == pair) || (passes && mine && message && fresh));
 
+    wire [57:0] word = \dut.answers.word ;
     always @(posedge clk) if (started && !rst) begin
         state_done: assert (\dut.done == ahead && ahead <= inside_ && inside_ + \dut.marks.plain <= 16);
         state_unperformed: assert (unperformed == its);
-        state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || \dut.answers.word == newest));
-        state_fresh: assert (\dut.fresh [pair] == fresh && (!counts_known || fresh || \dut.messages.word == messages));
+        state_waiting: assert (\dut.waiting [pair] == waiting && (!waiting || {word[56:33], word[31:29], word[27:4]} == newest));
+        state_refused: assert (\dut.refused [pair] == refused && (!ended || (refused && !waiting)));
         // A mark with a payload passes when that is performed, which is when more are performed than have passed; all in their order.
-        if (passes) not_before_performed: assert (shows && (!payload || ahead != 0));
-        // It passes as soon as it is.
-        if (shows && (!payload || ahead != 0)) passes_at_once: assert (passes);
+        if (passes) not_before_performed: assert (due);
+        // It passes as soon as it is; that of a response when it is noted, and nothing behind it before.
+        passes_at_once: assert (passes == (due && (!got || got_ready)));
+        // A response is told when it is in memory, as it came, until it is noted; it is noted when its mark passes: once.
+        got_is_told: assert (got_valid == (due && got) && (!got_valid || {got_sequence, got_pair} == oldest[27:0]));
+        if (got_valid && got_ready) got_once: assert (passes);
+        if (unnoted) got_stays: assert (got_valid && {got_sequence, got_pair} == told);
+        // A refusal is taken at once, or behind the answer of a mark that passes.
+        refused_at_once: assert (refuse_ready || (passes && oldest[28]));
         // What is sent is the newest answer, once, of a queue pair that is up; to its peer.
-        if (head_valid && send_pair == pair) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[26:24] == 0 ? 8'h1f : 8'h5f + newest[26:24]));
+        if (its_head) newest_is_sent: assert (waiting && up && head[118 +: 24] == newest[23:0] && head[142 + 216 +: 8] == (newest[26:24] == 0 ? 8'h1f : 8'h5f + newest[26:24]));
+        if (its_head) message_is_its: assert (head[142 + 192 +: 24] == newest[50:27]);
         if (head_valid) sent_to_the_peer: assert (sends && head[3:0] == send_pair && head[5 +: 48] == send[33 +: 48] && head[53 +: 32] == send[81 +: 32] && head[94 +: 24] == send[9 +: 24] && head[85 +: 9] == 9'h11 && head[366 +: 3] == 1 && head[369 +: 13] == 0);
-        // It says how many messages are performed since the queue pair went up.
-        if (head_valid && send_pair == pair && counts_known) messages_are_counted: assert (head[142 + 192 +: 24] == (fresh ? 0 : messages));
-        // It is offered when nothing is counted and no other one is.
-        if (waiting && up && row_free && !(passes && message)) one_is_offered: assert (head_valid);
+        // No answer is sent while responses of its queue pair are to be sent, and none behind a refusal.
+        if (head_valid) behind_the_responses: assert (!responds[send_pair]);
+        if (ended) nothing_behind_a_refusal: assert (!its_head);
+        // Else it is offered when no other one is.
+        if (waiting && up && !responds[pair] && row_free) one_is_offered: assert (head_valid);
         if (sends) row_is_free: assert (row_free && head_valid);
         naks_are_counted: assert (sent_nak == (leaves && head[142 + 216 + 5 +: 3] == 3));
         // The queue pair is told as closed when a NAK above 0x60 left, and only then.
@@ -220,6 +210,7 @@ module acknowledge_formal (
 
         newer_replaces: cover (waiting && passes && mine && oldest[28] && oldest[31:29] == 0 && newest[26:24] == 1 && payload);
         closed_while_pending: cover (closed && send_pair == pair && pending[pair] && ahead == 2);
-        sent_behind_two: cover (leaves && send_pair == pair && messages == 2 && counts_known && !fresh);
+        noted_later: cover (unnoted && got_ready && got_pair == pair && ahead == 2);
+        answered_behind_a_refusal: cover (ended && passes && mine && oldest[28] && payload);
     end
 endmodule

@@ -102,3 +102,13 @@ endmodule
 // The thread spawner.
 `TRACKED(ram_async_3_4, 3, 4)
 `TRACKED(ram_async_11_4, 11, 4)
+// The network interface.
+`TRACKED(ram_sized_async_24_16, 24, 16)
+`TRACKED(ram_sized_async_12_16, 12, 16)
+`TRACKED(ram_sized_async_8_2, 8, 16)
+`TRACKED_SYNC(ram_sized_64_16, 64, 16)
+`TRACKED_SYNC(ram_sized_128_16, 128, 16)
+`TRACKED_SYNC(ram_sized_46_16, 46, 16)
+`TRACKED(ram_async_message_row_4, 96, 4)
+`TRACKED(ram_async_answer_mark_4, 58, 4)
+`TRACKED(ram_async_24_4, 24, 4)

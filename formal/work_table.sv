@@ -1,120 +1,96 @@
-// The commands that are under way: a place holds one command from its write until its release, with what was written, then and when it
-// began; places that are free, and only those, are given out; none is lost.
+// The commands that are under way: each owner has eight places; a place holds one command from its write until its release, with what was
+// written, then its result, and when it began; places that are free, and only those, are given out; none is lost; what one owner does takes
+// nothing from another.
 //
-// Of all commands one is followed, in whichever place. Resets come at any time.
-module ram_async_24_3 (
-    input  wire        clk,
-    input  wire        write_enable,
-    input  wire [2:0]  write_address,
-    input  wire [23:0] write_data,
-    input  wire [2:0]  read_address,
-    output wire [23:0] read_data
-);
-    wire [2:0] tracked;
-    reg [23:0] word;
-    (* anyseq *) wire [23:0] other;
-    always @(posedge clk) if (write_enable && write_address == tracked) word <= write_data;
-    assign read_data = read_address == tracked ? word : other;
-endmodule
-
-module ram_async_3_3 (
-    input  wire       clk,
-    input  wire       write_enable,
-    input  wire [2:0] write_address,
-    input  wire [2:0] write_data,
-    input  wire [2:0] read_address,
-    output wire [2:0] read_data
-);
-    wire [2:0] tracked;
-    reg [2:0] word;
-    (* anyseq *) wire [2:0] other;
-    always @(posedge clk) if (write_enable && write_address == tracked) word <= write_data;
-    assign read_data = read_address == tracked ? word : other;
-endmodule
-
-module ram_sync_work_entry_3 #(parameter WIDTH = 224) (
-    input  wire             clk,
-    input  wire             write_enable,
-    input  wire [2:0]       write_address,
-    input  wire [WIDTH-1:0] write_data,
-    input  wire             read_enable,
-    input  wire [2:0]       read_address,
-    output reg  [WIDTH-1:0] read_data
-);
-    wire [2:0] tracked;
-    reg [WIDTH-1:0] word;
-    (* anyseq *) wire [WIDTH-1:0] other;
-    always @(posedge clk) begin
-        if (write_enable && write_address == tracked) word <= write_data;
-        if (read_enable) read_data <= read_address == tracked ? word : other;
-    end
-endmodule
-
+// Of all commands one is followed, in whichever place of whichever owner. Resets come at any time.
 module work_table_formal (
-    input wire              clk,
-    input wire              rst,
-    input wire              write,
-    input wire [223:0]      entry,
-    input wire              begin_,
-    input wire [2:0]        begin_place,
-    input wire [23:0]       first,
-    input wire              link,
-    input wire [2:0]        link_from,
-    input wire [2:0]        link_to,
-    input wire              read,
-    input wire [2:0]        read_place,
-    input wire [2:0]        at,
-    input wire              release_
+    input wire         clk,
+    input wire         rst,
+    input wire         write,
+    input wire [237:0] entry,
+    input wire         begin_,
+    input wire [3:0]   begin_place,
+    input wire [23:0]  first,
+    input wire         link,
+    input wire [3:0]   link_from,
+    input wire [11:0]  link_to,
+    input wire         read,
+    input wire [3:0]   read_place,
+    input wire [3:0]   at,
+    input wire         keep,
+    input wire [63:0]  kept,
+    input wire         release_
 );
-    wire has_room;
-    wire [2:0] free, next_place;
-    wire [224-1:0] found;
+    wire ready;
+    wire [11:0] free, next_place;
+    wire [237:0] found;
     wire [23:0] first_found;
     work_table dut (
-        .clk(clk), .rst(rst), .has_room(has_room), .free(free), .write(write), .entry(entry), .begin_(begin_), .begin_place(begin_place),
-        .first(first), .link(link), .link_from(link_from), .link_to(link_to), .read(read), .read_place(read_place), .found(found), .at(at),
-        .first_found(first_found), .next_place(next_place), .release_(release_)
+        .clk(clk), .rst(rst), .ready(ready), .free(free), .write(write), .entry(entry), .begin_(begin_), .begin_place({8'd0, begin_place}),
+        .first(first), .link(link), .link_from({8'd0, link_from}), .link_to(link_to), .read(read), .read_place({8'd0, read_place}),
+        .found(found), .at({8'd0, at}), .first_found(first_found), .next_place(next_place), .keep(keep), .kept(kept), .release_(release_)
     );
-    (* hierconn *) wire [7:0] \dut.used ;
-    (* hierconn *) wire [2:0] \dut.firsts.tracked ;
-    (* hierconn *) wire [2:0] \dut.links.tracked ;
-    (* hierconn *) wire [2:0] \dut.entries.tracked ;
+    (* hierconn *) wire [9:0] \dut.freed ;
+    (* hierconn *) wire [15:0] \dut.used.tracked ;
+    (* hierconn *) wire [15:0] \dut.firsts.tracked ;
+    (* hierconn *) wire [15:0] \dut.links.tracked ;
+    (* hierconn *) wire [15:0] \dut.ranges.tracked ;
+    (* hierconn *) wire [15:0] \dut.values.tracked ;
+    (* hierconn *) wire [15:0] \dut.rest.tracked ;
+    (* hierconn *) wire [7:0] \dut.used.word ;
     (* hierconn *) wire [23:0] \dut.firsts.word ;
-    (* hierconn *) wire [2:0] \dut.links.word ;
-    (* hierconn *) wire [224-1:0] \dut.entries.word ;
-    (* anyconst *) reg [2:0] chosen;
-    assign \dut.firsts.tracked = chosen;
-    assign \dut.links.tracked = chosen;
-    assign \dut.entries.tracked = chosen;
+    (* hierconn *) wire [11:0] \dut.links.word ;
+    (* hierconn *) wire [63:0] \dut.ranges.word ;
+    (* hierconn *) wire [127:0] \dut.values.word ;
+    (* hierconn *) wire [45:0] \dut.rest.word ;
+    (* anyconst *) reg [3:0] chosen;
+    wire owner = chosen[3];
+    assign \dut.used.tracked = {15'd0, owner};
+    assign \dut.firsts.tracked = {12'd0, chosen};
+    assign \dut.links.tracked = {12'd0, chosen};
+    assign \dut.ranges.tracked = {12'd0, chosen};
+    assign \dut.values.tracked = {12'd0, chosen};
+    assign \dut.rest.tracked = {12'd0, chosen};
 
     `include "start.vh"
 
-    // The places where a command is, and how many there are.
+    // Cycles since the reset; the places of the followed owner where a command is, and how many these are.
+    reg [1:0] age;
     reg [7:0] taken;
     reg [3:0] count;
-    // What stands in the followed place, the number that it began with, which command is behind it, and whether the last read was of it.
-    reg [224-1:0] its_entry;
+    // What stands in the followed place, the number that it began with, and which command is behind it; what the last read showed.
+    reg [237:0] its_entry, its_read;
     reg [23:0] its_first;
-    reg [2:0] its_next;
+    reg [11:0] its_next;
     reg begun, linked, shown;
+    wire here = taken[chosen[2:0]];
+    wire its_write = write && entry[226] == owner;
+    wire its_release = release_ && at[3] == owner;
+    wire puts = its_write && free[2:0] == chosen[2:0];
 
-    // The contract of the owner: a write with room, a release of a command that is there, and not both at once.
+    // The contract of the owners and of the sender: a write by an owner that has fewer than eight commands, a release and a result of a
+    // command that is there; one of these at a time, when all places were freed; no command is read while it is written.
     always @* begin
-        if (write) assume (has_room);
-        if (release_) assume (taken[at] && !write);
-        if (link) assume (taken[link_from]);
-        if (begin_) assume (taken[begin_place] || (write && begin_place == free));
+        assume (entry[226 +: 10] < 2);
+        if (write || release_ || keep) assume (ready);
+        if (its_write) assume (count != 8);
+        if (its_release) assume (taken[at[2:0]]);
+        if (write) assume (!release_ && !keep);
+        if (keep && at == chosen) assume (here);
+        if (read) assume (!(write && {8'd0, read_place} == free) && !(keep && read_place == at));
     end
 
     always @(posedge clk) begin
-        if (write) taken[free] <= 1;
-        if (release_) taken[at] <= 0;
-        count <= count + write - release_;
-        if (write && free == chosen) begin
+        if (age != 3) age <= age + 1;
+        if (its_write) taken[free[2:0]] <= 1;
+        if (its_release) taken[at[2:0]] <= 0;
+        count <= count + its_write - its_release;
+        if (puts) begin
             its_entry <= entry;
             begun <= 0;
             linked <= 0;
         end
+        if (keep && at == chosen) its_entry[67 +: 128] <= {64'd0, kept};
         if (begin_ && begin_place == chosen) begin
             its_first <= first;
             begun <= 1;
@@ -123,9 +99,12 @@ module work_table_formal (
             its_next <= link_to;
             linked <= 1;
         end
-        if (read) shown <= read_place == chosen && taken[chosen];
-        else if (write && free == chosen) shown <= 0;
+        if (read) begin
+            shown <= read_place == chosen && here;
+            its_read <= its_entry;
+        end
         if (rst) begin
+            age <= 0;
             taken <= 0;
             count <= 0;
             begun <= 0;
@@ -134,24 +113,33 @@ module work_table_formal (
         end
     end
 
-    reg was_full;
-    always @(posedge clk) was_full <= !rst && (was_full || count == 8);
+    reg was_full, was_kept;
+    always @(posedge clk) begin
+        was_full <= !rst && (was_full || count == 8);
+        was_kept <= !rst && !puts && (was_kept || (keep && at == chosen));
+    end
 
     wire [3:0] ones = taken[0] + taken[1] + taken[2] + taken[3] + taken[4] + taken[5] + taken[6] + taken[7];
+    wire [237:0] stored = {
+        \dut.rest.word [43:42], \dut.rest.word [41:32], \dut.rest.word [22:0], \dut.rest.word [31:28],
+        \dut.rest.word [27:24], \dut.values.word , \dut.rest.word [23], \dut.ranges.word , \dut.rest.word [45:44]
+    };
     always @(posedge clk) if (started && !rst) begin
-        state_used: assert (\dut.used == taken);
-        state_count: assert (count == ones);
-        state_entry: assert (!taken[chosen] || (\dut.entries.word == its_entry && (!begun || \dut.firsts.word == its_first)));
-        state_link: assert (!taken[chosen] || !linked || \dut.links.word == its_next);
-        // There is room exactly while fewer than eight commands are there: no place is lost, and none is used twice.
-        room_is_exact: assert (has_room == (count != 8));
-        free_is_free: assert (!has_room || !taken[free]);
-        // A command reads as it was written, and its first number as it began.
-        first_is_kept: assert (!taken[at] || at != chosen || !begun || first_found == its_first);
-        link_is_kept: assert (!taken[at] || at != chosen || !linked || next_place == its_next);
-        if (shown) entry_is_kept: assert (found == its_entry);
+        state_freed: assert (\dut.freed == (age < 2 ? age : 2));
+        state_used: assert (\dut.freed <= owner ? taken == 0 : \dut.used.word == taken);
+        state_count: assert (count == ones && (ready || count == 0));
+        state_entry: assert (!here || (stored == its_entry && (!begun || \dut.firsts.word == its_first)));
+        state_link: assert (!here || !linked || \dut.links.word == its_next);
+        // All places are freed in as many cycles as there are owners.
+        ready_in_time: assert (ready == (age >= 2));
+        // An owner with fewer than eight commands is given a place of its own, where no command is: no place is lost, and none is used twice.
+        if (ready && !release_ && entry[226] == owner && count != 8) free_is_free: assert (free[11:3] == owner && !taken[free[2:0]]);
+        // A command reads as it was written, with its result if that came, and its first number as it began.
+        if (here && at == chosen && begun) first_is_kept: assert (first_found == its_first);
+        if (here && at == chosen && linked) link_is_kept: assert (next_place == its_next);
+        if (shown) entry_is_kept: assert (found == its_read);
 
         emptied: cover (was_full && count == 0);
-        read_behind: cover (shown && begun && linked && at == chosen && count == 3 && was_full);
+        read_behind: cover (shown && begun && linked && at == chosen && count == 3 && was_full && was_kept);
     end
 endmodule

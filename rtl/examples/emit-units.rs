@@ -52,9 +52,12 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         // Two harts with a channel each.
         unit("l2_lock", &l2_lock(4)),
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
-        unit("work_table", &net::WorkTable::new(0)),
+        // Of two owners.
+        unit("work_table", &net::WorkTable::new(1)),
         unit("acknowledge", &net::Acknowledge::default()),
         unit("receiver", &net::Receiver::default()),
+        unit("remote_atomics", &net::RemoteAtomics::default()),
+        unit("responder", &net::Responder::default()),
         unit("spawn_order", &spawn::SpawnOrder::default()),
         unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),
         unit("spawn_jobs", &spawn::SpawnJobs::default()),
