@@ -111,12 +111,12 @@ module responder_formal (
     wire may_read = region[0] && region[4:1] == peer[4:1] && region[6] && address >= region[41:10] && end_ <= {1'b0, region[41:10]} + region[73:42]
         && end_ <= 33'h1_0000_0000 && region[105:74] == \dut.what [146:115];
 
-    // The contract of the neighbours: a job stays until it is taken, and comes when there is room unless the peer went back; it has 1 to 2^22
-    // responses. A queue pair goes up only while nothing is done for it.
+    // The contract of the neighbours: a job stays until it is taken, but that one that came before may be served or not as regions change; it
+    // comes when there is room, unless the peer went back; it has 1 to 2^22 responses. A queue pair goes up only while nothing is done for it.
     reg held, was_up;
-    reg [173:0] offered;
+    reg [172:0] offered;
     always @* begin
-        if (held) assume (job_valid && job == offered);
+        if (held) assume (job_valid && {job[173], job[171:0]} == offered);
         if (job_valid && !job[171] && job[3:0] == pair) assume (room[pair]);
         if (job_valid) assume (job[50:28] != 0 && job[50:28] <= 23'h400000);
         if (step != 0 && its && !was_up) assume (!up);
@@ -125,7 +125,7 @@ module responder_formal (
 
     always @(posedge clk) begin
         held <= job_valid && !job_ready && !rst;
-        offered <= job;
+        offered <= {job[173], job[171:0]};
         was_up <= up;
         if (sends) peer <= send;
         if (taking && its && step == 1) begin
