@@ -100,12 +100,13 @@ module remote_atomics_formal (
     wire its = {work[3:0], work[8:4]} == {pair, number};
     wire found = known && known_of == work[27:4];
 
-    // The contract of the neighbours: a job stays as it is until it is given on, fails or is withdrawn for a cycle; none comes of a queue pair
-    // that is not up, and none is under way when one goes up; memory answers what it accepted.
+    // The contract of the neighbours: a job stays as it is until it is given on, fails or is withdrawn for a cycle, but that one that came
+    // before may be served or not as regions change; none comes of a queue pair that is not up, and none is under way when one goes up; memory
+    // answers what it accepted.
     reg held;
-    reg [302:0] offered;
+    reg [301:0] offered;
     always @* begin
-        if (held && job_valid) assume ({job, operands} == offered);
+        if (held && job_valid) assume ({job[173], job[171:0], operands} == offered);
         if (job_valid && atomic) assume (job[53:51] == 0);
         if (job_valid && job[3:0] == pair) assume (opened);
         if (opens) assume (!(job_valid && job[3:0] == opens_pair) && !(busy && work[3:0] == opens_pair));
@@ -115,7 +116,7 @@ module remote_atomics_formal (
     reg failed_before;
     always @(posedge clk) begin
         held <= job_valid && !job_ready && !rst;
-        offered <= {job, operands};
+        offered <= {job[173], job[171:0], operands};
         failed_before <= failed && !rst;
         if (begins) begin
             busy <= 1;
@@ -154,7 +155,7 @@ module remote_atomics_formal (
     always @(posedge clk) if (started && !rst) begin
         state_step: assert (\dut.step == (!busy ? 0 : has ? 3 : performed ? 2 : 1) && (!busy || !has || performed != back));
         state_work: assert (!busy || (\dut.what == work && \dut.how == how && work[173] && work[53:51] == 0 && (\dut.withdrawn == gone) && !(performed && back)));
-        state_held: assert (!busy || gone || (held && offered == {work, how}) || failed_before || !job_valid);
+        state_held: assert (!busy || gone || (held && offered == {work[173], work[171:0], how}) || failed_before || !job_valid);
         state_result: assert (!busy || !has || back || (\dut.result == result && \dut.serves ));
         state_opened: assert (opened || !(known || (busy && work[3:0] == pair)));
         state_known: assert (!opened || ((!\dut.fresh [pair] && \dut.kept.word [number]) == known));
@@ -168,17 +169,17 @@ module remote_atomics_formal (
         // A job is given on with its own handshake: a READ at once and as it is, unless an operation is under way; an operation behind its result.
         given_with_its_job: assert (next_valid == (job_valid && (busy ? has && !gone : !atomic)) && job_ready == (next_valid && next_ready));
         if (next_valid && !busy) read_as_it_came: assert (next_job == job);
-        if (next_valid && busy) operation_as_it_came: assert (next_job[50:0] == job[50:0] && next_job[171:115] == job[171:115] && next_job[173]);
+        if (next_valid && busy) operation_as_it_came: assert (next_job[50:0] == work[50:0] && next_job[171:115] == work[171:115] && next_job[173] && job[171:0] == work[171:0]);
         // An operation that is new was performed, and has what memory gave.
         if (next_valid && busy && !back) new_has_its_result: assert (performed && next_job[172] && {next_job[114:83], next_job[82:51]} == result);
         // One that came before has what is kept, or is not served.
-        if (next_valid && busy && back && its) again_has_what_is_kept: assert (next_job[172] == (found && job[172]) && (!next_job[172] || {next_job[114:83], next_job[82:51]} == known_value));
+        if (next_valid && busy && back && its) again_has_what_is_kept: assert (next_job[172] == (found && work[172]) && (!next_job[172] || {next_job[114:83], next_job[82:51]} == known_value));
         // It fails if memory could not be read, once, and only then.
         fails_with_memory: assert (failed == (written && error && !now_gone) && !(failed && (job_ready || next_valid)));
         idle_is_exact: assert (idle == !busy);
 
         replayed: cover (job_ready && busy && back && its && next_job[172] && known_value == 64'h1234);
-        replaced: cover (job_ready && busy && back && its && known && !next_job[172] && job[172]);
+        replaced: cover (job_ready && busy && back && its && known && !next_job[172] && work[172]);
         withdrawn_at_memory: cover (busy && gone && answered && its);
         failed_behind_one: cover (failed && known);
     end
