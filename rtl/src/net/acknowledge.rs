@@ -42,7 +42,7 @@ pub struct AnswerMark {
 /// 1. Marks are taken in the order of the frames, with `mark_valid` and `mark_ready`. One with a payload waits for its `performed`, which comes in that
 ///    order; one without for all marks before it. That of a response is told, until it is noted, with `got_valid`, `got_pair`, `got_sequence` and `got_ready`.
 /// 2. A mark with an answer replaces the answer of its queue pair that was not sent yet: an answer covers all before it. So does `refuse`, which is
-///    taken with `refuse_valid` and `refuse_ready`, and which no mark replaces.
+///    taken with `refuse_valid` and `refuse_ready`, and which no mark and no other refusal replaces.
 /// 3. Queue pairs take turns. One that has responses to send (`responds`) waits for these. While `row_free` an answer is offered: `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs),
 ///    `send` answers in the same cycle, and so do `head_valid` and `head`. With `head_taken` it is gone.
 /// 4. Answers of a queue pair that is neither up nor closing are dropped. `closed` with `send_pair` is high
@@ -145,7 +145,8 @@ impl Logic for Acknowledge {
         // A refusal is the last answer of its queue pair.
         let its_last = self.refused.q.val().get_bit(oldest.pair.index());
         let answered = passes && oldest.answers && !its_last;
-        let refuses = self.refuse_valid.val() && !answered;
+        let is_known = self.refused.q.val().get_bit(self.refuse.val().pair.index());
+        let refuses = self.refuse_valid.val() && !answered && !is_known;
         self.refuse_ready.next = !answered;
         self.answers.write_enable.next = answered || refuses;
         self.answers.write_address.next = oldest.pair;
@@ -203,5 +204,52 @@ impl Logic for Acknowledge {
         self.sent_nak.next = leaves && kind.any();
         self.closed.next = leaves && (kind > bits::<3>(nak::SEQUENCE));
         self.idle.next = !self.marks.level.val().any() && !self.waiting.q.val().any();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing::{reset, settle, tick};
+
+    /// Two refusals of a queue pair, and a mark behind them: the first one is sent.
+    #[test]
+    fn the_first_refusal_is_the_answer() {
+        let mut uut = Acknowledge::default();
+        reset!(uut);
+        uut.ups.next = 0xffff.into();
+        let answer = |sequence: u64, kind: u64| AnswerMark {
+            pair: 7.into(),
+            sequence: sequence.into(),
+            answers: true,
+            nak: kind.into(),
+            ..AnswerMark::default()
+        };
+        for sequence in [20, 21] {
+            uut.refuse_valid.next = true;
+            uut.refuse.next = answer(sequence, nak::OPERATION);
+            settle(&mut uut);
+            assert!(uut.refuse_ready.val());
+            tick!(uut);
+        }
+        uut.refuse_valid.next = false;
+        uut.mark_valid.next = true;
+        uut.mark.next = answer(22, nak::NONE);
+        tick!(uut);
+        uut.mark_valid.next = false;
+        for _ in 0..4 {
+            tick!(uut);
+        }
+        uut.row_free.next = true;
+        settle(&mut uut);
+        assert!(uut.head_valid.val());
+        assert_eq!(uut.head.val().sequence.to_u64(), 20);
+        assert_eq!(uut.head.val().extension.get_bits::<8>(216).to_u64(), 0x63);
+        uut.head_taken.next = true;
+        settle(&mut uut);
+        assert!(uut.closed.val());
+        tick!(uut);
+        settle(&mut uut);
+        assert!(!uut.head_valid.val(), "nothing follows");
     }
 }

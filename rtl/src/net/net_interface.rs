@@ -125,7 +125,9 @@ impl Logic for NetInterface {
         if self.requester.looks.val() {
             self.regions.send_index.next = self.requester.region_index.val();
         }
-        self.responder.region_free.next = !self.requester.looks.val();
+        // A response looks at it when a frame can begin: while the link stalls the host may.
+        self.responder.region_free.next =
+            !self.requester.looks.val() && self.queue.push_ready.val() && self.reader.source_ready.val();
         connect!(self.regions.send, self.requester.region);
         connect!(self.regions.send, self.responder.region);
         connect!(self.receiver.region_index, self.regions.receive_index);

@@ -135,6 +135,8 @@ pub struct Receiver {
     its_address: Register<Bits<32>>,
     /// The atomic operation that is looked at failed.
     broken: Register<Bit>,
+    /// It was given on: what its region is from then on does not count.
+    given_on: Register<Bit>,
     /// Messages that each queue pair took, and those of which none was counted yet.
     counts: RamAsync<Bits<24>, 4>,
     fresh: Register<Bits<16>>,
@@ -200,7 +202,7 @@ impl Logic for Receiver {
         // Without room for its answer it comes too early.
         let has_room = !has_answer || self.job_room.val().get_bit(pair.index());
         let is_invalid = is_due && self.check.invalid.val();
-        let is_forbidden = is_due && !is_invalid && self.check.forbidden.val();
+        let is_forbidden = is_due && !is_invalid && self.check.forbidden.val() && !self.given_on.q.val();
         let is_taken = is_due && !is_invalid && !is_forbidden && has_room;
         let is_broken = is_due && self.broken.q.val();
         let comes_again = is_right && has_answer && is_older;
@@ -266,6 +268,11 @@ impl Logic for Receiver {
             self.looked.d.next = false;
         }
         if leaves {
+            self.given_on.d.next = false;
+        } else if offers_job && is_atomic {
+            self.given_on.d.next = true;
+        }
+        if leaves {
             self.broken.d.next = false;
         } else if self.job_failed.val() {
             self.broken.d.next = true;
@@ -324,7 +331,7 @@ impl Logic for Receiver {
         self.mark_valid.next = given || marked;
         self.mark.next.pair = pair;
         self.mark.next.sequence = whose.expected;
-        self.mark.next.answers = frame.acknowledge || !is_taken;
+        self.mark.next.answers = frame.acknowledge || !is_taken || is_broken;
         self.mark.next.nak = bits::<3>(nak::NONE);
         if tells {
             self.mark.next.nak = bits::<3>(nak::SEQUENCE);

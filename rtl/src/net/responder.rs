@@ -49,7 +49,7 @@ pub struct JobRow {
 ///    (`source_valid`), where that stands, until `head_taken`; with another READ that comes it is offered again later. The region of its payload is checked in that cycle.
 /// 3. If its region may not be read any more, or `fault` tells that a payload could not be read, all READs of the queue pair are dropped, and a NAK goes with
 ///    `refuse_valid`, `refuse` and `refuse_ready`; `closes` with `closes_pair` tells it in the last cycle of these.
-/// 4. READs of a queue pair that is neither up nor closing (`ups`) are dropped.
+/// 4. READs of a queue pair that is neither up nor closing (`ups`) are dropped. One may be withdrawn before it is taken.
 /// 5. `sends` with `send_pair` looks at the row of [`QueuePairs`](super::QueuePairs), and `looks` with `region_index` at that of
 ///    [`RegionTable`](super::RegionTable), each in a cycle with `row_free` or `region_free`; they answer in the same cycle.
 #[derive(Clone, Debug, Default, LogicBlock)]
@@ -209,7 +209,9 @@ impl Logic for Responder {
         let comes = self.job.val();
         let behind = comes.sequence - found.sequence;
         let is_behind = behind.any() && !behind.get_bit(23);
-        let backs = is_second && self.takes.q.val() && comes.back && now.count.any();
+        // Its queue pair may go down in the meantime, and another one follow.
+        let is_its = self.job_valid.val() && (comes.pair == its_bit);
+        let backs = is_second && self.takes.q.val() && is_its && comes.back && now.count.any();
         let drops = backs && !is_behind;
         let cuts = backs && is_behind && (behind < bit_cast::<24, 23>(rest));
         let is_through = (now.count == bits::<5>(1)) && (now.sent >= behind.get_bits::<23>(0));
@@ -236,9 +238,10 @@ impl Logic for Responder {
         if is_second && self.takes.q.val() && !goes_on {
             self.step.d.next = bits::<2>(3);
         }
+        let is_lost = (is_second || is_third) && self.takes.q.val() && !self.refuses.q.val() && !is_its;
 
         // It is taken.
-        let enters = is_third && self.takes.q.val() && !self.refuses.q.val();
+        let enters = is_third && self.takes.q.val() && !self.refuses.q.val() && is_its;
         let fits = comes.serve && !now.count.get_bit(4);
         self.job_ready.next = enters;
         let free_place = now.head + now.count.get_bits::<4>(0);
@@ -376,7 +379,7 @@ impl Logic for Responder {
             self.rows.write_data.next.head = now.head + bits::<4>(1);
         }
         self.rows.write_data.next.count = after;
-        if enters {
+        if enters || is_lost {
             self.step.d.next = bits::<2>(0);
         }
         if writes {

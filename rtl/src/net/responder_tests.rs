@@ -346,3 +346,35 @@ fn down_and_up() {
     bench.cycle();
     bench.empty();
 }
+
+/// A queue pair goes down while its READ is being taken, and one of another queue pair follows: that one is taken, once.
+#[test]
+fn a_read_that_is_withdrawn() {
+    for late in 0..24 {
+        let mut bench = Bench::new("responder_withdrawn");
+        bench.link = 0.0;
+        for number in 0..12 {
+            bench.offered = Some(ReadJob { serve: true, ..bench.job(1, 100 + 10 * number, false) });
+            while bench.offered.is_some() {
+                bench.cycle();
+            }
+        }
+        // Back before all of them
+        bench.offered = Some(bench.job(1, 90, true));
+        for _ in 0..late {
+            bench.cycle();
+        }
+        bench.ups = 5;
+        bench.kept[1].clear();
+        bench.offered = None;
+        bench.cycle();
+        bench.kept[1].clear();
+        bench.offered = Some(bench.job(2, 7, false));
+        bench.link = 1.0;
+        for _ in 0..60 {
+            bench.cycle();
+        }
+        assert!(bench.offered.is_none());
+        assert!(bench.kept.iter().all(VecDeque::is_empty), "late {late}: it is answered");
+    }
+}

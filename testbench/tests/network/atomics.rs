@@ -1,7 +1,7 @@
 //! Atomic operations on 64 bits of the other node.
 
-use hermes_rtl::net::{code, counter, right};
-use hermes_testbench::cosim::{compare_swap, fetch_add, put_inline, Device as _, Region};
+use hermes_rtl::net::{code, counter, right, state, word};
+use hermes_testbench::cosim::{compare_swap, fetch_add, get, put_inline, Device as _, QueuePair, Region};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -99,4 +99,52 @@ fn operations_that_are_refused() {
     wait(&mut nodes, 2);
     assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap(), 2 << 16 | code::REMOTE as u32);
     assert!(nodes.window(1).iter().all(|byte| *byte == 0xee));
+}
+
+/// Memory that does not answer: NAK 0x63 of an addition and of a get; both queue pairs are in ERROR.
+#[test]
+fn memory_that_cannot_be_read() {
+    // Behind the memory of a node
+    let base = 0x4000_0000;
+    for is_get in [false, true] {
+        let mut nodes = Nodes::new(KERNEL, 7);
+        let region = Region {
+            address: base,
+            bytes: WINDOW_BYTES,
+            rights: right::REMOTE_READ | right::REMOTE_ATOMIC,
+            key: 0x77_7703,
+            domain: DOMAIN,
+        };
+        nodes.hosts[1].set_region(3, &region).unwrap();
+        for (node, pair) in PAIR.into_iter().enumerate() {
+            nodes.hosts[node].set_queue_pair_state(pair, state::ERROR).unwrap();
+            nodes.hosts[node].set_queue_pair_state(pair, state::RESET).unwrap();
+            let peer = 1 - node;
+            let settings = QueuePair {
+                peer: address(peer),
+                remote: PAIR[peer],
+                key: region.key,
+                window: nodes.windows[node],
+                window_bytes: WINDOW_BYTES,
+                remote_base: base.into(),
+                send: 50 + node as u32,
+                expect: 50 + peer as u32,
+                domain: DOMAIN,
+                ..QueuePair::default()
+            };
+            nodes.hosts[node].connect_queue_pair(pair, &settings).unwrap();
+            nodes.hosts[node].write("QP_DOWN", 1 << pair).unwrap();
+        }
+        let window = nodes.windows[0];
+        let command = if is_get { get(window, window, 2_000) } else { fetch_add(window, 1) };
+        post(&mut nodes, &command);
+        wait(&mut nodes, 1);
+        assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap(), 1 << 16 | code::REMOTE as u32, "get: {is_get}");
+        for (node, pair) in PAIR.into_iter().enumerate() {
+            let word = nodes.hosts[node].queue_pair_word(pair, word::STATE).unwrap();
+            assert_eq!(u64::from(word & 15), state::ERROR, "node {node}");
+            assert_eq!(nodes.hosts[node].read("QP_DOWN").unwrap(), 1 << pair, "node {node}");
+        }
+        assert!(nodes.window(0).iter().all(|byte| *byte == 0xee));
+    }
 }
