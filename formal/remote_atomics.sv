@@ -157,8 +157,7 @@ module remote_atomics_formal (
         state_work: assert (!busy || (\dut.what == work && \dut.how == how && work[173] && work[53:51] == 0 && (\dut.withdrawn == gone) && !(performed && back)));
         state_held: assert (!busy || gone || (held && offered == {work[173], work[171:0], how}) || failed_before || !job_valid);
         state_result: assert (!busy || !has || back || (\dut.result == result && \dut.serves ));
-        state_opened: assert (opened || !(known || (busy && work[3:0] == pair)));
-        state_known: assert (!opened || ((!\dut.fresh [pair] && \dut.kept.word [number]) == known));
+        state_known: assert (!opened ? !known && !(busy && work[3:0] == pair) : ((!\dut.fresh [pair] && \dut.kept.word [number]) == known));
         state_reply: assert (!known || \dut.replies.word == {known_value, known_of});
         state_found: assert (!busy || !its || !known || has || performed || \dut.found == {known_value, known_of});
         state_again: assert (!busy || !its || !has || !back || (\dut.serves == (found && work[172]) && (!\dut.serves || \dut.result == known_value)));
