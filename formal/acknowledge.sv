@@ -163,7 +163,8 @@ module acknowledge_formal (
         refused <= refused && up;
         ended <= up && (ended || (refused && leaves && send_pair == pair));
         if (passes && mine && oldest[28] && !refused) {waiting, newest} <= {1'b1, oldest[56:33], oldest[31:29], oldest[27:4]};
-        if (refuses) {waiting, refused, newest} <= {2'b11, refuse[56:33], refuse[31:29], refuse[27:4]};
+        // The first refusal is the one that is sent.
+        if (refuses && !refused) {waiting, refused, newest} <= {2'b11, refuse[56:33], refuse[31:29], refuse[27:4]};
         unnoted <= got_valid && !got_ready;
         told <= {got_sequence, got_pair};
         if (rst) begin

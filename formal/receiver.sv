@@ -57,6 +57,7 @@ module receiver_formal (
     (* hierconn *) wire \dut.writes_it ;
     (* hierconn *) wire [31:0] \dut.its_address ;
     (* hierconn *) wire \dut.broken ;
+    (* hierconn *) wire \dut.given_on ;
     (* hierconn *) wire [64:0] \dut.row ;
     (* hierconn *) wire \dut.reading ;
     (* hierconn *) wire [8:0] \dut.beats ;
@@ -72,7 +73,7 @@ module receiver_formal (
 
     // The frame that is looked at, and the row of its queue pair as it was then; it is a response that was given to the requester, which said
     // where it goes; it is an atomic operation that failed; a payload that is read
-    reg looked, asked, landed, broken, reading;
+    reg looked, asked, landed, broken, given_on, reading;
     reg [64:0] row;
     reg [31:0] land;
     reg [8:0] reading_beats;
@@ -120,7 +121,8 @@ module receiver_formal (
     wire may_use = region[0] && region[4:1] == row[4:1] && right;
     // No byte is behind the last address, whatever the region says.
     wire holds = at[63:32] == 0 && behind <= 33'h1_0000_0000 && at[31:0] >= region[41:10] && behind <= {1'b0, region[41:10]} + region[73:42];
-    wire allowed = remains == 0 || (may_use && region[105:74] == its_key && holds);
+    // An operation that was given on is performed, whatever its region is then.
+    wire allowed = remains == 0 || given_on || (may_use && region[105:74] == its_key && holds);
     wire comes = good && known && request && ahead == 0;
     wire room = !serves || job_room[number[3:0]];
     wire taken = comes && follows && whole && allowed && room;
@@ -136,8 +138,8 @@ module receiver_formal (
 
     // The contract of the neighbours: a frame waits until it is taken; the row is that of the table, of an MTU of 256 to 4,096; a queue pair
     // that takes nothing more is not up from the next cycle on, and one goes up only if it was not up when its frame, if it is looked at, was;
-    // a response is judged once, behind the cycle in which it was given; an atomic operation that failed is one that is offered, which asks
-    // for an answer, and whose room stays.
+    // a response is judged once, behind the cycle in which it was given; an atomic operation that failed is one that is offered, and
+    // whose room stays.
     reg held;
     reg [353:0] kept;
     always @* begin
@@ -148,7 +150,7 @@ module receiver_formal (
         if (opens) assume (!ups[opens_pair] && !(looked && row[0] && opens_pair == number[3:0]));
         if (closed) assume (!ups[pair]);
         if (judged) assume (asked && !landed);
-        if (job_failed) assume (job_valid && !job_ready && atomic && !old && asks);
+        if (job_failed) assume (job_valid && !job_ready && atomic && !old);
         if (broken) assume (room);
     end
     always @(posedge clk) begin
@@ -158,6 +160,7 @@ module receiver_formal (
         asked <= (asked || (answered && response)) && !checked_take;
         landed <= (landed || (judged && lands)) && !checked_take;
         broken <= (broken || job_failed) && !checked_take;
+        given_on <= (given_on || (job_valid && atomic)) && !checked_take;
         if (judged) land <= land_address;
         if (receives) row <= receive;
         if (received && mine) begin
@@ -187,6 +190,7 @@ module receiver_formal (
             asked <= 0;
             landed <= 0;
             broken <= 0;
+            given_on <= 0;
             told <= 0;
             closed <= 0;
             inside_ <= 0;
@@ -201,7 +205,8 @@ module receiver_formal (
     always @(posedge clk) if (started && !rst) begin
         state_looked: assert (\dut.looked == looked && (!looked || (held && \dut.row == row && row[8:5] >= 8 && row[8:5] <= 12 && !reading)));
         state_asked: assert (\dut.asked == asked && \dut.writes_it == landed && (!asked || (looked && response && good && number < 16 && !(mine && closed))) && (!landed || (asked && \dut.its_address == land)));
-        state_broken: assert (\dut.broken == broken && (!broken || (looked && atomic && !old && asks)));
+        state_broken: assert (\dut.broken == broken && (!broken || (looked && atomic && !old)));
+        state_given_on: assert (\dut.given_on == given_on && (!given_on || (looked && atomic)));
         state_expects: assert (!looked || !mine || !row[0] || expected == expects);
         state_told: assert (\dut.told [pair] == told);
         state_message: assert (\dut.inside_ [pair] == inside_ && (!inside_ || \dut.messages.word == {key, left, next_}));

@@ -59,13 +59,16 @@ fn spawn() {
 #[test]
 fn net() {
     let figures = bench("net --puts 8 --loss 5");
-    assert_eq!(
-        names(&figures),
-        ["put_64k_goodput", "put_64k_loss_5_of_none", "put_64k_loss_5_resent", "put_64k_of_the_wire"]
-    );
-    // More than the wire carries would be a wrong measurement.
-    assert!((0.5..=1.0).contains(&figures["put_64k_of_the_wire"]), "{figures:?}");
-    assert!(figures["put_64k_loss_5_of_none"] < 1.0 && figures["put_64k_loss_5_resent"] > 0.0, "{figures:?}");
+    let expected = ["get", "put"].map(|kind| {
+        ["goodput", "loss_5_of_none", "loss_5_resent", "of_the_wire"].map(|what| format!("{kind}_64k_{what}"))
+    });
+    assert_eq!(names(&figures), expected.concat());
+    for kind in ["get", "put"] {
+        let figure = |name: &str| figures[&format!("{kind}_64k_{name}")];
+        // More than the wire carries would be a wrong measurement.
+        assert!((0.5..=1.0).contains(&figure("of_the_wire")), "{figures:?}");
+        assert!(figure("loss_5_of_none") < 1.0 && figure("loss_5_resent") > 0.0, "{figures:?}");
+    }
     let folder = Folder::new();
     folder.fail("bench net --loss 101", &["loss: 101 is not possible; expected 0 to 100 percent"]);
 }
