@@ -121,8 +121,9 @@ module receiver_formal (
     wire may_use = region[0] && region[4:1] == row[4:1] && right;
     // No byte is behind the last address, whatever the region says.
     wire holds = at[63:32] == 0 && behind <= 33'h1_0000_0000 && at[31:0] >= region[41:10] && behind <= {1'b0, region[41:10]} + region[73:42];
+    wire permitted = remains == 0 || (may_use && region[105:74] == its_key && holds);
     // An operation that was given on is performed, whatever its region is then.
-    wire allowed = remains == 0 || given_on || (may_use && region[105:74] == its_key && holds);
+    wire allowed = permitted || given_on;
     wire comes = good && known && request && ahead == 0;
     wire room = !serves || job_room[number[3:0]];
     wire taken = comes && follows && whole && allowed && room;
@@ -238,7 +239,7 @@ module receiver_formal (
         // A READ or an atomic operation is given on as it came: with the number that is expected, once, when it may be and there is room for
         // its answer; or as one that came before, which is served if it may be.
         if (job_valid) job_as_expected: assert (good && known && serves && !asked && !broken && ready && (old || (ahead == 0 && job_room[number[3:0]])));
-        if (job_valid && mine) job_may_be: assert (job[172] == (whole && allowed && (old || follows)) && (old || job[172]));
+        if (job_valid && mine) job_may_be: assert (job[172] == (whole && permitted && (old || follows)) && (old || given_on || job[172]));
         if (job_valid) job_as_it_came: assert (job[27:0] == {sequence_, number[3:0]} && job[82:51] == at[31:0] && job[114:83] == remains && job[146:115] == extension[159:128] && job[171] == old && job[173] == atomic);
         if (job_valid && job[172]) job_packets: assert (job[50:28] == packets[22:0]);
         if (job_valid && mine && counts_known) job_message: assert (job[170:147] == so_far + !old);
