@@ -73,8 +73,9 @@ fn net() {
     folder.fail("bench net --loss 101", &["loss: 101 is not possible; expected 0 to 100 percent"]);
 }
 
-/// On the array of `net`.
+/// On the array of `net`, with a larger L2.
 #[test]
+#[ignore = "two minutes: builds an array of its own"]
 fn fig7() {
     let figures = bench("fig7 --l2-lines 512 --service 4000 --waiting 1 --commands 20");
     assert_eq!(
