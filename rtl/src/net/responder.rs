@@ -144,7 +144,8 @@ impl Logic for Responder {
         let reads = self.step.q.val() == bits::<2>(1);
         let is_second = self.step.q.val() == bits::<2>(2);
         let is_third = self.step.q.val() == bits::<2>(3);
-        let its_bit = self.pair.q.val();
+        let its = self.pair.q.val();
+        let ring = bit_cast::<8, 4>(its) << 4;
         let here = self.busy.q.val() & self.ups.val();
         let mut has = here;
         let mut filled = self.full.q.val();
@@ -152,7 +153,6 @@ impl Logic for Responder {
 
         // What is next: faults, READs that came, responses
         self.turns.request.next = bit_cast::<32, 16>(here);
-        self.turns.advance.next = false;
         self.fault_ready.next = chooses;
         if chooses {
             if self.fault_valid.val() {
@@ -175,9 +175,9 @@ impl Logic for Responder {
         }
 
         // The row, and the READ that is looked at: the newest if one is taken, else the oldest
-        self.rows.read_address.next = its_bit;
+        self.rows.read_address.next = its;
         let stored = self.rows.read_data.val();
-        let is_there = here.get_bit(its_bit.index());
+        let is_there = here.get_bit(its.index());
         let mut jobs_in = stored.count;
         if !is_there {
             jobs_in = bits::<5>(0);
@@ -200,7 +200,7 @@ impl Logic for Responder {
         if self.takes.q.val() {
             at_place = last_place;
         }
-        let at = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(at_place);
+        let at = ring | bit_cast::<8, 4>(at_place);
         self.limits.read_address.next = at;
         let rest = self.limits.read_data.val();
         let found = self.jobs.read_data.val();
@@ -210,7 +210,7 @@ impl Logic for Responder {
         let behind = comes.sequence - found.sequence;
         let is_behind = behind.any() && !behind.get_bit(23);
         // Its queue pair may go down in the meantime, and another one follow.
-        let is_its = self.job_valid.val() && (comes.pair == its_bit);
+        let is_its = self.job_valid.val() && (comes.pair == its);
         let backs = is_second && self.takes.q.val() && is_its && comes.back && now.count.any();
         let drops = backs && !is_behind;
         let cuts = backs && is_behind && (behind < bit_cast::<24, 23>(rest));
@@ -231,9 +231,9 @@ impl Logic for Responder {
         let before_it = now.head + fewer.get_bits::<4>(0) - bits::<4>(1);
         let goes_on = drops && fewer.any();
         self.jobs.read_enable.next = reads || goes_on;
-        self.jobs.read_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(newest);
+        self.jobs.read_address.next = ring | bit_cast::<8, 4>(newest);
         if goes_on {
-            self.jobs.read_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(before_it);
+            self.jobs.read_address.next = ring | bit_cast::<8, 4>(before_it);
         }
         if is_second && self.takes.q.val() && !goes_on {
             self.step.d.next = bits::<2>(3);
@@ -246,18 +246,18 @@ impl Logic for Responder {
         self.job_ready.next = enters;
         let free_place = now.head + now.count.get_bits::<4>(0);
         self.jobs.write_enable.next = enters && fits;
-        self.jobs.write_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(free_place);
+        self.jobs.write_address.next = ring | bit_cast::<8, 4>(free_place);
         self.jobs.write_data.next = comes;
         if enters && fits {
             self.limits.write_enable.next = true;
-            self.limits.write_address.next = (bit_cast::<8, 4>(its_bit) << 4) | bit_cast::<8, 4>(free_place);
+            self.limits.write_address.next = ring | bit_cast::<8, 4>(free_place);
             self.limits.write_data.next = comes.packets;
         }
 
         // A response: the row of its queue pair is kept, its region is looked at while it is offered.
         let prepares = is_second && !self.takes.q.val();
         self.sends.next = prepares && self.row_free.val();
-        self.send_pair.next = its_bit;
+        self.send_pair.next = its;
         if prepares {
             if self.row_free.val() {
                 self.whose.d.next = self.send.val();
@@ -292,7 +292,7 @@ impl Logic for Responder {
         let is_allowed = !size.any() || (self.allow.allowed.val() && (self.region.val().key == work.key));
         let offers = looks_now && is_allowed;
         self.head_valid.next = offers;
-        self.head.next.queue_pair = bit_cast::<5, 4>(its_bit);
+        self.head.next.queue_pair = bit_cast::<5, 4>(its);
         self.head.next.mac = peer.mac;
         self.head.next.ip = peer.ip;
         self.head.next.opcode = bits::<8>(0x0e);
@@ -328,7 +328,7 @@ impl Logic for Responder {
         self.source.next.memory = true;
         self.source.next.data = bit_cast::<128, 32>(work.address + offset);
         self.source.next.bytes = size;
-        self.source.next.pair = its_bit;
+        self.source.next.pair = its;
         self.source.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
         self.source.next.place = bits::<12>(0);
         self.source.next.response = true;
@@ -337,7 +337,7 @@ impl Logic for Responder {
         self.turns.advance.next = sent;
         if looks_now && !is_allowed {
             self.refuses.d.next = true;
-            self.answer.d.next.pair = its_bit;
+            self.answer.d.next.pair = its;
             self.answer.d.next.sequence = work.sequence + bit_cast::<24, 23>(now.sent);
             self.answer.d.next.nak = bits::<3>(nak::ACCESS);
             self.answer.d.next.message = work.message;
@@ -347,24 +347,24 @@ impl Logic for Responder {
 
         // A NAK
         let tells = is_third && self.refuses.q.val();
-        let is_gone = !self.ups.val().get_bit(its_bit.index());
+        let is_gone = !self.ups.val().get_bit(its.index());
         self.refuse_valid.next = tells && !is_gone;
         self.refuse.next = self.answer.q.val();
         self.refuse.next.answers = true;
         let told = tells && self.refuse_ready.val() && !is_gone;
         self.closes.next = told;
-        self.closes_pair.next = its_bit;
+        self.closes_pair.next = its;
         if tells && (told || is_gone) {
             self.step.d.next = bits::<2>(0);
             self.refuses.d.next = false;
-            has = has.replace_bit(its_bit.index(), false);
-            filled = filled.replace_bit(its_bit.index(), false);
+            has = has.replace_bit(its.index(), false);
+            filled = filled.replace_bit(its.index(), false);
         }
 
         // What becomes of the row
         let writes = enters || sent;
         self.rows.write_enable.next = writes;
-        self.rows.write_address.next = its_bit;
+        self.rows.write_address.next = its;
         self.rows.write_data.next = now;
         let mut after = now.count;
         if enters && fits {
@@ -383,8 +383,8 @@ impl Logic for Responder {
             self.step.d.next = bits::<2>(0);
         }
         if writes {
-            has = has.replace_bit(its_bit.index(), after.any() && self.ups.val().get_bit(its_bit.index()));
-            filled = filled.replace_bit(its_bit.index(), after.get_bit(4));
+            has = has.replace_bit(its.index(), after.any() && self.ups.val().get_bit(its.index()));
+            filled = filled.replace_bit(its.index(), after.get_bit(4));
         }
         self.busy.d.next = has;
         self.full.d.next = filled & has;
