@@ -36,9 +36,21 @@ fn registers_are_read_and_written_in_order() {
     }
 }
 
+/// An instruction of a program.
+type Body = fn(&mut Program) -> &mut Program;
+
+/// Runs a program whose last instruction traps, with this cause and value.
+fn traps(mut bench: Bench<AnyOrder>, mut program: Program, cause: u32, value: u32) {
+    program.word(EBREAK);
+    load(&mut bench.memory.contents, ENTRY, &program);
+    load(&mut bench.memory.contents, 0, &telling_handler());
+    bench.run_to_stop();
+    let trap = bench.retired.iter().find(|r| r.trap).unwrap();
+    assert_eq!([A0, A1, A2].map(|rd| bench.value_of(rd)), [trap.pc, cause, value], "{trap:x?}");
+}
+
 #[test]
 fn what_is_no_device_is_an_access_fault() {
-    type Body = fn(&mut Program) -> &mut Program;
     // A1 0xfff0_0000, A2 0xffff_e000, A3 0xfffe_0000
     let cases: [(Body, u32, u32); 18] = [
         (|p| p.load(2, A0, A2, 4), 5, 0xffff_e004),
@@ -64,14 +76,9 @@ fn what_is_no_device_is_an_access_fault() {
         let mut p = Program::default();
         p.lui(A1, 0xfff00).lui(A2, 0xffffe).lui(A3, 0xfffe0).addi(A0, ZERO, 77);
         body(&mut p);
-        p.word(EBREAK);
         let mut bench = bench((1, 5));
-        load(&mut bench.memory.contents, ENTRY, &p);
-        load(&mut bench.memory.contents, 0, &telling_handler());
         bench.registers.words.insert(0, 5);
-        bench.run_to_stop();
-        let trap = bench.retired.iter().find(|r| r.trap).unwrap();
-        assert_eq!([A0, A1, A2].map(|rd| bench.value_of(rd)), [trap.pc, cause, value], "{trap:x?}");
+        traps(bench, p, cause, value);
     }
 }
 
@@ -105,7 +112,6 @@ fn the_window_of_the_network_interface() {
 /// What the window does not have, and what is no word, is an access fault there too.
 #[test]
 fn the_window_takes_words_alone() {
-    type Body = fn(&mut Program) -> &mut Program;
     // A1 0xffff_c000
     let cases: [(Body, u32, u32); 8] = [
         (|p| p.load(2, A0, A1, 0), 5, 0xffff_c000),
@@ -121,14 +127,9 @@ fn the_window_takes_words_alone() {
         let mut p = Program::default();
         p.lui(A1, 0xffffc).addi(A0, ZERO, 77);
         body(&mut p);
-        p.word(EBREAK);
         let mut bench = Bench::with_parts(1, 16, AnyOrder::new((1, 5), 0.7), ALL_PARTS);
-        load(&mut bench.memory.contents, ENTRY, &p);
-        load(&mut bench.memory.contents, 0, &telling_handler());
         bench.registers.words.insert(WINDOW + 0x40, 5);
-        bench.run_to_stop();
-        let trap = bench.retired.iter().find(|r| r.trap).unwrap();
-        assert_eq!([A0, A1, A2].map(|rd| bench.value_of(rd)), [trap.pc, cause, value], "{trap:x?}");
+        traps(bench, p, cause, value);
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{
     testing, window, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder,
     FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, NetWindow, PacketCut,
-    PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionCheck, RegionTable, RemoteAtomics,
-    RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
+    PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, Region, RegionCheck, RegionTable,
+    RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -252,6 +252,11 @@ fn acknowledge() {
     });
 }
 
+/// A region of the first `bytes` bytes, with all rights.
+fn first_bytes(bytes: u64, valid: bool) -> Region {
+    Region { valid, rights: bits(31), bytes: bits(bytes), ..Region::default() }
+}
+
 #[test]
 fn requester() {
     check_with(Requester::new(1), 6_000, |uut, random, cycle| {
@@ -285,11 +290,8 @@ fn requester() {
         uut.post.next.domain = bits(2);
         uut.send.next.domain = bits(2);
         uut.send.next.mtu = bits(8);
-        uut.region.next.domain = bits(2);
-        uut.region.next.valid = random() % 64 != 0;
-        uut.region.next.rights = bits(31);
-        uut.region.next.address = bits(0);
-        uut.region.next.bytes = bits(5_000);
+        uut.region.next =
+            Region { domain: bits(2), key: uut.region.next.key, ..first_bytes(5_000, random() % 64 != 0) };
         uut.fault_valid.next = random() % 256 == 0;
         uut.fault.next.sequence = bits(random() % 8);
         uut.moving.next = bits(0);
@@ -386,12 +388,7 @@ fn responder() {
         uut.job.next.back = cycle > 2_000 && random() % 4 == 0;
         uut.job.next.key = bits(0);
         uut.send.next.mtu = bits(8);
-        uut.region.next.key = bits(0);
-        uut.region.next.valid = random() % 64 != 0;
-        uut.region.next.rights = bits(31);
-        uut.region.next.address = bits(0);
-        uut.region.next.bytes = bits(4_000);
-        uut.region.next.domain = uut.send.next.domain;
+        uut.region.next = Region { domain: uut.send.next.domain, ..first_bytes(4_000, random() % 64 != 0) };
         uut.fault_valid.next = random() % 256 == 0;
     });
 }

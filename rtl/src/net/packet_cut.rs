@@ -142,33 +142,51 @@ mod tests {
     use super::*;
     use crate::memory::testing::{random, settle};
     use rand::Rng;
+    use rand_chacha::ChaCha8Rng;
+
+    const KEY: u64 = 0x1234_5678;
+
+    /// A command of memory, and which of its packets is cut.
+    struct Drawn {
+        mtu: u32,
+        bytes: u32,
+        packets: u32,
+        number: u32,
+        address: u32,
+        offset: u32,
+        base: u64,
+    }
+
+    /// Any command, and its first, its last, or any other packet.
+    fn draw(uut: &mut PacketCut, rng: &mut ChaCha8Rng, operation: u64) -> Drawn {
+        let (mtu, most) = (rng.gen_range(8..=12u32), 1u32 << rng.gen_range(0..=30));
+        let bytes = rng.gen_range(1..=most);
+        let packets = bytes.div_ceil(1 << mtu);
+        let number = [0, packets - 1, rng.gen_range(0..packets)][rng.gen_range(0..3)];
+        let (address, offset, base) = (rng.gen::<u32>() >> 1, rng.gen::<u32>() >> 1, rng.gen::<u64>());
+        uut.entry.next = WorkEntry {
+            operation: operation.into(),
+            offset: u64::from(offset).into(),
+            bytes: u64::from(bytes).into(),
+            memory: true,
+            data: u64::from(address).into(),
+            packets: u64::from(packets).into(),
+            ..WorkEntry::default()
+        };
+        uut.number.next = u64::from(number).into();
+        uut.mtu.next = u64::from(mtu).into();
+        uut.base.next = base.into();
+        uut.key.next = KEY.into();
+        Drawn { mtu, bytes, packets, number, address, offset, base }
+    }
 
     #[test]
     fn packets_of_any_put() {
         let mut rng = random("packet_cut");
         let mut uut = PacketCut::default();
         for _ in 0..2_000 {
-            let (mtu, most) = (rng.gen_range(8..=12u32), 1u32 << rng.gen_range(0..=30));
-            let bytes = rng.gen_range(1..=most);
-            let packets = bytes.div_ceil(1 << mtu);
-            let number = match rng.gen_range(0..3) {
-                0 => 0,
-                1 => packets - 1,
-                _ => rng.gen_range(0..packets),
-            };
-            let (address, offset, base) = (rng.gen::<u32>() >> 1, rng.gen::<u32>() >> 1, rng.gen::<u64>());
-            uut.entry.next = WorkEntry {
-                offset: u64::from(offset).into(),
-                bytes: u64::from(bytes).into(),
-                memory: true,
-                data: u64::from(address).into(),
-                packets: u64::from(packets).into(),
-                ..WorkEntry::default()
-            };
-            uut.number.next = u64::from(number).into();
-            uut.mtu.next = u64::from(mtu).into();
-            uut.base.next = base.into();
-            uut.key.next = 0x1234_5678.into();
+            let drawn = draw(&mut uut, &mut rng, operation::PUT);
+            let Drawn { mtu, bytes, packets, number, address, offset, base } = drawn;
             settle(&mut uut);
             let packet = uut.packet.val();
             let (first, last) = (number == 0, number + 1 == packets);
@@ -180,7 +198,7 @@ mod tests {
             assert_eq!(packet.acknowledge, last || number % 8 == 7);
             assert_eq!((packet.numbers.to_u64(), packet.last), (1, last));
             let (words, reth) = match first {
-                true => (4, [base.wrapping_add(offset.into()), 0x1234_5678 << 32 | u64::from(bytes)]),
+                true => (4, [base.wrapping_add(offset.into()), KEY << 32 | u64::from(bytes)]),
                 false => (0, [0, 0]),
             };
             assert_eq!(packet.extension_words.to_u64(), words);
@@ -195,25 +213,10 @@ mod tests {
         let mut rng = random("packet_cut_get");
         let mut uut = PacketCut::default();
         for _ in 0..4_000 {
-            let (mtu, most) = (rng.gen_range(8..=12u32), 1u32 << rng.gen_range(0..=30));
-            let (bytes, read_log2) = (rng.gen_range(1..=most), rng.gen_range(0..4u32));
-            let packets = bytes.div_ceil(1 << mtu);
-            let number = [0, packets - 1, rng.gen_range(0..packets)][rng.gen_range(0..3)];
-            let (address, offset, base) = (rng.gen::<u32>() >> 1, rng.gen::<u32>() >> 1, rng.gen::<u64>());
-            uut.entry.next = WorkEntry {
-                operation: operation::GET.into(),
-                offset: u64::from(offset).into(),
-                bytes: u64::from(bytes).into(),
-                memory: true,
-                data: u64::from(address).into(),
-                packets: u64::from(packets).into(),
-                ..WorkEntry::default()
-            };
-            uut.number.next = u64::from(number).into();
-            uut.mtu.next = u64::from(mtu).into();
+            let drawn = draw(&mut uut, &mut rng, operation::GET);
+            let Drawn { mtu, bytes, packets, number, address, offset, base } = drawn;
+            let read_log2 = rng.gen_range(0..4u32);
             uut.read_log2.next = u64::from(read_log2).into();
-            uut.base.next = base.into();
-            uut.key.next = 0x1234_5678.into();
             settle(&mut uut);
             let packet = uut.packet.val();
             let end = (((number >> read_log2) + 1) << read_log2).min(packets);
@@ -223,7 +226,7 @@ mod tests {
             let length = bytes.min(end << mtu) - (number << mtu);
             let from = base.wrapping_add(u64::from(offset + (number << mtu)));
             let got = [160, 96].map(|place| packet.extension.get_bits::<64>(place).to_u64());
-            assert_eq!(got, [from, 0x1234_5678 << 32 | u64::from(length)]);
+            assert_eq!(got, [from, KEY << 32 | u64::from(length)]);
             let response = if number + 1 == packets { bytes - (number << mtu) } else { 1 << mtu };
             assert_eq!(packet.bytes.to_u64(), u64::from(response));
             assert_eq!(packet.address.to_u64() as u32, address + (number << mtu));

@@ -1,6 +1,6 @@
 //! Atomic operations on 64 bits of the other node.
 
-use hermes_rtl::net::{code, counter, right, state, word};
+use hermes_rtl::net::{code, counter, right, state};
 use hermes_testbench::cosim::{compare_swap, fetch_add, get, put_inline, Device as _, QueuePair, Region};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -119,19 +119,8 @@ fn memory_that_cannot_be_read() {
         for (node, pair) in PAIR.into_iter().enumerate() {
             nodes.hosts[node].set_queue_pair_state(pair, state::ERROR).unwrap();
             nodes.hosts[node].set_queue_pair_state(pair, state::RESET).unwrap();
-            let peer = 1 - node;
-            let settings = QueuePair {
-                peer: address(peer),
-                remote: PAIR[peer],
-                key: region.key,
-                window: nodes.windows[node],
-                window_bytes: WINDOW_BYTES,
-                remote_base: base.into(),
-                send: 50 + node as u32,
-                expect: 50 + peer as u32,
-                domain: DOMAIN,
-                ..QueuePair::default()
-            };
+            let settings =
+                QueuePair { key: region.key, remote_base: base.into(), ..nodes.pair(node, [50, 51]) };
             nodes.hosts[node].connect_queue_pair(pair, &settings).unwrap();
             nodes.hosts[node].write("QP_DOWN", 1 << pair).unwrap();
         }
@@ -140,11 +129,7 @@ fn memory_that_cannot_be_read() {
         post(&mut nodes, &command);
         wait(&mut nodes, 1);
         assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap(), 1 << 16 | code::REMOTE as u32, "get: {is_get}");
-        for (node, pair) in PAIR.into_iter().enumerate() {
-            let word = nodes.hosts[node].queue_pair_word(pair, word::STATE).unwrap();
-            assert_eq!(u64::from(word & 15), state::ERROR, "node {node}");
-            assert_eq!(nodes.hosts[node].read("QP_DOWN").unwrap(), 1 << pair, "node {node}");
-        }
+        nodes.reset_refused();
         assert!(nodes.window(0).iter().all(|byte| *byte == 0xee));
     }
 }

@@ -1,6 +1,6 @@
 //! Gets: bytes of the other node, in memory or as a result.
 
-use hermes_rtl::net::{code, counter, right, state, word};
+use hermes_rtl::net::{code, counter, right};
 use hermes_testbench::cosim::{get, get_inline, put, Device as _, Region};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -103,11 +103,7 @@ fn a_get_that_is_refused() {
     post(&mut nodes, &command);
     wait(&mut nodes, 1);
     assert_eq!(nodes.hosts[0].read("NET_ERROR").unwrap(), 1 << 16 | code::REMOTE as u32);
-    for (node, pair) in PAIR.into_iter().enumerate() {
-        let word = nodes.hosts[node].queue_pair_word(pair, word::STATE).unwrap();
-        assert_eq!(u64::from(word & 15), state::ERROR, "node {node}");
-        nodes.hosts[node].set_queue_pair_state(pair, state::RESET).unwrap();
-    }
+    nodes.reset_refused();
     assert!(nodes.window(0).iter().all(|byte| *byte == 0xee));
     nodes.hosts[1].set_region(1, &Region { rights: right::REMOTE_READ, ..hidden }).unwrap();
     nodes.hosts[1].device_mut().write_memory(nodes.windows[1], &[7; 3_000]).unwrap();

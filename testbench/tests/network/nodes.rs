@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::right;
+use hermes_rtl::net::{right, state, word};
 use hermes_testbench::cosim::{
     Device as _, Host, KernelImage, Latency, MemoryOptions, PostOptions, QueuePair, Region, SentFrame,
     Simulation,
@@ -135,22 +135,37 @@ impl Nodes {
 
     /// Takes the queue pairs up, which begin with these packet sequence numbers.
     pub fn connect(&mut self, first: [u32; 2]) {
-        for (node, host) in self.hosts.iter_mut().enumerate() {
-            let peer = 1 - node;
-            let pair = QueuePair {
-                peer: address(peer),
-                remote: PAIR[peer],
-                key: KEY,
-                window: self.windows[node],
-                window_bytes: WINDOW_BYTES,
-                remote_base: self.windows[peer].into(),
-                send: first[node],
-                expect: first[peer],
-                mtu: self.mtu,
-                domain: DOMAIN,
-                ..QueuePair::default()
-            };
-            host.connect_queue_pair(PAIR[node], &pair).unwrap();
+        for (node, number) in PAIR.into_iter().enumerate() {
+            let pair = self.pair(node, first);
+            self.hosts[node].connect_queue_pair(number, &pair).unwrap();
+        }
+    }
+
+    /// The queue pair of `node`: it puts into the window of the other.
+    pub fn pair(&self, node: usize, first: [u32; 2]) -> QueuePair {
+        let peer = 1 - node;
+        QueuePair {
+            peer: address(peer),
+            remote: PAIR[peer],
+            key: KEY,
+            window: self.windows[node],
+            window_bytes: WINDOW_BYTES,
+            remote_base: self.windows[peer].into(),
+            send: first[node],
+            expect: first[peer],
+            mtu: self.mtu,
+            domain: DOMAIN,
+            ..QueuePair::default()
+        }
+    }
+
+    /// Both queue pairs are in ERROR, since one refused the other: takes them to RESET.
+    pub fn reset_refused(&mut self) {
+        for (node, pair) in PAIR.into_iter().enumerate() {
+            let word = self.hosts[node].queue_pair_word(pair, word::STATE).unwrap();
+            assert_eq!(u64::from(word & 15), state::ERROR, "node {node}");
+            assert_eq!(self.hosts[node].read("QP_DOWN").unwrap(), 1 << pair, "node {node}");
+            self.hosts[node].set_queue_pair_state(pair, state::RESET).unwrap();
         }
     }
 
