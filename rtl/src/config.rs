@@ -258,6 +258,13 @@ impl Config {
         self.command_threads > 0 || self.spawn_slots > 0
     }
 
+    /// Number of the network interface among the requesters of the L2, if there is one: behind the cores and that of the command processor and
+    /// the thread spawner.
+    #[must_use]
+    pub const fn network_requester(&self) -> usize {
+        self.cores + self.command_requester() as usize
+    }
+
     /// Command rings of a queue area, as a power of two: one for each warp slot of each core.
     #[must_use]
     pub const fn net_rings_log2(&self) -> usize {

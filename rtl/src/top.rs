@@ -171,9 +171,9 @@ pub struct HermesTop<const LANES: usize> {
     _cores: usize,
     #[init(ports)]
     _ports: usize,
-    #[init(config.cores + usize::from(config.command_requester()))]
+    #[init(config.network_requester())]
     _network_requester: usize,
-    #[init(config.cores + usize::from(config.command_requester()) + networks)]
+    #[init(config.network_requester() + networks)]
     _port_requester: usize,
     #[init(usize::from(config.command_requester()))]
     _requesters: usize,

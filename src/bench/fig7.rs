@@ -6,7 +6,8 @@
 
 use anyhow::{ensure, Context as _};
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::net::{counter, PLACES};
+use hermes_testbench::cluster::QUEUE_ENTRIES;
 use hermes_testbench::cosim::{
     put, ArraySetup, Device as _, Host, KernelImage, Latency, MemoryOptions, PostOptions, QueueAreas,
     Simulation,
@@ -24,14 +25,14 @@ const MEMORY_BYTES: u64 = 1 << 24;
 const BUFFER_BYTES: u32 = 1 << 22;
 /// Bytes of a command.
 const ENTRY: u32 = 64;
-/// Bytes of a ring: 64 commands.
-const RING: u32 = 4096;
+/// Bytes of a ring.
+const RING: u32 = QUEUE_ENTRIES * ENTRY;
 /// Bytes of the queue area, as a power of two.
 const AREA_LOG2: u32 = 16;
 /// Cycles in which the stream fills the L2, before the first command.
 const WARM_UP: u64 = 6_000;
 /// Commands that have room in the network interface.
-const ROOM: u32 = 8;
+const ROOM: u32 = PLACES as u32;
 /// Cycles that a warp needs for a command beside others that stream, and for its first one, which has no instructions in the cache.
 const WRITE: u32 = 500;
 const FIRST: u32 = 1_500;
@@ -159,10 +160,10 @@ impl Bench<'_> {
         let total = warps * commands;
         // The area, aligned, and behind it a line for each command, where it is put.
         let area_bytes = 1 << AREA_LOG2;
-        let area = host.rmalloc("the queue area", (2 * area_bytes + total * ENTRY) as usize)?;
-        let area = area.next_multiple_of(area_bytes);
+        let bytes = area_bytes + total * ENTRY;
+        let area = host.rmalloc_aligned("the queue area", bytes as usize, area_bytes)?;
         let landing = area + area_bytes;
-        host.connect_to_itself(1, area, area_bytes + total * ENTRY, 1024)?;
+        host.connect_to_itself(1, area, bytes, 1024)?;
         host.set_queue_areas(QueueAreas { base: area, area_log2: AREA_LOG2, lock })?;
 
         // The rings take turns.
@@ -209,7 +210,7 @@ impl Bench<'_> {
             }
             // The stage holds the rest of the command.
             host.write("NET_STAGE_1", landing + (ring * commands + number) * ENTRY)?;
-            host.write("NET_STAGE_2", area + ring * RING + number % 64 * ENTRY)?;
+            host.write("NET_STAGE_2", area + ring * RING + number % QUEUE_ENTRIES * ENTRY)?;
             host.write("NET_POST", 1 << 8)?;
             served.push(host.device_mut().cycle());
         }
@@ -230,7 +231,7 @@ impl Bench<'_> {
             host.device_mut().read_memory(landing + (ring * commands + number) * ENTRY, &mut bytes)?;
             let words: [u32; 3] =
                 std::array::from_fn(|i| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[4 * i + byte])));
-            let expected = 1 | ((number / 64 + 1) % 2) << 8;
+            let expected = 1 | ((number / QUEUE_ENTRIES + 1) % 2) << 8;
             ensure!(
                 words[..2] == [expected, *number],
                 "command {number} of ring {ring} was not written when it was served; give it more cycles by --service or less --waiting"

@@ -1,7 +1,7 @@
 //! `hermes bench net`: puts and gets of two nodes with a switch between them, against what the wire carries.
 
 use hermes_rtl::config::Config;
-use hermes_rtl::net::counter;
+use hermes_rtl::net::{counter, PLACES};
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, WINDOW_REGION};
 use hermes_testbench::cosim::{get, put, CosimError, Latency, MemoryOptions, PostOptions};
 use verilator_sys::ModelLibrary;
@@ -22,8 +22,6 @@ const READ: u32 = 8;
 const OVERHEAD: u32 = 24;
 /// Bytes that 100 Gbit/s carry in a cycle of 1 ns.
 const BYTES_A_CYCLE: f64 = 12.5;
-/// Commands that have room in the network interface.
-const ROOM: u32 = 8;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -130,7 +128,7 @@ fn move_all(node: &mut Node, kind: Kind, window: u32, puts: u32) -> Result<u64, 
         if completed == puts {
             return Ok(node.host.device_mut().cycle() - begin);
         }
-        if posted < puts && posted - completed < ROOM {
+        if posted < puts && posted - completed < PLACES as u32 {
             node.host.write("NET_POST", 1 | WINDOW_REGION << 8)?;
             posted += 1;
         }

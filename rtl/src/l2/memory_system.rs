@@ -70,7 +70,7 @@ impl MemorySizes {
     /// the network interface, the packet ports.
     pub fn of(config: &Config) -> Self {
         let network = config.network.then(|| NetworkSizes {
-            requester: config.cores + usize::from(config.command_requester()),
+            requester: config.network_requester(),
             cores: config.cores,
             rings_log2: config.net_rings_log2(),
             areas_log2: config.net_areas_log2(),

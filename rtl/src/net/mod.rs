@@ -66,7 +66,7 @@ pub use responder::{JobRow, ReadJob, Responder};
 pub use retry_timers::RetryTimers;
 pub use work::{operation, PeerAnswer, RequestRow, WorkEntry};
 pub use work_posts::WorkPosts;
-pub use work_table::WorkTable;
+pub use work_table::{WorkTable, PLACES};
 
 #[cfg(test)]
 mod equivalence_tests;

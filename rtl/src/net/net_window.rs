@@ -1,6 +1,6 @@
 //! The network interface as the harts of the command processor see it.
 
-use super::code;
+use super::{code, PLACES};
 use crate::ports::{RegisterAccess, WindowPosts, WindowSelect};
 use crate::prelude::*;
 
@@ -19,11 +19,6 @@ pub mod window {
     /// Kind of a POST: the command in the buffer.
     pub const KIND_OWN: u64 = 1;
 }
-
-/// Commands of a hart that may be under way.
-const PLACES: u64 = 8;
-/// Code of a POST of another kind.
-const OPERATION: u64 = 0x80;
 
 /// The window of the command processor at the network interface (docs/network.md): each hart has a buffer of sixteen words, and posts the command that is in it.
 ///
@@ -158,7 +153,7 @@ impl Logic for NetWindow {
         if writes_post {
             row = (bit_cast::<5, 3>(hart) << 2) | bit_cast::<5, 2>(context);
             if !is_own {
-                its_code = bits::<8>(OPERATION);
+                its_code = bits::<8>(code::OPERATION);
             }
         }
         if ends {

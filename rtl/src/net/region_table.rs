@@ -30,6 +30,8 @@ pub mod right {
     pub const LOCAL_READ: u32 = 1 << 11;
     /// Commands may write it.
     pub const LOCAL_WRITE: u32 = 1 << 12;
+    /// All of them.
+    pub const ALL: u32 = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC | LOCAL_READ | LOCAL_WRITE;
 }
 
 /// A region.

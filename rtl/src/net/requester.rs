@@ -11,6 +11,8 @@ use crate::prelude::*;
 pub mod code {
     /// It is done: its bytes are visible at the peer.
     pub const DONE: u64 = 0x01;
+    /// There is no such operation.
+    pub const OPERATION: u64 = 0x80;
     /// It timed out too often.
     pub const RETRIES: u64 = 0x86;
     /// The peer refused it.

@@ -1,6 +1,6 @@
 //! Who posts commands.
 
-use super::PostedCommand;
+use super::{PostedCommand, PLACES};
 use crate::prelude::*;
 
 /// Commands of the host and of the command processor, which take turns at [`Requester`](super::Requester).
@@ -52,7 +52,7 @@ pub struct WorkPosts {
 impl Logic for WorkPosts {
     #[hdl_gen]
     fn update(&mut self) {
-        let room = !self.kept.q.val() && (self.count.q.val() < bits::<4>(8));
+        let room = !self.kept.q.val() && (self.count.q.val() < bits::<4>(PLACES));
         self.host_room.next = room;
         let takes = self.host_post.val() && room;
         let is_host = self.kept.q.val() && !(self.window_valid.val() && self.host_last.q.val());

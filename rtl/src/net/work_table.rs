@@ -4,6 +4,9 @@ use super::WorkEntry;
 use crate::prelude::*;
 use crate::prim::{RamSized, RamSizedAsync};
 
+/// Commands of an owner that may be under way.
+pub const PLACES: u64 = 8;
+
 /// Eight places for commands of each owner, a list for each queue pair by links, and the first packet sequence number of each. A place is its owner's number x 8 and
 /// a number from 0 to 7: so an owner with fewer than eight commands always has room, whatever the others do.
 ///

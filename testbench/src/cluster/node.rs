@@ -155,11 +155,7 @@ impl Node {
         let region = Region {
             address: window,
             bytes: window_bytes,
-            rights: right::REMOTE_WRITE
-                | right::REMOTE_READ
-                | right::REMOTE_ATOMIC
-                | right::LOCAL_READ
-                | right::LOCAL_WRITE,
+            rights: right::ALL,
             key: self.window_key(),
             domain: 0,
         };

@@ -214,8 +214,8 @@ impl QueueReport {
 }
 
 impl QueueProgram {
-    /// Runs it on a node; all nodes must. They begin together, when the queue pairs and queues of all are up. `fill` writes what the heap holds
-    /// then; without it zeros.
+    /// Runs it on a node; all nodes must. They begin together, when the queue pairs and queues of all are up. `fill` gives what the heap
+    /// holds then, from its first byte on; zeros follow.
     ///
     /// # Errors
     /// The kernel or the firmware does not fit, or is stuck.

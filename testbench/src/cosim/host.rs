@@ -219,7 +219,7 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// [`CosimError::OutOfMemory`].
     pub fn rmalloc(&mut self, what: &str, bytes: usize) -> Result<u32, CosimError> {
-        self.allocator.allocate(what, bytes.next_multiple_of(LINE) as u64, LINE as u64)
+        self.rmalloc_aligned(what, bytes, LINE as u32)
     }
 
     /// As [`Host::rmalloc`], at a multiple of `alignment`, a power of two.

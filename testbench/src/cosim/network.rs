@@ -116,9 +116,6 @@ pub struct Region {
     pub domain: u32,
 }
 
-/// All rights of a region.
-const RIGHTS: u32 =
-    right::REMOTE_WRITE | right::REMOTE_READ | right::REMOTE_ATOMIC | right::LOCAL_READ | right::LOCAL_WRITE;
 /// The table of regions, in NET_INDEX.
 const REGION_TABLE: u32 = 1 << 28;
 
@@ -129,12 +126,17 @@ const FETCH_ADD: u32 = 4;
 const COMPARE_SWAP: u32 = 5;
 const INLINE: u32 = 1 << 10;
 
+/// A command whose words 4 to 15 are zero.
+fn command(operation: u32, remote: u32, local: u32, bytes: u32) -> [u32; 16] {
+    let mut command = [0; 16];
+    command[..4].copy_from_slice(&[operation, remote, local, bytes]);
+    command
+}
+
 /// A put of `bytes` bytes from `local`, in the region that the post names, to `remote`, an address of the window here.
 #[must_use]
 pub fn put(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
-    let mut command = [0; 16];
-    command[..4].copy_from_slice(&[PUT, remote, local, bytes]);
-    command
+    command(PUT, remote, local, bytes)
 }
 
 /// A put of these bytes, 16 at most, to `remote`.
@@ -156,9 +158,7 @@ pub fn put_inline(remote: u32, bytes: &[u8]) -> [u32; 16] {
 /// A get of `bytes` bytes from `remote`, an address of the window here, to `local`, in the region that the post names.
 #[must_use]
 pub fn get(remote: u32, local: u32, bytes: u32) -> [u32; 16] {
-    let mut command = [0; 16];
-    command[..4].copy_from_slice(&[GET, remote, local, bytes]);
-    command
+    command(GET, remote, local, bytes)
 }
 
 /// A get of `bytes` bytes, 8 at most, from `remote`: they are its result ([`Host::network_value`]).
@@ -172,8 +172,8 @@ pub fn get_inline(remote: u32, bytes: u32) -> [u32; 16] {
 /// Adds `value` to the 64 bits at `remote`, a multiple of 8: what was there is its result.
 #[must_use]
 pub fn fetch_add(remote: u32, value: u64) -> [u32; 16] {
-    let mut command = [0; 16];
-    command[..6].copy_from_slice(&[FETCH_ADD, remote, 0, 8, value as u32, (value >> 32) as u32]);
+    let mut command = command(FETCH_ADD, remote, 0, 8);
+    [command[4], command[5]] = [value as u32, (value >> 32) as u32];
     command
 }
 
@@ -289,7 +289,7 @@ impl<D: Device> Host<D> {
         let end = u64::from(address) + u64::from(bytes);
         option("bytes of the region", bytes, end <= 1 << 32, "a region that ends at 2^32 at most")?;
         option("key of the region", key, key & 15 == number, &format!("one with {number} in bits 3:0"))?;
-        option("rights of the region", rights, rights & !RIGHTS == 0, "bits 12:8")?;
+        option("rights of the region", rights, rights & !right::ALL == 0, "bits 12:8")?;
         option("domain of the region", domain, domain < 16, "0 to 15")?;
         self.remove_region(number)?;
         let words = [
@@ -386,8 +386,8 @@ impl Host<Simulation> {
         let us = NetAddress { mac: [2, 0, 0, 0, 0, 1], ip: [10, 0, 0, 1] };
         self.device_mut().set_wire(reflecting_wire())?;
         self.enable_network(us, 0)?;
-        let rights = RIGHTS;
-        self.set_region(1, &Region { address: window, bytes, rights, key: KEY, domain: 0 })?;
+        let region = Region { address: window, bytes, rights: right::ALL, key: KEY, domain: 0 };
+        self.set_region(1, &region)?;
         for number in 0..pairs {
             let pair = QueuePair {
                 peer: us,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hermes_rtl::net::counter;
+use hermes_rtl::net::{counter, PLACES};
 use hermes_testbench::cluster::{self, ClusterOptions, LinkOptions, Node, PortCounts};
 use hermes_testbench::cosim::{get, put, put_inline, CosimError, Device as _, Latency, MemoryOptions};
 use hermes_testbench::test_seed;
@@ -33,8 +33,7 @@ struct Poster {
 
 impl Poster {
     fn post(&mut self, node: &mut Node, pair: u32, command: &[u32; 16]) -> Result<(), CosimError> {
-        // Eight commands have room.
-        while self.posted - node.host.read("NET_COMPLETED")? >= 8 {
+        while self.posted - node.host.read("NET_COMPLETED")? >= PLACES as u32 {
             node.run(50)?;
         }
         for (index, word) in command.iter().enumerate() {
