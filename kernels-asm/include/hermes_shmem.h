@@ -20,9 +20,9 @@ struct hermes_arguments {
     uint32_t own[];
 };
 
-/* A context: commands that are waited for together. Each warp slot has three. */
+/* A context: commands that are waited for together. Each warp slot has three. What hermes_ctx_create gives is for this warp slot only. */
 typedef uint32_t hermes_ctx_t;
-#define HERMES_CTX_DEFAULT 0u
+#define HERMES_CTX_DEFAULT 0u /* its number */
 
 /* Codes beside those of commands: 0 is success. */
 #define HERMES_ERROR_OFF 0x88u /* the queue is not switched on */

@@ -12,10 +12,9 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t warp = packet / node->own[0] + hermes_my_pe() * node->own[1], part = node->own[2];
     uint8_t *source = (uint8_t *)node->heap, *target = source + SOURCE_BYTES + warp * part;
     uint32_t random = node->own[3] + warp, code = 0;
-    for (uint32_t number = 0; number < 3 && !code; number++) {
-        hermes_ctx_t ctx;
-        code = hermes_ctx_create(&ctx, number);
-    }
+    hermes_ctx_t contexts[3];
+    for (uint32_t number = 0; number < 3 && !code; number++)
+        code = hermes_ctx_create(&contexts[number], number);
     uint32_t at = 0;
     for (uint32_t i = 0; !code; i++) {
         random = random * 1664525u + 1013904223u;
@@ -25,13 +24,13 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
             break;
         for (uint32_t pe = 0; pe < hermes_n_pes() && !code; pe++)
             if (random & 0x80)
-                code = hermes_put(i % 3, target + at, source + from, bytes, pe);
+                code = hermes_put(contexts[i % 3], target + at, source + from, bytes, pe);
             else
-                code = hermes_put_nbi(i % 3, target + at, source + from, bytes, pe);
+                code = hermes_put_nbi(contexts[i % 3], target + at, source + from, bytes, pe);
         at += bytes;
     }
     for (uint32_t number = 0; number < 3; number++) {
-        uint32_t last = hermes_quiet(number);
+        uint32_t last = hermes_quiet(contexts[number]);
         code = code ? code : last;
     }
     return code ? VERDICT_DROP | code : VERDICT_FORWARD;
