@@ -7,19 +7,36 @@
 
 /* ---- The window. Each hart has its own buffer and its own counts. Words only; what is not listed is an access fault. */
 #define NET_WINDOW(offset) (*(volatile uint32_t *)(0xffffc000u + (offset)))
-/* Write: posts the command in the buffer, NET_POST_OWN. Waits until the network interface takes it, some cycles. */
+/* Read: takes the oldest command that the hardware fetched from a queue: NET_NEXT_... below. Waits until there is one, or an interrupt of the hart is pending
+ * and enabled in mie, whatever mstatus says, or a channel of it is armed and pending: then it is NET_NEXT_NOTHING. */
+#define NET_WINDOW_NEXT 0x000u
+/* The same, and waits for nothing. */
+#define NET_WINDOW_NEXT_NOW 0x00cu
+/* Write: one of NET_POST_... below. Waits until the network interface takes it, some cycles. */
 #define NET_WINDOW_POST 0x004u
 /* Read: bit 31 the last POST was not taken, since eight commands of the hart were under way; 30:16 commands under way; 15:8 commands that failed,
  * modulo 256; 7:0 code of the last of them. */
 #define NET_WINDOW_OWN_STATUS 0x01cu
 /* Read: 15:8 commands of this context (0 to 3) that are complete, modulo 256; 7:0 code of the last. */
 #define NET_WINDOW_OWN_CONTEXT(context) (0x020u + 4u * (context))
-/* Read, write: a word (0 to 15) of the buffer, that of the command. */
+/* Read, write: a word (0 to 15) of the buffer: of the command that was taken, as it was when it was fetched, or of one that is posted. */
 #define NET_WINDOW_BUFFER(word) (0x040u + 4u * (word))
 
 #define NET_OWN_NO_ROOM (1u << 31)
-/* What is written to NET_WINDOW_POST: queue pair, region of the local bytes, protection domain. */
-#define NET_POST_OWN(pair, region, domain) ((uint32_t)(pair) | (uint32_t)(region) << 8 | 1u << 12 | (uint32_t)(domain) << 24)
+/* What NEXT gives: the command goes on as it is, or the word is negative. Its bits 10:2 are then the place of its domain and node in a table of words. */
+#define NET_NEXT_SPECIAL (1u << 31)
+#define NET_NEXT_NOTHING (1u << 30)  /* with the bit above: there is no command */
+#define NET_NEXT_FIRMWARE (1u << 29) /* likewise: an operation 0x40 to 0x7f, which is the firmware's own; its words are in the buffer */
+#define NET_NEXT_OPERATION(next) ((next) >> 25 & 15u) /* its low four bits */
+#define NET_NEXT_PLACE(next) ((next) & 0x7fcu)        /* in bytes */
+#define NET_NEXT_DOMAINS 8u
+#define NET_NEXT_PES 64u
+/* What is written to NET_WINDOW_POST: the command that was taken goes to this queue pair, with this region of its local bytes. */
+#define NET_POST_TAKEN(pair, region) ((uint32_t)(pair) | (uint32_t)(region) << 8)
+/* The command in the buffer is posted as one of the hart's own, in this protection domain. */
+#define NET_POST_OWN(pair, region, domain) (NET_POST_TAKEN(pair, region) | 1u << 12 | (uint32_t)(domain) << 24)
+/* The command that was taken ends with this code, and is not sent. */
+#define NET_POST_COMPLETE(code) (7u << 12 | (uint32_t)(code) << 24)
 
 /* ---- Command queues. A queue area begins at a multiple of its size, a power of two: the rings of `slots` warp slots (a power of two), then
  * their control lines, then the symmetric heap. */
@@ -48,15 +65,17 @@ struct net_control {
     uint32_t epoch;   /* another one each time the queue is switched on; 0: off */
     uint32_t mode;    /* NET_MODE_... */
     uint32_t zero;
-    uint32_t done[4];
+    uint32_t done[4]; /* of each context: commands that are complete, modulo 2^16, if these are counted */
     uint32_t value[2];
     uint32_t zero2[2];
     uint32_t error[4]; /* of each context: 31:16 index of the last command that failed, 15:8 their count, 7:0 its code */
 };
-/* Commands are completed by their status, as firmware does. */
+/* Commands are completed by counters, as hardware does; by their status, as firmware does. */
+#define NET_MODE_COUNTERS 0u
 #define NET_MODE_STATUS 1u
 
 #define NET_DONE 0x01u
+#define NET_ERROR_OPERATION 0x80u
 #define NET_ERROR_PE 0x81u
 
 static inline struct net_command *net_ring(uint32_t area, uint32_t slot)
@@ -68,10 +87,20 @@ static inline struct net_control *net_control(uint32_t area, uint32_t slots, uin
     return (struct net_control *)(area + slots * NET_QUEUE_ENTRIES * sizeof(struct net_command)) + slot;
 }
 
-/* ---- Messages of the host for net-paper.c, word 0 of four. */
-#define NET_MESSAGE_AREA 1u  /* address of the queue area, its warp slots, log2 of its bytes */
-#define NET_MESSAGE_PE 2u    /* number of a PE, what is written to NET_WINDOW_POST for it */
-#define NET_MESSAGE_START 3u /* epoch of all queues, rounds between two looks at what is complete. The answer, when they are on: NET_MESSAGE_START, epoch */
+/* ---- Queues that hardware serves: number domain * slots + slot. */
+#define NET_QUEUE_ON (1u << 31)      /* QUEUE_COMMAND: switch it on, else off */
+#define NET_QUEUE_BUSY (1u << 31)    /* its answer: not done yet */
+#define NET_QUEUE_REFUSED (1u << 30) /* it is on already, or commands of it are under way */
+/* NET_INDEX: a word of a queue, which NET_DATA shows then. One user at a time. */
+#define NET_INDEX_QUEUE(queue, word) (2u << 28 | (uint32_t)(queue) << 8 | (word))
+#define NET_QUEUE_HEAD 0u
+#define NET_QUEUE_STATE 1u /* bit 0 on; 2:1 0 idle, 1 a command is to be fetched, 2 one is fetched, or taken */
+#define NET_QUEUE_UNDER_WAY 2u
+
+/* ---- Messages of the host for net.c and net-paper.c, word 0 of four. */
+#define NET_MESSAGE_AREA 1u  /* address of the queue area, that of domain 0, its warp slots, log2 of its bytes */
+#define NET_MESSAGE_PE 2u    /* number of a PE; for its commands: queue pair in bits 7:0, region 11:8, domain 27:24 */
+#define NET_MESSAGE_START 3u /* epoch of all queues; net-paper.c: rounds between two looks at what is complete. The answer, when they are on: NET_MESSAGE_START, epoch */
 #define NET_MESSAGE_STOP 4u  /* the kernels have ended. The answer: NET_MESSAGE_STOP, commands taken, commands that failed */
 
 #endif

@@ -212,7 +212,7 @@ int main(void)
             slots = words[2];
             area_log2 = words[3];
         } else if (words[0] == NET_MESSAGE_PE && words[1] < MOST_PES) {
-            posts[words[1]] = words[2];
+            posts[words[1]] = words[2] | NET_POST_OWN(0, 0, 0);
         }
     }
     if (slots == 0 || slots > MOST_QUEUES)

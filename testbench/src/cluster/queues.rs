@@ -1,4 +1,4 @@
-//! Command queues of the warps of a node, and the firmware that serves them: mode `paper` of docs/shmem.md.
+//! Command queues of the warps of a node, and the firmware that serves them (docs/shmem.md).
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::node::{Node, WINDOW_REGION};
 use super::status::NetStatus;
 use crate::cosim::{
-    self, ArraySetup, CosimError, Device, Host, KernelImage, Packet, RunOptions, MESSAGE_WORDS,
+    self, ArraySetup, CosimError, Device, Host, KernelImage, Packet, QueueAreas, RunOptions, MESSAGE_WORDS,
 };
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 
@@ -21,11 +21,32 @@ const AREA: u32 = 1;
 const PE: u32 = 2;
 const START: u32 = 3;
 const STOP: u32 = 4;
-/// POST: the command in the buffer.
-const OWN: u32 = 1 << 12;
 /// Cycles between two looks at the firmware, and how many of them it may take to answer.
 const PAUSE: u64 = 200;
 const PATIENCE: u64 = 8_000_000;
+
+/// Who serves the queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+pub enum QueueMode {
+    /// Hardware fetches commands and completes them by counters, firmware (`net.c`) only says where they go.
+    Queues,
+    /// Firmware (`net-paper.c`) polls the rings, and completes commands by their statuses: section 4.2.1 of the ComP-Net paper.
+    Paper,
+}
+
+impl QueueMode {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Queues, Self::Paper];
+
+    /// The source of its firmware, in `kernels-asm/firmware`.
+    #[must_use]
+    pub const fn firmware(self) -> &'static str {
+        match self {
+            Self::Queues => "net.c",
+            Self::Paper => "net-paper.c",
+        }
+    }
+}
 
 /// Where the queues of the warp slots of a node are: rings, control lines, and behind them the symmetric heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,16 +66,18 @@ pub struct QueueArea {
 }
 
 impl QueueArea {
-    /// An area for the array of `host`, with a heap of `heap_bytes` bytes. Its memory holds zeros if nothing was there before.
+    /// An area for the array of `host`, that of domain 0, with a heap of `heap_bytes` bytes. Those of other domains follow. Their memory holds zeros if nothing was
+    /// there before.
     ///
     /// # Errors
-    /// [`CosimError::OutOfMemory`].
+    /// [`CosimError::OutOfMemory`], or a register does not answer.
     pub fn allocate<D: Device>(host: &mut Host<D>, heap_bytes: u32) -> Result<Self, CosimError> {
         let info = host.info();
         let slots = (info.cores * info.warps).next_power_of_two();
         let before = slots * (QUEUE_ENTRIES + 1) * ENTRY;
         let bytes = (before + heap_bytes).next_power_of_two();
-        let base = host.rmalloc_aligned("the command queues", bytes as usize, bytes)?;
+        let all = bytes << (host.read("NET_CAPS")? >> 11 & 3);
+        let base = host.rmalloc_aligned("the command queues", all as usize, all)?;
         let (slots_of_core, bytes_log2) = (info.warps, bytes.ilog2());
         Ok(Self { base, bytes_log2, slots, slots_of_core, heap: base + before, heap_bytes })
     }
@@ -80,33 +103,38 @@ impl QueueArea {
     }
 }
 
-/// What the firmware of mode `paper`, `net-paper.c`, did on a node.
+/// What the firmware that serves the queues of a node did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct PaperService {
-    /// Commands that it took.
+pub struct QueueService {
+    /// Commands that were taken.
     pub taken: u32,
     /// Commands of them that failed.
     pub failed: u32,
 }
 
-impl PaperService {
+impl QueueService {
     /// Starts it, on all harts: it serves the queues of `area`, whose commands go to the queue pairs of [`Node::connect_mesh`] and read in the
-    /// symmetric heap. After each `rounds` rounds through its queues a hart looks at what is complete. Returns when the queues are on. The addresses
-    /// of `firmware` must be reserved.
+    /// symmetric heap. In [`QueueMode::Paper`] a hart looks at what is complete after each `rounds` rounds through its queues. Returns when the queues are on. The
+    /// addresses of `firmware`, which is that of `mode`, must be reserved.
     ///
     /// # Errors
     /// The firmware ends or does not answer, or a register does not answer.
     pub fn start(
         node: &mut Node,
+        mode: QueueMode,
         firmware: &Firmware,
         area: &QueueArea,
         rounds: u32,
     ) -> Result<(), CosimError> {
+        if mode == QueueMode::Queues {
+            let areas = QueueAreas { base: area.base, area_log2: area.bytes_log2, lock: true };
+            node.host.set_queue_areas(areas)?;
+        }
         node.host.start_firmware(firmware)?;
         let mut messages = vec![[AREA, area.base, area.slots, area.bytes_log2]];
         for peer in 0..node.nodes {
             if let Some(pair) = node.pair_for(peer) {
-                messages.push([PE, peer as u32, pair | WINDOW_REGION << 8 | OWN, 0]);
+                messages.push([PE, peer as u32, pair | WINDOW_REGION << 8, 0]);
             }
         }
         // Another one each time, since what a warp slot remembers of its queue outlives a reset.
@@ -156,11 +184,13 @@ fn answer(node: &mut Node, kind: u32) -> Result<[u32; MESSAGE_WORDS], CosimError
     Err(CosimError::Firmware(format!("does not answer within {PATIENCE} cycles")))
 }
 
-/// A kernel whose warps post commands by their queues, on every node, with the firmware of mode `paper` beside it.
+/// A kernel whose warps post commands by their queues, on every node, with the firmware that serves these beside it.
 pub struct QueueProgram {
     /// The kernel.
     pub kernel: KernelImage,
-    /// ELF file of the firmware `net-paper.c`.
+    /// Who serves the queues.
+    pub mode: QueueMode,
+    /// ELF file of the firmware of that mode.
     pub firmware: PathBuf,
     /// The packets of each node.
     pub packets: Vec<Vec<Packet>>,
@@ -170,7 +200,7 @@ pub struct QueueProgram {
     pub own: Vec<u32>,
     /// Bytes of the symmetric heap, which has the same address on all nodes.
     pub heap_bytes: u32,
-    /// See [`PaperService::start`].
+    /// See [`QueueService::start`].
     pub rounds: u32,
 }
 
@@ -184,7 +214,7 @@ pub struct QueueReport {
     /// Threads of the kernel that ended with a fault.
     pub faults: u32,
     /// The firmware.
-    pub service: PaperService,
+    pub service: QueueService,
     /// Where the queues are.
     pub area: QueueArea,
     /// The whole area, with the heap, when all nodes had ended.
@@ -235,7 +265,7 @@ impl QueueProgram {
         let heap = fill(node.number, &area);
         node.host.device_mut().write_memory(area.heap, &heap)?;
         node.connect_mesh(area.heap, area.heap_bytes)?;
-        PaperService::start(node, &firmware, &area, self.rounds)?;
+        QueueService::start(node, self.mode, &firmware, &area, self.rounds)?;
         node.meet()?;
 
         let began = node.host.device_mut().cycle();
@@ -243,7 +273,7 @@ impl QueueProgram {
         let options = RunOptions { skip_idle: false, ..RunOptions::default() };
         let result = cosim::run(&mut node.host, &setup, &layout, packets, options, &mut |_| {})?;
         let ended = node.host.device_mut().cycle();
-        let service = PaperService::stop(node)?;
+        let service = QueueService::stop(node)?;
         node.meet()?;
         let status = NetStatus::read(&mut node.host)?;
         let memory = node.read_clean(area.base, 1 << area.bytes_log2)?;

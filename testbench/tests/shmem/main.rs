@@ -1,6 +1,21 @@
-//! Kernels that put into the memories of other nodes by their command queues, which firmware serves (mode `paper` of docs/shmem.md):
-//! kernel, hart, wire, kernel.
+//! Kernels that put into the memories of other nodes by their command queues (docs/shmem.md): kernel, hart, wire, kernel. In both modes.
 
+/// A test for each mode, in a module of its name.
+macro_rules! in_both_modes {
+    ($(fn $name:ident($mode:ident) $body:block)*) => {
+        $(fn $name($mode: hermes_testbench::cluster::QueueMode) $body)*
+
+        mod queues {
+            $(#[test] fn $name() { super::$name(hermes_testbench::cluster::QueueMode::Queues); })*
+        }
+
+        mod paper {
+            $(#[test] fn $name() { super::$name(hermes_testbench::cluster::QueueMode::Paper); })*
+        }
+    };
+}
+
+mod backlog;
 mod errors;
 mod ping;
 mod puts;
@@ -9,7 +24,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use hermes_rtl::config::Config;
-use hermes_testbench::cluster::{self, ClusterOptions, ClusterResult, QueueArea, QueueProgram, QueueReport};
+use hermes_testbench::cluster::{
+    self, ClusterOptions, ClusterResult, LinkOptions, QueueArea, QueueMode, QueueProgram, QueueReport,
+};
 use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::firmware::build_firmware;
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
@@ -37,16 +54,28 @@ fn source(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm").join(name)
 }
 
+/// A kernel of these tests.
+fn kernel(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shmem/kernels").join(name)
+}
+
 /// A kernel on so many warps of each of two nodes; what is built is in `folder`.
-fn program(folder: &Path, source: &Path, registers: RegisterClass, warps: usize) -> QueueProgram {
+fn program(
+    folder: &Path,
+    mode: QueueMode,
+    source: &Path,
+    registers: RegisterClass,
+    warps: usize,
+) -> QueueProgram {
     let path = folder.join("kernel.elf");
     kernel::build(source, registers, &path).unwrap();
     let image = KernelImage::from(&Kernel::read(&path).unwrap());
     let path = folder.join("firmware.elf");
-    build_firmware(&[self::source("firmware/net-paper.c")], &path).unwrap();
+    build_firmware(&[self::source("firmware").join(mode.firmware())], &path).unwrap();
     let packet = |_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 };
     QueueProgram {
         kernel: image,
+        mode,
         firmware: path,
         packets: vec![(0..warps * LANES).map(packet).collect(); 2],
         // Full warps only: a warp is four packets in a row.
@@ -63,16 +92,20 @@ fn program(folder: &Path, source: &Path, registers: RegisterClass, warps: usize)
     }
 }
 
-/// Runs it on two nodes whose links lose so many percent of all frames.
+/// Links that lose so many percent of all frames.
+fn lossy(loss: f64) -> LinkOptions {
+    LinkOptions { loss, ..LinkOptions::default() }
+}
+
+/// Runs it on two nodes.
 fn run(
     program: &QueueProgram,
-    loss: f64,
+    link: LinkOptions,
     fill: impl Fn(usize, &QueueArea) -> Vec<u8> + Sync,
 ) -> ClusterResult<QueueReport> {
     let seed = test_seed();
     println!("seed {seed}");
     let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
-    let link = cluster::LinkOptions { loss, ..cluster::LinkOptions::default() };
     let options = ClusterOptions { memory, link, seed, threads: 2, ..ClusterOptions::default() };
     cluster::run(library(), &options, |node| program.run(node, &fill)).unwrap()
 }

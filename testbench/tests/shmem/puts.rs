@@ -1,13 +1,12 @@
 //! Many puts of all kinds: rings go round, contexts are waited for, bytes come from anywhere.
 
-use std::path::Path;
-
+use hermes_testbench::cluster::QueueMode;
 use hermes_testbench::kernel::RegisterClass;
 use hermes_testbench::test_seed;
 use rand::{RngCore as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::{program, run, LANES, WARPS};
+use super::{kernel, lossy, program, run, LANES, WARPS};
 
 const SOURCE: usize = 4_096;
 const PART: usize = 1_536;
@@ -39,14 +38,14 @@ fn part(warp: usize, seed: u32, source: &[u8]) -> (Vec<u8>, u32) {
 }
 
 /// All warps of two nodes put into both at once, each into its own part.
-fn fill_parts(loss: f64, registers: RegisterClass) {
-    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shmem/kernels/puts.c");
+fn fill_parts(mode: QueueMode, loss: f64, registers: RegisterClass) {
     let folder = tempfile::tempdir().unwrap();
-    let mut program = program(folder.path(), &kernel, registers, WARPS);
+    let mut program = program(folder.path(), mode, &kernel("puts.c"), registers, WARPS);
     let seed = test_seed();
     program.own = vec![LANES as u32, WARPS as u32, PART as u32, seed as u32];
     assert_eq!(program.heap_bytes as usize, SOURCE + 2 * WARPS * PART);
-    let result = run(&program, loss, |node, _| [source(seed, node), vec![0; 2 * WARPS * PART]].concat());
+    let heap = |node, _: &_| [source(seed, node), vec![0; 2 * WARPS * PART]].concat();
+    let result = run(&program, lossy(loss), heap);
     let (mut parts, mut puts) = (Vec::new(), [0; 2]);
     for (node, warp) in (0..2).flat_map(|node| (0..WARPS).map(move |warp| (node, warp))) {
         let (bytes, count) = part(node * WARPS + warp, seed as u32, &source(seed, node));
@@ -59,16 +58,17 @@ fn fill_parts(loss: f64, registers: RegisterClass) {
         let expected = [source(seed, number), parts.clone()].concat();
         assert!(node.heap() == expected, "the heap of node {number}");
         assert_eq!((node.service.taken, node.service.failed), (puts[number], 0));
-        println!("node {number}: {} cycles a put", (node.cycles.1 - node.cycles.0) / u64::from(puts[number]));
+        let cycles = node.cycles.1 - node.cycles.0;
+        println!("{mode:?}, node {number}: {} cycles a put", cycles / u64::from(puts[number]));
     }
 }
 
-#[test]
-fn parts_are_filled() {
-    fill_parts(0.0, RegisterClass::Rv32e);
-}
+in_both_modes! {
+    fn parts_are_filled(mode) {
+        fill_parts(mode, 0.0, RegisterClass::Rv32e);
+    }
 
-#[test]
-fn parts_are_filled_with_loss() {
-    fill_parts(2.0, RegisterClass::Rv32i);
+    fn parts_are_filled_with_loss(mode) {
+        fill_parts(mode, 2.0, RegisterClass::Rv32i);
+    }
 }

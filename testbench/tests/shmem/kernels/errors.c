@@ -1,5 +1,5 @@
 /* Commands that are wrong, of the library by warp 0 and by hand by warp 1. What came of each goes to the heap, from word 64 on: what the library
- * gave, and the status of the entry. Own word: threads of a warp. */
+ * gave, and the code of the command. Own word: threads of a warp. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -19,16 +19,28 @@ static uint32_t warp_slot(void)
     return number;
 }
 
-/* Publishes entry `index`, in the first lap, and waits for its status. */
+/* The word as the L2 has it. */
+static uint32_t now(const volatile uint32_t *word)
+{
+    return hermes_wait_until32(word, HERMES_GE, 0);
+}
+
+/* Publishes entry `index`, in the first lap and context 0, and waits for its code. */
 static uint32_t by_hand(const struct hermes_arguments *node, uint32_t index, uint32_t command, uint32_t remote, uint32_t bytes)
 {
     volatile uint32_t *entry = (volatile uint32_t *)(node->area + warp_slot() * 4096 + index * 64);
+    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + node->slots * 4096 + warp_slot() * 64);
+    uint32_t by_status = now(control + 2), done = now(control + 4), error = now(control + 12);
     for (uint32_t word = 1; word < 16; word++)
         entry[word] = 0;
     entry[1] = remote;
     entry[3] = bytes;
-    entry[0] = command | 1u << 8 | 1u << 9;
-    return hermes_wait_until32(entry + 15, HERMES_NE, 0);
+    entry[0] = command | 1u << 8 | by_status << 9;
+    if (by_status)
+        return hermes_wait_until32(entry + 15, HERMES_NE, 0) & 0xff;
+    hermes_wait_until32(control + 4, HERMES_NE, done);
+    uint32_t last = now(control + 12);
+    return last == error ? 1 : last & 0xff;
 }
 
 static uint32_t library(const struct hermes_arguments *node, volatile uint32_t *codes)

@@ -1,0 +1,147 @@
+/* Mode `queues` of the command queues: hardware notices what the warps publish, fetches it, and completes it by counters. Each hart takes the next
+ * command, whichever queue it is of, and says which queue pair and region it goes to. docs/shmem.md says what the host sends and what kernels see. */
+#include "hermes_net.h"
+
+#define MOST_HARTS 8u
+
+/* What is written to POST for a command, by its domain and PE. */
+LOCAL static uint32_t posts[NET_NEXT_DOMAINS * NET_NEXT_PES];
+LOCAL static volatile uint32_t stopping, stopped[MOST_HARTS];
+
+/* Serves commands until there is none. `next`: NET_WINDOW_NEXT or NET_WINDOW_NEXT_NOW. */
+static inline __attribute__((always_inline)) void serve(uint32_t next)
+{
+    for (;;) {
+        uint32_t command = NET_WINDOW(next);
+        if (command & NET_NEXT_SPECIAL) {
+            if (command & NET_NEXT_NOTHING)
+                return;
+            /* It has no operations of its own. */
+            NET_WINDOW(NET_WINDOW_POST) = NET_POST_COMPLETE(NET_ERROR_OPERATION);
+            continue;
+        }
+        NET_WINDOW(NET_WINDOW_POST) = *(const uint32_t *)((const char *)posts + NET_NEXT_PLACE(command));
+    }
+}
+
+/* Harts other than 0: until hart 0 says that it is over. What hart_start left may end the first NEXT too. */
+static void serve_queues(void *argument)
+{
+    (void)argument;
+    csr_set(mie, 1u << INTERRUPT_SOFTWARE);
+    while (!stopping) {
+        serve(NET_WINDOW_NEXT);
+        hart_interrupt_clear();
+    }
+    stopped[hart_number()] = 1;
+}
+
+static uint32_t queue_command(uint32_t command)
+{
+    uint32_t answer;
+    REGISTER(QUEUE_COMMAND) = command;
+    do
+        answer = REGISTER(QUEUE_COMMAND);
+    while (answer & NET_QUEUE_BUSY);
+    return answer;
+}
+
+static uint32_t queue_word(uint32_t queue, uint32_t word)
+{
+    REGISTER(NET_INDEX) = NET_INDEX_QUEUE(queue, word);
+    return REGISTER(NET_DATA);
+}
+
+/* The queues of domain 0, emptied. */
+static void switch_on(uint32_t area, uint32_t slots, uint32_t epoch)
+{
+    for (uint32_t queue = 0; queue < slots; queue++) {
+        if (queue_word(queue, NET_QUEUE_STATE) & 1)
+            queue_command(queue);
+        volatile struct net_command *ring = net_ring(area, queue);
+        for (uint32_t i = 0; i < NET_QUEUE_ENTRIES; i++)
+            ring[i].command = 0;
+    }
+    release();
+    REGISTER(NET_EPOCH) = epoch;
+    /* It is refused while commands are under way that other firmware took. */
+    for (uint32_t queue = 0; queue < slots; queue++)
+        while (queue_command(NET_QUEUE_ON | queue) & NET_QUEUE_REFUSED)
+            ;
+}
+
+/* Whether all that a warp published, which has ended, is complete. A queue whose entries cannot be read is off. */
+static int is_drained(uint32_t area, uint32_t queue)
+{
+    if (queue_word(queue, NET_QUEUE_STATE) & 1) {
+        /* First that nothing is left to be taken: what was taken is under way then, or complete. */
+        uint32_t head = queue_word(queue, NET_QUEUE_HEAD);
+        acquire();
+        uint32_t command = ((volatile struct net_command *)net_ring(area, queue))[head % NET_QUEUE_ENTRIES].command;
+        uint32_t phase = head / NET_QUEUE_ENTRIES % 2 ? 0 : NET_COMMAND_PHASE;
+        if ((command & NET_COMMAND_PHASE) == phase)
+            return 0;
+    }
+    return queue_word(queue, NET_QUEUE_UNDER_WAY) == 0;
+}
+
+static void set_pe(const uint32_t words[4])
+{
+    uint32_t domain = words[2] >> 24 & 15;
+    if (words[1] < NET_NEXT_PES && domain < NET_NEXT_DOMAINS)
+        posts[domain * NET_NEXT_PES + words[1]] = NET_POST_TAKEN(words[2] & 0xff, words[2] >> 8 & 15);
+}
+
+int main(void)
+{
+    uint32_t words[4], area = 0, slots = 0;
+    for (uint32_t i = 0; i < NET_NEXT_DOMAINS * NET_NEXT_PES; i++)
+        posts[i] = NET_POST_COMPLETE(NET_ERROR_PE);
+    for (words[0] = 0; words[0] != NET_MESSAGE_START;) {
+        if (!mailbox_receive(words))
+            continue;
+        if (words[0] == NET_MESSAGE_AREA) {
+            area = words[1];
+            slots = words[2];
+        } else if (words[0] == NET_MESSAGE_PE) {
+            set_pe(words);
+        }
+    }
+    if (slots == 0)
+        return 1;
+    switch_on(area, slots, words[1]);
+    uint32_t harts = hart_count();
+    for (uint32_t hart = 1; hart < harts; hart++)
+        hart_start(hart, serve_queues, 0);
+    mailbox_send((uint32_t[]){ NET_MESSAGE_START, words[1], 0, 0 });
+
+    /* A message ends NEXT on this hart. Interrupts are not taken. */
+    events_enable(EVENT_MAILBOX);
+    csr_set(mie, 1u << INTERRUPT_EXTERNAL);
+    while (words[0] != NET_MESSAGE_STOP) {
+        serve(NET_WINDOW_NEXT);
+        if (mailbox_receive(words) && words[0] == NET_MESSAGE_PE)
+            set_pe(words);
+    }
+
+    for (uint32_t queue = 0; queue < slots; queue++)
+        while (!is_drained(area, queue))
+            serve(NET_WINDOW_NEXT_NOW);
+    stopping = 1;
+    for (uint32_t hart = 1; hart < harts; hart++) {
+        hart_interrupt(hart);
+        while (!stopped[hart])
+            ;
+    }
+    uint32_t taken = 0, failed = 0;
+    for (uint32_t queue = 0; queue < slots; queue++) {
+        queue_command(queue);
+        taken += queue_word(queue, NET_QUEUE_HEAD);
+        acquire();
+        volatile struct net_control *control = net_control(area, slots, queue);
+        for (uint32_t context = 0; context < 4; context++)
+            failed += control->error[context] >> 8 & 0xff;
+    }
+    mailbox_send((uint32_t[]){ NET_MESSAGE_STOP, taken, failed, 0 });
+    return 0;
+}
