@@ -24,6 +24,7 @@
     .equ    ERRORS, 8           # the word of the control line that was seen last
     .equ    FIRST, 12           # completion by status: the oldest command that no quiet has waited for
     .equ    INLINE, 96          # sixteen bytes of a put
+    .equ    SAVED, 112          # registers
 
 # The queues
     .equ    ENTRIES, 64
@@ -89,16 +90,16 @@
     bnez    \scratch, \again
     .endm
 
-# The words of an entry that every command has as zero
-    .macro  zeros entry
-    sw      zero, STATUS(\entry)
-    sw      zero, 56(\entry)
-    sw      zero, 52(\entry)
-    sw      zero, 48(\entry)
-    sw      zero, 44(\entry)
-    sw      zero, 40(\entry)
-    sw      zero, 36(\entry)
-    sw      zero, 32(\entry)
+# The words that every command has as zero, of the entry \behind bytes before \entry
+    .macro  zeros entry, behind=0
+    sw      zero, STATUS - \behind(\entry)
+    sw      zero, 56 - \behind(\entry)
+    sw      zero, 52 - \behind(\entry)
+    sw      zero, 48 - \behind(\entry)
+    sw      zero, 44 - \behind(\entry)
+    sw      zero, 40 - \behind(\entry)
+    sw      zero, 36 - \behind(\entry)
+    sw      zero, 32 - \behind(\entry)
     .endm
 
 # uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number)
@@ -298,9 +299,10 @@ off:
     sw      t0, RESULT(a5)
     j       put_end_slow
 
-# All puts but the shortest way below. a0: the record of the context, a5: the context of the warp slot.
+# All puts that do not go the shortest way, below. a0: the record of the context.
     .balign 64
 put_slow:
+    andi    a5, a0, -CONTEXT_BYTES
     lw      t0, EPOCH(a5)
     beqz    t0, off
     # A number that has no 12 bits is none of a node.
@@ -397,18 +399,32 @@ put_slow:
     sw      a4, 0(t0)
     sw      zero, RESULT(a5)
     j       put_end_slow
-    # Single bytes, by way of the context
-7:  sw      zero, INLINE(a5)
-    sw      zero, INLINE + 4(a5)
-    sw      zero, INLINE + 8(a5)
-    sw      zero, INLINE + 12(a5)
-    addi    t2, a5, INLINE
-    add     a0, a2, a3                  # behind the last
-9:  lbu     t1, 0(a2)
-    sb      t1, 0(t2)
-    addi    a2, a2, 1
-    addi    t2, t2, 1
-    bltu    a2, a0, 9b
+    # One that is not in words: shifted, by way of the context. What is read lies in the words of its bytes.
+7:  sw      a1, SAVED(a5)
+    sw      a3, SAVED + 4(a5)
+    sw      a4, SAVED + 8(a5)
+    add     a0, a2, a3
+    addi    a0, a0, -1
+    andi    a0, a0, -4                  # the last word
+    slli    a4, a2, 3                   # bits of the first word that are not wanted, modulo 32
+    not     t2, a4
+    andi    a2, a2, -4
+9:  lw      t1, 0(a2)
+    addi    a2, a2, 4
+    minu    a1, a2, a0
+    lw      a1, 0(a1)
+    srl     t1, t1, a4
+    slli    a1, a1, 1
+    sll     a1, a1, t2
+    or      t1, t1, a1
+    sw      t1, INLINE(a5)
+    addi    a5, a5, 4
+    addi    a3, a3, -4
+    bgtz    a3, 9b
+    andi    a5, a5, -CONTEXT_BYTES
+    lw      a1, SAVED(a5)
+    lw      a3, SAVED + 4(a5)
+    lw      a4, SAVED + 8(a5)
     lw      t1, INLINE(a5)
     lw      t2, INLINE + 4(a5)
     lw      a0, INLINE + 8(a5)
@@ -468,30 +484,31 @@ hermes_put_nbi:
     andi    a5, a0, -CONTEXT_BYTES
     lw      t0, NEXT(a5)
     bnez    t2, put_end
+    lw      a5, COMMAND(a0)
     andi    t2, t0, ENTRIES - 1
     bgeu    t1, t2, put_slow
-    lw      t1, COMMAND(a0)
     addi    t2, a3, -4
     add     t2, t2, a2                  # the last word
     lw      a2, 0(a2)
     lw      t2, 0(t2)
-    slli    a4, a4, 16
-    or      a4, a4, t1
     lw      t1, ISSUED(a0)
+    slli    a4, a4, 16
+    or      a4, a4, a5
+    andi    a5, a0, -CONTEXT_BYTES
+    addi    t0, t0, ENTRY_BYTES - 1
     addi    t1, t1, 1
     sw      t1, ISSUED(a0)
-    addi    t1, t0, ENTRY_BYTES - 1
-    sw      t1, NEXT(a5)
-    andi    t0, t0, -ENTRY_BYTES        # the entry
-    zeros   t0
-    sw      zero, 8(t0)
-    sw      a2, 16(t0)
-    sw      t2, 20(t0)
-    sw      zero, 24(t0)
-    sw      zero, 28(t0)
-    sw      a1, 4(t0)
-    sw      a3, 12(t0)
-    sw      a4, 0(t0)
+    sw      t0, NEXT(a5)
+    andi    t0, t0, -ENTRY_BYTES        # behind the entry
+    zeros   t0, ENTRY_BYTES
+    sw      zero, 8 - ENTRY_BYTES(t0)
+    sw      a2, 16 - ENTRY_BYTES(t0)
+    sw      t2, 20 - ENTRY_BYTES(t0)
+    sw      zero, 24 - ENTRY_BYTES(t0)
+    sw      zero, 28 - ENTRY_BYTES(t0)
+    sw      a1, 4 - ENTRY_BYTES(t0)
+    sw      a3, 12 - ENTRY_BYTES(t0)
+    sw      a4, -ENTRY_BYTES(t0)
     li      t0, 1
     li      t1, 0
     # All lanes: as the branch above.
