@@ -1,5 +1,6 @@
 //! The parameters of the array and their named presets.
 
+use crate::queues::MOST_QUEUES;
 use serde::{Deserialize, Serialize};
 
 /// Slots a core can address: the width of a slot index is 5 bits, as in the paper's LUT (Hermes, section 3.3.2).
@@ -309,6 +310,10 @@ impl Config {
         }
         let possible = power(self.net_domains, 1, 8) && (self.network || self.net_domains == 1);
         range("net_domains", self.net_domains, possible, "1, 2, 4 or 8, and 1 without network interface")?;
+        let queues = (self.cores * self.warps).next_power_of_two() * self.net_domains;
+        let possible = !self.network || self.command_threads == 0 || queues <= MOST_QUEUES;
+        let most = "at most 256 / (cores x warps, rounded up to a power of two) with a command processor";
+        range("net_domains", self.net_domains, possible, most)?;
         let others = usize::from(self.command_requester())
             + usize::from(self.packet_ports)
             + usize::from(self.network);

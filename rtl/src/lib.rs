@@ -13,6 +13,7 @@
 //! | `spawn` | the thread spawner |
 //! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
 //! | `net` | the network interface: RoCEv2 |
+//! | `queues` | the command queues of warps: noticed, fetched, counted |
 //! | `ports` | port groups: what passes between two units |
 //! | `emit` | the Verilog back end |
 //!
@@ -30,6 +31,7 @@ pub mod net;
 pub mod ports;
 pub mod prelude;
 pub mod prim;
+pub mod queues;
 pub mod spawn;
 pub mod stream;
 pub mod top;

@@ -7,7 +7,7 @@ use crate::core::ShaderCore;
 use crate::emit::{emit_prefixed, Design, EmitError};
 use crate::host::RegisterFile;
 use crate::l2::{Axi4Master, MemorySizes, MemorySystem, Watchers};
-use crate::net::{NetInterface, NetWindow};
+use crate::net::{InterfaceSizes, NetInterface, NetWindow};
 use crate::ports::{AxiLite, StreamIn, StreamOut, Trace};
 use crate::prelude::*;
 use crate::spawn::{ThreadSpawner, WriteMerge};
@@ -160,9 +160,9 @@ pub struct HermesTop<const LANES: usize> {
     command: Vec<CommandProcessor>,
     #[count(usize::from(config.command_requester()))]
     write_merge: Vec<WriteMerge>,
-    #[init((0..networks).map(|_| NetInterface::new(config.command_threads)).collect())]
+    #[init((0..networks).map(|_| NetInterface::new(InterfaceSizes::of(config))).collect())]
     network: Vec<NetInterface>,
-    #[init((0..windows).map(|_| NetWindow::new(config.command_threads)).collect())]
+    #[init((0..windows).map(|_| NetWindow::new(config.command_threads, config.net_rings_log2())).collect())]
     window: Vec<NetWindow>,
     #[init((0..config.cores as u64).map(|core| Constant::new(core.into())).collect())]
     number: Vec<Constant<Bits<5>>>,
@@ -197,6 +197,9 @@ pub struct HermesTop<const LANES: usize> {
     /// Command processors whose accesses go to the registers alone.
     #[init(commands - windows)]
     _plain_commands: usize,
+    /// Banks whose writes the command queues see.
+    #[init(windows * config.l2_banks)]
+    _tapped_banks: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -378,6 +381,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 self.registers.network[k].command_read_misses.next =
                     self.memory.counters[self._cores + j].read_misses.val();
             }
+            for b in 0..self._tapped_banks {
+                connect!(self.memory.tap[b], self.network[k].tap[b]);
+            }
             connect!(self.s_axis_net[k], self.network[k].rx);
             connect!(self.m_axis_net[k], self.network[k].tx);
             self.memory.read_valid[self._network_requester + k].next = self.network[k].read.valid.val();
@@ -449,6 +455,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                 connect!(self.command[w].access, self.window[w].access);
                 connect!(self.command[w].window[0], self.window[w].select);
                 connect!(self.window[w].posts, self.network[w].window[0]);
+                connect!(self.window[w].stage, self.network[w].stage[0]);
             }
             self.registers.host_link[k].by_command.next = self.registers.by_command[k].val();
             self.registers.host_link[k].stopped.next = self.command[k].registers.stopped.val();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hermes_rtl::emit::emit;
-use hermes_rtl::net::{cause, code, counter, region_word, right, state, word, NetInterface};
+use hermes_rtl::net::{cause, code, counter, region_word, right, state, word, InterfaceSizes, NetInterface};
 use hermes_testbench::golden::roce::{icrc, opcode, Extended, RoceError, RoceFrame};
 use hermes_testbench::test_seed;
 use rand::{Rng as _, SeedableRng as _};
@@ -75,7 +75,7 @@ struct Interface {
 
 impl Interface {
     fn new(rng: ChaCha8Rng) -> Self {
-        let design = emit(&NetInterface::new(0), TOP).unwrap();
+        let design = emit(&NetInterface::new(InterfaceSizes::default()), TOP).unwrap();
         let library = Model::build(&design.verilog(), &ModelOptions::new(TOP)).unwrap();
         let model = library.instantiate().unwrap();
         let clock = model.input("clk", 1).unwrap();

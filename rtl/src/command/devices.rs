@@ -12,7 +12,8 @@ use crate::prelude::*;
 /// 2. The access is performed once: an access to the CLINT in the cycle after its start, one to the
 ///    registers at the edge with `access.done`. From that cycle on `answer_valid` is high, with its
 ///    value, until the edge with `answer_ready`. `answer_error`: there is no such register.
-/// 3. When its hart is held the access is withdrawn, in the same cycle, and if it was performed its
+/// 3. An access to the window that cannot be answered yet (`window.parks`) ends without an answer: `withdrawn` and `parks` have the bit of its hart, which repeats it.
+/// 4. When its hart is held the access is withdrawn, in the same cycle, and if it was performed its
 ///    answer is dropped: `withdrawn` has the bit of the hart.
 #[derive(LogicBlock)]
 #[new(harts: usize, windows: usize)]
@@ -47,6 +48,15 @@ pub struct CommandDevices {
     pub answer_ready: Signal<In, Bit>,
     /// Harts whose access ends without an answer.
     pub withdrawn: Signal<Out, Bits<8>>,
+    /// Harts whose access to the window is to be repeated (one element with a window).
+    #[count(windows)]
+    pub parks: Vec<Signal<Out, Bits<8>>>,
+    /// Harts that are to wake: their accesses to the window are answered (one element with a window).
+    #[count(windows)]
+    pub wake: Vec<Signal<In, Bits<8>>>,
+    /// There is something for accesses that are to be repeated (one element with a window).
+    #[count(windows)]
+    pub here: Vec<Signal<Out, Bit>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window, and whose it is (one element with a window).
@@ -148,6 +158,16 @@ impl Logic for CommandDevices {
         for i in 0..self._windows {
             self.window[i].of_window.next = self.in_window[i].q.val();
             self.window[i].hart.next = self.hart.q.val();
+            self.window[i].hold.next = self.hold.val();
+            self.window[i].wake.next = self.wake[i].val().get_bit(self.hart.q.val().index());
+            self.here[i].next = self.window[i].here.val();
+            let repeats = active & self.of_array.q.val() & self.window[i].parks.val();
+            self.parks[i].next = bits::<8>(0);
+            if repeats {
+                self.parks[i].next = bits::<8>(1) << self.hart.q.val();
+                self.withdrawn.next = bits::<8>(1) << self.hart.q.val();
+                self.busy_q.d.next = false;
+            }
             if self.start_valid.val() {
                 self.in_window[i].d.next =
                     self.start_address.val().get_bit(19) & !self.start_address.val().get_bit(13);

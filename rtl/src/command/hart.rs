@@ -16,7 +16,8 @@ use crate::prelude::*;
 /// 4. `debug_stop` stops the hart at this edge: it is legal while `between` is high, or with a trap. While `closed` is high neither an interrupt
 ///    nor `take_valid` comes between two instructions. The word that the host has executed (`execute`) counts as no instruction: no trap, no sleep,
 ///    not in `minstret`.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
+#[new(windows: usize)]
 pub struct CommandHart {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -125,9 +126,22 @@ pub struct CommandHart {
     pub taken: Signal<Out, Bit>,
     /// No instruction retired since a trap was entered.
     pub entered: Signal<Out, Bit>,
+    /// It is to wake: what ends `wfi` is there (one element with a window of a network interface).
+    #[count(windows)]
+    pub wake: Vec<Signal<Out, Bit>>,
     state: HartState,
     csrs: HartCsrs,
     traps: TrapUnit,
+    #[init(windows)]
+    _windows: usize,
+}
+
+impl CommandHart {
+    /// A hart that sees `windows` windows of a network interface: 0 or 1.
+    #[must_use]
+    pub fn new(windows: usize) -> Self {
+        Self::wired(windows)
+    }
 }
 
 impl Logic for CommandHart {
@@ -233,5 +247,8 @@ impl Logic for CommandHart {
         self.csrs.trap_cause.next = self.traps.trap_cause.val();
         self.csrs.trap_value.next = self.traps.trap_value.val();
         self.csrs.trap_return.next = retires & instruction.trap_return;
+        for i in 0..self._windows {
+            self.wake[i].next = self.csrs.wake.val() | self.channel_wake.val();
+        }
     }
 }

@@ -92,6 +92,15 @@ pub struct LongOperations {
     /// Whether `access` is to the window of the network interface, and whose it is (one element with a window).
     #[count(windows)]
     pub window: Vec<Flipped<WindowSelect>>,
+    /// Harts whose access to the window is to be repeated when `here` is high (one element with a window).
+    #[count(windows)]
+    pub parks: Vec<Signal<Out, Bits<8>>>,
+    /// Harts that are to wake (one element with a window).
+    #[count(windows)]
+    pub wake: Vec<Signal<In, Bits<8>>>,
+    /// See `parks` (one element with a window).
+    #[count(windows)]
+    pub here: Vec<Signal<Out, Bit>>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose software interrupt is set at this edge.
@@ -158,6 +167,9 @@ impl Logic for LongOperations {
         connect!(self.access, self.devices.access);
         for i in 0..self._windows {
             connect!(self.window[i], self.devices.window[i]);
+            self.parks[i].next = self.devices.parks[i].val();
+            self.devices.wake[i].next = self.wake[i].val();
+            self.here[i].next = self.devices.here[i].val();
         }
         connect!(self.cycle, self.devices.cycle);
         connect!(self.doorbell, self.devices.doorbell);

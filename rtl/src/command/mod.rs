@@ -33,6 +33,7 @@ mod hart_state;
 #[cfg(test)]
 mod hart_tests;
 mod hart_turns;
+mod held_reads;
 mod instruction;
 mod local_memory;
 mod long_operations;
@@ -74,6 +75,7 @@ pub use hart_registers::HartRegisters;
 pub use hart_scheduler::HartScheduler;
 pub use hart_state::HartState;
 pub use hart_turns::HartTurns;
+pub use held_reads::HeldReads;
 pub use instruction::{CommandInstruction, CommandOutcome, CommandResult};
 pub use local_memory::LocalMemory;
 pub use long_operations::LongOperations;

@@ -2,7 +2,7 @@
 
 use super::{
     CachedLoads, CommandAtomics, CommandDebug, CommandDecode, CommandExecute, CommandFetch, CommandHart,
-    CommandTrace, CommandWrite, HartScheduler, HartTurns, LongOperations, StoreBuffer,
+    CommandTrace, CommandWrite, HartScheduler, HartTurns, HeldReads, LongOperations, StoreBuffer,
 };
 use crate::host::registers::command::CommandControl;
 use crate::host::registers::debug::DebugControl;
@@ -118,8 +118,10 @@ pub struct CommandPipeline {
     /// The retire trace, if it is there.
     #[count(traces)]
     pub trace: Vec<CommandTrace>,
-    #[count(harts)]
+    #[init((0..harts).map(|_| CommandHart::new(windows)).collect())]
     hart: Vec<CommandHart>,
+    #[count(windows)]
+    held: Vec<HeldReads>,
     debug: CommandDebug,
     scheduler: HartScheduler,
     #[init(CommandFetch::new(lines, ways))]
@@ -228,6 +230,9 @@ impl Logic for CommandPipeline {
         let mut redirected = taken;
         if self.execute.redirect_valid.val() & self.execute.redirect_returns.val() {
             redirected = taken | (bits::<8>(1) << self.execute.execute_hart.val());
+        }
+        for i in 0..self._windows {
+            ready = ready & !self.held[i].held.val();
         }
         self.scheduler.ready.next = ready;
         self.scheduler.open.next = open;
@@ -342,6 +347,8 @@ impl Logic for CommandPipeline {
         connect!(self.access, self.long.access);
         for i in 0..self._windows {
             connect!(self.window[i], self.long.window[i]);
+            self.held[i].parks.next = self.long.parks[i].val();
+            self.held[i].here.next = self.long.here[i].val();
         }
         connect!(self.cycle, self.long.cycle);
         connect!(self.doorbell, self.long.doorbell);
@@ -430,6 +437,15 @@ impl Logic for CommandPipeline {
             if in_write & outcome.exception & self.hart[h].trap.val() {
                 following_pc = self.hart[h].trap_target.val();
             }
+        }
+        for i in 0..self._windows {
+            let mut wakes = bits::<8>(0);
+            for h in 0..self._harts {
+                wakes = wakes.replace_bit(h, self.hart[h].wake[i].val());
+            }
+            self.held[i].wake.next = wakes;
+            self.long.wake[i].next = wakes;
+            self.held[i].gone.next = taken | hold | stopped;
         }
         self.device_turns.gone.next = taken | hold | stopped;
         self.divide_turns.gone.next = taken | hold | stopped;

@@ -248,7 +248,7 @@ fn a_network_interface_adds_and_compares_64_bits() {
         bank_lines: 8,
         ways: 2,
         atomic_requesters: 3,
-        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0 }),
+        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 0, queues: false }),
     };
     let mut bench = Bench::new(sizes, Pace { latency: (1, 40), ready: 0.7 }, random("64 bits"));
     let start: Vec<_> = (0..LINES).map(|line| bench.memory.read(line)).collect();
@@ -336,7 +336,7 @@ fn a_network_interface_adds_and_compares_64_bits() {
 /// afterwards.
 #[test]
 fn amoor_of_zero_leaves_the_line_clean() {
-    for network in [None, Some(NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0 })] {
+    for network in [None, Some(NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0, queues: false })] {
         let sizes = MemorySizes {
             requesters: 2,
             channels: 1,

@@ -97,7 +97,7 @@ fn memory_system_of_a_network_interface() {
         bank_lines: 4,
         ways: 2,
         atomic_requesters: 3,
-        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1 }),
+        network: Some(NetworkSizes { requester: 2, cores: 2, rings_log2: 0, areas_log2: 1, queues: false }),
     };
     check_with(MemorySystem::new(sizes), 600, |unit, random, cycle| {
         for line in unit.read_line.iter_mut().chain(&mut unit.write_line) {

@@ -14,7 +14,7 @@ const SIZES: MemorySizes = MemorySizes {
     bank_lines: 4 * SETS as usize,
     ways: 4,
     atomic_requesters: 3,
-    network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0 }),
+    network: Some(NetworkSizes { requester: NETWORK, cores: 2, rings_log2: 4, areas_log2: 0, queues: false }),
 };
 /// Sets of the bank.
 const SETS: u32 = 64;

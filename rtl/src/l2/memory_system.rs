@@ -4,7 +4,7 @@ use super::{
     Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow, WriteMonitor,
 };
 use crate::config::Config;
-use crate::ports::{L2Counters, LineLock, WatchedRange};
+use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap};
 use crate::prelude::*;
 
 /// What the memory system is made of.
@@ -39,6 +39,8 @@ pub struct NetworkSizes {
     pub rings_log2: usize,
     /// Queue areas, as a power of two.
     pub areas_log2: usize,
+    /// The network interface has command queues, which see the writes of all banks.
+    pub queues: bool,
 }
 
 /// The channels of the command processor that watch writes.
@@ -74,6 +76,7 @@ impl MemorySizes {
             cores: config.cores,
             rings_log2: config.net_rings_log2(),
             areas_log2: config.net_areas_log2(),
+            queues: config.command_threads > 0,
         });
         let cores_and_command = config.cores + usize::from(config.command_threads > 0);
         Self {
@@ -125,7 +128,7 @@ impl MemorySizes {
 ///    invalidates all lines. `busy` is high from this cycle on until the last of them is
 ///    acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize, taps: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -202,6 +205,9 @@ pub struct MemorySystem {
     /// The line lock (one element with a network interface).
     #[count(networks)]
     pub line_lock: Vec<LineLock>,
+    /// From the banks to the command queues, if there are any.
+    #[count(taps)]
+    pub tap: Vec<Flipped<WriteTap>>,
 
     /// From the registers: writes back all changed lines.
     pub clean: Signal<In, Bit>,
@@ -259,6 +265,10 @@ pub struct MemorySystem {
     _watched: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(taps)]
+    _taps: usize,
+    #[init(if watched > 0 { taps } else { 0 })]
+    _tapped_monitors: usize,
     #[init(if networks > 0 && sizes.ways > 1 { sizes.banks } else { 0 })]
     _lock_banks: usize,
     #[init(sizes.channels)]
@@ -309,7 +319,8 @@ impl MemorySystem {
         let skip = banks.ilog2() as usize;
         let watched = watchers.harts * watchers.channels;
         let networks = usize::from(sizes.network.is_some());
-        Self::wired(sizes, watchers, numbers, words, skip, watched, networks)
+        let taps = if sizes.network.is_some_and(|network| network.queues) { banks } else { 0 };
+        Self::wired(sizes, watchers, numbers, words, skip, watched, networks, taps)
     }
 }
 
@@ -432,6 +443,23 @@ impl Logic for MemorySystem {
                 self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
                 self.atomics[b].other_thread[k].next = self.atomics[k].event_thread.val();
             }
+        }
+        for b in 0..self._taps {
+            // Word 0 of an entry tells that it is published, by bit 8.
+            let publishes = self.atomics[b].bank_write.val() && self.atomics[b].bank_strobe.val().get_bit(1);
+            let waits = publishes && self.tap[b].hold.val();
+            self.bank[b].request_valid.next = self.atomics[b].bank_valid.val() && !waits;
+            self.atomics[b].bank_ready.next = self.bank[b].request_ready.val() && !waits;
+            self.tap[b].valid.next =
+                self.atomics[b].bank_valid.val() && self.bank[b].request_ready.val() && publishes && !waits;
+            self.tap[b].line.next = self.atomics[b].bank_line.val();
+            self.tap[b].phase.next = self.atomics[b].bank_data.val().get_bit(8);
+        }
+        for b in 0..self._tapped_monitors {
+            self.monitor[b].write.next = self.atomics[b].bank_valid.val()
+                & self.atomics[b].bank_write.val()
+                & self.bank[b].request_ready.val()
+                & !(self.atomics[b].bank_strobe.val().get_bit(1) & self.tap[b].hold.val());
         }
         for k in 0..self._networks {
             for b in 0..self._atomic_banks {

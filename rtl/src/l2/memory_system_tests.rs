@@ -311,7 +311,7 @@ fn three_requesters_on_two_banks() {
 /// stays right, and nobody waits for ever.
 #[test]
 fn locked_lines_change_no_answer() {
-    let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0 };
+    let network = NetworkSizes { requester: 2, cores: 2, rings_log2: 10, areas_log2: 0, queues: false };
     let sizes = |bank_lines, ways| MemorySizes {
         requesters: 4,
         channels: 1,

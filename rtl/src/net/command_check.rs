@@ -18,6 +18,8 @@ pub struct PostedCommand {
     pub owner: Bits<10>,
     /// Its context, for who posted it.
     pub context: Bits<2>,
+    /// Its index in its queue, for who posted it.
+    pub index: Bits<16>,
 }
 
 /// Checks a command before anything of it is sent, in the same cycle. Its range lies in the window of its queue pair, which must be up, and of the domain of who
@@ -128,6 +130,7 @@ impl Logic for CommandCheck {
         self.entry.next.domain = self.command.val().domain;
         self.entry.next.owner = self.command.val().owner;
         self.entry.next.context = self.command.val().context;
+        self.entry.next.index = self.command.val().index;
         let rest = (bits::<32>(1) << self.pair.val().mtu) - bits::<32>(1);
         let packets = (length + rest) >> self.pair.val().mtu;
         self.entry.next.packets = packets.get_bits::<23>(0);

@@ -34,8 +34,10 @@ pub mod counter {
     pub const NEWER: u64 = 19;
     /// Queue pairs that went to ERROR.
     pub const DOWN: u64 = 20;
+    /// Commands that were fetched from the queues of warps, and given to harts.
+    pub const FETCHED: u64 = 21;
     /// Counters of the network interface.
-    pub const COUNT: usize = 21;
+    pub const COUNT: usize = 22;
 
     /// Counters of the L2, which the registers show behind those of the network interface: writes to a command ring whose line stayed unlocked, since
     /// another one of its set was locked.
@@ -67,7 +69,7 @@ pub struct NetCounters {
     /// Synchronous reset, active high.
     pub reset: Signal<In, Bit>,
     /// The events of this cycle.
-    pub events: Signal<In, Bits<21>>,
+    pub events: Signal<In, Bits<22>>,
     /// The counter that is shown.
     pub select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.

@@ -2,7 +2,7 @@
 
 use super::{
     testing, window, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder,
-    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, NetCounters, NetInterface, NetWindow, PacketCut,
+    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, InterfaceSizes, NetCounters, NetInterface, NetWindow, PacketCut,
     PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, Region, RegionCheck, RegionTable,
     RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
 };
@@ -346,7 +346,7 @@ fn receiver() {
 
 #[test]
 fn net_interface() {
-    check_with(NetInterface::new(2), 300, |uut, random, _| {
+    check_with(NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0 }), 300, |uut, random, _| {
         uut.rx.tkeep.next = keep(random);
         uut.rx.tlast.next = random() % 3 == 0;
         uut.control.enable.next = random() % 64 != 0;
@@ -418,7 +418,7 @@ fn request_choice() {
 
 #[test]
 fn net_window() {
-    check_with(NetWindow::new(2), 6_000, |uut, random, cycle| {
+    check_with(NetWindow::new(2, 3), 6_000, |uut, random, cycle| {
         // Completions of commands that were posted, or of nobody's.
         let owner = if random() % 2 == 0 { random() % 64 * 16 } else { 1 + random() % 2 };
         let started = !uut.reset.next && cycle > 40;

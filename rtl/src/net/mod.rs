@@ -48,7 +48,7 @@ pub use frame_queue::FrameQueue;
 pub use frame_turns::FrameTurns;
 pub use header_bytes::HeaderBytes;
 pub use icrc::{Icrc, RESIDUE};
-pub use net_interface::NetInterface;
+pub use net_interface::{InterfaceSizes, NetInterface};
 pub use net_window::{window, NetWindow};
 pub use packet_cut::{CommandPacket, PacketCut};
 pub use pair_counts::PairCounts;

@@ -6,9 +6,11 @@ use super::{
     PayloadReader, PayloadWriter, QueuePairs, Receiver, RegionTable, RemoteAtomics, Requester, Responder,
     WorkPosts,
 };
+use crate::config::Config;
 use crate::host::registers::network::NetControl;
-use crate::ports::{LineRead, LineWrite, StreamIn, StreamOut, WindowPosts};
+use crate::ports::{CommandStage, LineRead, LineWrite, StreamIn, StreamOut, WindowPosts, WriteTap};
 use crate::prelude::*;
+use crate::queues::CommandQueues;
 
 /// A network interface for RoCEv2: puts and gets of the host and of the command processor leave as frames, and frames of peers are written to memory, or answered from it.
 ///
@@ -18,9 +20,10 @@ use crate::prelude::*;
 /// 3. A frame that comes is stored whole ([`FrameBuffer`]), judged ([`FrameCheck`], [`Receiver`]), and its payload written ([`PayloadWriter`]).
 /// 4. What came is answered when it is in memory ([`Acknowledge`]); a READ of a peer by its responses ([`Responder`]).
 /// 5. Atomic operations of peers are performed at the L2 ([`RemoteAtomics`]).
-/// 6. To memory it is one requester. It writes and reads in regions alone ([`RegionTable`]).
+/// 6. With a command processor, commands of warps are fetched from their queues, and their control lines written ([`CommandQueues`]).
+/// 7. To memory it is one requester. Else it writes and reads in regions alone ([`RegionTable`]).
 #[derive(Clone, Debug, LogicBlock)]
-#[new(windows: usize, owners_log2: usize)]
+#[new(sizes: InterfaceSizes, windows: usize, owners_log2: usize)]
 pub struct NetInterface {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -35,6 +38,12 @@ pub struct NetInterface {
     /// From and to the window of the command processor (one element with one).
     #[count(windows)]
     pub window: Vec<WindowPosts>,
+    /// To its staging buffers.
+    #[count(windows)]
+    pub stage: Vec<CommandStage>,
+    /// From the banks of the L2 (with a command processor).
+    #[count(windows * sizes.banks)]
+    pub tap: Vec<WriteTap>,
     /// To memory.
     pub write: LineWrite,
     /// To memory.
@@ -46,7 +55,7 @@ pub struct NetInterface {
     /// Its line could not be read.
     pub written_error: Signal<In, Bit>,
     /// What happened in this cycle, for traces: bit n counts in counter n ([`counter`](super::counter)).
-    pub events: Signal<Out, Bits<21>>,
+    pub events: Signal<Out, Bits<22>>,
     pairs: QueuePairs,
     regions: RegionTable,
     posts: WorkPosts,
@@ -64,20 +73,56 @@ pub struct NetInterface {
     receiver: Receiver,
     writer: PayloadWriter,
     counters: NetCounters,
+    #[init((0..windows).map(|_| CommandQueues::new(sizes.banks, sizes.rings_log2, sizes.areas_log2)).collect())]
+    queues: Vec<CommandQueues>,
     /// A frame comes that began while `enable` was low: the rest of it is not taken either.
     skips: Register<Bit>,
     /// A frame comes whose first beat was taken.
     inside: Register<Bit>,
     #[init(windows)]
     _windows: usize,
+    #[init(sizes.banks)]
+    _banks: usize,
+}
+
+/// What a network interface is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceSizes {
+    /// Harts of the command processor; 0: there is none, and no command queues.
+    pub harts: usize,
+    /// Banks of the L2.
+    pub banks: usize,
+    /// Command rings of a queue area, as a power of two.
+    pub rings_log2: usize,
+    /// Queue areas, as a power of two.
+    pub areas_log2: usize,
+}
+
+impl InterfaceSizes {
+    /// Those of an array.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            harts: config.command_threads,
+            banks: config.l2_banks,
+            rings_log2: config.net_rings_log2(),
+            areas_log2: config.net_areas_log2(),
+        }
+    }
 }
 
 impl NetInterface {
-    /// The network interface of an array whose command processor has `harts` harts; 0: it has none.
+    /// The network interface of an array of these sizes.
+    ///
+    /// # Panics
+    /// If there are more than 256 queues or 8 banks.
     #[must_use]
-    pub fn new(harts: usize) -> Self {
-        // Owners: the host, and each hart
-        Self::wired(harts.min(1), (harts + 1).next_power_of_two().ilog2() as usize)
+    pub fn new(sizes: InterfaceSizes) -> Self {
+        if sizes.harts == 0 {
+            return Self::wired(sizes, 0, 0);
+        }
+        // Owners: the host, the harts, and from 16 on the queues
+        let owners = 16 + (1usize << (sizes.rings_log2 + sizes.areas_log2));
+        Self::wired(sizes, 1, owners.next_power_of_two().ilog2() as usize)
     }
 }
 
@@ -168,8 +213,9 @@ impl Logic for NetInterface {
         self.posts.host_command.next.domain = self.control.post_domain.val();
         self.posts.host_command.next.owner = bits::<10>(0);
         self.posts.host_command.next.context = bits::<2>(0);
+        self.posts.host_command.next.index = bits::<16>(0);
         self.control.post_refused.next = !self.posts.host_room.val();
-        connect!(self.control.ready, self.requester.ready);
+        self.control.ready.next = self.requester.ready.val();
         self.posts.window_valid.next = false;
         self.posts.window_command.next.words = bits::<256>(0);
         self.posts.window_command.next.pair = bits::<4>(0);
@@ -177,6 +223,7 @@ impl Logic for NetInterface {
         self.posts.window_command.next.domain = bits::<4>(0);
         self.posts.window_command.next.owner = bits::<10>(0);
         self.posts.window_command.next.context = bits::<2>(0);
+        self.posts.window_command.next.index = bits::<16>(0);
         for i in 0..self._windows {
             self.posts.window_valid.next = self.window[i].valid.val();
             self.posts.window_command.next = self.window[i].command.val();
@@ -232,7 +279,16 @@ impl Logic for NetInterface {
         connect!(self.reader.fault, self.responder.fault);
         self.requester.moving.next =
             self.reader.pairs.val() | self.receiver.landing.val() | self.acknowledge.pending.val();
-        connect!(self.read, self.reader.read);
+        self.read.valid.next = self.reader.read.valid.val();
+        self.read.line.next = self.reader.read.line.val();
+        self.read.tag.next = self.reader.read.tag.val();
+        self.reader.read.ready.next = self.read.ready.val();
+        // Commands have tags from 32 on.
+        self.reader.read.response_valid.next =
+            self.read.response_valid.val() && !self.read.response_tag.val().get_bit(5);
+        connect!(self.read.response_tag, self.reader.read.response_tag);
+        connect!(self.read.response_data, self.reader.read.response_data);
+        connect!(self.read.response_error, self.reader.read.response_error);
         connect!(self.queue.pop_valid, self.builder.head_valid);
         connect!(self.queue.pop, self.builder.head);
         connect!(self.builder.head_ready, self.queue.pop_ready);
@@ -290,13 +346,24 @@ impl Logic for NetInterface {
         connect!(self.receiver.free_valid, self.buffer.free_valid);
         connect!(self.receiver.free_beats, self.buffer.free_beats);
 
-        // Writes: atomic operations go first, and have tags of their own.
-        let operates = self.atomics.write_valid.val();
-        self.write.valid.next = operates || self.writer.write.valid.val();
+        // Writes: atomic operations go first, then control lines; both have tags of their own.
+        let mut notes = false;
         self.write.line.next = self.writer.write.line.val();
         self.write.data.next = self.writer.write.data.val();
         self.write.strobe.next = self.writer.write.strobe.val();
         self.write.tag.next = self.writer.write.tag.val();
+        let operates = self.atomics.write_valid.val();
+        for i in 0..self._windows {
+            notes = self.queues[i].write_valid.val();
+            if notes {
+                self.write.line.next = self.queues[i].write_line.val();
+                self.write.data.next = self.queues[i].write_data.val();
+                self.write.strobe.next = bits::<64>(u64::MAX);
+                self.write.tag.next = bits::<6>(0x10);
+            }
+            self.queues[i].write_ready.next = self.write.ready.val() && !operates;
+        }
+        self.write.valid.next = operates || notes || self.writer.write.valid.val();
         if operates {
             self.write.line.next = self.atomics.write_line.val();
             self.write.data.next = self.atomics.write_data.val();
@@ -304,9 +371,10 @@ impl Logic for NetInterface {
             self.write.tag.next = bits::<6>(0x20);
         }
         self.atomics.write_ready.next = self.write.ready.val();
-        self.writer.write.ready.next = self.write.ready.val() && !operates;
+        self.writer.write.ready.next = self.write.ready.val() && !operates && !notes;
         let is_result = self.write.written_tag.val().get_bit(5);
-        self.writer.write.written_valid.next = self.write.written_valid.val() && !is_result;
+        let is_note = self.write.written_tag.val().get_bit(4);
+        self.writer.write.written_valid.next = self.write.written_valid.val() && !is_result && !is_note;
         self.writer.write.written_tag.next = self.write.written_tag.val();
         self.atomics.written.next = self.write.written_valid.val() && is_result;
         self.atomics.value.next =
@@ -344,6 +412,65 @@ impl Logic for NetInterface {
         connect!(self.receiver.answer, self.requester.answer);
         connect!(self.requester.answer_ready, self.receiver.answer_ready);
 
+        // Command queues
+        self.control.queues.switch_ready.next = true;
+        self.control.queues.switch_refused.next = true;
+        self.control.queues.show_ready.next = true;
+        self.control.queues.shown.next.on = false;
+        self.control.queues.shown.next.staged = false;
+        self.control.queues.shown.next.buffer = bits::<4>(0);
+        self.control.queues.shown.next.under_way = bits::<4>(0);
+        self.control.queues.shown.next.head = bits::<32>(0);
+        self.control.queues.shown.next.epoch = bits::<32>(0);
+        self.control.queues.shown.next.done = bits::<64>(0);
+        self.control.queues.shown.next.value = bits::<64>(0);
+        self.control.queues.shown.next.errors = bits::<128>(0);
+        let mut was_fetched = false;
+        for i in 0..self._windows {
+            self.queues[i].control.enable.next = self.control.queues.enable.val();
+            self.queues[i].control.base.next = self.control.queues.base.val();
+            self.queues[i].control.area_log2.next = self.control.queues.area_log2.val();
+            self.queues[i].control.epoch.next = self.control.queues.epoch.val();
+            self.queues[i].control.switch_valid.next = self.control.queues.switch_valid.val();
+            self.queues[i].control.switch_queue.next = self.control.queues.switch_queue.val();
+            self.queues[i].control.switch_on.next = self.control.queues.switch_on.val();
+            self.queues[i].control.show_valid.next = self.control.queues.show_valid.val();
+            self.queues[i].control.show_queue.next = self.control.queues.show_queue.val();
+            self.control.queues.switch_ready.next = self.queues[i].control.switch_ready.val();
+            self.control.queues.switch_refused.next = self.queues[i].control.switch_refused.val();
+            self.control.queues.show_ready.next = self.queues[i].control.show_ready.val();
+            self.control.queues.shown.next = self.queues[i].control.shown.val();
+            self.control.ready.next = self.requester.ready.val() && self.queues[i].ready.val();
+            connect!(self.stage[i], self.queues[i].stage);
+            for b in 0..self._banks {
+                connect!(self.tap[b], self.queues[i].tap[b]);
+            }
+            self.requester.completed_ready.next = self.queues[i].completed_ready.val();
+            let owner = self.requester.completed_owner.val();
+            self.queues[i].completed_valid.next =
+                self.requester.completed.val() && owner.get_bits::<6>(4).any();
+            self.queues[i].completed.next.queue = (owner - bits::<10>(16)).get_bits::<8>(0);
+            self.queues[i].completed.next.context = self.requester.completed_context.val();
+            self.queues[i].completed.next.code = self.requester.completed_code.val();
+            self.queues[i].completed.next.index = self.requester.completed_index.val();
+            self.queues[i].completed.next.has_value = self.requester.completed_result.val();
+            self.queues[i].completed.next.value = self.requester.completed_value.val();
+            if self.queues[i].read_valid.val() {
+                self.read.valid.next = true;
+                self.read.line.next = self.queues[i].read_line.val();
+                self.read.tag.next =
+                    bit_cast::<7, 4>(self.queues[i].read_buffer.val()) | bits::<7>(0x20);
+                self.reader.read.ready.next = false;
+            }
+            self.queues[i].read_ready.next = self.read.ready.val();
+            self.queues[i].response_valid.next =
+                self.read.response_valid.val() && self.read.response_tag.val().get_bit(5);
+            self.queues[i].response_buffer.next = self.read.response_tag.val().get_bits::<4>(0);
+            self.queues[i].response_data.next = self.read.response_data.val();
+            self.queues[i].response_error.next = self.read.response_error.val();
+            was_fetched = self.queues[i].fetched.val();
+        }
+
         // Counters
         let fails =
             self.requester.completed.val() && (self.requester.completed_code.val() != bits::<8>(code::DONE));
@@ -351,7 +478,7 @@ impl Logic for NetInterface {
             && !self.receiver.answer.val().response
             && self.requester.answer_ready.val()
             && (self.receiver.answer.val().syndrome.get_bits::<3>(5) == bits::<3>(3));
-        let mut happened = bits::<21>(0)
+        let mut happened = bits::<22>(0)
             .replace_bit(counter::FRAMES_OUT as usize, self.builder.sent.val())
             .replace_bit(counter::FRAMES_IN as usize, self.writer.performed.val())
             .replace_bit(counter::FAILED as usize, fails)
@@ -365,7 +492,8 @@ impl Logic for NetInterface {
             .replace_bit(counter::REFUSED as usize, self.receiver.refused.val())
             .replace_bit(counter::REPEATED as usize, self.receiver.repeated.val())
             .replace_bit(counter::NEWER as usize, self.receiver.newer.val())
-            .replace_bit(counter::DOWN as usize, self.pairs.downs.val().any());
+            .replace_bit(counter::DOWN as usize, self.pairs.downs.val().any())
+            .replace_bit(counter::FETCHED as usize, was_fetched);
         for i in 0..7 {
             happened = happened.replace_bit(
                 counter::CAUSE_1 as usize + i,

@@ -47,7 +47,7 @@ struct Node {
 
 impl Node {
     fn new(node: usize) -> Self {
-        let mut uut = NetInterface::new(0);
+        let mut uut = NetInterface::new(InterfaceSizes::default());
         reset!(uut);
         let peer = 1 - node;
         uut.control.identity.next = identity(node);

@@ -1,11 +1,16 @@
 //! The network interface as the harts of the command processor see it.
 
 use super::{code, PLACES};
-use crate::ports::{RegisterAccess, WindowPosts, WindowSelect};
+use crate::ports::{CommandStage, RegisterAccess, WindowPosts, WindowSelect};
 use crate::prelude::*;
+use crate::queues::{event, QueueEvent, StageBuffers};
 
 /// Byte offsets in the window, which begins at 0xffff_c000.
 pub mod window {
+    /// A read takes the oldest command of the queues, and waits for one.
+    pub const NEXT: u64 = 0x000;
+    /// The same, but it does not wait.
+    pub const NEXT_NOW: u64 = 0x00c;
     /// A write posts.
     pub const POST: u64 = 0x004;
     /// What became of the hart's own commands.
@@ -16,22 +21,33 @@ pub mod window {
     pub const BUFFER: u64 = 0x040;
     /// Behind the buffer.
     pub const END: u64 = 0x080;
-    /// Kind of a POST: the command in the buffer.
+    /// Kind of a POST: the command that the hart took.
+    pub const KIND_TAKEN: u64 = 0;
+    /// The command in the buffer, as one of the hart's own.
     pub const KIND_OWN: u64 = 1;
+    /// The command that the hart took ends with the code in bits 31:24.
+    pub const KIND_END: u64 = 7;
 }
 
-/// The window of the command processor at the network interface (docs/network.md): each hart has a buffer of sixteen words, and posts the command that is in it.
+/// The window of the command processor at the network interface (docs/network.md): each hart has a buffer of sixteen words, takes commands of the queues into it, and posts them or
+/// its own.
 ///
 /// 1. It stands between the command processor and the registers: an access without `of_window` passes in the same cycle. An access stands until
 ///    `done`; one that is withdrawn before has no effect.
-/// 2. Accesses are done in their first cycle, but for a POST, which waits for `posts.ready`, and one that finds `posts.completed` high where that changes what it reads or
-///    writes. `known` is low for what is not there.
-/// 3. A POST of kind 1 offers the command of the hart's buffer, with the context in its word 0; if eight commands of the hart are under way it is not taken, which OWN_STATUS tells.
-///    For a queue pair that is not there, or while `posts.enable` is low, it fails at once with 0x88. A POST of another kind is an error with code 0x80, of no context, and has no other effect.
-/// 4. `posts.completed` tells of a command that is complete; those of other owners than harts are not looked at. Hold and reset of a hart change nothing
-///    here: what was taken is counted until it is complete.
+/// 2. Accesses are done in their first cycle, but for a POST, which waits for `posts.ready` and until the last one was told to the queues, a write of the buffer while a line comes, and
+///    one that finds `posts.completed` high where that changes what it reads or writes. `known` is low for what is not there.
+/// 3. NEXT gives the oldest command that is staged. If there is none and the hart is not to wake (`select.wake`), `select.parks` is high instead of `done`: the command processor
+///    withdraws the access, and repeats it when `select.here` is high. A command that the hart still has is given back to its queue first.
+/// 4. A POST of kind 0 offers the command that the hart took, in the domain of its queue; kind 7 ends it with a code. Without such a command, or if its queue was switched off, that is an
+///    error of the hart with code 0x88, and has no other effect.
+/// 5. A POST of kind 1 offers the command of the hart's buffer, with the context in its word 0; if eight commands of the hart are under way it is not taken, which OWN_STATUS tells. A
+///    command that the hart took stays.
+/// 6. For a queue pair that is not there, or while `posts.enable` is low, a command fails at once with 0x88. A POST of another kind is an error with code 0x80, of no context, and has no
+///    other effect.
+/// 7. `posts.completed` tells of a command that is complete; those of other owners than harts are not looked at. What a hart posted is counted until it is complete, whatever becomes of
+///    the hart; what it took is given back when it is held (`select.hold`).
 #[derive(Clone, Debug, LogicBlock)]
-#[new(harts: usize)]
+#[new(harts: usize, rings_log2: usize)]
 pub struct NetWindow {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -45,9 +61,13 @@ pub struct NetWindow {
     pub registers: Flipped<RegisterAccess>,
     /// To the network interface.
     pub posts: Flipped<WindowPosts>,
-    /// Word n of the buffer of each hart.
-    #[count(16)]
-    buffer: Vec<RamAsync<Bits<32>, 3>>,
+    /// From the command queues.
+    pub stage: Flipped<CommandStage>,
+    #[init(StageBuffers::new(harts))]
+    buffers: StageBuffers,
+    /// What became of a command is to be told.
+    tells: Register<Bit>,
+    told: Register<QueueEvent>,
     /// Of each hart and context: commands that are complete, modulo 256, and the code of the last.
     rows: RamAsync<Bits<16>, 5>,
     /// Rows that were written since the reset.
@@ -62,18 +82,20 @@ pub struct NetWindow {
     last_code: Vec<Register<Bits<8>>>,
     #[init((0..harts as u64).map(|hart| Constant::new(hart.into())).collect())]
     number: Vec<Constant<Bits<3>>>,
+    #[init(Constant::new((rings_log2 as u64).into()))]
+    rings_log2: Constant<Bits<4>>,
     #[init(harts)]
     _harts: usize,
 }
 
 impl NetWindow {
-    /// The window of `harts` harts.
+    /// The window of `harts` harts, for queue areas of `2^rings_log2` rings.
     ///
     /// # Panics
     /// If `harts` is not 1 to 8.
-    pub fn new(harts: usize) -> Self {
+    pub fn new(harts: usize, rings_log2: usize) -> Self {
         assert!((1..=8).contains(&harts), "NetWindow: {harts} harts, expected 1 to 8");
-        Self::wired(harts)
+        Self::wired(harts, rings_log2)
     }
 }
 
@@ -89,7 +111,10 @@ impl Logic for NetWindow {
         let at_context = address.get_bits::<8>(4) == bits::<8>(window::OWN_CONTEXT >> 4);
         let at_status = address == bits::<12>(window::OWN_STATUS);
         let at_post = address == bits::<12>(window::POST);
-        let is_known = in_buffer || (writes && at_post) || (!writes && (at_context || at_status));
+        let at_now = address == bits::<12>(window::NEXT_NOW);
+        let at_next = (address == bits::<12>(window::NEXT)) || at_now;
+        let is_known =
+            in_buffer || (writes && at_post) || (!writes && (at_context || at_status || at_next));
 
         // What is complete
         let owner = self.posts.owner.val();
@@ -98,23 +123,36 @@ impl Logic for NetWindow {
         let ended_row = (bit_cast::<5, 3>(ended_hart) << 2) | bit_cast::<5, 2>(self.posts.context.val());
 
         // The buffer
-        let mut word = bits::<32>(0);
-        for i in 0..16 {
-            let at_word = address.get_bits::<4>(2) == bits::<4>(i as u64);
-            self.buffer[i].write_enable.next = here && writes && in_buffer && at_word;
-            self.buffer[i].write_address.next = hart;
-            self.buffer[i].write_data.next = data;
-            self.buffer[i].read_address.next = hart;
-            if at_word {
-                word = self.buffer[i].read_data.val();
-            }
-        }
-        let mut command = bits::<256>(0);
-        for i in 0..8 {
-            command =
-                command | (bit_cast::<256, 32>(self.buffer[i].read_data.val()) << bits::<9>(32 * i as u64));
-        }
+        connect!(self.stage, self.buffers.stage);
+        self.buffers.hart.next = hart;
+        self.buffers.place.next = address.get_bits::<4>(2);
+        let stores = here && writes && in_buffer;
+        self.buffers.store.next = stores;
+        self.buffers.data.next = data;
+        self.buffers.hold.next = self.select.hold.val();
+        let command = self.buffers.words.val();
         let context = command.get_bits::<2>(12);
+
+        // NEXT
+        let asks = here && !writes && at_next;
+        let returns = asks && self.buffers.has.val();
+        let is_returning = returns || (asks && self.buffers.loses.val());
+        let gives = asks && !is_returning && self.buffers.here.val();
+        let is_empty = asks && !is_returning && !self.buffers.here.val();
+        let parks = is_empty && !at_now && !self.select.wake.val();
+        self.buffers.lose.next = returns;
+        self.buffers.take.next = gives;
+        self.select.parks.next = parks;
+        self.select.here.next = self.buffers.here.val();
+        let oldest = self.buffers.oldest.val();
+        let is_special = oldest.operation.get_bit(6);
+        let mut next_value = (bit_cast::<32, 4>(oldest.operation.get_bits::<4>(0)) << 25)
+            | (bit_cast::<32, 8>(oldest.queue >> self.rings_log2.val()) << 8)
+            | (bit_cast::<32, 6>(oldest.node) << 2);
+        next_value = next_value.replace_bit(31, is_special).replace_bit(29, is_special);
+        if is_empty {
+            next_value = bits::<32>(0).replace_bit(31, true).replace_bit(30, true);
+        }
 
         // POST
         let mut count = bits::<4>(0);
@@ -129,13 +167,25 @@ impl Logic for NetWindow {
         }
         status = status.replace_bit(31, self.no_room.q.val().get_bit(hart.index()));
         let writes_post = here && writes && at_post;
-        let is_own = data.get_bits::<4>(12) == bits::<4>(window::KIND_OWN);
+        let kind = data.get_bits::<4>(12);
+        let is_own = kind == bits::<4>(window::KIND_OWN);
+        let is_taken = kind == bits::<4>(window::KIND_TAKEN);
+        let is_end = kind == bits::<4>(window::KIND_END);
         let nowhere = data.get_bits::<4>(4).any() || !self.posts.enable.val();
         let has_room = count < bits::<4>(PLACES);
-        let offers = writes_post && is_own && !nowhere && has_room;
-        let refused = writes_post && is_own && !nowhere && !has_room;
-        let fails = writes_post && (!is_own || nowhere);
-        let taken = offers && self.posts.ready.val();
+        let can_tell = !self.tells.q.val();
+        let owns = writes_post && is_own;
+        let offers_own = owns && !nowhere && has_room;
+        let refused = owns && !nowhere && !has_room;
+        let taken = self.buffers.command.val();
+        let of_queue = writes_post && (is_taken || is_end);
+        let concerns = of_queue && self.buffers.has.val();
+        let offers_taken = concerns && is_taken && !nowhere && can_tell;
+        let finishes_taken = concerns && (is_end || nowhere) && can_tell;
+        let offers = offers_own || offers_taken;
+        let fails = (owns && nowhere) || (of_queue && !concerns) || (writes_post && !is_own && !of_queue);
+        let begins_own = offers_own && self.posts.ready.val();
+        let begins_taken = offers_taken && self.posts.ready.val();
         self.posts.valid.next = offers;
         self.posts.command.next.words = command;
         self.posts.command.next.pair = data.get_bits::<4>(0);
@@ -143,6 +193,34 @@ impl Logic for NetWindow {
         self.posts.command.next.domain = data.get_bits::<4>(24);
         self.posts.command.next.owner = bit_cast::<10, 3>(hart) + bits::<10>(1);
         self.posts.command.next.context = context;
+        self.posts.command.next.index = taken.index;
+        if is_taken {
+            self.posts.command.next.domain = (taken.queue >> self.rings_log2.val()).get_bits::<4>(0);
+            self.posts.command.next.owner = bit_cast::<10, 8>(taken.queue) + bits::<10>(16);
+            self.posts.command.next.context = taken.context;
+        }
+
+        // What is told to the queues
+        self.buffers.finish.next = begins_taken || finishes_taken;
+        self.buffers.event_valid.next = self.tells.q.val();
+        self.buffers.event.next = self.told.q.val();
+        if self.buffers.event_ready.val() {
+            self.tells.d.next = false;
+        }
+        if begins_taken || finishes_taken {
+            self.tells.d.next = true;
+            self.told.d.next.kind = bits::<3>(event::TAKE);
+            self.told.d.next.queue = taken.queue;
+            self.told.d.next.buffer = taken.buffer;
+            self.told.d.next.context = taken.context;
+            self.told.d.next.code = bits::<8>(code::DOWN);
+        }
+        if finishes_taken {
+            self.told.d.next.kind = bits::<3>(event::END);
+        }
+        if finishes_taken && is_end {
+            self.told.d.next.code = data.get_bits::<8>(24);
+        }
 
         // One completion at a time: that of a command goes first.
         let waits = ends && (fails || (here && at_context));
@@ -152,7 +230,7 @@ impl Logic for NetWindow {
         let mut its_code = bits::<8>(code::DOWN);
         if writes_post {
             row = (bit_cast::<5, 3>(hart) << 2) | bit_cast::<5, 2>(context);
-            if !is_own {
+            if !is_own && !of_queue {
                 its_code = bits::<8>(code::OPERATION);
             }
         }
@@ -172,7 +250,7 @@ impl Logic for NetWindow {
         if records {
             self.known_rows.d.next = self.known_rows.q.val().replace_bit(row.index(), true);
         }
-        if taken || refused {
+        if begins_own || refused {
             self.no_room.d.next = self.no_room.q.val().replace_bit(hart.index(), refused);
         }
         let mut of_hart = hart;
@@ -181,7 +259,7 @@ impl Logic for NetWindow {
         }
         let is_error = (ends && (its_code != bits::<8>(code::DONE))) || failed;
         for h in 0..self._harts {
-            let begins = taken && (hart == self.number[h].val());
+            let begins = begins_own && (hart == self.number[h].val());
             let finishes = ends && (ended_hart == self.number[h].val());
             if begins && !finishes {
                 self.under_way[h].d.next = self.under_way[h].q.val() + bits::<4>(1);
@@ -203,15 +281,23 @@ impl Logic for NetWindow {
         self.access.done.next = self.registers.done.val();
         self.access.value.next = self.registers.value.val();
         self.access.known.next = self.registers.known.val();
+        let stalls = (offers && !self.posts.ready.val())
+            || (concerns && !can_tell)
+            || (stores && self.buffers.stall.val())
+            || is_returning
+            || parks;
         if self.select.of_window.val() {
-            self.access.done.next = here && !waits && (!offers || self.posts.ready.val());
+            self.access.done.next = here && !waits && !stalls;
             self.access.known.next = is_known;
-            self.access.value.next = word;
+            self.access.value.next = self.buffers.word.val();
             if at_status {
                 self.access.value.next = status;
             }
             if at_context {
                 self.access.value.next = bit_cast::<32, 16>(kept);
+            }
+            if at_next {
+                self.access.value.next = next_value;
             }
         }
     }

@@ -44,7 +44,7 @@ impl Model {
 #[test]
 fn harts_post_and_see_what_became_of_it() {
     let mut rng = random("net_window");
-    let mut uut = NetWindow::new(4);
+    let mut uut = NetWindow::new(4, 3);
     reset!(uut);
     let mut model: [Model; 4] = Default::default();
     for hart in 0..4u64 {

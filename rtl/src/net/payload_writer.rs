@@ -52,8 +52,8 @@ pub struct PayloadWriter {
     pub idle: Signal<Out, Bit>,
 
     rotate: ByteRotate,
-    /// Tags below 32: bit 5 makes a write an atomic operation.
-    window: WriteWindow<5>,
+    /// Tags below 16: bit 5 makes a write an atomic operation, and bit 4 is that of control lines.
+    window: WriteWindow<4>,
     busy: Register<Bit>,
     what: Register<PayloadPlace>,
     /// Number of the beat that is to be read next, from the frame's first one on.

@@ -78,6 +78,8 @@ pub struct Requester {
     pub completed_owner: Signal<Out, Bits<10>>,
     /// Its context.
     pub completed_context: Signal<Out, Bits<2>>,
+    /// Its index.
+    pub completed_index: Signal<Out, Bits<16>>,
     /// It has a result.
     pub completed_result: Signal<Out, Bit>,
     /// That.
@@ -454,11 +456,13 @@ impl Logic for Requester {
         self.completed_code.next = wrong;
         self.completed_owner.next = entry.owner;
         self.completed_context.next = entry.context;
+        self.completed_index.next = entry.index;
         self.completed_result.next = removes && is_done && !is_put && !entry.memory;
         self.completed_value.next = entry.data.get_bits::<64>(0);
         if posts {
             self.completed_owner.next = self.posted_command.q.val().owner;
             self.completed_context.next = self.posted_command.q.val().context;
+            self.completed_index.next = self.posted_command.q.val().index;
         }
         if removes {
             self.completed_code.next = bits::<8>(code::DOWN);

@@ -46,6 +46,7 @@ fn command(words: [u32; 8]) -> PostedCommand {
         domain: 5.into(),
         owner: 0.into(),
         context: 0.into(),
+        index: 0.into(),
     }
 }
 

@@ -38,6 +38,8 @@ pub struct WorkEntry {
     pub owner: Bits<10>,
     /// Its context, for who posted it.
     pub context: Bits<2>,
+    /// Its index in its queue, for who posted it.
+    pub index: Bits<16>,
 }
 
 /// An answer of a peer: ACK, NAK or response.

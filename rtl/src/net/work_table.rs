@@ -70,7 +70,7 @@ pub struct WorkTable {
     values: RamSized<128>,
     /// The rest of a command.
     #[init(RamSized::new(owners_log2 + 3))]
-    rest: RamSized<46>,
+    rest: RamSized<62>,
     #[init(RamSizedAsync::new(owners_log2 + 3))]
     firsts: RamSizedAsync<24>,
     #[init(RamSizedAsync::new(owners_log2 + 3))]
@@ -143,12 +143,13 @@ impl Logic for WorkTable {
         }
         self.rest.write_enable.next = self.write.val();
         self.rest.write_address.next = bit_cast::<16, 12>(whole);
-        self.rest.write_data.next = bit_cast::<46, 23>(what.packets).replace_bit(23, what.memory)
-            | (bit_cast::<46, 4>(what.region) << 24)
-            | (bit_cast::<46, 4>(what.domain) << 28)
-            | (bit_cast::<46, 10>(what.owner) << 32)
-            | (bit_cast::<46, 2>(what.context) << 42)
-            | (bit_cast::<46, 2>(what.operation) << 44);
+        self.rest.write_data.next = bit_cast::<62, 23>(what.packets).replace_bit(23, what.memory)
+            | (bit_cast::<62, 4>(what.region) << 24)
+            | (bit_cast::<62, 4>(what.domain) << 28)
+            | (bit_cast::<62, 10>(what.owner) << 32)
+            | (bit_cast::<62, 2>(what.context) << 42)
+            | (bit_cast::<62, 2>(what.operation) << 44)
+            | (bit_cast::<62, 16>(what.index) << 46);
         self.ranges.read_enable.next = self.read.val();
         self.ranges.read_address.next = bit_cast::<16, 12>(self.read_place.val());
         self.values.read_enable.next = self.read.val();
@@ -166,6 +167,7 @@ impl Logic for WorkTable {
         self.found.next.owner = others.get_bits::<10>(32);
         self.found.next.context = others.get_bits::<2>(42);
         self.found.next.operation = others.get_bits::<2>(44);
+        self.found.next.index = others.get_bits::<16>(46);
 
         self.firsts.write_enable.next = self.begin.val();
         self.firsts.write_address.next = bit_cast::<16, 12>(self.begin_place.val());

@@ -4,9 +4,11 @@
 //! Those of the registers are declared with the registers: see [`crate::host::registers`].
 
 mod axi_lite;
+mod command_stage;
 mod line;
 mod line_lock;
 mod monitor;
+mod queue_control;
 mod register_access;
 mod registers;
 mod retire;
@@ -15,12 +17,15 @@ mod stream;
 mod uli;
 mod window_posts;
 mod window_select;
+mod write_tap;
 
 pub use crate::host::registers::core_counters::{CoreCounters, L2Counters, LostCycleCounters};
 pub use axi_lite::AxiLite;
+pub use command_stage::CommandStage;
 pub use line::{LineRead, LineWrite};
 pub use line_lock::LineLock;
 pub use monitor::WatchedRange;
+pub use queue_control::QueueControl;
 pub use register_access::RegisterAccess;
 pub use registers::{RegisterAnswer, RegisterRequest};
 pub use retire::{LateWrite, Retire, Trace};
@@ -29,3 +34,4 @@ pub use stream::{StreamIn, StreamOut};
 pub use uli::{PageMove, StoreTap, UliAccess};
 pub use window_posts::WindowPosts;
 pub use window_select::WindowSelect;
+pub use write_tap::WriteTap;

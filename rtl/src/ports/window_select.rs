@@ -9,4 +9,12 @@ pub struct WindowSelect {
     pub of_window: Signal<In, Bit>,
     /// The hart that makes it.
     pub hart: Signal<In, Bits<3>>,
+    /// That hart is to wake: no read is held.
+    pub wake: Signal<In, Bit>,
+    /// Harts that are held.
+    pub hold: Signal<In, Bits<8>>,
+    /// The access is not done: it is withdrawn, and repeated when there is a command.
+    pub parks: Signal<Out, Bit>,
+    /// There is a command.
+    pub here: Signal<Out, Bit>,
 }

@@ -3,7 +3,7 @@
 use super::{Part, RegisterBlock, RegisterSpec};
 use crate::config::Config;
 use crate::net::{code, counter, NetIdentity, QUEUE_PAIRS, REGIONS};
-use crate::ports::{LineLock, RegisterAnswer, RegisterRequest};
+use crate::ports::{LineLock, QueueControl, RegisterAnswer, RegisterRequest};
 use crate::prelude::*;
 
 /// An access to a word of a table: that of queue pairs, or that of regions. It stands until it is done.
@@ -76,6 +76,8 @@ pub struct NetControl {
     pub has_result: Signal<Out, Bit>,
     /// That.
     pub result: Signal<Out, Bits<64>>,
+    /// The command queues.
+    pub queues: QueueControl,
     /// The counter that is shown, as in [`counter`](crate::net::counter).
     pub counter_select: Signal<In, Bits<5>>,
     /// Its value in the cycle before.
@@ -147,12 +149,20 @@ pub struct NetAccess {
     /// locked.
     #[register("NET_AREA", 0x42c)]
     pub area_log2: ReadWrite<5>,
+    /// Epoch of the command queue that is switched on next: not 0, and another one each time.
+    #[register("NET_EPOCH", 0x430)]
+    pub epoch: ReadWrite<32>,
+    /// A write switches the command queue in bits 15:0 on (bit 31 set) or off. Bit 31: that is not done yet; bit 30: the last one was refused, since there is no such queue, or
+    /// it was to be switched on and is on, or has commands under way. Without a command processor there are no queues.
+    #[register("QUEUE_COMMAND", 0x434, access = Command)]
+    #[state(queue_refused[30], queue_busy[31])]
+    pub queue: Strobe<32>,
     /// A write sets the state of the queue pair in bits 7:0 to that in bits 11:8: from 0, RESET, to 1, UP; from 1 or 2, CLOSING, to 3, ERROR;
     /// from 3 to 0, if it has no command and the network interface no write to memory left. Bit 30: the last write was refused.
     #[register("QP_COMMAND", 0x438, access = Command)]
     #[state(state_refused[30])]
     pub state: Strobe<32>,
-    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs, 1: regions), row in bits 27:8, word in bits 7:0. A write also reads that word:
+    /// The word that NET_DATA is about: table in bits 31:28 (0: queue pairs, 1: regions, 2: command queues), row in bits 27:8, word in bits 7:0. A write also reads that word:
     /// NET_DATA shows it as it was then.
     #[register("NET_INDEX", 0x440, access = ReadWrite)]
     #[state(index[31:0])]
@@ -263,6 +273,10 @@ pub struct NetRegisters {
     no_room: Register<Bit>,
     change_refused: Register<Bit>,
     state_refused: Register<Bit>,
+    // A queue that is being switched
+    switching: Register<Bit>,
+    switch_queue: Register<Bits<16>>,
+    switch_on: Register<Bit>,
     index: Register<Bits<32>>,
     /// The word of NET_INDEX is one of the table.
     there: Register<Bit>,
@@ -272,6 +286,8 @@ pub struct NetRegisters {
     errors: Register<Bits<16>>,
     code: Register<Bits<8>>,
     value: Register<Bits<64>>,
+    #[init(Constant::new(queues(config).into()))]
+    queues: Constant<Bits<20>>,
     #[init(Constant::new((config.net_rings_log2() as u64 + 13).into()))]
     smallest_area: Constant<Bits<5>>,
     #[init(Constant::new((31.min(32 - config.net_areas_log2()) as u64).into()))]
@@ -281,6 +297,15 @@ pub struct NetRegisters {
 /// Value of the NET_CAPS register.
 fn capabilities(config: &Config) -> u32 {
     (QUEUE_PAIRS | REGIONS << 6 | config.net_areas_log2() << 11 | 1 << (config.net_rings_log2() + 17)) as u32
+}
+
+/// Command queues of the array.
+fn queues(config: &Config) -> u64 {
+    if config.command_threads > 0 {
+        1 << (config.net_rings_log2() + config.net_areas_log2())
+    } else {
+        0
+    }
 }
 
 impl RegisterBlock for NetworkControl {
@@ -306,6 +331,9 @@ impl Logic for NetRegisters {
         self.hardware.interface.identity.next.ip = self.decoder.hardware.ip.val();
         self.hardware.interface.identity.next.type_of_service = self.decoder.hardware.type_of_service.val();
 
+        let is_area = (self.decoder.hardware.area_log2.val() >= self.smallest_area.val())
+            && (self.decoder.hardware.area_log2.val() <= self.largest_area.val());
+
         // The table: NET_INDEX reads at once the word that it names.
         let names = self.decoder.hardware.select.val();
         let writes = self.decoder.hardware.word.val();
@@ -313,7 +341,7 @@ impl Logic for NetRegisters {
         if names {
             wanted = written | (self.index.q.val() & !self.request.mask.val());
         }
-        // Words 0 to 15 of a queue pair, of which 0 to 11 are written, and words 0 to 3 of a region
+        // Words 0 to 15 of a queue pair, of which 0 to 11 are written, words 0 to 3 of a region, and words 0 to 2 of a queue
         let column = wanted.get_bits::<4>(0);
         let is_row = !wanted.get_bits::<16>(12).any() && !wanted.get_bits::<4>(4).any();
         let of_regions = wanted.get_bits::<4>(28) == bits::<4>(1);
@@ -321,7 +349,9 @@ impl Logic for NetRegisters {
         let is_region = is_row && of_regions && (column < bits::<4>(4));
         let is_pair = is_row && of_pairs;
         let is_written = is_region || (is_pair && (column < bits::<4>(12)));
-        let is_there = is_region || is_pair;
+        let of_queues = wanted.get_bits::<4>(28) == bits::<4>(2);
+        let is_queue = of_queues && (wanted.get_bits::<20>(8) < self.queues.val());
+        let is_there = is_region || is_pair || (is_queue && (wanted.get_bits::<8>(0) < bits::<8>(3)));
         self.hardware.interface.regions.read.next = names && of_regions;
         self.hardware.interface.regions.write.next = writes && is_region;
         self.hardware.interface.regions.pair.next = wanted.get_bits::<4>(8);
@@ -334,20 +364,55 @@ impl Logic for NetRegisters {
         self.hardware.interface.table.word.next = column;
         self.hardware.interface.table.value.next =
             written | (self.hardware.interface.table.answer.val() & !self.request.mask.val());
+        self.hardware.interface.queues.show_valid.next = names && is_queue;
+        self.hardware.interface.queues.show_queue.next = wanted.get_bits::<8>(8);
+        let is_shown = !is_queue || self.hardware.interface.queues.show_ready.val();
         let waits = self.hardware.interface.table.waits.val() || self.hardware.interface.regions.waits.val();
-        self.answer.delay.next = waits && (names || writes);
+        let switches = self.decoder.hardware.queue.val();
+        self.answer.delay.next =
+            (waits && (names || writes)) || (names && !is_shown) || (switches && self.switching.q.val());
         if names {
             self.index.d.next = wanted;
             self.there.d.next = is_there;
         }
         self.decoder.hardware.index.next = self.index.q.val();
         self.decoder.hardware.data.next = bits::<32>(0);
+        let queue = self.hardware.interface.queues.shown.val();
+        let mut shown_word = queue.head;
+        if self.index.q.val().get_bit(0) {
+            shown_word = bits::<32>(0).replace_bit(0, queue.on).replace_bit(1, queue.staged);
+        }
+        if self.index.q.val().get_bit(1) {
+            shown_word = bit_cast::<32, 4>(queue.under_way);
+        }
         if self.there.q.val() {
             self.decoder.hardware.data.next = self.hardware.interface.table.answer.val();
             if self.index.q.val().get_bit(28) {
                 self.decoder.hardware.data.next = self.hardware.interface.regions.answer.val();
             }
+            if self.index.q.val().get_bit(29) {
+                self.decoder.hardware.data.next = shown_word;
+            }
         }
+
+        // Queues
+        self.hardware.interface.queues.enable.next = self.decoder.hardware.enable.val() && is_area;
+        self.hardware.interface.queues.base.next = self.decoder.hardware.base.val();
+        self.hardware.interface.queues.area_log2.next = self.decoder.hardware.area_log2.val();
+        self.hardware.interface.queues.epoch.next = self.decoder.hardware.epoch.val();
+        self.hardware.interface.queues.switch_valid.next = self.switching.q.val();
+        self.hardware.interface.queues.switch_queue.next = self.switch_queue.q.val();
+        self.hardware.interface.queues.switch_on.next = self.switch_on.q.val();
+        if self.hardware.interface.queues.switch_ready.val() {
+            self.switching.d.next = false;
+        }
+        if switches && !self.switching.q.val() {
+            self.switching.d.next = true;
+            self.switch_queue.d.next = written.get_bits::<16>(0);
+            self.switch_on.d.next = written.get_bit(31);
+        }
+        self.decoder.hardware.queue_busy.next = self.switching.q.val();
+        self.decoder.hardware.queue_refused.next = self.hardware.interface.queues.switch_refused.val();
 
         // States
         let commands = self.decoder.hardware.state.val();
@@ -471,8 +536,6 @@ impl Logic for NetRegisters {
         }
 
         // The line lock
-        let is_area = (self.decoder.hardware.area_log2.val() >= self.smallest_area.val())
-            && (self.decoder.hardware.area_log2.val() <= self.largest_area.val());
         self.hardware.lock.enable.next =
             self.decoder.hardware.enable.val() && self.decoder.hardware.lock.val() && is_area;
         self.hardware.lock.base.next = self.decoder.hardware.base.val();

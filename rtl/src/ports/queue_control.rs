@@ -1,0 +1,35 @@
+//! Between the registers of the network interface and the command queues.
+
+use crate::prelude::*;
+use crate::queues::QueueRow;
+
+/// How queues are switched on and off, and shown.
+#[derive(Ports)]
+pub struct QueueControl {
+    /// NET_CONTROL bit 0, and NET_AREA is one that can be.
+    pub enable: Signal<In, Bit>,
+    /// NET_BASE, bits 31:6: line address of the first queue area. It changes while `enable` is low, as does the next.
+    pub base: Signal<In, Bits<26>>,
+    /// NET_AREA: bytes of a queue area, as a power of two.
+    pub area_log2: Signal<In, Bits<5>>,
+    /// NET_EPOCH: the epoch of a queue that is switched on.
+    pub epoch: Signal<In, Bits<32>>,
+    /// A queue is to be switched.
+    pub switch_valid: Signal<In, Bit>,
+    /// It is, or this is refused, in this cycle.
+    pub switch_ready: Signal<Out, Bit>,
+    /// Which one.
+    pub switch_queue: Signal<In, Bits<16>>,
+    /// On; else off.
+    pub switch_on: Signal<In, Bit>,
+    /// The last one was refused.
+    pub switch_refused: Signal<Out, Bit>,
+    /// A queue is looked at.
+    pub show_valid: Signal<In, Bit>,
+    /// `shown` is it from the next cycle on.
+    pub show_ready: Signal<Out, Bit>,
+    /// Which one.
+    pub show_queue: Signal<In, Bits<8>>,
+    /// The one that was looked at last.
+    pub shown: Signal<Out, QueueRow>,
+}

@@ -1,0 +1,161 @@
+//! What an event does to a command queue.
+
+use super::event;
+use super::{QueueEvent, QueueRow};
+use crate::net::code;
+use crate::prelude::*;
+
+/// Codes of commands that end here.
+const NODE: u64 = 0x81;
+const RESERVED: u64 = 0x8a;
+
+/// The table of states of a command queue (docs/shmem.md), one event at a time: all outputs answer in the same cycle.
+///
+/// 1. A queue that is on has at most one command in a staging buffer, that at `head`. An event that is about a buffer which the queue does not have any more, since it was
+///    switched off meanwhile, changes nothing but `under_way`.
+/// 2. A command is consumed when it is posted (TAKE), or ends without that: by a hart (END), or on arrival if it is a NOP or nothing that a hart could post. Its context and
+///    index are then those of the entry.
+/// 3. `looks`: it may have another command, and room for it. `line`: its control line is to be written.
+#[derive(Clone, Debug, Default, LogicBlock)]
+pub struct QueueStep {
+    /// The queue.
+    pub row: Signal<In, QueueRow>,
+    /// The event.
+    pub what: Signal<In, QueueEvent>,
+    /// The queue behind it.
+    pub changed: Signal<Out, QueueRow>,
+    /// It may have a command that is to be fetched.
+    pub looks: Signal<Out, Bit>,
+    /// Its control line changes.
+    pub line: Signal<Out, Bit>,
+    /// ARRIVE: the command is given to the harts.
+    pub stages: Signal<Out, Bit>,
+    /// ARRIVE: it is not, and the buffer is free.
+    pub discards: Signal<Out, Bit>,
+    /// SWITCH: the buffer of the queue is dropped.
+    pub drops: Signal<Out, Bit>,
+    /// SWITCH: it is on already, or has commands under way.
+    pub refused: Signal<Out, Bit>,
+}
+
+impl Logic for QueueStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let now = self.row.val();
+        let doing = self.what.val();
+        let holds = now.on && now.staged && (now.buffer == doing.buffer);
+        let takes = doing.kind == bits::<3>(event::TAKE);
+        let completes = doing.kind == bits::<3>(event::COMPLETE);
+        let arrives = doing.kind == bits::<3>(event::ARRIVE);
+        let switches = doing.kind == bits::<3>(event::SWITCH);
+
+        // A line that is here: its word 0
+        let word = doing.value.get_bits::<32>(0);
+        let operation = word.get_bits::<8>(0);
+        let is_published = word.get_bit(8) != now.head.get_bit(6);
+        let is_command = ((operation == bits::<8>(1)) || (operation == bits::<8>(2)))
+            || ((operation == bits::<8>(4)) || (operation == bits::<8>(5)))
+            || (operation.get_bits::<2>(6) == bits::<2>(1));
+        let is_reserved =
+            word.get_bit(11) || word.get_bits::<2>(14).any() || word.get_bits::<4>(28).any();
+        let is_far = word.get_bits::<6>(22).any();
+        let is_good = is_command && !is_reserved && !is_far;
+        let mut found = bits::<8>(code::OPERATION);
+        if is_command {
+            found = bits::<8>(NODE);
+        }
+        if !operation.any() {
+            found = bits::<8>(code::DONE);
+        }
+        if is_reserved {
+            found = bits::<8>(RESERVED);
+        }
+        let breaks = arrives && holds && doing.flag;
+        let is_whole = arrives && holds && !doing.flag && is_published;
+        let fails = is_whole && !is_good;
+        self.stages.next = is_whole && is_good;
+        self.discards.next = arrives && !(is_whole && is_good);
+
+        // What is consumed, and what is complete
+        let ends = (doing.kind == bits::<3>(event::END)) && holds;
+        let consumes = (takes && holds) || ends || fails;
+        let gives_back = (doing.kind == bits::<3>(event::GIVE_BACK)) && holds;
+        let is_stale = arrives && holds && !doing.flag && !is_published;
+        let counts = ends || fails || (completes && now.on);
+        let mut context = doing.context;
+        let mut its_code = doing.code;
+        let mut index = now.head.get_bits::<16>(0);
+        if fails {
+            context = word.get_bits::<2>(12);
+            its_code = found;
+        }
+        if completes {
+            index = doing.index;
+        }
+        let turns_on = switches && doing.flag && !now.on && !now.under_way.any();
+        let turns_off = switches && !doing.flag && now.on;
+        self.refused.next = switches && doing.flag && (now.on || now.under_way.any());
+        self.drops.next = turns_off && now.staged;
+
+        self.changed.next = now;
+        if takes {
+            self.changed.next.under_way = now.under_way + bits::<4>(1);
+        }
+        if completes {
+            self.changed.next.under_way = now.under_way - bits::<4>(1);
+        }
+        if consumes {
+            self.changed.next.head = now.head + bits::<32>(1);
+        }
+        if consumes || gives_back || is_stale || breaks || turns_off {
+            self.changed.next.staged = false;
+        }
+        let is_error = its_code != bits::<8>(code::DONE);
+        let mut done = bits::<64>(0);
+        let mut errors = bits::<128>(0);
+        for i in 0..4 {
+            let is_it = counts && (context == bits::<2>(i as u64));
+            let mut its_done = now.done.get_bits::<16>(16 * i);
+            let mut its_error = now.errors.get_bits::<32>(32 * i);
+            if is_it && is_error {
+                its_error = bit_cast::<32, 8>(its_code)
+                    | (bit_cast::<32, 8>(its_error.get_bits::<8>(8) + bits::<8>(1)) << 8)
+                    | (bit_cast::<32, 16>(index) << 16);
+            }
+            if is_it {
+                its_done = its_done + bits::<16>(1);
+            }
+            done = done | (bit_cast::<64, 16>(its_done) << bits::<7>(16 * i as u64));
+            errors = errors | (bit_cast::<128, 32>(its_error) << bits::<8>(32 * i as u64));
+        }
+        self.changed.next.done = done;
+        self.changed.next.errors = errors;
+        if completes && now.on && doing.flag && (doing.context == bits::<2>(3)) {
+            self.changed.next.value = doing.value;
+        }
+        if breaks || turns_off {
+            self.changed.next.on = false;
+            self.changed.next.epoch = bits::<32>(0);
+        }
+        if turns_on {
+            self.changed.next.on = true;
+            self.changed.next.staged = false;
+            self.changed.next.head = bits::<32>(0);
+            self.changed.next.epoch = doing.value.get_bits::<32>(0);
+            self.changed.next.done = bits::<64>(0);
+            self.changed.next.value = bits::<64>(0);
+            self.changed.next.errors = bits::<128>(0);
+        }
+        self.line.next = counts || breaks || turns_on || turns_off;
+
+        // Room for a command is known behind a TAKE.
+        let is_free = !now.staged || consumes || gives_back || is_stale;
+        let is_on = (now.on && !breaks && !turns_off) || turns_on;
+        let mut has_room = !now.under_way.get_bit(3) || completes;
+        if takes {
+            has_room = now.under_way < bits::<4>(7);
+        }
+        let is_shown = doing.kind == bits::<3>(event::SHOW);
+        self.looks.next = !is_shown && is_on && is_free && has_room;
+    }
+}
