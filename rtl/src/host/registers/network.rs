@@ -277,6 +277,10 @@ pub struct NetRegisters {
     switching: Register<Bit>,
     switch_queue: Register<Bits<16>>,
     switch_on: Register<Bit>,
+    // A queue that is being looked at, and for how many cycles what was seen may be taken: a write that is delayed comes again within two
+    showing: Register<Bit>,
+    show_queue: Register<Bits<8>>,
+    fresh: Register<Bits<2>>,
     index: Register<Bits<32>>,
     /// The word of NET_INDEX is one of the table.
     there: Register<Bit>,
@@ -364,13 +368,29 @@ impl Logic for NetRegisters {
         self.hardware.interface.table.word.next = column;
         self.hardware.interface.table.value.next =
             written | (self.hardware.interface.table.answer.val() & !self.request.mask.val());
-        self.hardware.interface.queues.show_valid.next = names && is_queue;
-        self.hardware.interface.queues.show_queue.next = wanted.get_bits::<8>(8);
-        let is_shown = !is_queue || self.hardware.interface.queues.show_ready.val();
+        let asks = names && is_queue;
+        let wanted_queue = wanted.get_bits::<8>(8);
+        let is_shown = self.fresh.q.val().any() && (self.show_queue.q.val() == wanted_queue);
+        self.hardware.interface.queues.show_valid.next = self.showing.q.val();
+        self.hardware.interface.queues.show_queue.next = self.show_queue.q.val();
+        if self.fresh.q.val().any() {
+            self.fresh.d.next = self.fresh.q.val() - bits::<2>(1);
+        }
+        if self.showing.q.val() && self.hardware.interface.queues.show_ready.val() {
+            self.showing.d.next = false;
+            self.fresh.d.next = bits::<2>(3);
+        }
+        if asks && !is_shown && !self.showing.q.val() {
+            self.showing.d.next = true;
+            self.show_queue.d.next = wanted_queue;
+        }
+        if asks && is_shown {
+            self.fresh.d.next = bits::<2>(0);
+        }
         let waits = self.hardware.interface.table.waits.val() || self.hardware.interface.regions.waits.val();
         let switches = self.decoder.hardware.queue.val();
         self.answer.delay.next =
-            (waits && (names || writes)) || (names && !is_shown) || (switches && self.switching.q.val());
+            (waits && (names || writes)) || (asks && !is_shown) || (switches && self.switching.q.val());
         if names {
             self.index.d.next = wanted;
             self.there.d.next = is_there;
