@@ -2,10 +2,9 @@
 
 use super::{
     testing, window, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder,
-    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, InterfaceSizes, NetCounters, NetInterface,
-    NetWindow, PacketCut, PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, Region,
-    RegionCheck, RegionTable, RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers,
-    WorkPosts, WorkTable,
+    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, InterfaceSizes, NetCounters, NetInterface, NetWindow, PacketCut,
+    PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, Region, RegionCheck, RegionTable,
+    RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -347,15 +346,11 @@ fn receiver() {
 
 #[test]
 fn net_interface() {
-    check_with(
-        NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0 }),
-        300,
-        |uut, random, _| {
-            uut.rx.tkeep.next = keep(random);
-            uut.rx.tlast.next = random() % 3 == 0;
-            uut.control.enable.next = random() % 64 != 0;
-        },
-    );
+    check_with(NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0 }), 300, |uut, random, _| {
+        uut.rx.tkeep.next = keep(random);
+        uut.rx.tlast.next = random() % 3 == 0;
+        uut.control.enable.next = random() % 64 != 0;
+    });
 }
 
 #[test]

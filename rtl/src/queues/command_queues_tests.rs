@@ -162,8 +162,7 @@ impl Bench {
                 2 => self.rng.gen_range(0x40..0x80),
                 _ => [1, 2, 4, 5][self.rng.gen_range(0..4)],
             };
-            let mut word =
-                operation | phase | self.rng.gen_range(0..4) << 12 | self.rng.gen_range(0..64) << 16;
+            let mut word = operation | phase | self.rng.gen_range(0..4) << 12 | self.rng.gen_range(0..64) << 16;
             if self.rng.gen_bool(0.05) {
                 word |= 1 << [9, 10, 11, 14, 15, 22, 27, 28, 31][self.rng.gen_range(0..9)];
             }
@@ -291,9 +290,7 @@ impl Bench {
             let model = &mut self.model[queue];
             // What ended without a hart stands before it.
             while let Some((index, line)) = model.published.front().copied() {
-                let Some(code) = Queue::ends_at_once(line[0]).filter(|_| !(hostile && queue == 3)) else {
-                    break;
-                };
+                let Some(code) = Queue::ends_at_once(line[0]).filter(|_| !(hostile && queue == 3)) else { break };
                 model.complete((line[0] >> 12 & 3) as usize, index, code);
                 model.consumed += 1;
                 model.published.pop_front();
