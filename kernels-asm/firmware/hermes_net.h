@@ -94,7 +94,7 @@ static inline struct net_control *net_control(uint32_t area, uint32_t slots, uin
 /* NET_INDEX: a word of a queue, which NET_DATA shows then. One user at a time. */
 #define NET_INDEX_QUEUE(queue, word) (2u << 28 | (uint32_t)(queue) << 8 | (word))
 #define NET_QUEUE_HEAD 0u
-#define NET_QUEUE_STATE 1u /* bit 0 on; 2:1 0 idle, 1 a command is to be fetched, 2 one is fetched, or taken */
+#define NET_QUEUE_STATE 1u /* bit 0 on; bit 1 a command is being fetched, is fetched or taken */
 #define NET_QUEUE_UNDER_WAY 2u
 
 /* ---- Messages of the host for net.c and net-paper.c, word 0 of four. */

@@ -249,6 +249,8 @@ impl<D: Device> Host<D> {
         let bytes = 1_u64 << (area_log2 + areas_log2);
         let aligned = u64::from(base) % bytes == 0;
         option("address of the queue areas", base, aligned, &format!("a multiple of {bytes}"))?;
+        // The address changes while there are none.
+        self.write("NET_AREA", 0)?;
         self.write("NET_BASE", base)?;
         self.write("NET_AREA", area_log2)?;
         let enable = self.read("NET_CONTROL")? & 1;

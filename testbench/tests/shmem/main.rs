@@ -15,6 +15,7 @@ macro_rules! in_both_modes {
     };
 }
 
+mod again;
 mod backlog;
 mod errors;
 mod ping;
@@ -97,15 +98,18 @@ fn lossy(loss: f64) -> LinkOptions {
     LinkOptions { loss, ..LinkOptions::default() }
 }
 
+/// Two nodes with such links.
+fn options(link: LinkOptions) -> ClusterOptions {
+    let seed = test_seed();
+    let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
+    ClusterOptions { memory, link, seed, threads: 2, ..ClusterOptions::default() }
+}
+
 /// Runs it on two nodes.
 fn run(
     program: &QueueProgram,
     link: LinkOptions,
     fill: impl Fn(usize, &QueueArea) -> Vec<u8> + Sync,
 ) -> ClusterResult<QueueReport> {
-    let seed = test_seed();
-    println!("seed {seed}");
-    let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
-    let options = ClusterOptions { memory, link, seed, threads: 2, ..ClusterOptions::default() };
-    cluster::run(library(), &options, |node| program.run(node, &fill)).unwrap()
+    cluster::run(library(), &options(link), |node| program.run(node, &fill)).unwrap()
 }

@@ -1,5 +1,5 @@
-/* Each warp puts words of the first part of the heap into the second part of that of the other node, all of them before it waits. How many were not consumed then
- * goes to the words behind. Own words: threads of a warp, words of a warp, warps. */
+/* A warp puts the words of the first part of the heap into the second part of that of the other node, all of them before it waits. How many were not consumed then
+ * goes to the word behind. Own word: how many. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -12,10 +12,10 @@ static uint32_t warp_slot(void)
 
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 {
+    (void)packet;
     (void)slot;
     const struct hermes_arguments *node = arguments;
-    uint32_t warp = packet / node->own[0], words = node->own[1], warps = node->own[2];
-    uint32_t *source = (uint32_t *)node->heap + warp * words, *target = source + warps * words;
+    uint32_t words = node->own[0], *source = (uint32_t *)node->heap, *target = source + words;
     hermes_ctx_t ctx;
     uint32_t code = hermes_ctx_create(&ctx, 1);
     for (uint32_t i = 0; i < words && !code; i++)
@@ -23,7 +23,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     const uint32_t *head = (const uint32_t *)(node->area + 4096 * node->slots + 64 * warp_slot());
     uint32_t outstanding = words - hermes_wait_until32(head, HERMES_GE, 0);
     uint32_t last = hermes_quiet(ctx);
-    ((uint32_t *)node->heap)[2 * warps * words + warp] = outstanding;
+    target[words] = outstanding;
     code = code ? code : last;
     return code ? VERDICT_DROP | code : VERDICT_FORWARD;
 }
