@@ -13,6 +13,14 @@ pub(crate) fn seed() -> u64 {
     seed
 }
 
+/// One in `part` of the cases of a test that goes through all of them, from a random one on; all of them if `HERMES_ALL` is 1.
+pub(crate) fn one_in<I: Iterator>(part: usize, cases: I) -> impl Iterator<Item = I::Item> {
+    use rand::Rng;
+    let all = std::env::var("HERMES_ALL").is_ok_and(|value| value == "1");
+    let (first, step) = if all { (0, 1) } else { (random().gen_range(0..part), part) };
+    cases.skip(first).step_by(step)
+}
+
 /// Random numbers from [`seed`].
 pub(crate) fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed())

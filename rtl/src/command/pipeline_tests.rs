@@ -3,6 +3,7 @@
 use super::testing::{load, telling_handler, AnyOrder, Bench, Retired, ALL_PARTS, DATA, EBREAK, ENTRY};
 use super::CommandParts;
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
+use crate::testing::one_in;
 use rand::Rng;
 
 /// A bench with a memory that takes its time.
@@ -222,7 +223,7 @@ fn the_same_load_twice_reads_twice() {
 fn a_hart_can_be_held_in_any_cycle() {
     let mut random = crate::testing::random();
     let mut while_loading = 0;
-    for when in 1..180 {
+    for when in one_in(4, 1..180) {
         // The first instruction loads: an answer that was meant for the run before must not be taken.
         let mut program = Program::default();
         program
@@ -266,7 +267,7 @@ fn a_hart_can_be_held_in_any_cycle() {
         }
         assert_eq!(bench.memory.written.len(), stores(&bench), "held in cycle {when}");
     }
-    assert!(while_loading > 20, "{while_loading}");
+    assert!(while_loading > 5, "{while_loading}");
 }
 
 /// A handler that counts its calls in a word of memory. It uses registers of its own.

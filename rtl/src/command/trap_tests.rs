@@ -2,6 +2,7 @@
 
 use super::testing::{csr, load, m, telling_handler, AnyOrder, Bench, DATA, EBREAK, ENTRY, MRET, WFI};
 use crate::core::testing::{Program, A0, A1, A2, A3, A4, RA, SP, T0, ZERO};
+use crate::testing::one_in;
 use std::collections::BTreeSet;
 
 const HANDLER: u32 = 0x4_0000;
@@ -60,7 +61,7 @@ fn load_mixed(bench: &mut Bench<AnyOrder>) {
     bench.registers.words.insert(16, 0);
 }
 
-/// An interrupt in each cycle of the program: it is taken once, between two instructions, and changes nothing of what the
+/// An interrupt in each cycle of the program, of which each run tries a quarter: it is taken once, between two instructions, and changes nothing of what the
 /// program does.
 #[test]
 fn an_interrupt_in_every_cycle() {
@@ -81,7 +82,7 @@ fn an_interrupt_in_every_cycle() {
     let (path, length) = (main(&plain), plain.cycle);
     let mut positions = BTreeSet::new();
     let begin = bench((1, 3)).cycle;
-    for when in begin..length + 4 {
+    for when in one_in(4, begin..length + 4) {
         let mut bench = bench((1, 3));
         load_mixed(&mut bench);
         bench.set_run(true);
@@ -115,7 +116,7 @@ fn an_interrupt_in_every_cycle() {
         positions.insert(word(2));
     }
     // All but those where interrupts are off.
-    assert!(positions.len() > 30, "{positions:x?}");
+    assert!(positions.len() > 10, "{positions:x?}");
 }
 
 #[test]
