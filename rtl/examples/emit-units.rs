@@ -73,7 +73,11 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
 
 /// The locks of two sets: of three cores, a command processor and a network interface.
 fn l2_lock(ways: usize) -> l2::L2Lock {
-    l2::L2Lock::new(ways, 1, l2::NetworkSizes { requester: 4, cores: 3, rings_log2: 0, areas_log2: 0 })
+    l2::L2Lock::new(
+        ways,
+        1,
+        l2::NetworkSizes { requester: 4, cores: 3, rings_log2: 0, areas_log2: 0, queues: false },
+    )
 }
 
 fn main() {

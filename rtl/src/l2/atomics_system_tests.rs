@@ -336,7 +336,9 @@ fn a_network_interface_adds_and_compares_64_bits() {
 /// afterwards.
 #[test]
 fn amoor_of_zero_leaves_the_line_clean() {
-    for network in [None, Some(NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0, queues: false })] {
+    for network in
+        [None, Some(NetworkSizes { requester: 1, cores: 1, rings_log2: 0, areas_log2: 0, queues: false })]
+    {
         let sizes = MemorySizes {
             requesters: 2,
             channels: 1,

@@ -6,7 +6,8 @@ use crate::memory::testing::{random, reset, settle, tick};
 use rand::Rng;
 use rust_hdl::prelude::*;
 
-const SIZES: NetworkSizes = NetworkSizes { requester: 5, cores: 3, rings_log2: 0, areas_log2: 0, queues: false };
+const SIZES: NetworkSizes =
+    NetworkSizes { requester: 5, cores: 3, rings_log2: 0, areas_log2: 0, queues: false };
 const MISSES: u32 = 63;
 
 /// The lock of a set: its way, and the misses since it was taken.

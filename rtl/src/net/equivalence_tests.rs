@@ -2,9 +2,10 @@
 
 use super::{
     testing, window, Acknowledge, AnswerStep, ByteRotate, CommandCheck, FrameBuffer, FrameBuilder,
-    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, InterfaceSizes, NetCounters, NetInterface, NetWindow, PacketCut,
-    PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, Region, RegionCheck, RegionTable,
-    RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers, WorkPosts, WorkTable,
+    FrameCheck, FrameQueue, FrameTurns, HeaderBytes, Icrc, InterfaceSizes, NetCounters, NetInterface,
+    NetWindow, PacketCut, PairCounts, PayloadReader, PayloadWriter, QueuePairs, Receiver, Region,
+    RegionCheck, RegionTable, RemoteAtomics, RequestCheck, RequestChoice, Requester, Responder, RetryTimers,
+    WorkPosts, WorkTable,
 };
 use crate::emit::equivalence::check_with;
 use rand::SeedableRng;
@@ -346,11 +347,15 @@ fn receiver() {
 
 #[test]
 fn net_interface() {
-    check_with(NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0 }), 300, |uut, random, _| {
-        uut.rx.tkeep.next = keep(random);
-        uut.rx.tlast.next = random() % 3 == 0;
-        uut.control.enable.next = random() % 64 != 0;
-    });
+    check_with(
+        NetInterface::new(InterfaceSizes { harts: 2, banks: 2, rings_log2: 3, areas_log2: 0 }),
+        300,
+        |uut, random, _| {
+            uut.rx.tkeep.next = keep(random);
+            uut.rx.tlast.next = random() % 3 == 0;
+            uut.control.enable.next = random() % 64 != 0;
+        },
+    );
 }
 
 #[test]
@@ -437,14 +442,20 @@ fn net_window() {
         if random() % 4 != 0 {
             uut.access.data.next = bits(random() & 0xffff_0f0f | 0x1000);
         }
+        uut.stage.claim.next = uut.stage.free.val() && random() % 2 == 0;
+        uut.stage.staged.next.buffer = bits(random() % 4);
+        uut.stage.discard_buffer.next = bits(random() % 4);
+        uut.stage.discard.next = random() % 8 == 0;
+        uut.stage.drop_buffer.next = bits(random() % 4);
+        uut.stage.drop.next = random() % 16 == 0;
+        uut.stage.fill_buffer.next = bits(random() % 4);
+        uut.select.hold.next = bits(if random() % 16 == 0 { random() % 4 } else { 0 });
         // Memories have no value before they are written.
-        if cycle < 32 {
-            uut.reset.next = false;
-            uut.access.valid.next = true;
-            uut.access.write.next = true;
-            uut.select.of_window.next = true;
-            uut.select.hart.next = bits(cycle % 2);
-            uut.access.address.next = bits(window::BUFFER + cycle / 2 * 4);
+        if cycle < 8 {
+            uut.reset.next = cycle < 2;
+            uut.access.valid.next = false;
+            uut.stage.fill.next = true;
+            uut.stage.fill_buffer.next = bits(cycle % 4);
         }
     });
 }

@@ -458,8 +458,7 @@ impl Logic for NetInterface {
             if self.queues[i].read_valid.val() {
                 self.read.valid.next = true;
                 self.read.line.next = self.queues[i].read_line.val();
-                self.read.tag.next =
-                    bit_cast::<7, 4>(self.queues[i].read_buffer.val()) | bits::<7>(0x20);
+                self.read.tag.next = bit_cast::<7, 4>(self.queues[i].read_buffer.val()) | bits::<7>(0x20);
                 self.reader.read.ready.next = false;
             }
             self.queues[i].read_ready.next = self.read.ready.val();

@@ -113,8 +113,7 @@ impl Logic for NetWindow {
         let at_post = address == bits::<12>(window::POST);
         let at_now = address == bits::<12>(window::NEXT_NOW);
         let at_next = (address == bits::<12>(window::NEXT)) || at_now;
-        let is_known =
-            in_buffer || (writes && at_post) || (!writes && (at_context || at_status || at_next));
+        let is_known = in_buffer || (writes && at_post) || (!writes && (at_context || at_status || at_next));
 
         // What is complete
         let owner = self.posts.owner.val();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::memory::testing::{random, reset, settle, tick};
+use crate::queues::event;
 use rand::Rng;
 
 /// What the window must show of a hart.
@@ -70,7 +71,8 @@ fn harts_post_and_see_what_became_of_it() {
                 3..=6 => (true, window::POST),
                 7 | 8 => (false, window::OWN_STATUS),
                 9 | 10 => (false, window::OWN_CONTEXT + 4 * rng.gen_range(0..4)),
-                _ => (rng.gen(), 4 * rng.gen_range(0..1024)),
+                // What waits for commands of the queues has a test of its own.
+                _ => (rng.gen(), 4 * rng.gen_range(4..1024)),
             };
             let mut data = rng.gen();
             if address == window::POST && rng.gen_bool(0.8) {
@@ -190,7 +192,7 @@ fn harts_post_and_see_what_became_of_it() {
                     if kind == 1 {
                         of_hart.ends(context as usize, 0x88);
                     } else {
-                        of_hart.fails(0x80);
+                        of_hart.fails(if matches!(kind, 0 | 7) { 0x88 } else { 0x80 });
                     }
                 } else {
                     refused += 1;
@@ -210,4 +212,200 @@ fn harts_post_and_see_what_became_of_it() {
         "{posted} {refused} {withdrawn} {failed}"
     );
     assert!(met > 100 && unknown > 500 && passed > 1_000, "{met} {unknown} {passed}");
+}
+
+/// Two harts take commands from the queues with NEXT, post and end them; a read without a command is told to be repeated, and one of a hart that is to wake gets "nothing".
+#[test]
+fn harts_take_commands_of_the_queues() {
+    const NOTHING: u64 = 0xc000_0000;
+    let mut rng = random("net_window_next");
+    let mut uut = NetWindow::new(2, 3);
+    reset!(uut);
+    uut.posts.enable.next = true;
+    uut.select.of_window.next = true;
+    // Buffers that are being filled, commands that wait, and what each hart has: queue, word 0, buffer
+    let mut filling: Vec<(u64, u32, u64)> = vec![];
+    let mut waiting: std::collections::VecDeque<(u64, u32, u64)> = Default::default();
+    let mut taken: [Option<(u64, u32, u64)>; 2] = [None; 2];
+    let (mut returning, mut gone): (Vec<(u64, u64)>, Vec<(u64, u64)>) = Default::default();
+    let mut errors = [0u64; 2];
+    let (mut given, mut parked, mut nothing, mut posted, mut ended, mut returned, mut dropped, mut late) =
+        (0, 0, 0, 0, 0, 0, 0, 0);
+    let mut told: Option<(u64, u64, u64, u64)> = None;
+    let mut access: Option<(usize, bool, u64, u64)> = None;
+    for cycle in 0..30_000 {
+        uut.stage.claim.next = false;
+        uut.stage.fill.next = false;
+        uut.stage.stage.next = false;
+        uut.stage.drop.next = false;
+        // A line is fetched, comes, and is staged.
+        settle(&mut uut);
+        if uut.stage.free.val() && rng.gen_bool(0.2) {
+            uut.stage.claim.next = true;
+            let operation = [1, 2, 4, 5, 0x41, 0x7f][rng.gen_range(0..6)];
+            let word = operation | rng.gen_range(0..4) << 12 | rng.gen_range(0..64) << 16;
+            filling.push((rng.gen_range(0..64), word, uut.stage.free_buffer.val().to_u64()));
+        }
+        if !filling.is_empty() && rng.gen_bool(0.3) {
+            let (queue, word, buffer) = filling.remove(0);
+            uut.stage.fill.next = true;
+            uut.stage.fill_buffer.next = buffer.into();
+            uut.stage.fill_data.next = u64::from(word).into();
+            uut.access.valid.next = false;
+            uut.stage.event_ready.next = false;
+            uut.select.hold.next = 0.into();
+            settle(&mut uut);
+            tick!(uut);
+            uut.stage.claim.next = false;
+            uut.stage.fill.next = false;
+            uut.stage.stage.next = true;
+            uut.stage.staged.next.buffer = buffer.into();
+            uut.stage.staged.next.queue = queue.into();
+            uut.stage.staged.next.operation = u64::from(word & 255).into();
+            uut.stage.staged.next.context = u64::from(word >> 12 & 3).into();
+            uut.stage.staged.next.node = u64::from(word >> 16 & 63).into();
+            waiting.push_back((queue, word, buffer));
+            tick!(uut);
+            uut.stage.stage.next = false;
+            continue;
+        }
+        // A queue is switched off: its command is given to nobody, and nobody posts it.
+        if rng.gen_bool(0.01) {
+            if let Some(hart) = (0..2).find(|hart| {
+                taken[*hart].is_some_and(|taken| !returning.iter().any(|back| back.1 == taken.2))
+            }) {
+                let (queue, _, buffer) = taken[hart].take().unwrap();
+                gone.push((queue, buffer));
+                uut.stage.drop.next = true;
+                uut.stage.event_ready.next = false;
+                uut.select.hold.next = 0.into();
+                uut.stage.drop_buffer.next = buffer.into();
+                uut.access.valid.next = false;
+                access = None;
+                dropped += 1;
+                tick!(uut);
+                uut.stage.drop.next = false;
+                continue;
+            }
+        }
+        let hold = if rng.gen_bool(0.01) { rng.gen_range(0..2usize) } else { 2 };
+        uut.select.hold.next = (1u64 << hold & 3).into();
+        if hold < 2 {
+            if let Some((queue, _, buffer)) = taken[hold].take() {
+                returning.push((queue, buffer));
+            }
+            access = access.filter(|access| access.0 != hold);
+        }
+        if access.is_none() && rng.gen_bool(0.7) {
+            let hart = rng.gen_range(0..2usize);
+            if hart != hold {
+                access = Some(match rng.gen_range(0..5) {
+                    0 | 1 => (hart, false, window::NEXT, 0),
+                    2 => (hart, false, window::NEXT_NOW, 0),
+                    3 => (hart, true, window::POST, 0x302),
+                    _ => (hart, true, window::POST, 0x8100_7000),
+                });
+            }
+        }
+        let (hart, write, address, data) = access.unwrap_or((0, false, window::BUFFER, 0));
+        let wakes = rng.gen_bool(0.1);
+        uut.access.valid.next = access.is_some();
+        uut.access.write.next = write;
+        uut.access.address.next = address.into();
+        uut.access.data.next = data.into();
+        uut.select.hart.next = (hart as u64).into();
+        uut.select.wake.next = wakes;
+        uut.posts.ready.next = rng.gen_bool(0.5);
+        uut.stage.event_ready.next = rng.gen_bool(0.5);
+        settle(&mut uut);
+        // What is told to the queues
+        if uut.stage.event_valid.val() && uut.stage.event_ready.val() {
+            let told_now = uut.stage.event.val();
+            let (kind, queue, buffer) =
+                (told_now.kind.to_u64(), told_now.queue.to_u64(), told_now.buffer.to_u64());
+            if kind == event::GIVE_BACK {
+                // What was dropped may be given back too: its queue does not hold it any more.
+                match returning.iter().position(|back| *back == (queue, buffer)) {
+                    Some(place) => drop(returning.remove(place)),
+                    None => assert!(
+                        gone.contains(&(queue, buffer)),
+                        "cycle {cycle}: {queue} {buffer} {returning:?} {taken:?}"
+                    ),
+                }
+                returned += 1;
+            } else {
+                let expected = told.take().expect("one was posted");
+                assert_eq!((kind, queue, buffer), (expected.0, expected.1, expected.2), "cycle {cycle}");
+                assert!(kind == event::TAKE || told_now.code.to_u64() == expected.3);
+            }
+        }
+        if access.is_some() {
+            let is_next = address != window::POST;
+            let done = uut.access.done.val();
+            if is_next && taken[hart].is_some() {
+                assert!(!done && !uut.select.parks.val());
+                let (queue, _, buffer) = taken[hart].take().unwrap();
+                returning.push((queue, buffer));
+            } else if is_next && done {
+                let value = uut.access.value.val().to_u64();
+                if value == NOTHING {
+                    assert!(address == window::NEXT_NOW || wakes);
+                    nothing += 1;
+                } else {
+                    let next = waiting.pop_front().expect("one waits");
+                    let (queue, word, _) = next;
+                    let word = u64::from(word);
+                    let special = if word & 0x40 != 0 { 5 << 29 } else { 0 };
+                    let expected = special | (word & 15) << 25 | queue >> 3 << 8 | (word >> 16 & 63) << 2;
+                    assert_eq!(value, expected, "cycle {cycle}");
+                    taken[hart] = Some(next);
+                    given += 1;
+                }
+            } else if is_next && uut.select.parks.val() {
+                assert!(address == window::NEXT && !wakes);
+                parked += 1;
+                access = None;
+            } else if !is_next && done {
+                match taken[hart].take() {
+                    Some((queue, word, buffer)) => {
+                        let ends = data >> 12 & 15 == 7;
+                        assert!(told.is_none());
+                        told = Some((if ends { event::END } else { event::TAKE }, queue, buffer, 0x81));
+                        if ends {
+                            assert!(!uut.posts.valid.val());
+                            ended += 1;
+                        } else {
+                            let post = uut.posts.command.val();
+                            assert!(uut.posts.valid.val() && uut.posts.ready.val());
+                            assert_eq!(post.owner.to_u64(), 16 + queue);
+                            assert_eq!(post.domain.to_u64(), queue >> 3);
+                            assert_eq!(post.words.get_bits::<32>(0).to_u64(), u64::from(word));
+                            assert_eq!(post.context.to_u64(), u64::from(word >> 12 & 3));
+                            posted += 1;
+                        }
+                    }
+                    None => {
+                        assert!(!uut.posts.valid.val());
+                        errors[hart] += 1;
+                        late += 1;
+                    }
+                }
+            }
+            if done {
+                access = None;
+            }
+        }
+        tick!(uut);
+    }
+    let counts = [given, parked, nothing, posted, ended, returned, dropped, late];
+    assert!(counts.iter().all(|count| *count > 30), "{counts:?}");
+    uut.select.hold.next = 0.into();
+    for (hart, errors) in errors.into_iter().enumerate() {
+        uut.access.valid.next = true;
+        uut.access.write.next = false;
+        uut.access.address.next = window::OWN_STATUS.into();
+        uut.select.hart.next = (hart as u64).into();
+        settle(&mut uut);
+        assert_eq!(uut.access.value.val().to_u64(), (errors & 255) << 8 | 0x88);
+    }
 }

@@ -1,6 +1,7 @@
 //! The command queues with their staging buffers: warps that publish, harts, memory and completions, against what must come of it.
 
-use super::{event, CommandQueues, StageBuffers};
+use super::{event, CommandQueues, QueueStep, StageBuffers};
+use crate::emit::equivalence::check_with;
 use crate::memory::testing::{random, reset, settle, tick};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -162,7 +163,8 @@ impl Bench {
                 2 => self.rng.gen_range(0x40..0x80),
                 _ => [1, 2, 4, 5][self.rng.gen_range(0..4)],
             };
-            let mut word = operation | phase | self.rng.gen_range(0..4) << 12 | self.rng.gen_range(0..64) << 16;
+            let mut word =
+                operation | phase | self.rng.gen_range(0..4) << 12 | self.rng.gen_range(0..64) << 16;
             if self.rng.gen_bool(0.05) {
                 word |= 1 << [9, 10, 11, 14, 15, 22, 27, 28, 31][self.rng.gen_range(0..9)];
             }
@@ -290,7 +292,9 @@ impl Bench {
             let model = &mut self.model[queue];
             // What ended without a hart stands before it.
             while let Some((index, line)) = model.published.front().copied() {
-                let Some(code) = Queue::ends_at_once(line[0]).filter(|_| !(hostile && queue == 3)) else { break };
+                let Some(code) = Queue::ends_at_once(line[0]).filter(|_| !(hostile && queue == 3)) else {
+                    break;
+                };
                 model.complete((line[0] >> 12 & 3) as usize, index, code);
                 model.consumed += 1;
                 model.published.pop_front();
@@ -342,4 +346,195 @@ impl Bench {
         self.settle();
         self.queues.control.switch_refused.val()
     }
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let mut queues = CommandQueues::new(BANKS, 1, 1);
+        let mut buffers = StageBuffers::new(HARTS);
+        reset!(queues);
+        reset!(buffers);
+        queues.control.base.next = BASE.into();
+        queues.control.area_log2.next = AREA_LOG2.into();
+        let mut bench = Self {
+            queues,
+            buffers,
+            rng: random(name),
+            memory: BTreeMap::new(),
+            model: Default::default(),
+            reads: vec![],
+            harts: Default::default(),
+            cycle: 0,
+            counts: [0; 8],
+        };
+        while !bench.queues.ready.val() {
+            bench.tick();
+        }
+        bench.queues.control.enable.next = true;
+        bench
+    }
+
+    /// Zeros the ring of a queue, as firmware does, and switches it on.
+    fn start(&mut self, queue: usize, epoch: u32) {
+        for index in 0..64 {
+            while !self.write(entry(queue, index), 0, Some(&[0; 16])) {
+                self.tick();
+                self.step(0.0, false, 0.0);
+            }
+        }
+        self.step(0.0, false, 0.0);
+        while self.switch(queue, true, epoch) {
+            assert!(!self.model[queue].under_way.is_empty(), "it is refused without a command under way");
+        }
+        self.model[queue] = Queue { on: true, epoch, ..Queue::default() };
+    }
+
+    fn stop(&mut self, queue: usize) {
+        assert!(!self.switch(queue, false, 0));
+        let model = &mut self.model[queue];
+        model.on = false;
+        model.published.clear();
+        for hart in &mut self.harts {
+            hart.taken = hart.taken.filter(|taken| taken.0 != queue || hart.tells.is_some());
+        }
+    }
+
+    /// Runs without new commands until all that were published are complete.
+    fn drain(&mut self) {
+        for _ in 0..20_000 {
+            self.step(0.0, false, 0.0);
+            let open =
+                |queue: &Queue| queue.on && (!queue.published.is_empty() || !queue.under_way.is_empty());
+            if !self.model.iter().any(open) && self.harts.iter().all(|hart| hart.taken.is_none()) {
+                break;
+            }
+            // What ends without a hart at the end of a queue is seen in its control line.
+            for queue in 0..QUEUES {
+                let head = self.memory.get(&control_line(queue)).map_or(0, |line| line[0]);
+                let model = &mut self.model[queue];
+                while model.on && head.wrapping_sub(model.consumed) as i32 > 0 {
+                    let (index, line) = model.published.pop_front().expect("it was published");
+                    let code = Queue::ends_at_once(line[0]).expect("a hart takes it");
+                    model.complete((line[0] >> 12 & 3) as usize, index, code);
+                    model.consumed += 1;
+                    self.counts[5] += 1;
+                }
+            }
+        }
+        for _ in 0..30 {
+            self.step(0.0, false, 0.0);
+        }
+    }
+
+    /// Control lines in memory are what must have come of all commands.
+    fn check(&self, skips: &[usize]) {
+        for (queue, model) in
+            self.model.iter().enumerate().filter(|(queue, model)| model.on && !skips.contains(queue))
+        {
+            assert!(model.published.is_empty() && model.under_way.is_empty(), "queue {queue} is stuck");
+            let line = &self.memory[&control_line(queue)];
+            assert_eq!(line[1], model.epoch, "queue {queue}");
+            assert_eq!(line[2..4], [0, 0]);
+            let done: Vec<u32> = model.done.iter().map(|done| u32::from(*done)).collect();
+            assert_eq!(line[4..8], done[..], "queue {queue}");
+            assert_eq!(u64::from(line[9]) << 32 | u64::from(line[8]), model.value);
+            assert_eq!(line[12..16], model.errors, "queue {queue}");
+            assert_eq!(line[0], model.consumed, "queue {queue}");
+            let sum = model.done.iter().fold(0u16, |sum, done| sum.wrapping_add(*done));
+            assert_eq!(sum, line[0] as u16);
+        }
+    }
+}
+
+/// Warps publish in four queues; harts post, end, give back, are held; every command is answered once, in order, as it was published.
+#[test]
+fn each_command_is_answered_once() {
+    let mut bench = Bench::new("command_queues");
+    for round in 0..4 {
+        for queue in 0..QUEUES {
+            bench.start(queue, 77 + round);
+        }
+        for cycle in 0..4_000 {
+            bench.step(if cycle / 500 % 2 == 0 { 0.5 } else { 0.05 }, false, 0.02);
+        }
+        // One is switched off with all that it has.
+        bench.stop(1);
+        bench.drain();
+        bench.check(&[]);
+        for queue in [0, 2, 3] {
+            bench.stop(queue);
+        }
+    }
+    assert!(bench.counts.iter().all(|count| *count > 50) && bench.counts[0] > 1_000, "{:?}", bench.counts);
+}
+
+/// A warp that rewrites what it published harms its own queue only.
+#[test]
+fn a_hostile_warp_harms_itself() {
+    let mut bench = Bench::new("command_queues_hostile");
+    for queue in 0..QUEUES {
+        bench.start(queue, 5);
+    }
+    for _ in 0..8_000 {
+        bench.step(0.3, true, 0.01);
+    }
+    // The hostile one is switched off, and its commands end.
+    bench.stop(3);
+    bench.drain();
+    bench.check(&[3]);
+    assert!(bench.counts[0] > 300, "{:?}", bench.counts);
+}
+
+#[test]
+fn step_equals_its_verilog() {
+    check_with(QueueStep::default(), 6_000, |uut, random, _| {
+        // Rows and events that have to do with each other
+        uut.row.next.buffer = bits(random() % 2);
+        uut.row.next.under_way = bits(random() % 9);
+        uut.what.next.buffer = bits(random() % 2);
+    });
+}
+
+#[test]
+fn queues_equal_their_verilog() {
+    check_with(CommandQueues::new(2, 1, 1), 3_000, |uut, random, cycle| {
+        uut.control.base.next = bits(BASE);
+        uut.control.area_log2.next = bits(AREA_LOG2);
+        uut.control.enable.next = cycle > 300;
+        uut.control.switch_queue.next = bits(random() % 5);
+        uut.control.switch_valid.next = random() % 4 == 0;
+        uut.control.show_queue.next = bits(random() % 4);
+        uut.stage.event.next.queue = bits(random() % 4);
+        uut.stage.event_valid.next = random() % 8 == 0;
+        uut.completed.next.queue = bits(random() % 4);
+        uut.completed_valid.next = uut.completed_ready.val() && random() % 8 == 0;
+        uut.response_valid.next = random() % 16 == 0;
+        for tap in &mut uut.tap {
+            // Every entry is written before one is looked at.
+            let all = cycle > 300 && cycle < 600;
+            tap.valid.next = !tap.hold.val() && (all || cycle > 600 && random() % 4 == 0);
+            tap.line.next = bits(match all {
+                true => entry(cycle as usize / 64 % 4, cycle as u32 % 64),
+                false => entry(random() as usize % 4, random() as u32 % 4),
+            });
+        }
+    });
+}
+
+#[test]
+fn buffers_equal_their_verilog() {
+    check_with(StageBuffers::new(2), 3_000, |uut, random, cycle| {
+        // Every buffer is filled before it is read.
+        uut.stage.fill.next = cycle < 32 || random() % 8 == 0;
+        uut.stage.fill_buffer.next = bits(if cycle < 32 { cycle as u64 % 16 } else { random() % 4 });
+        uut.stage.claim.next = uut.stage.free.val() && random() % 2 == 0;
+        uut.stage.staged.next.buffer = bits(random() % 4);
+        uut.stage.discard_buffer.next = bits(random() % 4);
+        uut.stage.discard.next = random() % 8 == 0;
+        uut.stage.drop_buffer.next = bits(random() % 4);
+        uut.stage.drop.next = random() % 16 == 0;
+        uut.hart.next = bits(random() % 2);
+        uut.hold.next = bits(if random() % 8 == 0 { random() % 4 } else { 0 });
+        uut.take.next = uut.here.val() && random() % 2 == 0;
+    });
 }

@@ -140,7 +140,10 @@ mod tests {
             }
             tick!(uut);
         }
-        assert!(list.is_empty() && repeated > 1_000 && taken > 3_000 && longest > 150, "{repeated} {taken} {longest}");
+        assert!(
+            list.is_empty() && repeated > 1_000 && taken > 3_000 && longest > 150,
+            "{repeated} {taken} {longest}"
+        );
     }
 
     #[test]

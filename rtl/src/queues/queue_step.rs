@@ -56,8 +56,7 @@ impl Logic for QueueStep {
         let is_command = ((operation == bits::<8>(1)) || (operation == bits::<8>(2)))
             || ((operation == bits::<8>(4)) || (operation == bits::<8>(5)))
             || (operation.get_bits::<2>(6) == bits::<2>(1));
-        let is_reserved =
-            word.get_bit(11) || word.get_bits::<2>(14).any() || word.get_bits::<4>(28).any();
+        let is_reserved = word.get_bit(11) || word.get_bits::<2>(14).any() || word.get_bits::<4>(28).any();
         let is_far = word.get_bits::<6>(22).any();
         let is_good = is_command && !is_reserved && !is_far;
         let mut found = bits::<8>(code::OPERATION);

@@ -191,9 +191,8 @@ impl Logic for StageBuffers {
         }
         self.lost_commands.read_address.next = leaving;
         let is_off = self.dropped.q.val().get_bit(its_buffer.index());
-        self.has.next = self.taken.q.val().get_bit(asks.index())
-            && !self.lost.q.val().get_bit(asks.index())
-            && !is_off;
+        self.has.next =
+            self.taken.q.val().get_bit(asks.index()) && !self.lost.q.val().get_bit(asks.index()) && !is_off;
         self.command.next = self.commands.read_data.val();
         self.loses.next = self.lost.q.val().get_bit(asks.index());
 
