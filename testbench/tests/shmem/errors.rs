@@ -33,7 +33,7 @@ fn control(mode: QueueMode, codes: &[u32], contexts: &[usize]) -> Vec<u32> {
 /// The statuses of the first entries of a ring behind commands with these codes.
 fn statuses(mode: QueueMode, codes: &[u32]) -> Vec<u32> {
     let status = |code| if mode == QueueMode::Paper { code | PHASE } else { 0 };
-    let mut statuses: Vec<_> = codes.iter().map(|code| status(code)).collect();
+    let mut statuses: Vec<_> = codes.iter().map(status).collect();
     statuses.resize(16, 0);
     statuses
 }

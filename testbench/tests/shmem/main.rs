@@ -20,6 +20,7 @@ mod backlog;
 mod errors;
 mod ping;
 mod puts;
+mod values;
 
 use std::path::Path;
 use std::sync::OnceLock;
