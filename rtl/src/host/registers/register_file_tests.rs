@@ -31,6 +31,10 @@ fn unit_of(config: &Config) -> RegisterFile {
     start!(unit);
     unit.axil.bready.next = true;
     unit.axil.rready.next = true;
+    for network in unit.network.iter_mut() {
+        network.interface.queues.switch_ready.next = true;
+        network.interface.queues.show_ready.next = true;
+    }
     unit
 }
 

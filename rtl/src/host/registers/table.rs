@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(more(&with_ports), 11, "those of the packet ports");
         assert_eq!(more(&with_spawner), 11, "those of the thread spawner");
         assert_eq!(more(&with_command), 34, "those of the command processor");
-        assert_eq!(more(&with_network), 40, "those of the network interface");
+        assert_eq!(more(&with_network), 42, "those of the network interface");
     }
 
     /// To renew the page after a change of a block: `HERMES_UPDATE=1 cargo test -p hermes-rtl registers`.
