@@ -227,7 +227,8 @@ fn harts_take_commands_of_the_queues() {
     let mut filling: Vec<(u64, u32, u64)> = vec![];
     let mut waiting: std::collections::VecDeque<(u64, u32, u64)> = Default::default();
     let mut taken: [Option<(u64, u32, u64)>; 2] = [None; 2];
-    let (mut returning, mut gone): (Vec<(u64, u64)>, Vec<(u64, u64)>) = Default::default();
+    let mut returning: Vec<(u64, u64)> = vec![];
+    let mut gone: Vec<(u64, u64)> = vec![];
     let mut errors = [0u64; 2];
     let (mut given, mut parked, mut nothing, mut posted, mut ended, mut returned, mut dropped, mut late) =
         (0, 0, 0, 0, 0, 0, 0, 0);

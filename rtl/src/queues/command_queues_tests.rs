@@ -54,7 +54,7 @@ impl Queue {
     fn complete(&mut self, context: usize, index: u32, code: u32) {
         self.done[context] = self.done[context].wrapping_add(1);
         if code != 1 {
-            let count = (self.errors[context] >> 8) + 1 & 255;
+            let count = ((self.errors[context] >> 8) + 1) & 255;
             self.errors[context] = index << 16 | count << 8 | code;
         }
     }
@@ -526,7 +526,7 @@ fn buffers_equal_their_verilog() {
     check_with(StageBuffers::new(2), 3_000, |uut, random, cycle| {
         // Every buffer is filled before it is read.
         uut.stage.fill.next = cycle < 32 || random() % 8 == 0;
-        uut.stage.fill_buffer.next = bits(if cycle < 32 { cycle as u64 % 16 } else { random() % 4 });
+        uut.stage.fill_buffer.next = bits(if cycle < 32 { cycle % 16 } else { random() % 4 });
         uut.stage.claim.next = uut.stage.free.val() && random() % 2 == 0;
         uut.stage.staged.next.buffer = bits(random() % 4);
         uut.stage.discard_buffer.next = bits(random() % 4);

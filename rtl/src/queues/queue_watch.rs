@@ -174,7 +174,7 @@ mod tests {
         let (mut passed, mut held, mut looked) = (0, 0, 0);
         for cycle in 0..20_000 {
             let busy = cycle / 2_000 % 2 == 0;
-            for b in 0..banks {
+            for (b, waiting) in waiting.iter_mut().enumerate() {
                 settle(&mut uut);
                 let hold = uut.tap[b].hold.val();
                 held += usize::from(hold);
@@ -192,7 +192,7 @@ mod tests {
                 if comes && inside < 2 << (area_log2 - 6) && in_area < 64 << rings_log2 {
                     let queue = inside >> (area_log2 - 6) << rings_log2 | in_area >> 6;
                     assert!(queue < 1 << (rings_log2 + areas_log2));
-                    waiting[b].push_back((queue, in_area & 63, phase));
+                    waiting.push_back((queue, in_area & 63, phase));
                 }
             }
             uut.event_ready.next = rng.gen_bool(if busy { 0.9 } else { 0.5 });

@@ -1,4 +1,4 @@
-//! `hermes bench net`: puts and gets of two nodes with a switch between them, against what the wire carries.
+//! `hermes bench net`: puts and gets of two nodes with a switch between them, against what the wire carries; and those of kernels by their command queues.
 
 use hermes_rtl::config::Config;
 use hermes_rtl::net::{counter, PLACES};
@@ -8,6 +8,8 @@ use verilator_sys::ModelLibrary;
 
 use super::figure::{Bound, Figure};
 use crate::array;
+
+mod queues;
 
 /// Bytes of a put or a get: the paper's largest without pauses between messages that count.
 const PUT_BYTES: u32 = 64 << 10;
@@ -37,6 +39,9 @@ pub struct Args {
     /// Cycles from a memory request to its response
     #[arg(long, value_name = "CYCLES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     latency: u32,
+    /// Puts of 8 bytes of each warp, for the rate of commands; 0: no puts of kernels are measured
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    commands: u32,
 }
 
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
@@ -63,6 +68,9 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
             });
             figures.push(Figure::new(format!("{name}_64k_loss_{loss}_resent"), f64::from(resent), "packets"));
         }
+    }
+    if args.commands > 0 {
+        figures.extend(queues::measure(args, quiet)?);
     }
     Ok(figures)
 }

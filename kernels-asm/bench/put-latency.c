@@ -1,0 +1,70 @@
+/* Cycles from the call of a put of eight bytes on node 0 until a warp of node 1 sees it: the put carries the cycle of its call. For one warp of each
+ * of two nodes. The kernel's own argument: rounds. Node 1 leaves sum, least and most in words 32 to 34 of its heap. */
+#include <hermes.h>
+#include <hermes_shmem.h>
+
+#define PONG 16u  /* word of the answer */
+#define FOUND 32u /* words of the result */
+
+static inline uint32_t cycle(void)
+{
+    uint32_t now;
+    __asm__ volatile("csrr %0, cycle" : "=r"(now));
+    return now;
+}
+
+static inline uint32_t look(volatile uint32_t *word)
+{
+    uint32_t value;
+    __asm__ volatile(".option push; .option arch, +a; amoor.w %0, zero, (%1); .option pop" : "=r"(value) : "r"(word) : "memory");
+    return value;
+}
+
+static inline int is_first(void)
+{
+    uint32_t lane;
+    __asm__("csrr %0, 0xcc1" : "=r"(lane));
+    return lane == 0;
+}
+
+/* The cycle in which the first lane of the warp sees `value`, looking as often as it can; the others wait for its return. */
+static __attribute__((noinline)) uint32_t seen(volatile uint32_t *word, uint32_t value)
+{
+    uint32_t now = 0;
+    while (is_first() && !now)
+        now = look(word) == value ? cycle() : 0;
+    return now;
+}
+
+uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
+{
+    (void)packet;
+    (void)slot;
+    const struct hermes_arguments *node = arguments;
+    volatile uint32_t *heap = (volatile uint32_t *)node->heap;
+    uint32_t rounds = node->own[0], sum = 0, least = ~0u, most = 0;
+    hermes_ctx_t ctx;
+    uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
+    for (uint32_t round = 1; round <= rounds && !code; round++) {
+        if (hermes_my_pe() == 0) {
+            uint32_t message[2] = { round, cycle() };
+            code = hermes_put_nbi(ctx, (void *)heap, message, sizeof message, 1);
+            if (!code)
+                hermes_wait_until32(heap + PONG, HERMES_EQ, round);
+        } else {
+            uint32_t delay = seen(heap, round) - look(heap + 1);
+            sum += delay;
+            least = delay < least ? delay : least;
+            most = delay > most ? delay : most;
+            code = hermes_put_nbi(ctx, (void *)(heap + PONG), &round, sizeof round, 0);
+        }
+    }
+    if (!code)
+        code = hermes_quiet(ctx);
+    if (hermes_my_pe() == 1 && is_first()) {
+        heap[FOUND] = sum;
+        heap[FOUND + 1] = least;
+        heap[FOUND + 2] = most;
+    }
+    return code ? VERDICT_DROP | code : VERDICT_FORWARD;
+}
