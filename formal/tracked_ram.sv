@@ -108,7 +108,11 @@ endmodule
 `TRACKED(ram_sized_async_8_2, 8, 16)
 `TRACKED_SYNC(ram_sized_64_16, 64, 16)
 `TRACKED_SYNC(ram_sized_128_16, 128, 16)
-`TRACKED_SYNC(ram_sized_46_16, 46, 16)
+`TRACKED_SYNC(ram_sized_62_16, 62, 16)
 `TRACKED(ram_async_message_row_4, 96, 4)
 `TRACKED(ram_async_answer_mark_4, 58, 4)
 `TRACKED(ram_async_24_4, 24, 4)
+// The command queues.
+`TRACKED(ram_async_1_8, 1, 8)
+`TRACKED_SYNC(ram_sync_1_14, 1, 14)
+`TRACKED_SYNC(ram_sync_queue_row_8, 330, 8)
