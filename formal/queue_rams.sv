@@ -86,6 +86,35 @@ module sync_fifo_completed_command_2_3 (
     end
 endmodule
 
+// Commands that wait for harts, one for each buffer at most; that of the buffer `tracked` as it was staged.
+module sync_fifo_staged_command_3_4 (
+    input  wire        clk,
+    input  wire        rst,
+    input  wire        push_valid,
+    output wire        push_ready,
+    input  wire [43:0] push_data,
+    output wire        pop_valid,
+    input  wire        pop_ready,
+    output wire [43:0] pop_data,
+    output wire [3:0]  level
+);
+    wire [3:0] tracked;
+    reg [15:0] inside;
+    reg [43:0] word;
+    (* anyseq *) wire any;
+    (* anyseq *) wire [43:0] oldest;
+    assign push_ready = 1;
+    assign level = 0;
+    assign pop_valid = any && inside[oldest[3:0]];
+    assign pop_data = oldest[3:0] == tracked ? word : oldest;
+    always @(posedge clk) begin
+        if (pop_valid && pop_ready) inside[oldest[3:0]] <= 0;
+        if (push_valid) inside[push_data[3:0]] <= 1;
+        if (push_valid && push_data[3:0] == tracked) word <= push_data;
+        if (rst) inside <= 0;
+    end
+endmodule
+
 // The queue of each buffer: whether it is the one that is followed.
 module ram_async_8_4 (
     input  wire       clk,

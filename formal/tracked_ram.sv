@@ -96,7 +96,11 @@ endmodule
 `ANY(ram_async_512_2, 512, 2)
 `ANY(ram_async_512_4, 512, 4)
 `ANY(ram_async_512_5, 512, 5)
+`ifdef FOLLOWED_WORDS
+`TRACKED(ram_async_32_4, 32, 4)
+`else
 `ANY(ram_async_32_4, 32, 4)
+`endif
 `ANY(ram_async_26_4, 26, 4)
 `ANY(ram_async_1_5, 1, 5)
 // The thread spawner.
@@ -116,3 +120,4 @@ endmodule
 `TRACKED(ram_async_1_8, 1, 8)
 `TRACKED_SYNC(ram_sync_1_14, 1, 14)
 `TRACKED_SYNC(ram_sync_queue_row_8, 330, 8)
+`TRACKED(ram_async_staged_command_3, 44, 3)
