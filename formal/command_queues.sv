@@ -229,7 +229,13 @@ module command_queues_formal (
     reg [63:0] was_value;
     reg was_result, was_refused, was_switches, was_line, line_is_its, line_known;
     reg [329:0] its_line;
+    reg was_offered;
+    reg [25:0] was_write_line;
+    reg [511:0] was_write_data;
     always @(posedge clk) begin
+        was_offered <= write_valid && !write_ready && !rst;
+        was_write_line <= write_line;
+        was_write_data <= write_data;
         was_known <= known && !rst;
         before <= row;
         was_works <= works;
@@ -320,6 +326,7 @@ module command_queues_formal (
         if (\dut.list_.is_new && \dut.list_.what == its) listed_once: assert (!listed && known);
         // The control line is what is known of it, in one write, at its place; and each change of it is written.
         if (write_valid && line_is_its) line_is_row: assert (write_line == control_line && write_data == line_data);
+        if (was_offered) line_stays: assert (write_valid && write_line == was_write_line && write_data == was_write_data);
         if (line_known && !was_line) line_is_written: assert (row[42 +: 288] == its_line[42 +: 288]);
 
         // What the induction needs to know of the state.
