@@ -121,6 +121,16 @@ module stage_buffers_formal (
 
     `include "start.vh"
 
+`ifdef MUTANT
+    // Few values reach in few cycles what a fault shows.
+    integer i;
+    always @* begin
+        assume (chosen == 2 && (at == 0 || at == 9) && event_ < 4 && staged[43:13] == 0 && data < 2);
+        for (i = 0; i < 16; i = i + 1) if (i == at) assume (fill_data[32 * i +: 32] < 2);
+            else assume (fill_data[32 * i +: 32] == 0);
+    end
+`endif
+
     // Buffers that were claimed, and whose line came. Of the one that is followed: its command, who has it (0 nobody, 1 it waits, 2 a hart, 3 it is being given
     // back), whether it was dropped, and the followed word.
     reg [15:0] claimed, filled;

@@ -121,3 +121,4 @@ endmodule
 `TRACKED_SYNC(ram_sync_1_14, 1, 14)
 `TRACKED_SYNC(ram_sync_queue_row_8, 330, 8)
 `TRACKED(ram_async_staged_command_3, 44, 3)
+`TRACKED(ram_async_16_5, 16, 5)

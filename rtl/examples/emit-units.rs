@@ -54,6 +54,8 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
         // Of two owners.
         unit("work_table", &net::WorkTable::new(1)),
+        // Two harts, areas of two rings.
+        unit("net_window", &net::NetWindow::new(2, 1)),
         unit("acknowledge", &net::Acknowledge::default()),
         unit("receiver", &net::Receiver::default()),
         unit("remote_atomics", &net::RemoteAtomics::default()),
@@ -61,8 +63,6 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("held_reads", &command::HeldReads::default()),
         // Two banks, two areas of two rings each.
         unit("queue_watch", &queues::QueueWatch::new(2, 1, 1)),
-        unit("look_list", &queues::LookList::default()),
-        unit("queue_step", &queues::QueueStep::default()),
         unit("command_queues", &queues::CommandQueues::new(2, 1, 1)),
         unit("stage_buffers", &queues::StageBuffers::new(2)),
         unit("spawn_order", &spawn::SpawnOrder::default()),
