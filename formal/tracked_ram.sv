@@ -96,7 +96,11 @@ endmodule
 `ANY(ram_async_512_2, 512, 2)
 `ANY(ram_async_512_4, 512, 4)
 `ANY(ram_async_512_5, 512, 5)
+`ifdef FOLLOWED_WORDS
+`TRACKED(ram_async_32_4, 32, 4)
+`else
 `ANY(ram_async_32_4, 32, 4)
+`endif
 `ANY(ram_async_26_4, 26, 4)
 `ANY(ram_async_1_5, 1, 5)
 // The thread spawner.
@@ -108,7 +112,13 @@ endmodule
 `TRACKED(ram_sized_async_8_2, 8, 16)
 `TRACKED_SYNC(ram_sized_64_16, 64, 16)
 `TRACKED_SYNC(ram_sized_128_16, 128, 16)
-`TRACKED_SYNC(ram_sized_46_16, 46, 16)
+`TRACKED_SYNC(ram_sized_62_16, 62, 16)
 `TRACKED(ram_async_message_row_4, 96, 4)
 `TRACKED(ram_async_answer_mark_4, 58, 4)
 `TRACKED(ram_async_24_4, 24, 4)
+// The command queues.
+`TRACKED(ram_async_1_8, 1, 8)
+`TRACKED_SYNC(ram_sync_1_14, 1, 14)
+`TRACKED_SYNC(ram_sync_queue_row_8, 330, 8)
+`TRACKED(ram_async_staged_command_3, 44, 3)
+`TRACKED(ram_async_16_5, 16, 5)

@@ -7,7 +7,7 @@ module work_table_formal (
     input wire         clk,
     input wire         rst,
     input wire         write,
-    input wire [237:0] entry,
+    input wire [253:0] entry,
     input wire         begin_,
     input wire [3:0]   begin_place,
     input wire [23:0]  first,
@@ -23,7 +23,7 @@ module work_table_formal (
 );
     wire ready;
     wire [11:0] free, next_place;
-    wire [237:0] found;
+    wire [253:0] found;
     wire [23:0] first_found;
     work_table dut (
         .clk(clk), .rst(rst), .ready(ready), .free(free), .write(write), .entry(entry), .begin_(begin_), .begin_place({8'd0, begin_place}),
@@ -42,7 +42,7 @@ module work_table_formal (
     (* hierconn *) wire [11:0] \dut.links.word ;
     (* hierconn *) wire [63:0] \dut.ranges.word ;
     (* hierconn *) wire [127:0] \dut.values.word ;
-    (* hierconn *) wire [45:0] \dut.rest.word ;
+    (* hierconn *) wire [61:0] \dut.rest.word ;
     (* anyconst *) reg [3:0] chosen;
     wire owner = chosen[3];
     assign \dut.used.tracked = {15'd0, owner};
@@ -59,7 +59,7 @@ module work_table_formal (
     reg [7:0] taken;
     reg [3:0] count;
     // What stands in the followed place, the number that it began with, and which command is behind it; what the last read showed.
-    reg [237:0] its_entry, its_read;
+    reg [253:0] its_entry, its_read;
     reg [23:0] its_first;
     reg [11:0] its_next;
     reg begun, linked, shown;
@@ -120,8 +120,8 @@ module work_table_formal (
     end
 
     wire [3:0] ones = taken[0] + taken[1] + taken[2] + taken[3] + taken[4] + taken[5] + taken[6] + taken[7];
-    wire [237:0] stored = {
-        \dut.rest.word [43:42], \dut.rest.word [41:32], \dut.rest.word [22:0], \dut.rest.word [31:28],
+    wire [253:0] stored = {
+        \dut.rest.word [61:46], \dut.rest.word [43:42], \dut.rest.word [41:32], \dut.rest.word [22:0], \dut.rest.word [31:28],
         \dut.rest.word [27:24], \dut.values.word , \dut.rest.word [23], \dut.ranges.word , \dut.rest.word [45:44]
     };
     always @(posedge clk) if (started && !rst) begin

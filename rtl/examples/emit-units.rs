@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hermes_rtl::emit::{emit, EmitError};
 use hermes_rtl::prelude::*;
-use hermes_rtl::{command, control, core, host, l2, net, spawn, stream};
+use hermes_rtl::{command, control, core, host, l2, net, queues, spawn, stream};
 
 /// Every unit that is proved: its name and its Verilog.
 fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
@@ -54,10 +54,17 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("write_monitor", &l2::WriteMonitor::new(5, 2, 1)),
         // Of two owners.
         unit("work_table", &net::WorkTable::new(1)),
+        // Two harts, areas of two rings.
+        unit("net_window", &net::NetWindow::new(2, 1)),
         unit("acknowledge", &net::Acknowledge::default()),
         unit("receiver", &net::Receiver::default()),
         unit("remote_atomics", &net::RemoteAtomics::default()),
         unit("responder", &net::Responder::default()),
+        unit("held_reads", &command::HeldReads::default()),
+        // Two banks, two areas of two rings each.
+        unit("queue_watch", &queues::QueueWatch::new(2, 1, 1)),
+        unit("command_queues", &queues::CommandQueues::new(2, 1, 1)),
+        unit("stage_buffers", &queues::StageBuffers::new(2)),
         unit("spawn_order", &spawn::SpawnOrder::default()),
         unit("spawn_issue", &spawn::SpawnIssue::new(3, 4)),
         unit("spawn_jobs", &spawn::SpawnJobs::default()),
