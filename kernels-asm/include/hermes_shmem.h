@@ -1,4 +1,4 @@
-/* Puts into the memories of other nodes for packet kernels in C, after OpenSHMEM and ComP-Net (docs/shmem.md).
+/* Puts, gets and atomic operations on the memories of other nodes for packet kernels in C, after OpenSHMEM and ComP-Net (docs/shmem.md).
  *
  * All functions but my_pe and n_pes are called by the running lanes of a warp together, with the same arguments: the lowest of them acts,
  * and all return together, with the same value. Kernels need cores with atomic instructions and a network interface. */
@@ -25,7 +25,12 @@ typedef uint32_t hermes_ctx_t;
 #define HERMES_CTX_DEFAULT 0u /* its number */
 
 /* Codes beside those of commands: 0 is success. */
-#define HERMES_ERROR_OFF 0x88u /* the queue is not switched on */
+#define HERMES_ERROR_OPERATION 0x80u     /* a call that gives a value of another node, in mode paper */
+#define HERMES_ERROR_LOCAL_RANGE 0x82u   /* the bytes here are not in the heap */
+#define HERMES_ERROR_REMOTE_RANGE 0x83u  /* those there are not */
+#define HERMES_ERROR_LENGTH 0x84u        /* none, or more than 2^30 */
+#define HERMES_ERROR_ALIGNMENT 0x85u     /* an address that is no multiple of 8 */
+#define HERMES_ERROR_OFF 0x88u           /* the queue is not switched on */
 
 /* The argument block of the host. */
 static inline const struct hermes_arguments *hermes_arguments(void)
@@ -47,7 +52,96 @@ uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number);
 uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 uint32_t hermes_put_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 
-/* Waits until all that was put in this context is visible, or failed. 0, or the code of the last that failed since the last call. */
+/* A put of this value. Returns at once. */
+static inline uint32_t hermes_p8(hermes_ctx_t ctx, uint8_t *target, uint8_t value, uint32_t pe)
+{
+    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
+}
+static inline uint32_t hermes_p32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe)
+{
+    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
+}
+static inline uint32_t hermes_p64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
+{
+    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
+}
+
+/* Copies `bytes` bytes, 1 to 2^30, from `source`, a symmetric address, of node `pe` to `target` in the heap. It sees what this warp put there before.
+ * get returns when the bytes are here, with 0 or the code of the error; get_nbi returns at once, and they are here behind hermes_quiet. */
+uint32_t hermes_get(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+uint32_t hermes_get_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+
+/* Calls that give a value of another node wait for it. In mode queues only. hermes_value_code tells how the last such call of the warp ended: 0, or the code of
+ * the error, which was its value then. */
+static inline uint32_t hermes_value_code(hermes_ctx_t ctx)
+{
+    return *(const volatile uint32_t *)((ctx & -128u) + 28);
+}
+uint64_t hermes_get_value(hermes_ctx_t ctx, const void *source, uint32_t bytes, uint32_t pe); /* 1 to 8 bytes */
+static inline uint8_t hermes_g8(hermes_ctx_t ctx, const uint8_t *source, uint32_t pe)
+{
+    return (uint8_t)hermes_get_value(ctx, source, sizeof *source, pe);
+}
+static inline uint32_t hermes_g32(hermes_ctx_t ctx, const uint32_t *source, uint32_t pe)
+{
+    return (uint32_t)hermes_get_value(ctx, source, sizeof *source, pe);
+}
+static inline uint64_t hermes_g64(hermes_ctx_t ctx, const uint64_t *source, uint32_t pe)
+{
+    return hermes_get_value(ctx, source, sizeof *source, pe);
+}
+
+/* Atomic operations on 64 bits of node `pe`, at a multiple of 8. add and set return at once, with 0 or HERMES_ERROR_OFF; the others give what was there. */
+uint32_t hermes_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe);
+uint64_t hermes_fetch_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe);
+uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value);
+/* Writes `value` if `expected` is there. */
+static inline uint64_t hermes_compare_swap64(hermes_ctx_t ctx, uint64_t *target, uint64_t expected, uint64_t value, uint32_t pe)
+{
+    (void)ctx;
+    return hermes_compare_swap64_at(target, pe, expected, value);
+}
+static inline uint64_t hermes_fetch64(hermes_ctx_t ctx, const uint64_t *source, uint32_t pe)
+{
+    return hermes_fetch_add64(ctx, (uint64_t *)source, 0, pe);
+}
+static inline uint32_t hermes_set64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
+{
+    if ((uint32_t)target & 7)
+        return HERMES_ERROR_ALIGNMENT;
+    return hermes_p64(ctx, target, value, pe);
+}
+
+/* The others are loops of compare-swap: (there & keep) ^ change is written, the bits of `keep` kept. */
+static inline uint64_t hermes_fetch_change64(hermes_ctx_t ctx, uint64_t *target, uint64_t keep, uint64_t change, uint32_t pe)
+{
+    uint64_t there = hermes_fetch64(ctx, target, pe);
+    while (!hermes_value_code(ctx)) {
+        uint64_t seen = hermes_compare_swap64(ctx, target, there, (there & keep) ^ change, pe);
+        if (seen == there)
+            break;
+        there = seen;
+    }
+    return there;
+}
+static inline uint64_t hermes_swap64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, 0, value, pe);
+}
+static inline uint64_t hermes_fetch_and64(hermes_ctx_t ctx, uint64_t *target, uint64_t mask, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, mask, 0, pe);
+}
+static inline uint64_t hermes_fetch_or64(hermes_ctx_t ctx, uint64_t *target, uint64_t bits, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, ~bits, bits, pe);
+}
+static inline uint64_t hermes_fetch_xor64(hermes_ctx_t ctx, uint64_t *target, uint64_t bits, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, ~0ull, bits, pe);
+}
+
+/* Waits until all that was put in this context is visible, and what was got is here, or failed. 0, or the code of the last that failed since the last call. */
 uint32_t hermes_quiet(hermes_ctx_t ctx);
 
 /* Waits until a word that other nodes put compares so with `value`, as unsigned numbers; what was put before it is then seen by loads. Gives the word. */

@@ -18,6 +18,8 @@ macro_rules! in_both_modes {
 mod again;
 mod backlog;
 mod errors;
+mod gets;
+mod inline;
 mod ping;
 mod puts;
 mod values;
