@@ -141,6 +141,51 @@ static inline uint64_t hermes_fetch_xor64(hermes_ctx_t ctx, uint64_t *target, ui
     return hermes_fetch_change64(ctx, target, ~0ull, bits, pe);
 }
 
+/* On 32 bits, at a multiple of 4: loops of compare-swap on the 64 bits that hold them. */
+static inline uint32_t hermes_fetch_change32(hermes_ctx_t ctx, uint32_t *target, uint32_t keep, uint32_t change, uint32_t addend, uint32_t pe)
+{
+    uint64_t *both = (uint64_t *)((uint32_t)target & ~7u);
+    uint32_t shift = ((uint32_t)target & 4) * 8, was;
+    uint64_t there = hermes_fetch64(ctx, both, pe);
+    for (;;) {
+        was = (uint32_t)(there >> shift);
+        if (hermes_value_code(ctx))
+            return was;
+        uint32_t is = ((was & keep) ^ change) + addend;
+        uint64_t seen = hermes_compare_swap64(ctx, both, there, there ^ (uint64_t)(was ^ is) << shift, pe);
+        if (seen == there)
+            return was;
+        there = seen;
+    }
+}
+static inline uint32_t hermes_fetch_add32(hermes_ctx_t ctx, uint32_t *target, uint32_t operand, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, ~0u, 0, operand, pe);
+}
+static inline uint32_t hermes_swap32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, 0, value, 0, pe);
+}
+static inline uint32_t hermes_fetch_and32(hermes_ctx_t ctx, uint32_t *target, uint32_t mask, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, mask, 0, 0, pe);
+}
+static inline uint32_t hermes_fetch_or32(hermes_ctx_t ctx, uint32_t *target, uint32_t bits, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, ~bits, bits, 0, pe);
+}
+static inline uint32_t hermes_fetch_xor32(hermes_ctx_t ctx, uint32_t *target, uint32_t bits, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, ~0u, bits, 0, pe);
+}
+
+/* What this warp puts, adds and sets behind it is performed at a node behind what it put, added and set there before. */
+static inline void hermes_fence(hermes_ctx_t ctx)
+{
+    (void)ctx;
+    __asm__ volatile("fence rw, w" ::: "memory");
+}
+
 /* Waits until all that was put in this context is visible, and what was got is here, or failed. 0, or the code of the last that failed since the last call. */
 uint32_t hermes_quiet(hermes_ctx_t ctx);
 
@@ -152,5 +197,58 @@ uint32_t hermes_quiet(hermes_ctx_t ctx);
 #define HERMES_LT 4u
 #define HERMES_LE 5u
 uint32_t hermes_wait_until32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
+/* The same of 64 bits. It reads high, low, high: a value that never falls is exact, others may be put together from two if the high word changes and comes back. */
+uint64_t hermes_wait_until64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
+/* Whether it does now, 1 or 0. */
+uint32_t hermes_test32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
+
+/* The 64 bits of a signal in this node's heap. */
+static inline uint64_t hermes_signal_fetch(const volatile uint64_t *signal)
+{
+    return hermes_wait_until64(signal, HERMES_GE, 0);
+}
+static inline uint64_t hermes_signal_wait_until(const volatile uint64_t *signal, uint32_t comparison, uint64_t value)
+{
+    return hermes_wait_until64(signal, comparison, value);
+}
+
+/* A put and then a signal to the same node: 64 bits at a multiple of 8 are set to `value`, or it is added to them. Who sees the signal sees the bytes. Calls that
+ * are refused are told at once, and send neither. */
+#define HERMES_SIGNAL_SET 0u
+#define HERMES_SIGNAL_ADD 1u
+static inline uint32_t hermes_outside_heap(const volatile void *first, uint32_t bytes)
+{
+    const struct hermes_arguments *node = hermes_arguments();
+    return bytes > node->heap_bytes || (uint32_t)first - node->heap > node->heap_bytes - bytes;
+}
+static inline uint32_t hermes_signal(hermes_ctx_t ctx, uint64_t *signal, uint64_t value, uint32_t operation, uint32_t pe)
+{
+    return operation == HERMES_SIGNAL_ADD ? hermes_add64(ctx, signal, value, pe) : hermes_p64(ctx, signal, value, pe);
+}
+static inline uint32_t hermes_put_signal_check(const void *target, const void *source, uint32_t bytes, const uint64_t *signal)
+{
+    if (bytes - 1 >= 1u << 30)
+        return HERMES_ERROR_LENGTH;
+    if ((uint32_t)signal & 7)
+        return HERMES_ERROR_ALIGNMENT;
+    if (hermes_outside_heap(target, bytes) || hermes_outside_heap(signal, sizeof *signal))
+        return HERMES_ERROR_REMOTE_RANGE;
+    return bytes > 16 && hermes_outside_heap(source, bytes) ? HERMES_ERROR_LOCAL_RANGE : 0;
+}
+static inline uint32_t hermes_put_signal_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint64_t *signal, uint64_t value, uint32_t operation, uint32_t pe)
+{
+    uint32_t code = hermes_put_signal_check(target, source, bytes, signal);
+    if (!code)
+        code = hermes_put_nbi(ctx, target, source, bytes, pe);
+    return code ? code : hermes_signal(ctx, signal, value, operation, pe);
+}
+/* Returns when the source may change; the signal is on its way then. */
+static inline uint32_t hermes_put_signal(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint64_t *signal, uint64_t value, uint32_t operation, uint32_t pe)
+{
+    uint32_t code = hermes_put_signal_check(target, source, bytes, signal);
+    if (!code)
+        code = hermes_put(ctx, target, source, bytes, pe);
+    return code ? code : hermes_signal(ctx, signal, value, operation, pe);
+}
 
 #endif
