@@ -1,4 +1,4 @@
-/* Puts into the memories of other nodes for packet kernels in C, after OpenSHMEM and ComP-Net (docs/shmem.md).
+/* Puts, gets and atomic operations on the memories of other nodes for packet kernels in C, after OpenSHMEM and ComP-Net (docs/shmem.md).
  *
  * All functions but my_pe and n_pes are called by the running lanes of a warp together, with the same arguments: the lowest of them acts,
  * and all return together, with the same value. Kernels need cores with atomic instructions and a network interface. */
@@ -25,7 +25,12 @@ typedef uint32_t hermes_ctx_t;
 #define HERMES_CTX_DEFAULT 0u /* its number */
 
 /* Codes beside those of commands: 0 is success. */
-#define HERMES_ERROR_OFF 0x88u /* the queue is not switched on */
+#define HERMES_ERROR_OPERATION 0x80u     /* a call that gives a value of another node, in mode paper */
+#define HERMES_ERROR_LOCAL_RANGE 0x82u   /* the bytes here are not in the heap */
+#define HERMES_ERROR_REMOTE_RANGE 0x83u  /* those there are not */
+#define HERMES_ERROR_LENGTH 0x84u        /* none, or more than 2^30 */
+#define HERMES_ERROR_ALIGNMENT 0x85u     /* an address that is no multiple of 8 */
+#define HERMES_ERROR_OFF 0x88u           /* the queue is not switched on */
 
 /* The argument block of the host. */
 static inline const struct hermes_arguments *hermes_arguments(void)
@@ -47,7 +52,141 @@ uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number);
 uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 uint32_t hermes_put_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 
-/* Waits until all that was put in this context is visible, or failed. 0, or the code of the last that failed since the last call. */
+/* A put of this value. Returns at once. */
+static inline uint32_t hermes_p8(hermes_ctx_t ctx, uint8_t *target, uint8_t value, uint32_t pe)
+{
+    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
+}
+static inline uint32_t hermes_p32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe)
+{
+    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
+}
+static inline uint32_t hermes_p64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
+{
+    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
+}
+
+/* Copies `bytes` bytes, 1 to 2^30, from `source`, a symmetric address, of node `pe` to `target` in the heap. It sees what this warp put there before.
+ * get returns when the bytes are here, with 0 or the code of the error; get_nbi returns at once, and they are here behind hermes_quiet. */
+uint32_t hermes_get(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+uint32_t hermes_get_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+
+/* Calls that give a value of another node wait for it. In mode queues only. hermes_value_code tells how the last such call of the warp ended: 0, or the code of
+ * the error, which was its value then. */
+static inline uint32_t hermes_value_code(hermes_ctx_t ctx)
+{
+    return *(const volatile uint32_t *)((ctx & -128u) + 28);
+}
+uint64_t hermes_get_value(hermes_ctx_t ctx, const void *source, uint32_t bytes, uint32_t pe); /* 1 to 8 bytes */
+static inline uint8_t hermes_g8(hermes_ctx_t ctx, const uint8_t *source, uint32_t pe)
+{
+    return (uint8_t)hermes_get_value(ctx, source, sizeof *source, pe);
+}
+static inline uint32_t hermes_g32(hermes_ctx_t ctx, const uint32_t *source, uint32_t pe)
+{
+    return (uint32_t)hermes_get_value(ctx, source, sizeof *source, pe);
+}
+static inline uint64_t hermes_g64(hermes_ctx_t ctx, const uint64_t *source, uint32_t pe)
+{
+    return hermes_get_value(ctx, source, sizeof *source, pe);
+}
+
+/* Atomic operations on 64 bits of node `pe`, at a multiple of 8. add and set return at once, with 0 or HERMES_ERROR_OFF; the others give what was there. */
+uint32_t hermes_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe);
+uint64_t hermes_fetch_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe);
+uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value);
+/* Writes `value` if `expected` is there. */
+static inline uint64_t hermes_compare_swap64(hermes_ctx_t ctx, uint64_t *target, uint64_t expected, uint64_t value, uint32_t pe)
+{
+    (void)ctx;
+    return hermes_compare_swap64_at(target, pe, expected, value);
+}
+static inline uint64_t hermes_fetch64(hermes_ctx_t ctx, const uint64_t *source, uint32_t pe)
+{
+    return hermes_fetch_add64(ctx, (uint64_t *)source, 0, pe);
+}
+static inline uint32_t hermes_set64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
+{
+    if ((uint32_t)target & 7)
+        return HERMES_ERROR_ALIGNMENT;
+    return hermes_p64(ctx, target, value, pe);
+}
+
+/* The others are loops of compare-swap: (there & keep) ^ change is written, the bits of `keep` kept. */
+static inline uint64_t hermes_fetch_change64(hermes_ctx_t ctx, uint64_t *target, uint64_t keep, uint64_t change, uint32_t pe)
+{
+    uint64_t there = hermes_fetch64(ctx, target, pe);
+    while (!hermes_value_code(ctx)) {
+        uint64_t seen = hermes_compare_swap64(ctx, target, there, (there & keep) ^ change, pe);
+        if (seen == there)
+            break;
+        there = seen;
+    }
+    return there;
+}
+static inline uint64_t hermes_swap64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, 0, value, pe);
+}
+static inline uint64_t hermes_fetch_and64(hermes_ctx_t ctx, uint64_t *target, uint64_t mask, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, mask, 0, pe);
+}
+static inline uint64_t hermes_fetch_or64(hermes_ctx_t ctx, uint64_t *target, uint64_t bits, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, ~bits, bits, pe);
+}
+static inline uint64_t hermes_fetch_xor64(hermes_ctx_t ctx, uint64_t *target, uint64_t bits, uint32_t pe)
+{
+    return hermes_fetch_change64(ctx, target, ~0ull, bits, pe);
+}
+
+/* On 32 bits, at a multiple of 4: loops of compare-swap on the 64 bits that hold them. */
+static inline uint32_t hermes_fetch_change32(hermes_ctx_t ctx, uint32_t *target, uint32_t keep, uint32_t change, uint32_t addend, uint32_t pe)
+{
+    uint64_t *both = (uint64_t *)((uint32_t)target & ~7u);
+    uint32_t shift = ((uint32_t)target & 4) * 8, was;
+    uint64_t there = hermes_fetch64(ctx, both, pe);
+    for (;;) {
+        was = (uint32_t)(there >> shift);
+        if (hermes_value_code(ctx))
+            return was;
+        uint32_t is = ((was & keep) ^ change) + addend;
+        uint64_t seen = hermes_compare_swap64(ctx, both, there, there ^ (uint64_t)(was ^ is) << shift, pe);
+        if (seen == there)
+            return was;
+        there = seen;
+    }
+}
+static inline uint32_t hermes_fetch_add32(hermes_ctx_t ctx, uint32_t *target, uint32_t operand, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, ~0u, 0, operand, pe);
+}
+static inline uint32_t hermes_swap32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, 0, value, 0, pe);
+}
+static inline uint32_t hermes_fetch_and32(hermes_ctx_t ctx, uint32_t *target, uint32_t mask, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, mask, 0, 0, pe);
+}
+static inline uint32_t hermes_fetch_or32(hermes_ctx_t ctx, uint32_t *target, uint32_t bits, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, ~bits, bits, 0, pe);
+}
+static inline uint32_t hermes_fetch_xor32(hermes_ctx_t ctx, uint32_t *target, uint32_t bits, uint32_t pe)
+{
+    return hermes_fetch_change32(ctx, target, ~0u, bits, 0, pe);
+}
+
+/* What this warp puts, adds and sets behind it is performed at a node behind what it put, added and set there before. */
+static inline void hermes_fence(hermes_ctx_t ctx)
+{
+    (void)ctx;
+    __asm__ volatile("fence rw, w" ::: "memory");
+}
+
+/* Waits until all that was put in this context is visible, and what was got is here, or failed. 0, or the code of the last that failed since the last call. */
 uint32_t hermes_quiet(hermes_ctx_t ctx);
 
 /* Waits until a word that other nodes put compares so with `value`, as unsigned numbers; what was put before it is then seen by loads. Gives the word. */
@@ -58,5 +197,58 @@ uint32_t hermes_quiet(hermes_ctx_t ctx);
 #define HERMES_LT 4u
 #define HERMES_LE 5u
 uint32_t hermes_wait_until32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
+/* The same of 64 bits. It reads high, low, high: a value that never falls is exact, others may be put together from two if the high word changes and comes back. */
+uint64_t hermes_wait_until64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
+/* Whether it does now, 1 or 0. */
+uint32_t hermes_test32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
+
+/* The 64 bits of a signal in this node's heap. */
+static inline uint64_t hermes_signal_fetch(const volatile uint64_t *signal)
+{
+    return hermes_wait_until64(signal, HERMES_GE, 0);
+}
+static inline uint64_t hermes_signal_wait_until(const volatile uint64_t *signal, uint32_t comparison, uint64_t value)
+{
+    return hermes_wait_until64(signal, comparison, value);
+}
+
+/* A put and then a signal to the same node: 64 bits at a multiple of 8 are set to `value`, or it is added to them. Who sees the signal sees the bytes. Calls that
+ * are refused are told at once, and send neither. */
+#define HERMES_SIGNAL_SET 0u
+#define HERMES_SIGNAL_ADD 1u
+static inline uint32_t hermes_outside_heap(const volatile void *first, uint32_t bytes)
+{
+    const struct hermes_arguments *node = hermes_arguments();
+    return bytes > node->heap_bytes || (uint32_t)first - node->heap > node->heap_bytes - bytes;
+}
+static inline uint32_t hermes_signal(hermes_ctx_t ctx, uint64_t *signal, uint64_t value, uint32_t operation, uint32_t pe)
+{
+    return operation == HERMES_SIGNAL_ADD ? hermes_add64(ctx, signal, value, pe) : hermes_p64(ctx, signal, value, pe);
+}
+static inline uint32_t hermes_put_signal_check(const void *target, const void *source, uint32_t bytes, const uint64_t *signal)
+{
+    if (bytes - 1 >= 1u << 30)
+        return HERMES_ERROR_LENGTH;
+    if ((uint32_t)signal & 7)
+        return HERMES_ERROR_ALIGNMENT;
+    if (hermes_outside_heap(target, bytes) || hermes_outside_heap(signal, sizeof *signal))
+        return HERMES_ERROR_REMOTE_RANGE;
+    return bytes > 16 && hermes_outside_heap(source, bytes) ? HERMES_ERROR_LOCAL_RANGE : 0;
+}
+static inline uint32_t hermes_put_signal_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint64_t *signal, uint64_t value, uint32_t operation, uint32_t pe)
+{
+    uint32_t code = hermes_put_signal_check(target, source, bytes, signal);
+    if (!code)
+        code = hermes_put_nbi(ctx, target, source, bytes, pe);
+    return code ? code : hermes_signal(ctx, signal, value, operation, pe);
+}
+/* Returns when the source may change; the signal is on its way then. */
+static inline uint32_t hermes_put_signal(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint64_t *signal, uint64_t value, uint32_t operation, uint32_t pe)
+{
+    uint32_t code = hermes_put_signal_check(target, source, bytes, signal);
+    if (!code)
+        code = hermes_put(ctx, target, source, bytes, pe);
+    return code ? code : hermes_signal(ctx, signal, value, operation, pe);
+}
 
 #endif

@@ -16,6 +16,7 @@
     .equ    RING, 16
     .equ    RESULT, 20          # what the function gives
     .equ    WANTED, 24          # the bit "status wanted" of word 0, if commands are completed by their status; else 0
+    .equ    CODE, 28            # of the last call that gives a value
 # What a hermes_ctx_t names: a record for each of the contexts 0 to 3
     .equ    RECORDS, 32
     .equ    RECORD_BYTES, 16
@@ -24,7 +25,9 @@
     .equ    ERRORS, 8           # the word of the control line that was seen last
     .equ    FIRST, 12           # completion by status: the oldest command that no quiet has waited for
     .equ    INLINE, 96          # sixteen bytes of a put
-    .equ    SAVED, 112          # registers
+    .equ    RESULT_HIGH, INLINE # a result of 64 bits: bits 63:32, written when those bytes are no more needed
+    .equ    SAVED, 112          # registers, three
+    .equ    GOT, 124            # a bit for each record, of bits 8:4 of its address: a get was published since the last quiet
 
 # The queues
     .equ    ENTRIES, 64
@@ -32,6 +35,7 @@
     .equ    CONTROL_EPOCH, 4
     .equ    CONTROL_MODE, 8
     .equ    CONTROL_DONE, 16
+    .equ    CONTROL_VALUE, 32
     .equ    CONTROL_ERROR, 48
     .equ    MODE_STATUS, 1
     .equ    STATUS, 60
@@ -41,7 +45,13 @@
     .equ    COMMAND_INLINE, 1 << 10
     .equ    COMMAND_CONTEXT, 1 << 12
     .equ    BLOCKING, 3         # the context of calls that wait
+    .equ    ERROR_OPERATION, 0x80
     .equ    ERROR_OFF, 0x88
+# What is other in word 0 of a command than in that of a short put. Operands of atomic operations count as bytes that stand in the command.
+    .equ    CHANGE_GET, 3 | COMMAND_INLINE
+    .equ    CHANGE_GET_INLINE, 3
+    .equ    CHANGE_FETCH_ADD, 5
+    .equ    CHANGE_COMPARE_SWAP, 4
 
 # hermes_arguments
     .equ    AREA, 0
@@ -68,6 +78,13 @@
     .macro  result scratch
     find_context a0, \scratch
     lw      a0, RESULT(a0)
+    .endm
+
+# All lanes: a0 and a1 are the result.
+    .macro  result64 scratch
+    find_context a1, \scratch
+    lw      a0, RESULT(a1)
+    lw      a1, RESULT_HIGH(a1)
     .endm
 
 # Loads a word from the L2.
@@ -100,6 +117,64 @@
     sw      zero, 40 - \behind(\entry)
     sw      zero, 36 - \behind(\entry)
     sw      zero, 32 - \behind(\entry)
+    .endm
+
+# The entry that is written next is t0, and the node in a4 becomes its word 0. a0: the record, a5: the context. Changes t1 and t2.
+    .macro  reserve
+    lw      t0, NEXT(a5)
+    andi    t1, t0, ENTRIES - 1
+    bnez    t1, .Lroom\@
+    jal     t2, make_room
+.Lroom\@:
+    lw      t1, COMMAND(a0)
+    lw      t2, ISSUED(a0)
+    xor     a4, a4, t1
+    addi    t2, t2, 1
+    sw      t2, ISSUED(a0)
+    addi    t1, t0, ENTRY_BYTES - 1
+    sw      t1, NEXT(a5)
+    andi    t0, t0, -ENTRY_BYTES
+    .endm
+
+# The node of word 0. A number that has no 12 bits is none of a node.
+    .macro  node_bits rd, scratch
+    li      \scratch, 0xfff
+    minu    \rd, \rd, \scratch
+    slli    \rd, \rd, 16
+    .endm
+
+# Writes an entry whose words 4 to 7 are t1, t2, a0 and a2, and publishes it. a1: target, a3: bytes, a4: word 0.
+    .macro  write_short
+    zeros   t0
+    sw      zero, 8(t0)
+    sw      t1, 16(t0)
+    sw      t2, 20(t0)
+    sw      a0, 24(t0)
+    sw      a2, 28(t0)
+    sw      a1, 4(t0)
+    sw      a3, 12(t0)
+    sw      a4, 0(t0)
+    .endm
+
+# What is looked for, a bit each: equal, above, below. From GT on that is the number of the comparison.
+    .macro  wanted_bits rd, scratch
+    li      \scratch, 2
+    bgeu    \rd, \scratch, .Lbits\@
+    li      \scratch, 5
+    neg     \rd, \rd
+    and     \rd, \rd, \scratch
+    addi    \rd, \rd, 1                 # EQ: 1, NE: 6
+.Lbits\@:
+    .endm
+
+# Whether \word compares so with \value
+    .macro  compare rd, word, bits, value, scratch
+    sltu    \rd, \value, \word
+    sltu    \scratch, \word, \value
+    slli    \scratch, \scratch, 1
+    or      \rd, \rd, \scratch
+    srl     \rd, \bits, \rd
+    andi    \rd, \rd, 1
     .endm
 
 # uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number)
@@ -174,6 +249,7 @@ hermes_ctx_create:
     bnez    a4, 2b
     sw      t0, LIMIT(a5)
     sw      zero, NEXT(a5)
+    sw      zero, GOT(a5)
     .irp    n, 0, 1, 2, 3
     sw      t0, RECORDS + \n * RECORD_BYTES + FIRST(a5)
     addi    t1, a2, CONTROL_ERROR + 4 * \n
@@ -204,26 +280,67 @@ hermes_ctx_create:
 hermes_wait_until32:
     lead    9f, t0, t1
     find_context a5, t0
-    # What is looked for, a bit each: equal, above, below. From GT on that is the number of the comparison.
-    li      t0, 2
-    bgeu    a1, t0, 1f
-    li      t0, 5
-    neg     a1, a1
-    and     a1, a1, t0
-    addi    a1, a1, 1                   # EQ: 1, NE: 6
+    wanted_bits a1, t0
 1:  peek    t0, a0
-    sltu    t1, a2, t0
-    sltu    t2, t0, a2
-    slli    t2, t2, 1
-    or      t1, t1, t2
-    srl     t1, a1, t1
-    andi    t1, t1, 1
+    compare t1, t0, a1, a2, t2
     beqz    t1, 1b
     sw      t0, RESULT(a5)
     fence   r, rw
 9:  result  t0
     ret
     .size   hermes_wait_until32, . - hermes_wait_until32
+
+# uint64_t hermes_wait_until64(const volatile uint64_t *word, uint32_t comparison, uint64_t value)
+    .balign 64
+    .globl  hermes_wait_until64
+    .type   hermes_wait_until64, @function
+hermes_wait_until64:
+    lead    9f, t0, t1
+    wanted_bits a1, t0
+    # Its high word did not change while the low one was read.
+1:  addi    a4, a0, 4
+    peek    t0, a4
+    peek    t1, a0
+    peek    t2, a4
+    bne     t0, t2, 1b
+    xor     t2, t0, a3
+    seqz    t2, t2                      # then the low words say it
+    sltu    a5, a2, t1
+    sltu    a4, t1, a2
+    and     a5, a5, t2
+    and     a4, a4, t2
+    sltu    t2, a3, t0
+    or      a5, a5, t2                  # above
+    sltu    t2, t0, a3
+    or      a4, a4, t2                  # below
+    slli    a4, a4, 1
+    or      a4, a4, a5
+    srl     a4, a1, a4
+    andi    a4, a4, 1
+    beqz    a4, 1b
+    find_context a5, a4
+    sw      t1, RESULT(a5)
+    sw      t0, RESULT_HIGH(a5)
+    fence   r, rw
+9:  result64 t0
+    ret
+    .size   hermes_wait_until64, . - hermes_wait_until64
+
+# uint32_t hermes_test32(const volatile uint32_t *word, uint32_t comparison, uint32_t value)
+    .balign 64
+    .globl  hermes_test32
+    .type   hermes_test32, @function
+hermes_test32:
+    lead    9f, t0, t1
+    find_context a5, t0
+    wanted_bits a1, t0
+    peek    t0, a0
+    compare t1, t0, a1, a2, t2
+    sw      t1, RESULT(a5)
+    fence   r, rw
+9:  result  t0
+    ret
+    .size   hermes_test32, . - hermes_test32
 
 # uint32_t hermes_quiet(hermes_ctx_t ctx)
     .balign 64
@@ -280,8 +397,18 @@ quiet:
     look_again 4b, t1, t2, t0, a5, off
 5:  addi    a2, a2, 1
     j       3b
+    # What was got is seen by loads.
+6:  lw      t0, GOT(a5)
+    srli    t2, a0, 4
+    li      t1, 1
+    sll     t1, t1, t2
+    and     t1, t1, t0
+    beqz    t1, 7f
+    xor     t0, t0, t1
+    sw      t0, GOT(a5)
+    fence   r, rw
     # Errors since the last call
-6:  addi    a1, a1, CONTROL_ERROR
+7:  addi    a1, a1, CONTROL_ERROR
     peek    t1, a1
     lw      t0, ERRORS(a0)
     sw      t1, ERRORS(a0)
@@ -297,21 +424,12 @@ quiet:
 off:
     li      t0, ERROR_OFF
     sw      t0, RESULT(a5)
+    sw      t0, CODE(a5)
     j       put_end_slow
 
-# All puts that do not go the shortest way, below. a0: the record of the context.
-    .balign 64
-put_slow:
-    andi    a5, a0, -CONTEXT_BYTES
-    lw      t0, EPOCH(a5)
-    beqz    t0, off
-    # A number that has no 12 bits is none of a node.
-    li      t0, 0xfff
-    minu    a4, a4, t0
-    slli    a4, a4, 16
-    lw      t0, NEXT(a5)
-    andi    t1, t0, ENTRIES - 1
-    bnez    t1, 3f
+# Room for commands, of which there is none: t0 is NEXT. Changes t1 and t2.
+make_room:
+    sw      t2, SAVED(a5)
     # Room: HEAD is looked at once a lap, or when there is none.
 1:  lw      t1, CONTROL(a5)
     addi    t2, t1, CONTROL_EPOCH
@@ -356,14 +474,177 @@ put_slow:
     add     t0, t0, t2
     sw      t0, RECORDS + 3 * RECORD_BYTES + COMMAND(a5)
     mv      t0, t1
-3:  lw      t1, COMMAND(a0)
-    lw      t2, ISSUED(a0)
-    or      a4, a4, t1
-    addi    t2, t2, 1
-    sw      t2, ISSUED(a0)
-    addi    t1, t0, ENTRY_BYTES - 1
-    sw      t1, NEXT(a5)
-    andi    t0, t0, -ENTRY_BYTES        # the entry
+    lw      t2, SAVED(a5)
+    jr      t2
+
+# uint32_t hermes_get(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe)
+# uint32_t hermes_get_nbi(the same)
+    .balign 64
+    .globl  hermes_get
+    .type   hermes_get, @function
+hermes_get:
+    andi    a0, a0, -CONTEXT_BYTES
+    addi    a0, a0, RECORDS + BLOCKING * RECORD_BYTES
+    .globl  hermes_get_nbi
+    .type   hermes_get_nbi, @function
+hermes_get_nbi:
+    lead    put_end_slow, t0, t1
+    andi    a5, a0, -CONTEXT_BYTES
+    lw      t0, EPOCH(a5)
+    beqz    t0, off
+    lw      t0, GOT(a5)
+    srli    t2, a0, 4
+    li      t1, 1
+    sll     t1, t1, t2
+    or      t0, t0, t1
+    sw      t0, GOT(a5)
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_GET
+    # Word 1 is the address there.
+    mv      t0, a1
+    mv      a1, a2
+    mv      a2, t0
+    reserve
+    j       publish_long
+    .size   hermes_get_nbi, . - hermes_get_nbi
+    .size   hermes_get, . - hermes_get
+
+# uint32_t hermes_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe)
+    .balign 64
+    .globl  hermes_add64
+    .type   hermes_add64, @function
+hermes_add64:
+    lead    put_end_slow, t0, t1
+    andi    a5, a0, -CONTEXT_BYTES
+    lw      t0, EPOCH(a5)
+    beqz    t0, off
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_FETCH_ADD
+    reserve
+    mv      t1, a2
+    mv      t2, a3
+    li      a0, 0
+    li      a2, 0
+    li      a3, 8
+    write_short
+    sw      zero, RESULT(a5)
+    j       put_end_slow
+    .size   hermes_add64, . - hermes_add64
+
+# Calls that give a value: VALUE of the control line, behind a command of the context of calls that wait. Only hardware writes it.
+    .macro  value_context
+    andi    a5, a0, -CONTEXT_BYTES
+    value_context_is
+    .endm
+    .macro  value_context_is
+    lw      t0, EPOCH(a5)
+    lw      t1, WANTED(a5)
+    seqz    t0, t0
+    or      t0, t0, t1
+    bnez    t0, no_value
+    addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
+    .endm
+
+# uint64_t hermes_get_value(hermes_ctx_t ctx, const void *source, uint32_t bytes, uint32_t pe)
+    .balign 64
+    .globl  hermes_get_value
+    .type   hermes_get_value, @function
+hermes_get_value:
+    lead    put_end_slow, t0, t1
+    value_context
+    mv      a4, a3
+    mv      a3, a2
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_GET_INLINE
+    reserve
+    li      t1, 0
+    li      t2, 0
+    li      a0, 0
+    li      a2, 0
+publish_value:
+    write_short
+    addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
+    lw      t0, CONTROL(a5)
+    lw      a3, ISSUED(a0)
+    addi    a2, t0, CONTROL_DONE + 4 * BLOCKING
+    li      t1, 0
+1:  peek    t0, a2
+    sub     t0, t0, a3
+    slli    t0, t0, 16
+    beqz    t0, 2f
+    look_again 1b, t1, t2, t0, a5, off
+    # Error and value came with that in one write, and the last look took the line out of the L1.
+2:  lw      t1, CONTROL_ERROR - CONTROL_DONE(a2)
+    lw      t2, CONTROL_VALUE - CONTROL_DONE - 4 * BLOCKING(a2)
+    lw      a1, CONTROL_VALUE + 4 - CONTROL_DONE - 4 * BLOCKING(a2)
+    lw      t0, ERRORS(a0)
+    sw      t1, ERRORS(a0)
+    sw      zero, CODE(a5)
+    sw      t2, RESULT(a5)
+    sw      a1, RESULT_HIGH(a5)
+    beq     t0, t1, put_end_slow
+    andi    t0, t1, 0xff
+3:  sw      t0, CODE(a5)
+    sw      t0, RESULT(a5)
+    sw      zero, RESULT_HIGH(a5)
+    j       put_end_slow
+no_value:
+    bnez    t1, 4f
+    j       off
+4:  li      t0, ERROR_OPERATION
+    j       3b
+    .size   hermes_get_value, . - hermes_get_value
+
+# uint64_t hermes_fetch_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe)
+    .balign 64
+    .globl  hermes_fetch_add64
+    .type   hermes_fetch_add64, @function
+hermes_fetch_add64:
+    lead    put_end_slow, t0, t1
+    value_context
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_FETCH_ADD
+    reserve
+    mv      t1, a2
+    mv      t2, a3
+    li      a0, 0
+    li      a2, 0
+    li      a3, 8
+    j       publish_value
+    .size   hermes_fetch_add64, . - hermes_fetch_add64
+
+# uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value): without the context, which has no register of 16.
+    .balign 64
+    .globl  hermes_compare_swap64_at
+    .type   hermes_compare_swap64_at, @function
+hermes_compare_swap64_at:
+    lead    put_end_slow, t0, t1
+    find_context t0, t1
+    sw      a4, INLINE(t0)
+    sw      a5, INLINE + 4(t0)
+    mv      a5, t0
+    mv      a4, a1
+    mv      a1, a0
+    value_context_is
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_COMPARE_SWAP
+    reserve
+    lw      t1, INLINE(a5)
+    lw      t2, INLINE + 4(a5)
+    mv      a0, a2
+    mv      a2, a3
+    li      a3, 8
+    j       publish_value
+    .size   hermes_compare_swap64_at, . - hermes_compare_swap64_at
+
+# All puts that do not go the shortest way, below. a0: the record of the context.
+    .balign 64
+put_slow:
+    andi    a5, a0, -CONTEXT_BYTES
+    lw      t0, EPOCH(a5)
+    beqz    t0, off
+    node_bits a4, t0
+    reserve
     li      t1, 16
     bltu    t1, a3, 8f
     # A short one: its bytes are words 4 to 7 of the entry, in t1, t2, a0 and a2.
@@ -388,15 +669,7 @@ put_slow:
     j       6f
 4:  li      a3, 12
 5:  li      a2, 0
-6:  zeros   t0
-    sw      zero, 8(t0)
-    sw      t1, 16(t0)
-    sw      t2, 20(t0)
-    sw      a0, 24(t0)
-    sw      a2, 28(t0)
-    sw      a1, 4(t0)
-    sw      a3, 12(t0)
-    sw      a4, 0(t0)
+6:  write_short
     sw      zero, RESULT(a5)
     j       put_end_slow
     # One that is not in words: shifted, by way of the context. What is read lies in the words of its bytes.
@@ -431,7 +704,9 @@ put_slow:
     lw      a2, INLINE + 12(a5)
     j       6b
     # A long one: its bytes are performed before it is published.
-8:  fence   rw, w
+8:  xori    a4, a4, COMMAND_INLINE
+publish_long:
+    fence   rw, w
     zeros   t0
     sw      a2, 8(t0)
     sw      zero, 16(t0)
@@ -440,7 +715,6 @@ put_slow:
     sw      zero, 28(t0)
     sw      a1, 4(t0)
     sw      a3, 12(t0)
-    xori    a4, a4, COMMAND_INLINE
     sw      a4, 0(t0)
     sw      zero, RESULT(a5)
     andi    t0, a0, CONTEXT_BYTES - 1
@@ -518,7 +792,7 @@ put_end:
     li      a0, 0
     ret
 put_end_slow:
-    result  t0
+    result64 t0
     ret
     .size   hermes_put_nbi, . - hermes_put_nbi
     .size   hermes_put, . - hermes_put

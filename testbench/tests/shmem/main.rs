@@ -16,10 +16,14 @@ macro_rules! in_both_modes {
 }
 
 mod again;
+mod atomics;
 mod backlog;
 mod errors;
+mod gets;
+mod inline;
 mod ping;
 mod puts;
+mod signals;
 mod values;
 
 use std::path::Path;
