@@ -75,7 +75,7 @@ uint32_t hermes_get_nbi(hermes_ctx_t ctx, void *target, const void *source, uint
  * the error, which was its value then. */
 static inline uint32_t hermes_value_code(hermes_ctx_t ctx)
 {
-    return *(const volatile uint32_t *)((ctx & -128u) + 28);
+    return *(const volatile uint32_t *)((ctx & -128u) + 28); /* CODE of hermes_shmem.S */
 }
 uint64_t hermes_get_value(hermes_ctx_t ctx, const void *source, uint32_t bytes, uint32_t pe); /* 1 to 8 bytes */
 static inline uint8_t hermes_g8(hermes_ctx_t ctx, const uint8_t *source, uint32_t pe)
@@ -250,5 +250,74 @@ static inline uint32_t hermes_put_signal(hermes_ctx_t ctx, void *target, const v
         code = hermes_put(ctx, target, source, bytes, pe);
     return code ? code : hermes_signal(ctx, signal, value, operation, pe);
 }
+
+/* Context 0 of this warp, which hermes_ctx_create must have given it. */
+static inline hermes_ctx_t hermes_ctx_default(void)
+{
+    extern const uint8_t hermes_contexts[];
+    uint32_t slot;
+    __asm__("csrr %0, 0xcc2" : "=r"(slot));
+    return (uint32_t)hermes_contexts + slot * 128 + 32;
+}
+
+/* Names of OpenSHMEM 1.5, for what is here and means the same. Those without a context take context 0, which shmem_ctx_create(0, &ctx) gives: a warp begins with it. */
+#ifdef HERMES_OPENSHMEM_NAMES
+typedef hermes_ctx_t shmem_ctx_t;
+#define SHMEM_CTX_DEFAULT hermes_ctx_default()
+#define SHMEM_SIGNAL_SET HERMES_SIGNAL_SET
+#define SHMEM_SIGNAL_ADD HERMES_SIGNAL_ADD
+#define SHMEM_CMP_EQ HERMES_EQ
+#define SHMEM_CMP_NE HERMES_NE
+#define SHMEM_CMP_GT HERMES_GT
+#define SHMEM_CMP_GE HERMES_GE
+#define SHMEM_CMP_LT HERMES_LT
+#define SHMEM_CMP_LE HERMES_LE
+#define shmem_my_pe hermes_my_pe
+#define shmem_n_pes hermes_n_pes
+#define shmem_ctx_create(number, ctx) hermes_ctx_create(ctx, number)
+#define shmem_ctx_quiet hermes_quiet
+#define shmem_quiet() hermes_quiet(SHMEM_CTX_DEFAULT)
+#define shmem_ctx_fence hermes_fence
+#define shmem_fence() hermes_fence(SHMEM_CTX_DEFAULT)
+#define shmem_ctx_putmem hermes_put
+#define shmem_ctx_putmem_nbi hermes_put_nbi
+#define shmem_ctx_getmem hermes_get
+#define shmem_ctx_getmem_nbi hermes_get_nbi
+#define shmem_ctx_putmem_signal hermes_put_signal
+#define shmem_ctx_putmem_signal_nbi hermes_put_signal_nbi
+#define shmem_putmem(...) hermes_put(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_putmem_nbi(...) hermes_put_nbi(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_getmem(...) hermes_get(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_getmem_nbi(...) hermes_get_nbi(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_putmem_signal(...) hermes_put_signal(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_putmem_signal_nbi(...) hermes_put_signal_nbi(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_signal_fetch hermes_signal_fetch
+#define shmem_signal_wait_until hermes_signal_wait_until
+#define shmem_uint32_wait_until hermes_wait_until32
+#define shmem_uint64_wait_until hermes_wait_until64
+#define shmem_uint32_test hermes_test32
+#define shmem_uint8_p(...) hermes_p8(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_p(...) hermes_p32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_p(...) hermes_p64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint8_g(...) hermes_g8(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_g(...) hermes_g32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_g(...) hermes_g64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_add(...) hermes_add64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_inc(target, pe) hermes_add64(SHMEM_CTX_DEFAULT, target, 1, pe)
+#define shmem_uint64_atomic_fetch_add(...) hermes_fetch_add64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_fetch_inc(target, pe) hermes_fetch_add64(SHMEM_CTX_DEFAULT, target, 1, pe)
+#define shmem_uint64_atomic_compare_swap(...) hermes_compare_swap64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_swap(...) hermes_swap64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_fetch(...) hermes_fetch64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_set(...) hermes_set64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_fetch_and(...) hermes_fetch_and64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_fetch_or(...) hermes_fetch_or64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint64_atomic_fetch_xor(...) hermes_fetch_xor64(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_atomic_fetch_add(...) hermes_fetch_add32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_atomic_swap(...) hermes_swap32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_atomic_fetch_and(...) hermes_fetch_and32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_atomic_fetch_or(...) hermes_fetch_or32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#define shmem_uint32_atomic_fetch_xor(...) hermes_fetch_xor32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
+#endif
 
 #endif

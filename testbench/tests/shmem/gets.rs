@@ -14,7 +14,7 @@ const BACK: usize = 48;
 
 /// What a node has at the beginning, as in `kernels/gets.c`.
 fn source(node: usize) -> Vec<u8> {
-    (0..SOURCE).map(|at| ((at * 89 >> 3) ^ (at >> 8) ^ (node << 6)) as u8).collect()
+    (0..SOURCE).map(|at| (((at * 89) >> 3) ^ (at >> 8) ^ (node << 6)) as u8).collect()
 }
 
 /// What a warp of `kernels/gets.c` has got; without what is at the end of its part.

@@ -21,6 +21,7 @@ mod backlog;
 mod errors;
 mod gets;
 mod inline;
+mod names;
 mod ping;
 mod puts;
 mod signals;
