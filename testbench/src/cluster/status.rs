@@ -7,7 +7,7 @@ use hermes_rtl::net::{counter, state, word, QUEUE_PAIRS};
 use crate::cosim::{CosimError, Device, Host};
 
 /// Names of the counters, as docs/network.md explains them.
-const COUNTERS: [(u64, &str); 27] = [
+const COUNTERS: [(u64, &str); 28] = [
     (counter::FRAMES_OUT, "frames sent"),
     (counter::FRAMES_IN, "frames written"),
     (counter::FAILED, "commands failed"),
@@ -29,6 +29,7 @@ const COUNTERS: [(u64, &str); 27] = [
     (counter::REPEATED, "packets that came again"),
     (counter::NEWER, "packets too early"),
     (counter::DOWN, "queue pairs down"),
+    (counter::FETCHED, "commands fetched from queues"),
     (counter::LOCKS_REFUSED, "L2: lines not locked"),
     (counter::LOCKS_EXPIRED, "L2: locks expired"),
     (counter::READ_HITS, "L2: lines read that it had"),
