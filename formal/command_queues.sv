@@ -301,12 +301,11 @@ module command_queues_formal (
         if (was_breaks || (was_turns && !was_flag)) ends_without_epoch: assert (row[42 +: 32] == 0);
         // What is under way is what was posted and is not complete, up to eight; so a POST has room.
         if (known) under_way_exact: assert ({1'b0, under_way} + (posted && (state == FINISHED || state == NOTED)) == open + \dut.done.count
-            + (doing && step == 1 && kind == COMPLETE) && under_way <= 8);
-        if (finishes && posts) room_for_post: assert (open < 8);
+            + (doing && step == 1 && kind == COMPLETE) && under_way <= 8 && !(finishes && posts && open >= 8));
         // Only a queue that is there is on.
         if (known && is_on) sum_of_done: assert (completed_sum + under_way == head[15:0] && its < 4);
         // Switches: with work under way it is not switched on; when it is off, the harts have nothing of it.
-        if (was_turns && is_on) on_without_work: assert (open == 0 && \dut.done.count == 0 && state == NONE);
+        if (was_known && is_on && !before[0]) on_without_work: assert (open == 0 && \dut.done.count == 0 && state == NONE);
         if (was_switches) refused_exactly: assert (switch_refused == was_refused && (!was_refused || is_on == before[0]));
         if (known && !is_on) off_is_off: assert (state != FETCHED && state != GIVEN && !its_claim && !its_stage);
         if (turns && is_on && is_staged) off_drops: assert (drop && drop_buffer == buffer);
@@ -323,35 +322,35 @@ module command_queues_formal (
         if (line_known && !was_line) line_is_written: assert (row[42 +: 288] == its_line[42 +: 288]);
 
         // What the induction needs to know of the state.
-        state_clear: assert (\dut.list_.emptied == \dut.cleared && \dut.cleared <= ALL && up == (\dut.cleared == ALL));
-        state_down: assert (up || (step == 0 && !read_valid && !write_valid && reading == 0 && \dut.arrivals.inside == 0 && state == NONE
-            && \dut.done.count == 0 && open == 0 && !listed && !posted && !line_known && !line_is_its));
-        state_list: assert (!known || \dut.list_.listed.word == listed);
-        state_claims: assert ((offered & reading) == 0 && ((offered | reading) & \dut.arrivals.inside ) == 0
-            && ((offered | reading | \dut.arrivals.inside ) & here) == 0);
-        state_staged: assert (!known || !is_staged || (is_on && state != NONE && its_buffer == buffer && head == index && under_way < 8));
-        state_unstaged: assert (!known || is_staged || state == NONE || (!is_on && (state == FINISHED || state == BACK || state == NOTED) && under_way < 8));
-        state_fetched: assert (state != FETCHED || (claimed[buffer] && \dut.owners.is_its [buffer]));
-        state_given: assert (!(state == GIVEN || state == BACK) || (!claimed[buffer] && \dut.owners.is_its [buffer]));
-        state_finished: assert (!(state == FINISHED || state == NOTED) || !(claimed[buffer] && \dut.owners.is_its [buffer]));
-        state_posted: assert (!posted || state != BACK);
-        state_noted: assert (state != NOTED || (doing && step == 1 && its_event_buffer == buffer
-            && kind == (was_back ? GIVE_BACK : posted ? TAKE : END) && !(was_back && posted)));
-        state_kind: assert (!(doing && step == 1) || (kind == TAKE || kind == END ? state == NOTED
-            : kind != GIVE_BACK || state == NOTED || state == NONE || its_event_buffer != buffer));
-        state_arrive: assert (!(step == 1 && kind == ARRIVE) || (what[10:3] == its) == \dut.owners.is_its [its_event_buffer]);
-        state_switch: assert (!(step == 1 && kind == SWITCH) || (was_switching && was_switch[7:0] == what[10:3]));
-        state_read: assert (!(doing && step == 1) || \dut.rows.read_data == \dut.rows.word );
-        state_looks: assert (!(doing && step[1]) || (is_on && !is_staged && under_way < 8 && state == NONE));
-        state_word: assert (!(\dut.arrivals.inside [chosen]) || \dut.arrivals.word == chosen_word);
-        state_what: assert (!here[chosen] || {what[41], what[73:42]} == chosen_word);
-        state_line: assert (!(state == FETCHED && buffer == chosen) || (offered[chosen] ? read_line : chosen_line) == area + {its[0], index[5:0]});
-        state_counts: assert (\dut.done.count <= 4 && open <= 8 && state <= NOTED);
-        state_completes: assert (!(known && doing && step == 1 && kind == COMPLETE) || under_way != 0);
-        state_off: assert (!(known && doing && step == 1 && kind == SWITCH && !is_on) || state == NONE);
-        state_dropped: assert (!(known && doing && step == 1 && kind == SWITCH && is_staged) || \dut.owners.is_its [buffer]);
-        state_written: assert (!was_line || (write_valid && line_is_its));
-        state_its_line: assert (!(write_valid && line_is_its) || was_line || line_known);
+        state_clear: assert ((\dut.list_.emptied == \dut.cleared && \dut.cleared <= ALL && up == (\dut.cleared == ALL))
+            && (up || (step == 0 && !read_valid && !write_valid && reading == 0 && \dut.arrivals.inside == 0 && state == NONE
+            && \dut.done.count == 0 && open == 0 && !listed && !posted && !line_known && !line_is_its))
+            && (!known || \dut.list_.listed.word == listed));
+        state_row: assert ((!known || !is_staged || (is_on && state != NONE && its_buffer == buffer && head == index && under_way < 8))
+            && (!known || is_staged || state == NONE || (!is_on && (state == FINISHED || state == BACK || state == NOTED) && under_way < 8))
+            && (!(doing && step[1]) || (is_on && !is_staged && under_way < 8 && state == NONE))
+            && (!(doing && step == 1) || \dut.rows.read_data == \dut.rows.word ));
+        state_buffers: assert (((offered & reading) == 0 && ((offered | reading) & \dut.arrivals.inside ) == 0
+            && ((offered | reading | \dut.arrivals.inside ) & here) == 0)
+            && (state != FETCHED || (claimed[buffer] && \dut.owners.is_its [buffer]))
+            && (!(state == GIVEN || state == BACK) || (!claimed[buffer] && \dut.owners.is_its [buffer]))
+            && (!(state == FINISHED || state == NOTED) || !(claimed[buffer] && \dut.owners.is_its [buffer]))
+            && (!(step == 1 && kind == ARRIVE) || (what[10:3] == its) == \dut.owners.is_its [its_event_buffer])
+            && (!(known && doing && step == 1 && kind == SWITCH && is_staged) || \dut.owners.is_its [buffer]));
+        state_event: assert ((!posted || state != BACK)
+            && (state != NOTED || (doing && step == 1 && its_event_buffer == buffer
+            && kind == (was_back ? GIVE_BACK : posted ? TAKE : END) && !(was_back && posted)))
+            && (!(doing && step == 1) || (kind == TAKE || kind == END ? state == NOTED
+            : kind != GIVE_BACK || state == NOTED || state == NONE || its_event_buffer != buffer))
+            && (!(step == 1 && kind == SWITCH) || (was_switching && was_switch[7:0] == what[10:3]))
+            && (!(known && doing && step == 1 && kind == SWITCH && !is_on) || state == NONE)
+            && (!(known && doing && step == 1 && kind == COMPLETE) || under_way != 0)
+            && (\dut.done.count <= 4 && open <= 8 && state <= NOTED));
+        state_word: assert ((!(\dut.arrivals.inside [chosen]) || \dut.arrivals.word == chosen_word)
+            && (!here[chosen] || {what[41], what[73:42]} == chosen_word)
+            && (!(state == FETCHED && buffer == chosen) || (offered[chosen] ? read_line : chosen_line) == area + {its[0], index[5:0]}));
+        state_written: assert ((!was_line || (write_valid && line_is_its))
+            && (!(write_valid && line_is_its) || was_line || line_known));
 
         second_lap: cover (its_stage && laps == 1 && open == 1);
         given_back: cover (works && kind == GIVE_BACK && state == NOTED && is_on);
