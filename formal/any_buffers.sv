@@ -4,6 +4,8 @@ module stage_buffers (
     input  wire         rst,
     output wire         stage_free,
     output wire [3:0]   stage_free_buffer,
+    input  wire         stage_soon,
+    input  wire         stage_coming,
     input  wire         stage_claim,
     input  wire         stage_fill,
     input  wire [3:0]   stage_fill_buffer,

@@ -117,7 +117,7 @@ module command_queues_formal (
     wire up = ready;
     wire known = \dut.cleared > its;
     // A queue that is not there cannot be switched.
-    wire is_there = kind != SWITCH || switch_queue < 4;
+    wire is_there = kind != SWITCH || (switch_queue < 4 && (enable || !what[41]));
 
     // Where its lines are: areas of two rings follow each other; they are as large as their rings and control lines at least.
     wire [25:0] area = base + ({18'd0, its} >> 1 << (area_log2 - 6));
@@ -154,6 +154,8 @@ module command_queues_formal (
     reg was_switching;
     reg [16:0] was_switch;
     always @* begin
+        // While a queue is on there are rings.
+        if (known && is_on) assume (enable);
         if (was_switching) assume (switch_valid && {switch_on, switch_queue} == was_switch);
         // A buffer is free when its line was not given to the harts, or the hart that had its command has another one.
         if (free) assume (!claimed[free_buffer] && !(free_buffer == buffer && (state == GIVEN || state == BACK)));
@@ -304,7 +306,7 @@ module command_queues_formal (
             + (doing && step == 1 && kind == COMPLETE) && under_way <= 8 && !(finishes && posts && open >= 8));
         // Only a queue that is there is on.
         if (known && is_on) sum_of_done: assert (completed_sum + under_way == head[15:0] && its < 4);
-        // Switches: with work under way it is not switched on; when it is off, the harts have nothing of it.
+        // Switches: with work under way, or without rings, it is not switched on; when it is off, the harts have nothing of it.
         if (was_known && is_on && !before[0]) on_without_work: assert (open == 0 && \dut.done.count == 0 && state == NONE);
         if (was_switches) refused_exactly: assert (switch_refused == was_refused && (!was_refused || is_on == before[0]));
         if (known && !is_on) off_is_off: assert (state != FETCHED && state != GIVEN && !its_claim && !its_stage);

@@ -12,6 +12,7 @@ module net_window_formal (
     input wire         of_window,
     input wire [2:0]   hart,
     input wire         wake,
+    input wire         coming,
     input wire         registers_done,
     input wire [31:0]  registers_value,
     input wire         registers_known,
@@ -29,7 +30,7 @@ module net_window_formal (
     net_window dut (
         .clk(clk), .rst(rst), .access_valid(valid), .access_write(write), .access_address(address), .access_data(data),
         .access_done(done), .access_value(value), .access_known(known), .select_of_window(of_window), .select_hart(hart),
-        .select_wake(wake), .select_hold(8'd0), .select_parks(parks), .registers_valid(registers_valid),
+        .select_wake(wake), .stage_coming(coming), .select_hold(8'd0), .select_parks(parks), .registers_valid(registers_valid),
         .registers_write(registers_write), .registers_address(registers_address), .registers_data(registers_data),
         .registers_done(registers_done), .registers_value(registers_value), .registers_known(registers_known),
         .posts_enable(enable), .posts_valid(posts_valid), .posts_ready(posts_ready), .posts_command(posted),
@@ -134,8 +135,8 @@ module net_window_formal (
             context_counts: assert (value == {16'd0, complete, last});
         // An access that waits does so for a reason.
         if (here && !done) waits_for_a_reason: assert (parks || (next && (has || \dut.buffers.loses )) || (posts_valid && !posts_ready) || (post && tells)
-            || (write && \dut.buffers.stall ) || completed);
-        if (parks) parks_without_command: assert (here && !write && address == 0 && !wake && !\dut.buffers.here && !has && !done);
+            || (next && coming && !wake && address == 0) || (write && \dut.buffers.stall ) || completed);
+        if (parks) parks_without_command: assert (!coming && here && !write && address == 0 && !wake && !\dut.buffers.here && !has && !done);
         // What is not of the window passes.
         if (!of_window) others_pass: assert (registers_valid == valid && done == registers_done && value == registers_value
             && known == registers_known && !post && !take && !finish && !lose && !posts_valid);

@@ -30,7 +30,7 @@ module sync_fifo_8_8_9 (
 endmodule
 
 // Lines that arrived, one for each buffer at most; of the buffer `tracked` with what is in it.
-module sync_fifo_arrived_line_4_5 (
+module short_fifo_arrived_line_4 (
     input  wire        clk,
     input  wire        rst,
     input  wire        push_valid,
@@ -38,8 +38,7 @@ module sync_fifo_arrived_line_4_5 (
     input  wire [36:0] push_data,
     output wire        pop_valid,
     input  wire        pop_ready,
-    output wire [36:0] pop_data,
-    output wire [4:0]  level
+    output wire [36:0] pop_data
 );
     wire [3:0] tracked;
     reg [15:0] inside;
@@ -47,7 +46,6 @@ module sync_fifo_arrived_line_4_5 (
     (* anyseq *) wire any;
     (* anyseq *) wire [36:0] oldest;
     assign push_ready = 1;
-    assign level = 0;
     assign pop_valid = any && inside[oldest[3:0]];
     assign pop_data = oldest[3:0] == tracked ? {word, tracked} : oldest;
     always @(posedge clk) begin
@@ -59,7 +57,7 @@ module sync_fifo_arrived_line_4_5 (
 endmodule
 
 // Commands that are complete: those of the queue `tracked` are counted.
-module sync_fifo_completed_command_2_3 (
+module short_fifo_completed_command_2 (
     input  wire        clk,
     input  wire        rst,
     input  wire        push_valid,
@@ -67,15 +65,13 @@ module sync_fifo_completed_command_2_3 (
     input  wire [98:0] push_data,
     output wire        pop_valid,
     input  wire        pop_ready,
-    output wire [98:0] pop_data,
-    output wire [2:0]  level
+    output wire [98:0] pop_data
 );
     wire [7:0] tracked;
     reg [2:0] count;
     (* anyseq *) wire any, room;
     (* anyseq *) wire [98:0] oldest;
     assign push_ready = room && count != 4;
-    assign level = 0;
     assign pop_valid = any && (oldest[7:0] != tracked || count != 0);
     assign pop_data = oldest;
     wire comes = push_valid && push_ready && push_data[7:0] == tracked;
@@ -87,7 +83,7 @@ module sync_fifo_completed_command_2_3 (
 endmodule
 
 // Commands that wait for harts, one for each buffer at most; that of the buffer `tracked` as it was staged.
-module sync_fifo_staged_command_3_4 (
+module short_fifo_staged_command_3 (
     input  wire        clk,
     input  wire        rst,
     input  wire        push_valid,
@@ -95,8 +91,7 @@ module sync_fifo_staged_command_3_4 (
     input  wire [43:0] push_data,
     output wire        pop_valid,
     input  wire        pop_ready,
-    output wire [43:0] pop_data,
-    output wire [3:0]  level
+    output wire [43:0] pop_data
 );
     wire [3:0] tracked;
     reg [15:0] inside;
@@ -104,7 +99,6 @@ module sync_fifo_staged_command_3_4 (
     (* anyseq *) wire any;
     (* anyseq *) wire [43:0] oldest;
     assign push_ready = 1;
-    assign level = 0;
     assign pop_valid = any && inside[oldest[3:0]];
     assign pop_data = oldest[3:0] == tracked ? word : oldest;
     always @(posedge clk) begin

@@ -57,6 +57,9 @@ pub struct CommandDevices {
     /// There is something for accesses that are to be repeated (one element with a window).
     #[count(windows)]
     pub here: Vec<Signal<Out, Bit>>,
+    /// There will be soon (one element with a window).
+    #[count(windows)]
+    pub soon: Vec<Signal<Out, Bit>>,
     /// To the registers of the array.
     pub access: Flipped<RegisterAccess>,
     /// Whether `access` is to the window, and whose it is (one element with a window).
@@ -161,6 +164,7 @@ impl Logic for CommandDevices {
             self.window[i].hold.next = self.hold.val();
             self.window[i].wake.next = self.wake[i].val().get_bit(self.hart.q.val().index());
             self.here[i].next = self.window[i].here.val();
+            self.soon[i].next = self.window[i].soon.val();
             let repeats = active & self.of_array.q.val() & self.window[i].parks.val();
             self.parks[i].next = bits::<8>(0);
             if repeats {

@@ -101,6 +101,9 @@ pub struct LongOperations {
     /// See `parks` (one element with a window).
     #[count(windows)]
     pub here: Vec<Signal<Out, Bit>>,
+    /// It will be soon (one element with a window).
+    #[count(windows)]
+    pub soon: Vec<Signal<Out, Bit>>,
     /// Cycles since reset of the array.
     pub cycle: Signal<In, Bits<64>>,
     /// Harts whose software interrupt is set at this edge.
@@ -170,6 +173,7 @@ impl Logic for LongOperations {
             self.parks[i].next = self.devices.parks[i].val();
             self.devices.wake[i].next = self.wake[i].val();
             self.here[i].next = self.devices.here[i].val();
+            self.soon[i].next = self.devices.soon[i].val();
         }
         connect!(self.cycle, self.devices.cycle);
         connect!(self.doorbell, self.devices.doorbell);

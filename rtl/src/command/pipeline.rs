@@ -349,6 +349,7 @@ impl Logic for CommandPipeline {
             connect!(self.window[i], self.long.window[i]);
             self.held[i].parks.next = self.long.parks[i].val();
             self.held[i].here.next = self.long.here[i].val();
+            self.held[i].soon.next = self.long.soon[i].val();
         }
         connect!(self.cycle, self.long.cycle);
         connect!(self.doorbell, self.long.doorbell);

@@ -14,6 +14,7 @@ mod finish_arbiter;
 mod lookup_table;
 mod priority_encoder;
 mod round_robin;
+mod short_fifo;
 mod sync_fifo;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -29,6 +30,7 @@ pub use finish_arbiter::FinishArbiter;
 pub use lookup_table::LookupTable;
 pub use priority_encoder::PriorityEncoder;
 pub use round_robin::RoundRobin;
+pub use short_fifo::ShortFifo;
 pub use sync_fifo::{SyncFifo, TaskFifo};
 pub use warp_former::WarpFormer;
 pub use warp_issue::WarpIssue;

@@ -415,6 +415,7 @@ impl Logic for NetInterface {
         // Command queues
         self.control.queues.switch_ready.next = true;
         self.control.queues.switch_refused.next = true;
+        self.control.queues.some_on.next = false;
         self.control.queues.show_ready.next = true;
         self.control.queues.shown.next.on = false;
         self.control.queues.shown.next.staged = false;
@@ -438,6 +439,7 @@ impl Logic for NetInterface {
             self.queues[i].control.show_queue.next = self.control.queues.show_queue.val();
             self.control.queues.switch_ready.next = self.queues[i].control.switch_ready.val();
             self.control.queues.switch_refused.next = self.queues[i].control.switch_refused.val();
+            self.control.queues.some_on.next = self.queues[i].control.some_on.val();
             self.control.queues.show_ready.next = self.queues[i].control.show_ready.val();
             self.control.queues.shown.next = self.queues[i].control.shown.val();
             self.control.ready.next = self.requester.ready.val() && self.queues[i].ready.val();

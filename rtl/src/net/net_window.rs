@@ -138,11 +138,13 @@ impl Logic for NetWindow {
         let is_returning = returns || (asks && self.buffers.loses.val());
         let gives = asks && !is_returning && self.buffers.here.val();
         let is_empty = asks && !is_returning && !self.buffers.here.val();
-        let parks = is_empty && !at_now && !self.select.wake.val();
+        let waits_for_one = is_empty && !at_now && !self.select.wake.val();
+        let parks = waits_for_one && !self.stage.coming.val();
         self.buffers.lose.next = returns;
         self.buffers.take.next = gives;
         self.select.parks.next = parks;
         self.select.here.next = self.buffers.here.val();
+        self.select.soon.next = self.stage.soon.val();
         let oldest = self.buffers.oldest.val();
         let is_special = oldest.operation.get_bit(6);
         let mut next_value = (bit_cast::<32, 4>(oldest.operation.get_bits::<4>(0)) << 25)
@@ -284,7 +286,7 @@ impl Logic for NetWindow {
             || (concerns && !can_tell)
             || (stores && self.buffers.stall.val())
             || is_returning
-            || parks;
+            || waits_for_one;
         if self.select.of_window.val() {
             self.access.done.next = here && !waits && !stalls;
             self.access.known.next = is_known;

@@ -230,8 +230,17 @@ fn harts_take_commands_of_the_queues() {
     let mut returning: Vec<(u64, u64)> = vec![];
     let mut gone: Vec<(u64, u64)> = vec![];
     let mut errors = [0u64; 2];
-    let (mut given, mut parked, mut nothing, mut posted, mut ended, mut returned, mut dropped, mut late) =
-        (0, 0, 0, 0, 0, 0, 0, 0);
+    let (
+        mut given,
+        mut parked,
+        mut stood,
+        mut nothing,
+        mut posted,
+        mut ended,
+        mut returned,
+        mut dropped,
+        mut late,
+    ) = (0, 0, 0, 0, 0, 0, 0, 0, 0);
     let mut told: Option<(u64, u64, u64, u64)> = None;
     let mut access: Option<(usize, bool, u64, u64)> = None;
     for cycle in 0..30_000 {
@@ -316,6 +325,8 @@ fn harts_take_commands_of_the_queues() {
         uut.access.data.next = data.into();
         uut.select.hart.next = (hart as u64).into();
         uut.select.wake.next = wakes;
+        let coming = rng.gen_bool(0.3);
+        uut.stage.coming.next = coming;
         uut.posts.ready.next = rng.gen_bool(0.5);
         uut.stage.event_ready.next = rng.gen_bool(0.5);
         settle(&mut uut);
@@ -363,9 +374,12 @@ fn harts_take_commands_of_the_queues() {
                     given += 1;
                 }
             } else if is_next && uut.select.parks.val() {
-                assert!(address == window::NEXT && !wakes);
+                assert!(address == window::NEXT && !wakes && !coming);
                 parked += 1;
                 access = None;
+            } else if is_next {
+                // One comes within a few cycles, or one that the hart had is being given back.
+                stood += usize::from(address == window::NEXT && !wakes && coming && returning.is_empty());
             } else if !is_next && done {
                 match taken[hart].take() {
                     Some((queue, word, buffer)) => {
@@ -398,7 +412,7 @@ fn harts_take_commands_of_the_queues() {
         }
         tick!(uut);
     }
-    let counts = [given, parked, nothing, posted, ended, returned, dropped, late];
+    let counts = [given, parked, nothing, posted, ended, returned, dropped, late, stood];
     assert!(counts.iter().all(|count| *count > 30), "{counts:?}");
     uut.select.hold.next = 0.into();
     for (hart, errors) in errors.into_iter().enumerate() {

@@ -12,6 +12,10 @@ pub struct CommandStage {
     pub free_buffer: Signal<In, Bits<4>>,
     /// It is taken for a line that is fetched.
     pub claim: Signal<Out, Bit>,
+    /// A line is being read: if the L2 has it, it is here in four cycles.
+    pub soon: Signal<Out, Bit>,
+    /// A line came, and whether its command is given to the harts is not decided: it is within a few cycles, and then given in the cycle after `coming` falls at the latest.
+    pub coming: Signal<Out, Bit>,
     /// The line is here.
     pub fill: Signal<Out, Bit>,
     /// Its buffer.

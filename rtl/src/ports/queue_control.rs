@@ -6,14 +6,16 @@ use crate::queues::QueueRow;
 /// How queues are switched on and off, and shown.
 #[derive(Ports)]
 pub struct QueueControl {
-    /// NET_CONTROL bit 0, and NET_AREA is one that can be.
+    /// There are rings, and queues may be switched on.
     pub enable: Signal<In, Bit>,
-    /// NET_BASE, bits 31:6: line address of the first queue area. It changes while `enable` is low, as does the next.
+    /// Line address of the first queue area. It changes while `enable` is low, as does the next, and three cycles before it rises; all three stay while `some_on` is high.
     pub base: Signal<In, Bits<26>>,
-    /// NET_AREA: bytes of a queue area, as a power of two.
+    /// Bytes of a queue area, as a power of two.
     pub area_log2: Signal<In, Bits<5>>,
     /// NET_EPOCH: the epoch of a queue that is switched on.
     pub epoch: Signal<In, Bits<32>>,
+    /// A queue is on, or is being switched.
+    pub some_on: Signal<Out, Bit>,
     /// A queue is to be switched.
     pub switch_valid: Signal<In, Bit>,
     /// It is, or this is refused, in this cycle.

@@ -17,4 +17,6 @@ pub struct WindowSelect {
     pub parks: Signal<Out, Bit>,
     /// There is a command.
     pub here: Signal<Out, Bit>,
+    /// There will be one soon: it is worth that a hart fetches again.
+    pub soon: Signal<Out, Bit>,
 }

@@ -1,7 +1,7 @@
 //! The command queues of all warps.
 
 use super::{event, CompletedCommand, LookList, QueueEvent, QueueRow, QueueStep, QueueWatch, MOST_QUEUES};
-use crate::control::SyncFifo;
+use crate::control::ShortFifo;
 use crate::ports::{CommandStage, QueueControl, WriteTap};
 use crate::prelude::*;
 
@@ -80,10 +80,12 @@ pub struct CommandQueues {
     list: LookList,
     say: QueueStep,
     rows: RamSync<QueueRow, 8>,
-    arrivals: SyncFifo<ArrivedLine, 4, 5>,
-    done: SyncFifo<CompletedCommand, 2, 3>,
+    arrivals: ShortFifo<ArrivedLine, 4>,
+    done: ShortFifo<CompletedCommand, 2>,
     /// The queue of each buffer.
     owners: RamAsync<Bits<8>, 4>,
+    /// Queues that are on.
+    how_many: Register<Bits<9>>,
     /// Rows that were cleared.
     cleared: Register<Bits<9>>,
     /// Its steps: 0 chooses an event, 1 works, 2 reads the copy of the phase, 3 decides.
@@ -150,6 +152,11 @@ impl Logic for CommandQueues {
         self.stage.fill.next = self.response_valid.val();
         self.stage.fill_buffer.next = self.response_buffer.val();
         self.stage.fill_data.next = self.response_data.val();
+        let decides_arrival =
+            (self.step.q.val() == bits::<2>(1)) && (self.what.q.val().kind == bits::<3>(event::ARRIVE));
+        self.stage.coming.next =
+            self.response_valid.val() || self.arrivals.pop_valid.val() || decides_arrival;
+        self.stage.soon.next = self.fetching.q.val() && self.read_ready.val();
         self.arrivals.push_valid.next = self.response_valid.val();
         self.arrivals.push_data.next.buffer = self.response_buffer.val();
         self.arrivals.push_data.next.word = self.response_data.val().get_bits::<32>(0);
@@ -240,8 +247,10 @@ impl Logic for CommandQueues {
         let doing = self.what.q.val();
         let is_switch = doing.kind == bits::<3>(event::SWITCH);
         let is_show = doing.kind == bits::<3>(event::SHOW);
-        // A queue that is not there is never on.
-        let is_there = !is_switch || (self.control.switch_queue.val() < self.queues.val());
+        // A queue that is not there is never on, and none is switched on before there are rings.
+        let is_there = !is_switch
+            || ((self.control.switch_queue.val() < self.queues.val())
+                && (self.control.enable.val() || !doing.flag));
         self.say.row.next = self.rows.read_data.val();
         self.say.what.next = doing;
         let waits = self.say.line.val() && self.writing.q.val();
@@ -255,6 +264,15 @@ impl Logic for CommandQueues {
                 self.step.d.next = bits::<2>(2);
             }
         }
+        let goes_on = acts && self.say.changed.val().on && !self.rows.read_data.val().on;
+        let goes_off = acts && !self.say.changed.val().on && self.rows.read_data.val().on;
+        if goes_on {
+            self.how_many.d.next = self.how_many.q.val() + bits::<9>(1);
+        }
+        if goes_off {
+            self.how_many.d.next = self.how_many.q.val() - bits::<9>(1);
+        }
+        self.control.some_on.next = self.how_many.q.val().any() || (self.step.q.val().any() && is_switch);
         self.stage.stage.next = acts && self.say.stages.val();
         self.stage.staged.next.buffer = doing.buffer;
         self.stage.staged.next.queue = doing.queue;

@@ -1,7 +1,7 @@
 //! Commands that wait for harts.
 
 use super::{event, QueueEvent, StagedCommand};
-use crate::control::SyncFifo;
+use crate::control::ShortFifo;
 use crate::ports::CommandStage;
 use crate::prelude::*;
 
@@ -71,7 +71,7 @@ pub struct StageBuffers {
     unused: Register<Bits<16>>,
     /// Buffers whose queue was switched off.
     dropped: Register<Bits<16>>,
-    waiting: SyncFifo<StagedCommand, 3, 4>,
+    waiting: ShortFifo<StagedCommand, 3>,
     /// Harts that have a command.
     taken: Register<Bits<8>>,
     commands: RamAsync<StagedCommand, 3>,

@@ -109,11 +109,11 @@ pub struct NetAccess {
     #[register("NET_CONTROL", 0x400)]
     #[fields(enable[0], lock[1])]
     pub mode: ReadWrite<2>,
-    /// Bit 0: commands are taken, shortly after a reset. Sticky bits, which writing 1 clears: bit 8: NET_POST found no room; bit 9: a write of NET_DATA was refused, since the queue
+    /// Bit 0: commands are taken, shortly after a reset. Bit 1: there are queue areas where NET_BASE and NET_AREA say. Sticky bits, which writing 1 clears: bit 8: NET_POST found no room; bit 9: a write of NET_DATA was refused, since the queue
     /// pair is not in RESET or there is no such word that is written.
     #[register("NET_STATUS", 0x404)]
     #[fields(clear_post[8], clear_change[9])]
-    #[state(ready[0], no_room[8], change_refused[9])]
+    #[state(ready[0], has_areas[1], no_room[8], change_refused[9])]
     pub status: Command<10>,
     /// Bits 5:0: queue pairs; bits 10:6: regions; bits 12:11: queue areas, as a power of two; bits 28:17: command rings of an area.
     #[register("NET_CAPS", 0x408, value = capabilities(config))]
@@ -141,7 +141,8 @@ pub struct NetAccess {
     /// is up.
     #[register("NET_WINDOW", 0x424, reset = 32)]
     pub window: ReadWrite<6>,
-    /// Address of the first queue area, a multiple of the bytes of all of them.
+    /// Address of the first queue area, a multiple of the bytes of all of them. While a command queue is on, changes of this register, of NET_AREA and of bit 0 of NET_CONTROL
+    /// have no effect on the queues; they have it when all are off.
     #[register("NET_BASE", 0x428)]
     #[fields(base[31:6])]
     pub areas: ReadWrite<32>,
@@ -153,7 +154,7 @@ pub struct NetAccess {
     #[register("NET_EPOCH", 0x430)]
     pub epoch: ReadWrite<32>,
     /// A write switches the command queue in bits 15:0 on (bit 31 set) or off. Bit 31: that is not done yet; bit 30: the last one was refused, since there is no such queue, or
-    /// it was to be switched on and is on, or has commands under way. Without a command processor there are no queues.
+    /// it was to be switched on and is on, or has commands under way, or bit 0 of NET_CONTROL is 0, or NET_AREA one that cannot be. Without a command processor there are no queues.
     #[register("QUEUE_COMMAND", 0x434, access = Command)]
     #[state(queue_refused[30], queue_busy[31])]
     pub queue: Strobe<32>,
@@ -281,6 +282,10 @@ pub struct NetRegisters {
     showing: Register<Bit>,
     show_queue: Register<Bits<8>>,
     fresh: Register<Bits<2>>,
+    // Where the queue areas are, and for how many cycles they have been there and enabled, 3 at most
+    base: Register<Bits<26>>,
+    area_log2: Register<Bits<5>>,
+    settled: Register<Bits<2>>,
     index: Register<Bits<32>>,
     /// The word of NET_INDEX is one of the table.
     there: Register<Bit>,
@@ -416,14 +421,30 @@ impl Logic for NetRegisters {
         }
 
         // Queues
-        self.hardware.interface.queues.enable.next = self.decoder.hardware.enable.val() && is_area;
-        self.hardware.interface.queues.base.next = self.decoder.hardware.base.val();
-        self.hardware.interface.queues.area_log2.next = self.decoder.hardware.area_log2.val();
+        let is_frozen = self.hardware.interface.queues.some_on.val();
+        let is_new = (self.decoder.hardware.base.val() != self.base.q.val())
+            || (self.decoder.hardware.area_log2.val() != self.area_log2.q.val());
+        let is_enabled = self.decoder.hardware.enable.val() && is_area;
+        let is_settled = self.settled.q.val() == bits::<2>(3);
+        if !is_frozen {
+            self.base.d.next = self.decoder.hardware.base.val();
+            self.area_log2.d.next = self.decoder.hardware.area_log2.val();
+            if is_new || !is_enabled {
+                self.settled.d.next = bits::<2>(0);
+            } else if !is_settled {
+                self.settled.d.next = self.settled.q.val() + bits::<2>(1);
+            }
+        }
+        self.decoder.hardware.has_areas.next = is_settled && is_enabled && !is_new;
+        self.hardware.interface.queues.enable.next = is_settled;
+        self.hardware.interface.queues.base.next = self.base.q.val();
+        self.hardware.interface.queues.area_log2.next = self.area_log2.q.val();
         self.hardware.interface.queues.epoch.next = self.decoder.hardware.epoch.val();
-        self.hardware.interface.queues.switch_valid.next = self.switching.q.val();
+        let may_switch = is_frozen || (!is_new && (is_settled == is_enabled));
+        self.hardware.interface.queues.switch_valid.next = self.switching.q.val() && may_switch;
         self.hardware.interface.queues.switch_queue.next = self.switch_queue.q.val();
         self.hardware.interface.queues.switch_on.next = self.switch_on.q.val();
-        if self.hardware.interface.queues.switch_ready.val() {
+        if self.switching.q.val() && self.hardware.interface.queues.switch_ready.val() {
             self.switching.d.next = false;
         }
         if switches && !self.switching.q.val() {
@@ -556,9 +577,8 @@ impl Logic for NetRegisters {
         }
 
         // The line lock
-        self.hardware.lock.enable.next =
-            self.decoder.hardware.enable.val() && self.decoder.hardware.lock.val() && is_area;
-        self.hardware.lock.base.next = self.decoder.hardware.base.val();
-        self.hardware.lock.area_log2.next = self.decoder.hardware.area_log2.val();
+        self.hardware.lock.enable.next = is_settled && self.decoder.hardware.lock.val();
+        self.hardware.lock.base.next = self.base.q.val();
+        self.hardware.lock.area_log2.next = self.area_log2.q.val();
     }
 }

@@ -34,6 +34,7 @@ fn unit_of(config: &Config) -> RegisterFile {
     for network in unit.network.iter_mut() {
         network.interface.queues.switch_ready.next = true;
         network.interface.queues.show_ready.next = true;
+        network.interface.queues.some_on.next = false;
     }
     unit
 }
@@ -482,4 +483,51 @@ fn cycle_counter_is_read_in_two_halves() {
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 0);
     get(&mut unit, "CYCLE_LOW");
     assert_eq!(get(&mut unit, "CYCLE_HIGH"), 1);
+}
+
+/// Where the queue areas are, and that there are some, changes while all queues are off; a queue is not switched before that has settled.
+#[test]
+fn queue_areas_stay_while_a_queue_is_on() {
+    let mut unit = unit();
+    let shown = |unit: &RegisterFile| {
+        let queues = &unit.network[0].interface.queues;
+        (queues.enable.val(), queues.base.val().to_u64(), queues.area_log2.val().to_u64())
+    };
+    for (name, value) in [("NET_BASE", 0x1000_0000), ("NET_AREA", 24), ("NET_CONTROL", 1)] {
+        set(&mut unit, name, value);
+    }
+    set(&mut unit, "QUEUE_COMMAND", 1 << 31 | 2);
+    for _ in 0..3 {
+        assert!(!unit.network[0].interface.queues.switch_valid.val() || shown(&unit).0);
+        tick!(unit);
+    }
+    assert_eq!(shown(&unit), (true, 0x1000_0000 >> 6, 24));
+    assert_eq!(get(&mut unit, "NET_STATUS") & 2, 2);
+    unit.network[0].interface.queues.some_on.next = true;
+    for (name, value) in [("NET_BASE", 0x2000_0000), ("NET_AREA", 23), ("NET_CONTROL", 0)] {
+        set(&mut unit, name, value);
+    }
+    (0..5).for_each(|_| tick!(unit));
+    assert_eq!(shown(&unit), (true, 0x1000_0000 >> 6, 24));
+    assert_eq!(get(&mut unit, "NET_STATUS") & 2, 0);
+    unit.network[0].interface.queues.some_on.next = false;
+    (0..3).for_each(|_| tick!(unit));
+    assert_eq!(shown(&unit), (false, 0x2000_0000 >> 6, 23));
+    // Another place is not enabled before it has stood for three cycles.
+    set(&mut unit, "NET_CONTROL", 1);
+    (0..5).for_each(|_| tick!(unit));
+    assert!(shown(&unit).0);
+    begin_write(&mut unit, offset("NET_BASE"), 0x3000_0000, 15);
+    let mut stood = 0;
+    for _ in 0..8 {
+        stood = if shown(&unit).1 == 0x3000_0000 >> 6 { stood + 1 } else { 0 };
+        assert!(stood == 0 || shown(&unit).0 == (stood > 3), "{stood}");
+        tick!(unit);
+    }
+    assert!(stood > 3);
+    // A value that cannot be: the queue is not switched on, but the command does end.
+    set(&mut unit, "NET_AREA", 3);
+    set(&mut unit, "QUEUE_COMMAND", 1 << 31 | 2);
+    (0..3).for_each(|_| tick!(unit));
+    assert!(!shown(&unit).0 && get(&mut unit, "QUEUE_COMMAND") >> 31 == 0);
 }
