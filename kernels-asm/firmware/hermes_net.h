@@ -88,6 +88,9 @@ static inline struct net_control *net_control(uint32_t area, uint32_t slots, uin
 }
 
 /* ---- Queues that hardware serves: number domain * slots + slot. */
+#define NET_CAPS_DOMAINS(caps) (1u << ((caps) >> 11 & 3u))
+#define NET_CAPS_SLOTS(caps) ((caps) >> 17 & 0xfffu)
+#define NET_STATUS_AREAS 2u          /* there are queue areas where NET_BASE and NET_AREA say */
 #define NET_QUEUE_ON (1u << 31)      /* QUEUE_COMMAND: switch it on, else off */
 #define NET_QUEUE_BUSY (1u << 31)    /* its answer: not done yet */
 #define NET_QUEUE_REFUSED (1u << 30) /* it is on already, or commands of it are under way */
@@ -101,6 +104,7 @@ static inline struct net_control *net_control(uint32_t area, uint32_t slots, uin
 #define NET_MESSAGE_AREA 1u  /* address of the queue area, that of domain 0, its warp slots, log2 of its bytes */
 #define NET_MESSAGE_PE 2u    /* number of a PE; for its commands: queue pair in bits 7:0, region 11:8, domain 27:24 */
 #define NET_MESSAGE_START 3u /* epoch of all queues; net-paper.c: rounds between two looks at what is complete. The answer, when they are on: NET_MESSAGE_START, epoch */
+#define NET_MESSAGE_RESET 5u /* net.c: a queue, whose warp has ended, is emptied and switched on with the epoch in word 2. The answer: NET_MESSAGE_RESET, queue */
 #define NET_MESSAGE_STOP 4u  /* the kernels have ended. The answer: NET_MESSAGE_STOP, commands taken, commands that failed */
 
 #endif

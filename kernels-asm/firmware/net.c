@@ -52,32 +52,51 @@ static uint32_t queue_word(uint32_t queue, uint32_t word)
     return REGISTER(NET_DATA);
 }
 
-/* The queues of domain 0, emptied. */
-static void switch_on(uint32_t area, uint32_t slots, uint32_t epoch)
+/* Where the queues are: those of domain 0, then those of the next one. */
+struct areas {
+    uint32_t base, bytes_log2, slots, queues;
+};
+
+static volatile struct net_command *ring_of(const struct areas *areas, uint32_t queue)
 {
-    for (uint32_t queue = 0; queue < slots; queue++) {
-        if (queue_word(queue, NET_QUEUE_STATE) & 1)
-            queue_command(queue);
-        volatile struct net_command *ring = net_ring(area, queue);
-        for (uint32_t i = 0; i < NET_QUEUE_ENTRIES; i++)
-            ring[i].command = 0;
-    }
+    uint32_t domain = queue / areas->slots;
+    return net_ring(areas->base + (domain << areas->bytes_log2), queue % areas->slots);
+}
+
+static volatile struct net_control *control_of(const struct areas *areas, uint32_t queue)
+{
+    uint32_t domain = queue / areas->slots;
+    return net_control(areas->base + (domain << areas->bytes_log2), areas->slots, queue % areas->slots);
+}
+
+/* Switches a queue off, if it is on, and empties it. */
+static void empty(const struct areas *areas, uint32_t queue)
+{
+    if (queue_word(queue, NET_QUEUE_STATE) & 1)
+        queue_command(queue);
+    volatile struct net_command *ring = ring_of(areas, queue);
+    for (uint32_t i = 0; i < NET_QUEUE_ENTRIES; i++)
+        ring[i].command = 0;
+}
+
+/* Switches queues on that are empty. It is refused while commands of them are under way, which take as long as their peers do; others are served meanwhile. */
+static void switch_on(uint32_t first, uint32_t behind, uint32_t epoch)
+{
     release();
     REGISTER(NET_EPOCH) = epoch;
-    /* It is refused while commands are under way that other firmware took. */
-    for (uint32_t queue = 0; queue < slots; queue++)
+    for (uint32_t queue = first; queue < behind; queue++)
         while (queue_command(NET_QUEUE_ON | queue) & NET_QUEUE_REFUSED)
-            ;
+            serve(NET_WINDOW_NEXT_NOW);
 }
 
 /* Whether all that a warp published, which has ended, is complete. A queue whose entries cannot be read is off. */
-static int is_drained(uint32_t area, uint32_t queue)
+static int is_drained(const struct areas *areas, uint32_t queue)
 {
     if (queue_word(queue, NET_QUEUE_STATE) & 1) {
         /* First that nothing is left to be taken: what was taken is under way then, or complete. */
         uint32_t head = queue_word(queue, NET_QUEUE_HEAD);
         acquire();
-        uint32_t command = ((volatile struct net_command *)net_ring(area, queue))[head % NET_QUEUE_ENTRIES].command;
+        uint32_t command = ring_of(areas, queue)[head % NET_QUEUE_ENTRIES].command;
         uint32_t phase = head / NET_QUEUE_ENTRIES % 2 ? 0 : NET_COMMAND_PHASE;
         if ((command & NET_COMMAND_PHASE) == phase)
             return 0;
@@ -94,22 +113,30 @@ static void set_pe(const uint32_t words[4])
 
 int main(void)
 {
-    uint32_t words[4], area = 0, slots = 0;
+    uint32_t words[4];
+    struct areas areas = { 0 };
     for (uint32_t i = 0; i < NET_NEXT_DOMAINS * NET_NEXT_PES; i++)
         posts[i] = NET_POST_COMPLETE(NET_ERROR_PE);
     for (words[0] = 0; words[0] != NET_MESSAGE_START;) {
         if (!mailbox_receive(words))
             continue;
         if (words[0] == NET_MESSAGE_AREA) {
-            area = words[1];
-            slots = words[2];
+            areas.base = words[1];
+            areas.slots = words[2];
+            areas.bytes_log2 = words[3];
         } else if (words[0] == NET_MESSAGE_PE) {
             set_pe(words);
         }
     }
-    if (slots == 0)
+    /* Hardware has the queues elsewhere, or none. */
+    uint32_t caps = REGISTER(NET_CAPS);
+    if (areas.slots != NET_CAPS_SLOTS(caps) || !(REGISTER(NET_STATUS) & NET_STATUS_AREAS)
+        || areas.base != REGISTER(NET_BASE) || areas.bytes_log2 != REGISTER(NET_AREA))
         return 1;
-    switch_on(area, slots, words[1]);
+    areas.queues = areas.slots * NET_CAPS_DOMAINS(caps);
+    for (uint32_t queue = 0; queue < areas.queues; queue++)
+        empty(&areas, queue);
+    switch_on(0, areas.queues, words[1]);
     uint32_t harts = hart_count();
     for (uint32_t hart = 1; hart < harts; hart++)
         hart_start(hart, serve_queues, 0);
@@ -120,12 +147,19 @@ int main(void)
     csr_set(mie, 1u << INTERRUPT_EXTERNAL);
     while (words[0] != NET_MESSAGE_STOP) {
         serve(NET_WINDOW_NEXT);
-        if (mailbox_receive(words) && words[0] == NET_MESSAGE_PE)
+        if (!mailbox_receive(words))
+            continue;
+        if (words[0] == NET_MESSAGE_PE)
             set_pe(words);
+        if (words[0] == NET_MESSAGE_RESET && words[1] < areas.queues) {
+            empty(&areas, words[1]);
+            switch_on(words[1], words[1] + 1, words[2]);
+            mailbox_send((uint32_t[]){ NET_MESSAGE_RESET, words[1], 0, 0 });
+        }
     }
 
-    for (uint32_t queue = 0; queue < slots; queue++)
-        while (!is_drained(area, queue))
+    for (uint32_t queue = 0; queue < areas.queues; queue++)
+        while (!is_drained(&areas, queue))
             serve(NET_WINDOW_NEXT_NOW);
     stopping = 1;
     for (uint32_t hart = 1; hart < harts; hart++) {
@@ -134,11 +168,11 @@ int main(void)
             ;
     }
     uint32_t taken = 0, failed = 0;
-    for (uint32_t queue = 0; queue < slots; queue++) {
+    for (uint32_t queue = 0; queue < areas.queues; queue++) {
         queue_command(queue);
         taken += queue_word(queue, NET_QUEUE_HEAD);
         acquire();
-        volatile struct net_control *control = net_control(area, slots, queue);
+        volatile struct net_control *control = control_of(&areas, queue);
         for (uint32_t context = 0; context < 4; context++)
             failed += control->error[context] >> 8 & 0xff;
     }

@@ -9,7 +9,8 @@ use super::simulation::{Simulation, Wire};
 
 /// QP_COMMAND: the last command was refused.
 const STATE_REFUSED: u32 = 1 << 30;
-/// NET_STATUS: a post found no room; a write of NET_DATA was refused.
+/// NET_STATUS: there are queue areas where NET_BASE and NET_AREA say; a post found no room; a write of NET_DATA was refused.
+const HAS_AREAS: u32 = 1 << 1;
 const NO_ROOM: u32 = 1 << 8;
 const CHANGE_REFUSED: u32 = 1 << 9;
 
@@ -238,7 +239,7 @@ impl<D: Device> Host<D> {
     /// Says where the queue areas are; behind [`Self::enable_network`], which takes the lock away.
     ///
     /// # Errors
-    /// The areas cannot be there, or a register does not answer.
+    /// The areas cannot be there, a command queue is on, or a register does not answer.
     pub fn set_queue_areas(&mut self, areas: QueueAreas) -> Result<(), CosimError> {
         let capabilities = self.read("NET_CAPS")?;
         let (areas_log2, rings) = (capabilities >> 11 & 3, capabilities >> 17 & 0xfff);
@@ -254,7 +255,9 @@ impl<D: Device> Host<D> {
         self.write("NET_BASE", base)?;
         self.write("NET_AREA", area_log2)?;
         let enable = self.read("NET_CONTROL")? & 1;
-        self.write("NET_CONTROL", u32::from(lock) << 1 | enable)
+        self.write("NET_CONTROL", u32::from(lock) << 1 | enable)?;
+        let is_there = enable == 0 || self.read("NET_STATUS")? & HAS_AREAS != 0;
+        option("address of the queue areas", base, is_there, "the same while a command queue is on")
     }
 
     /// Writes a queue pair, which must be in RESET, and takes it up.
