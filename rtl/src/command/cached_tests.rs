@@ -261,7 +261,7 @@ fn a_line_with_a_bus_error_is_not_installed() {
 fn a_hart_can_be_held_in_any_cycle() {
     let mut random = crate::testing::random();
     let (mut under_a_fill, mut under_an_atomic) = (0, 0);
-    for when in one_in(2, (1..240).step_by(2)) {
+    for when in one_in(4, (1..240).step_by(2)) {
         let mut program = Program::default();
         program.lui(A1, DATA >> 12).load(2, A0, A1, 0).load(2, A2, A1, 4).add(A0, A0, A2);
         program.addi(A1, A1, 0x80).word(atomic(1, false, A3, A1, A0)).load(2, A4, A1, 0).word(EBREAK);
@@ -291,7 +291,7 @@ fn a_hart_can_be_held_in_any_cycle() {
         assert_eq!([A0, A2, A4].map(|rd| bench.value_of(rd)), [300, 200, 300], "held in cycle {when}");
         assert_eq!(bench.memory.contents.word(DATA + 0x80), 300);
     }
-    assert!(under_a_fill > 4 && under_an_atomic > 1, "{under_a_fill} {under_an_atomic}");
+    assert!(under_a_fill > 2 && under_an_atomic > 0, "{under_a_fill} {under_an_atomic}");
 }
 
 /// Random loads, stores, atomic operations, fences and uncached ranges: the same values with and without a data cache.
@@ -299,7 +299,7 @@ fn a_hart_can_be_held_in_any_cycle() {
 fn random_programs_are_as_without_a_cache() {
     let mut random = crate::testing::random();
     let (mut reads, mut spared) = (0, 0);
-    for round in 0..6 {
+    for round in 0..3 {
         let mut program = Program::default();
         program.lui(A1, DATA >> 12).lui(A2, (DATA >> 12) + 1).addi(A0, ZERO, 77).addi(T0, A1, 8);
         for register in 13..18 {
@@ -363,5 +363,5 @@ fn random_programs_are_as_without_a_cache() {
         reads += cached.memory.loads;
         spared += plain.memory.loads - cached.memory.loads;
     }
-    assert!(reads > 100 && spared > 100, "{reads} {spared}");
+    assert!(reads > 50 && spared > 25, "{reads} {spared}");
 }

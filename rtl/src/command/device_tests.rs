@@ -207,7 +207,7 @@ fn a_hart_is_held_in_any_of_these() {
     p.word(m(4, A1, A3, A0)).store(2, A1, A3, 8).addi(T0, ZERO, 0x88).word(0x3042_9073); // csrw mie, t0
     p.word(WFI).load(2, A4, A3, 0).word(EBREAK);
     let whole = [(false, 0, 7), (true, 4, 7), (true, 8, (0xffff_e000_u32 as i32 / 7) as u32), (false, 0, 7)];
-    for when in one_in(3, 1..230) {
+    for when in one_in(6, 1..230) {
         let mut bench = bench((1, 20));
         load(&mut bench.memory.contents, ENTRY, &p);
         bench.registers.delay = 6;
@@ -245,5 +245,5 @@ fn a_hart_is_held_in_any_of_these() {
         assert_eq!(log[count..], whole, "held in cycle {when}");
         assert_eq!(bench.value_of(A4), 7);
     }
-    assert!(in_access > 4 && in_division > 4 && asleep > 4, "{in_access} {in_division} {asleep}");
+    assert!(in_access > 1 && in_division > 2 && asleep > 4, "{in_access} {in_division} {asleep}");
 }

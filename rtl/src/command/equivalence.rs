@@ -487,7 +487,7 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
     let (mut reads, mut writes): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
     let (mut retired, mut stored) = (0, 0);
     let mut held_until = [0; 8];
-    check_with(CommandPipeline::new(harts, 0, 16, 2, true, parts), 8_000, move |unit, random, cycle| {
+    check_with(CommandPipeline::new(harts, 0, 16, 2, true, parts), 4_000, move |unit, random, cycle| {
         if unit.reset.next {
             reads.clear();
             writes.clear();
@@ -539,9 +539,9 @@ fn check_pipeline(harts: usize, parts: CommandParts) {
         if unit.written_valid.next {
             unit.written_tag.next = writes.swap_remove(random() as usize % writes.len()).into();
         }
-        if cycle == 7_999 {
-            let least = if parts.atomics { 50 } else { 100 };
-            assert!(retired > least && stored > 4, "{retired} instructions, {stored} stores");
+        if cycle == 3_999 {
+            let least = if parts.atomics { 25 } else { 50 };
+            assert!(retired > least && stored > 2, "{retired} instructions, {stored} stores");
         }
     });
 }
@@ -553,7 +553,7 @@ fn cache() {
 }
 
 fn check_cache(harts: u64) {
-    check_with(CommandCache::new(harts as usize, 32), 20_000, move |unit, random, cycle| {
+    check_with(CommandCache::new(harts as usize, 32), 10_000, move |unit, random, cycle| {
         // Few lines, which share places, and few words; also of harts whose line is filled.
         let mut address =
             || ((random() % 4) | ((random() % 2) << 4) | ((random() % 3) << 7)) << 6 | ((random() % 4) << 2);

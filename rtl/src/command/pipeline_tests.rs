@@ -223,7 +223,7 @@ fn the_same_load_twice_reads_twice() {
 fn a_hart_can_be_held_in_any_cycle() {
     let mut random = crate::testing::random();
     let mut while_loading = 0;
-    for when in one_in(4, 1..180) {
+    for when in one_in(6, 1..180) {
         // The first instruction loads: an answer that was meant for the run before must not be taken.
         let mut program = Program::default();
         program

@@ -61,7 +61,7 @@ fn load_mixed(bench: &mut Bench<AnyOrder>) {
     bench.registers.words.insert(16, 0);
 }
 
-/// An interrupt in each cycle of the program, of which each run tries a quarter: it is taken once, between two instructions, and changes nothing of what the
+/// An interrupt in each cycle of the program, of which each run tries an eighth: it is taken once, between two instructions, and changes nothing of what the
 /// program does.
 #[test]
 fn an_interrupt_in_every_cycle() {
@@ -82,7 +82,7 @@ fn an_interrupt_in_every_cycle() {
     let (path, length) = (main(&plain), plain.cycle);
     let mut positions = BTreeSet::new();
     let begin = bench((1, 3)).cycle;
-    for when in one_in(4, begin..length + 4) {
+    for when in one_in(8, begin..length + 4) {
         let mut bench = bench((1, 3));
         load_mixed(&mut bench);
         bench.set_run(true);

@@ -174,7 +174,7 @@ fn machine_interrupts_go_first() {
     count(&mut traps, 1, 24);
     traps.csrr(25, ULICTL).csrr(26, 0x342).word(MRET);
     let (mut orders, mut inside) = (BTreeSet::new(), 0);
-    for distance in one_in(2, (-16..56i64).step_by(2)) {
+    for distance in one_in(4, (-16..56i64).step_by(2)) {
         let mut bench = Bench::new(&[(ENTRY, &p), (HANDLERS[0], &handler), (TRAPS, &traps)]);
         let event = bench.cycle + 250;
         let interrupt = event.wrapping_add_signed(distance);
@@ -284,7 +284,7 @@ fn pending_bits_are_taken_by_software() {
     count(&mut handler, 0, 24);
     handler.word(ERETURN);
     let mut takes = BTreeSet::new();
-    for at in one_in(3, 0..40) {
+    for at in one_in(6, 0..40) {
         let mut bench = Bench::new(&[(ENTRY, &p), (HANDLERS[0], &handler), (HANDLERS[1], &handler)]);
         let event = bench.cycle + 230 + at;
         bench.run(|bench| bench.cp.hit[0].next = bench.cycle == event);
@@ -356,7 +356,7 @@ fn a_stopped_hart_keeps_its_events() {
     let mut handler = Program::default();
     count(&mut handler, 0, 20);
     handler.word(ERETURN);
-    for when in one_in(3, (0..120).step_by(3)) {
+    for when in one_in(6, (0..120).step_by(3)) {
         let mut bench = Bench::new(&[(ENTRY, &p), (HANDLERS[0], &handler)]);
         for _ in 0..250 {
             bench.cycle();

@@ -9,6 +9,7 @@ use verilator_sys::ModelLibrary;
 use super::figure::{Bound, Figure};
 use crate::array;
 
+mod neighbours;
 mod queues;
 
 /// Bytes of a put or a get: the paper's largest without pauses between messages that count.
@@ -71,6 +72,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     }
     if args.commands > 0 {
         figures.extend(queues::measure(args, quiet)?);
+        figures.extend(neighbours::measure(args, quiet)?);
     }
     Ok(figures)
 }

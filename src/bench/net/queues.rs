@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use hermes_rtl::config::Config;
 use hermes_rtl::net::counter;
-use hermes_testbench::cluster::{self, ClusterOptions, QueueMode, QueueProgram, QueueReport};
+use hermes_testbench::cluster::{self, ClusterOptions, OutsidePeer, QueueMode, QueueProgram, QueueReport};
 use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::firmware::build_firmware;
 use hermes_testbench::kernel::{self, Kernel, RegisterClass};
@@ -15,31 +15,27 @@ use super::Args;
 use crate::array;
 
 const LATENCY: &str = include_str!("../../../kernels-asm/bench/put-latency.c");
+const GET_LATENCY: &str = include_str!("../../../kernels-asm/bench/get-latency.c");
 const RATE: &str = include_str!("../../../kernels-asm/bench/put-rate.c");
 const QUEUES: &str = include_str!("../../../kernels-asm/firmware/net.c");
 const PAPER: &str = include_str!("../../../kernels-asm/firmware/net-paper.c");
 const HEAP: u32 = 16 << 10;
 const ROUNDS: u32 = 50;
 /// Cores of the array whose rate is measured: their warps call more often than four harts serve.
-const CORES: usize = 4;
+pub const CORES: usize = 4;
 /// Lines of a bank of its L2: their rings have their places in it.
-const BANK_LINES: usize = 2048;
+pub const BANK_LINES: usize = 2048;
 
 pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let mut figures = vec![];
     let node = Config::preset("node")?;
     for (mode, name) in [(QueueMode::Queues, "queues"), (QueueMode::Paper, "paper")] {
         let report = run(&node, mode, LATENCY, 1, &[ROUNDS], args, quiet).context(name)?;
-        let [sum, least, most] = [32, 33, 34].map(|word| report[1].word(report[1].area.heap + 4 * word));
-        let mean =
-            Figure::new(format!("{name}_put_8_until_seen"), f64::from(sum) / f64::from(ROUNDS), "cycles");
-        figures.push(match mode {
-            QueueMode::Queues => mean.limit(Bound::AtMost(400.0)).goal(Bound::AtMost(365.0)),
-            QueueMode::Paper => mean,
-        });
-        figures.push(Figure::new(format!("{name}_put_8_least"), f64::from(least), "cycles"));
-        figures.push(Figure::new(format!("{name}_put_8_most"), f64::from(most), "cycles"));
+        let limits = (mode == QueueMode::Queues).then_some((400.0, 365.0));
+        figures.extend(latencies(&report[1], &format!("{name}_put_8_until_seen"), limits));
     }
+    let report = run(&node, QueueMode::Queues, GET_LATENCY, 1, &[ROUNDS], args, quiet).context("get")?;
+    figures.extend(latencies(&report[0], "get_8_until_value", Some((720.0, 680.0))));
     for (harts, limit, goal) in [(1, 15.0, 30.0), (4, 30.0, 45.0)] {
         let config =
             Config { cores: CORES, command_threads: harts, l2_bank_lines: BANK_LINES, ..node.clone() };
@@ -59,7 +55,7 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
                 QueueMode::Paper => figure,
             });
             if mode == QueueMode::Queues {
-                let count = |number: u64| node.status.counters[position(node, number)].1 as f64;
+                let count = |number| counted(node, number);
                 let (hits, misses) = (count(counter::READ_HITS), count(counter::READ_MISSES));
                 figures.push(Figure::new(
                     format!("{name}_fetch_hits_{harts}_harts"),
@@ -72,10 +68,22 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Where a counter stands in the status of a node.
-fn position(node: &QueueReport, number: u64) -> usize {
+/// What a kernel found: the mean of all rounds but the first, with its limit and goal, the least and the most of these, and the first one.
+fn latencies(node: &QueueReport, name: &str, limits: Option<(f64, f64)>) -> Vec<Figure> {
+    let [sum, least, most, first] = [32, 33, 34, 35].map(|word| node.word(node.area.heap + 4 * word));
+    let mean = Figure::new(name.to_string(), f64::from(sum) / f64::from(ROUNDS - 1), "cycles");
+    let mean = match limits {
+        Some((limit, goal)) => mean.limit(Bound::AtMost(limit)).goal(Bound::AtMost(goal)),
+        None => mean,
+    };
+    let other = |kind, cycles: u32| Figure::new(format!("{name}_{kind}"), f64::from(cycles), "cycles");
+    vec![mean, other("least", least), other("most", most), other("first", first)]
+}
+
+/// Value of a counter of a node at its end.
+pub fn counted(node: &QueueReport, number: u64) -> f64 {
     let place = counter::all().position(|counter| counter == number);
-    place.filter(|place| *place < node.status.counters.len()).unwrap_or(0)
+    place.and_then(|place| node.status.counters.get(place)).map_or(0.0, |counter| counter.1 as f64)
 }
 
 /// Runs a kernel on so many warps of each of two nodes.
@@ -88,51 +96,83 @@ fn run(
     args: &Args,
     quiet: bool,
 ) -> anyhow::Result<Vec<QueueReport>> {
-    let library = array::library(config, false, quiet, |_| {})?;
-    let folder = tempfile::tempdir()?;
-    let file = |name: &str, text: &str| -> anyhow::Result<std::path::PathBuf> {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text)?;
-        Ok(path)
-    };
-    let text = if mode == QueueMode::Queues { QUEUES } else { PAPER };
-    let firmware = folder.path().join("firmware.elf");
-    build_firmware(&[file("firmware.c", text)?], &firmware)?;
-    let program = QueueProgram {
-        kernel: image(&file("kernel.c", source)?, folder.path())?,
-        mode,
-        firmware,
-        packets: vec![
-            (0..warps * config.lanes)
-                .map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 })
-                .collect();
-            2
-        ],
-        setup: ArraySetup {
-            ring_slots_log2: 9,
-            slot_bytes_log2: 8,
-            timeout: 100_000,
-            watchdog: 50_000_000,
-            mcw: config.warps as u32,
-            ..ArraySetup::default()
-        },
-        own: own.to_vec(),
-        heap_bytes: HEAP,
-        rounds: 4,
-    };
-    let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
-    let options =
-        ClusterOptions { nodes: 2, memory, seed: args.seed, threads: 2, ..ClusterOptions::default() };
-    let result = cluster::run(&library, &options, |node| program.run(node, |_, _| vec![]))?;
-    for node in &result.nodes {
-        anyhow::ensure!(
-            node.faults == 0 && node.verdicts.iter().all(|verdict| *verdict == 0) && node.service.failed == 0,
-            "a put failed: {:?}, {} faults",
-            node.service,
-            node.faults
-        );
+    let job = Job { mode, source, warps, own, heap_bytes: HEAP, silent: false };
+    let nodes = job.run(config, args, quiet)?;
+    for node in &nodes {
+        anyhow::ensure!(node.service.failed == 0, "a put failed: {:?}", node.service);
     }
-    Ok(result.nodes)
+    Ok(nodes)
+}
+
+/// A kernel for two nodes.
+pub struct Job<'a> {
+    pub mode: QueueMode,
+    pub source: &'a str,
+    /// Warps of each node.
+    pub warps: usize,
+    /// The kernel's own arguments.
+    pub own: &'a [u32],
+    pub heap_bytes: u32,
+    /// There is a queue pair for node 2, which never answers.
+    pub silent: bool,
+}
+
+impl Job<'_> {
+    /// Runs it. No thread may fail.
+    pub fn run(&self, config: &Config, args: &Args, quiet: bool) -> anyhow::Result<Vec<QueueReport>> {
+        let library = array::library(config, false, quiet, |_| {})?;
+        let folder = tempfile::tempdir()?;
+        let file = |name: &str, text: &str| -> anyhow::Result<std::path::PathBuf> {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text)?;
+            Ok(path)
+        };
+        let text = if self.mode == QueueMode::Queues { QUEUES } else { PAPER };
+        let firmware = folder.path().join("firmware.elf");
+        build_firmware(&[file("firmware.c", text)?], &firmware)?;
+        let program = QueueProgram {
+            kernel: image(&file("kernel.c", self.source)?, folder.path())?,
+            mode: self.mode,
+            firmware,
+            packets: vec![
+                (0..self.warps * config.lanes)
+                    .map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 })
+                    .collect();
+                2
+            ],
+            setup: ArraySetup {
+                ring_slots_log2: 9,
+                slot_bytes_log2: 8,
+                timeout: 100_000,
+                watchdog: 50_000_000,
+                mcw: config.warps as u32,
+                ..ArraySetup::default()
+            },
+            own: self.own.to_vec(),
+            heap_bytes: self.heap_bytes,
+            rounds: 4,
+        };
+        let memory = MemoryOptions { latency: Latency::Fixed(args.latency), ..MemoryOptions::default() };
+        let options =
+            ClusterOptions { nodes: 2, memory, seed: args.seed, threads: 2, ..ClusterOptions::default() };
+        let result = cluster::run(&library, &options, |node| {
+            if self.silent {
+                let (number, address) = (node.number, cluster::address(cluster::MOST_NODES));
+                node.outside =
+                    Some(OutsidePeer { node: number, address, pair: 0, sequence: 0, key: 0, base: 0 });
+            }
+            program.run(node, |_, _| vec![])
+        })?;
+        for node in &result.nodes {
+            anyhow::ensure!(
+                node.faults == 0 && node.verdicts.iter().all(|verdict| *verdict == 0),
+                "a call failed: {} faults, verdicts {:?}",
+                node.faults,
+                node.verdicts
+            );
+        }
+        Ok(result.nodes)
+    }
 }
 
 fn image(source: &Path, folder: &Path) -> anyhow::Result<KernelImage> {
