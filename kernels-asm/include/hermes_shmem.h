@@ -26,7 +26,7 @@ typedef uint32_t hermes_ctx_t;
 
 /* Codes beside those of commands: 0 is success. */
 #define HERMES_ERROR_OPERATION 0x80u     /* a call that gives a value of another node, in mode paper */
-#define HERMES_ERROR_LOCAL_RANGE 0x82u   /* the bytes here are not in the heap */
+#define HERMES_ERROR_LOCAL_RANGE 0x82u   /* the bytes here are not in the heap, or may not be read */
 #define HERMES_ERROR_REMOTE_RANGE 0x83u  /* those there are not */
 #define HERMES_ERROR_LENGTH 0x84u        /* none, or more than 2^30 */
 #define HERMES_ERROR_ALIGNMENT 0x85u     /* an address that is no multiple of 8 */
@@ -51,6 +51,31 @@ uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number);
  * put_nbi returns at once: more than 16 bytes may change behind hermes_quiet. 0 or HERMES_ERROR_OFF. */
 uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 uint32_t hermes_put_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+
+/* A put of 1 to 16 bytes that is written to the queue, and published later by a store or two: hermes_put_fire, or with another word as its bytes 0 to 3
+ * hermes_put_fire_value. The running lanes fire together. A queue has one such put at a time: it is gone with the next call but quiet that commands in any context of the
+ * warp, which takes its place, and with the end of the warp; only what was fired counts. 0, or a code, and then it must not be fired. */
+struct hermes_prepared {
+    volatile uint32_t *entry; /* in the ring */
+    uint32_t command;         /* its word 0 */
+};
+uint64_t hermes_put_prepare_at(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+static inline uint32_t hermes_put_prepare(hermes_ctx_t ctx, struct hermes_prepared *prepared, void *target, const void *source, uint32_t bytes, uint32_t pe)
+{
+    uint64_t both = hermes_put_prepare_at(ctx, target, source, bytes, pe);
+    prepared->entry = (volatile uint32_t *)(uint32_t)both;
+    prepared->command = (uint32_t)(both >> 32);
+    return prepared->command ? 0 : (uint32_t)both;
+}
+static inline void hermes_put_fire(struct hermes_prepared prepared)
+{
+    prepared.entry[0] = prepared.command;
+}
+static inline void hermes_put_fire_value(struct hermes_prepared prepared, uint32_t value)
+{
+    prepared.entry[4] = value;
+    prepared.entry[0] = prepared.command;
+}
 
 /* A put of this value. Returns at once. */
 static inline uint32_t hermes_p8(hermes_ctx_t ctx, uint8_t *target, uint8_t value, uint32_t pe)
