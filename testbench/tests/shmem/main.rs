@@ -25,6 +25,7 @@ mod inline;
 mod kills;
 mod names;
 mod ping;
+mod prepared;
 mod puts;
 mod signals;
 mod values;
