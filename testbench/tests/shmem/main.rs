@@ -23,6 +23,7 @@ mod faults;
 mod gets;
 mod inline;
 mod kills;
+mod many;
 mod names;
 mod ping;
 mod prepared;
