@@ -16,6 +16,7 @@ macro_rules! in_both_modes {
 }
 
 mod again;
+mod assembly;
 mod atomics;
 mod backlog;
 mod errors;
