@@ -26,7 +26,7 @@ typedef uint32_t hermes_ctx_t;
 
 /* Codes beside those of commands: 0 is success. */
 #define HERMES_ERROR_OPERATION 0x80u     /* a call that gives a value of another node, in mode paper */
-#define HERMES_ERROR_LOCAL_RANGE 0x82u   /* the bytes here are not in the heap */
+#define HERMES_ERROR_LOCAL_RANGE 0x82u   /* the bytes here are not in the heap, or may not be read */
 #define HERMES_ERROR_REMOTE_RANGE 0x83u  /* those there are not */
 #define HERMES_ERROR_LENGTH 0x84u        /* none, or more than 2^30 */
 #define HERMES_ERROR_ALIGNMENT 0x85u     /* an address that is no multiple of 8 */
@@ -51,6 +51,31 @@ uint32_t hermes_ctx_create(hermes_ctx_t *ctx, uint32_t number);
  * put_nbi returns at once: more than 16 bytes may change behind hermes_quiet. 0 or HERMES_ERROR_OFF. */
 uint32_t hermes_put(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
 uint32_t hermes_put_nbi(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+
+/* A put of 1 to 16 bytes that is written to the queue, and published later by a store or two: hermes_put_fire, or with another word as its bytes 0 to 3
+ * hermes_put_fire_value. The running lanes fire together. A queue has one such put at a time: it is gone with the next call but quiet that commands in any context of the
+ * warp, which takes its place, and with the end of the warp; only what was fired counts. 0, or a code, and then it must not be fired. */
+struct hermes_prepared {
+    volatile uint32_t *entry; /* in the ring */
+    uint32_t command;         /* its word 0 */
+};
+uint64_t hermes_put_prepare_at(hermes_ctx_t ctx, void *target, const void *source, uint32_t bytes, uint32_t pe);
+static inline uint32_t hermes_put_prepare(hermes_ctx_t ctx, struct hermes_prepared *prepared, void *target, const void *source, uint32_t bytes, uint32_t pe)
+{
+    uint64_t both = hermes_put_prepare_at(ctx, target, source, bytes, pe);
+    prepared->entry = (volatile uint32_t *)(uint32_t)both;
+    prepared->command = (uint32_t)(both >> 32);
+    return prepared->command ? 0 : (uint32_t)both;
+}
+static inline void hermes_put_fire(struct hermes_prepared prepared)
+{
+    prepared.entry[0] = prepared.command;
+}
+static inline void hermes_put_fire_value(struct hermes_prepared prepared, uint32_t value)
+{
+    prepared.entry[4] = value;
+    prepared.entry[0] = prepared.command;
+}
 
 /* A put of this value. Returns at once. */
 static inline uint32_t hermes_p8(hermes_ctx_t ctx, uint8_t *target, uint8_t value, uint32_t pe)
@@ -188,6 +213,11 @@ static inline void hermes_fence(hermes_ctx_t ctx)
 
 /* Waits until all that was put in this context is visible, and what was got is here, or failed. 0, or the code of the last that failed since the last call. */
 uint32_t hermes_quiet(hermes_ctx_t ctx);
+/* The end of a context for this warp: the same. Its number may be created again. */
+static inline uint32_t hermes_ctx_destroy(hermes_ctx_t ctx)
+{
+    return hermes_quiet(ctx);
+}
 
 /* Waits until a word that other nodes put compares so with `value`, as unsigned numbers; what was put before it is then seen by loads. Gives the word. */
 #define HERMES_EQ 0u
@@ -201,6 +231,44 @@ uint32_t hermes_wait_until32(const volatile uint32_t *word, uint32_t comparison,
 uint64_t hermes_wait_until64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
 /* Whether it does now, 1 or 0. */
 uint32_t hermes_test32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
+uint32_t hermes_test64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
+
+/* The same of `count` words, without those whose `status` is not 0; status 0: of all. any gives the number of one that compares so; HERMES_NONE if none is asked for, and test
+ * also if none does now. all waits for each, one after the other; test_all tells whether all do now. */
+#define HERMES_NONE 0xffffffffu
+#define HERMES_OF_MANY(bits)                                                                                                                                          \
+    static inline uint32_t hermes_test##bits##_any(const volatile uint##bits##_t *words, uint32_t count, const int *status, uint32_t comparison, uint##bits##_t value) \
+    {                                                                                                                                                                 \
+        for (uint32_t i = 0; i < count; i++)                                                                                                                          \
+            if (!(status && status[i]) && hermes_test##bits(words + i, comparison, value))                                                                            \
+                return i;                                                                                                                                             \
+        return HERMES_NONE;                                                                                                                                           \
+    }                                                                                                                                                                 \
+    static inline uint32_t hermes_test##bits##_all(const volatile uint##bits##_t *words, uint32_t count, const int *status, uint32_t comparison, uint##bits##_t value) \
+    {                                                                                                                                                                 \
+        for (uint32_t i = 0; i < count; i++)                                                                                                                          \
+            if (!(status && status[i]) && !hermes_test##bits(words + i, comparison, value))                                                                           \
+                return 0;                                                                                                                                             \
+        return 1;                                                                                                                                                     \
+    }                                                                                                                                                                 \
+    static inline uint32_t hermes_wait_until##bits##_any(const volatile uint##bits##_t *words, uint32_t count, const int *status, uint32_t comparison, uint##bits##_t value) \
+    {                                                                                                                                                                 \
+        uint32_t asked = 0;                                                                                                                                           \
+        for (uint32_t i = 0; i < count; i++)                                                                                                                          \
+            asked |= !(status && status[i]);                                                                                                                          \
+        uint32_t found = HERMES_NONE;                                                                                                                                 \
+        while (asked && found == HERMES_NONE)                                                                                                                         \
+            found = hermes_test##bits##_any(words, count, status, comparison, value);                                                                                 \
+        return found;                                                                                                                                                 \
+    }                                                                                                                                                                 \
+    static inline void hermes_wait_until##bits##_all(const volatile uint##bits##_t *words, uint32_t count, const int *status, uint32_t comparison, uint##bits##_t value) \
+    {                                                                                                                                                                 \
+        for (uint32_t i = 0; i < count; i++)                                                                                                                          \
+            if (!(status && status[i]))                                                                                                                               \
+                hermes_wait_until##bits(words + i, comparison, value);                                                                                                \
+    }
+HERMES_OF_MANY(32)
+HERMES_OF_MANY(64)
 
 /* The 64 bits of a signal in this node's heap. */
 static inline uint64_t hermes_signal_fetch(const volatile uint64_t *signal)
@@ -275,6 +343,7 @@ typedef hermes_ctx_t shmem_ctx_t;
 #define shmem_my_pe hermes_my_pe
 #define shmem_n_pes hermes_n_pes
 #define shmem_ctx_create(number, ctx) hermes_ctx_create(ctx, number)
+#define shmem_ctx_destroy hermes_ctx_destroy
 #define shmem_ctx_quiet hermes_quiet
 #define shmem_quiet() hermes_quiet(SHMEM_CTX_DEFAULT)
 #define shmem_ctx_fence hermes_fence
@@ -296,6 +365,15 @@ typedef hermes_ctx_t shmem_ctx_t;
 #define shmem_uint32_wait_until hermes_wait_until32
 #define shmem_uint64_wait_until hermes_wait_until64
 #define shmem_uint32_test hermes_test32
+#define shmem_uint64_test hermes_test64
+#define shmem_uint32_wait_until_any hermes_wait_until32_any
+#define shmem_uint32_wait_until_all hermes_wait_until32_all
+#define shmem_uint64_wait_until_any hermes_wait_until64_any
+#define shmem_uint64_wait_until_all hermes_wait_until64_all
+#define shmem_uint32_test_any hermes_test32_any
+#define shmem_uint32_test_all hermes_test32_all
+#define shmem_uint64_test_any hermes_test64_any
+#define shmem_uint64_test_all hermes_test64_all
 #define shmem_uint8_p(...) hermes_p8(SHMEM_CTX_DEFAULT, __VA_ARGS__)
 #define shmem_uint32_p(...) hermes_p32(SHMEM_CTX_DEFAULT, __VA_ARGS__)
 #define shmem_uint64_p(...) hermes_p64(SHMEM_CTX_DEFAULT, __VA_ARGS__)

@@ -10,10 +10,17 @@ use super::elf::{Kernel, KernelError, RegisterClass};
 pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
 /// Include file of kernels in C.
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
-/// Include file of kernels in C that put into the memories of other nodes.
-const HERMES_SHMEM_H: &str = include_str!("../../../kernels-asm/include/hermes_shmem.h");
-/// Its library.
-const HERMES_SHMEM_S: &str = include_str!("../../../kernels-asm/lib/hermes_shmem.S");
+/// Files of kernels that put into the memories of other nodes: include files in C and in assembly, and the library, with what it includes.
+const HERMES_SHMEM: [(&str, &str); 6] = [
+    ("hermes_shmem.h", include_str!("../../../kernels-asm/include/hermes_shmem.h")),
+    ("hermes_shmem.inc", include_str!("../../../kernels-asm/include/hermes_shmem.inc")),
+    ("hermes_context.inc", include_str!("../../../kernels-asm/lib/hermes_context.inc")),
+    ("hermes_queue.inc", include_str!("../../../kernels-asm/lib/hermes_queue.inc")),
+    ("hermes_shmem.S", include_str!("../../../kernels-asm/lib/hermes_shmem.S")),
+    ("hermes_wait.S", include_str!("../../../kernels-asm/lib/hermes_wait.S")),
+];
+/// Those of them that are assembled.
+const LIBRARY_SOURCES: [&str; 2] = ["hermes_shmem.S", "hermes_wait.S"];
 /// Include files of the apps' kernels, with their names.
 const APP_INCLUDES: [(&str, &str); 5] = [
     ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
@@ -87,7 +94,7 @@ pub enum BuildError {
 }
 
 /// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`. Assembly finds
-/// `packet.inc`, C finds `hermes.h` and `hermes_shmem.h`, both find what is beside the source, and the library of the latter.
+/// `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h` and `hermes_shmem.h`, both find what is beside the source, and the library of the latter.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -131,12 +138,10 @@ impl Work {
         let folder = folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
         let work = Self { folder };
         write_file(&work.path("packet.inc"), PACKET_INC)?;
-        for (name, text) in APP_INCLUDES {
+        for (name, text) in APP_INCLUDES.into_iter().chain(HERMES_SHMEM) {
             write_file(&work.path(name), text)?;
         }
         write_file(&work.path("hermes.h"), HERMES_H)?;
-        write_file(&work.path("hermes_shmem.h"), HERMES_SHMEM_H)?;
-        write_file(&work.path("hermes_shmem.S"), HERMES_SHMEM_S)?;
         write_file(&work.path("kernel.ld"), LINKER_SCRIPT)?;
         Ok(work)
     }
@@ -162,11 +167,16 @@ impl Work {
 
     /// The library of `hermes_shmem.h`, of which a kernel gets what it calls.
     fn build_library(&self, registers: RegisterClass) -> Result<(), BuildError> {
-        let (source, object) = (self.path("hermes_shmem.S"), self.path("hermes_shmem.o"));
-        self.assemble(&source, registers, &object)?;
+        let archive = self.path("libhermes_shmem.a");
         let mut command = Command::new(ARCHIVER);
-        command.arg("rcs").arg(self.path("libhermes_shmem.a")).arg(&object);
-        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &source)
+        command.arg("rcs").arg(&archive);
+        for name in LIBRARY_SOURCES {
+            let source = self.path(name);
+            let object = source.with_extension("o");
+            self.assemble(&source, registers, &object)?;
+            command.arg(object);
+        }
+        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &archive)
     }
 
     /// Links `object`; C kernels also get the compiler's own library, for multiplication and division.

@@ -16,13 +16,18 @@ macro_rules! in_both_modes {
 }
 
 mod again;
+mod assembly;
 mod atomics;
 mod backlog;
 mod errors;
+mod faults;
 mod gets;
 mod inline;
+mod kills;
+mod many;
 mod names;
 mod ping;
+mod prepared;
 mod puts;
 mod signals;
 mod values;
