@@ -82,14 +82,9 @@ static inline uint32_t hermes_p8(hermes_ctx_t ctx, uint8_t *target, uint8_t valu
 {
     return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
 }
-static inline uint32_t hermes_p32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe)
-{
-    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
-}
-static inline uint32_t hermes_p64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe)
-{
-    return hermes_put_nbi(ctx, target, &value, sizeof value, pe);
-}
+/* The shortest way: the value goes from registers to the command. */
+uint32_t hermes_p32(hermes_ctx_t ctx, uint32_t *target, uint32_t value, uint32_t pe);
+uint32_t hermes_p64(hermes_ctx_t ctx, uint64_t *target, uint64_t value, uint32_t pe);
 
 /* Copies `bytes` bytes, 1 to 2^30, from `source`, a symmetric address, of node `pe` to `target` in the heap. It sees what this warp put there before.
  * get returns when the bytes are here, with 0 or the code of the error; get_nbi returns at once, and they are here behind hermes_quiet. */

@@ -78,8 +78,39 @@ hermes_add64:
     .globl  hermes_get_value
     .type   hermes_get_value, @function
 hermes_get_value:
+    andi    a5, a0, -CONTEXT_BYTES
     lead    put_end_slow, t0, t1
-    value_context
+    # With room for a command the queue is on. What is needed is loaded together, and one branch sees to all else.
+    lw      t0, NEXT(a5)
+    lw      t1, WANTED(a5)
+    lw      a4, RECORDS + BLOCKING * RECORD_BYTES + COMMAND(a5)
+    lw      a0, RECORDS + BLOCKING * RECORD_BYTES + ISSUED(a5)
+    srli    t2, a3, 12
+    or      t1, t1, t2
+    andi    t2, t0, ENTRIES - 1
+    seqz    t2, t2
+    or      t2, t2, t1
+    bnez    t2, 1f
+    xori    a4, a4, CHANGE_GET_INLINE
+    slli    a3, a3, 16
+    xor     a4, a4, a3
+    addi    t0, t0, ENTRY_BYTES - 1
+    andi    t1, t0, -ENTRY_BYTES        # behind the entry
+    zeros   t1, ENTRY_BYTES
+    sw      zero, 8 - ENTRY_BYTES(t1)
+    sw      zero, 16 - ENTRY_BYTES(t1)
+    sw      zero, 20 - ENTRY_BYTES(t1)
+    sw      zero, 24 - ENTRY_BYTES(t1)
+    sw      zero, 28 - ENTRY_BYTES(t1)
+    sw      a1, 4 - ENTRY_BYTES(t1)
+    sw      a2, 12 - ENTRY_BYTES(t1)
+    sw      a4, -ENTRY_BYTES(t1)
+    addi    a3, a0, 1
+    addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
+    sw      a3, ISSUED(a0)
+    sw      t0, NEXT(a5)
+    j       await_value
+1:  value_context_is
     mv      a4, a3
     mv      a3, a2
     node_bits a4, t0
@@ -92,8 +123,9 @@ hermes_get_value:
 publish_value:
     write_short
     addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
-    lw      t0, CONTROL(a5)
     lw      a3, ISSUED(a0)
+await_value:
+    lw      t0, CONTROL(a5)
     addi    a2, t0, CONTROL_DONE + 4 * BLOCKING
     li      t1, 0
 1:  peek    t0, a2

@@ -21,6 +21,7 @@ const AREA: u32 = 1;
 const PE: u32 = 2;
 const START: u32 = 3;
 const STOP: u32 = 4;
+const RESET: u32 = 5;
 /// Cycles between two looks at the firmware, and how many of them it may take to answer.
 const PAUSE: u64 = 200;
 const PATIENCE: u64 = 8_000_000;
@@ -145,6 +146,18 @@ impl QueueService {
             messages.into_iter().for_each(|message| link.send(message));
         }
         answer(node, START).map(|_| ())
+    }
+
+    /// Empties a queue, whose warp has ended, and switches it on with another `epoch`: what the warp left counts no more. Returns when that is done, which takes as long
+    /// as commands that are under way. In [`QueueMode::Queues`] only.
+    ///
+    /// # Errors
+    /// The firmware ends or does not answer, or a register does not answer.
+    pub fn reset(node: &mut Node, queue: u32, epoch: u32) -> Result<(), CosimError> {
+        if let Some(link) = node.host.firmware_mut() {
+            link.send([RESET, queue, epoch, 0]);
+        }
+        answer(node, RESET).map(|_| ())
     }
 
     /// Ends it, when the kernels have ended: it completes what they published.

@@ -11,16 +11,17 @@ pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.i
 /// Include file of kernels in C.
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
 /// Files of kernels that put into the memories of other nodes: include files in C and in assembly, and the library, with what it includes.
-const HERMES_SHMEM: [(&str, &str); 6] = [
+const HERMES_SHMEM: [(&str, &str); 7] = [
     ("hermes_shmem.h", include_str!("../../../kernels-asm/include/hermes_shmem.h")),
     ("hermes_shmem.inc", include_str!("../../../kernels-asm/include/hermes_shmem.inc")),
     ("hermes_context.inc", include_str!("../../../kernels-asm/lib/hermes_context.inc")),
     ("hermes_queue.inc", include_str!("../../../kernels-asm/lib/hermes_queue.inc")),
     ("hermes_shmem.S", include_str!("../../../kernels-asm/lib/hermes_shmem.S")),
+    ("hermes_put_value.S", include_str!("../../../kernels-asm/lib/hermes_put_value.S")),
     ("hermes_wait.S", include_str!("../../../kernels-asm/lib/hermes_wait.S")),
 ];
 /// Those of them that are assembled.
-const LIBRARY_SOURCES: [&str; 2] = ["hermes_shmem.S", "hermes_wait.S"];
+const LIBRARY_SOURCES: [&str; 3] = ["hermes_shmem.S", "hermes_put_value.S", "hermes_wait.S"];
 /// Include files of the apps' kernels, with their names.
 const APP_INCLUDES: [(&str, &str); 5] = [
     ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),

@@ -29,6 +29,8 @@ mod names;
 mod ping;
 mod prepared;
 mod puts;
+mod reset;
+mod ring;
 mod signals;
 mod values;
 
