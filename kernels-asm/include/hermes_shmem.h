@@ -95,7 +95,7 @@ uint32_t hermes_get_nbi(hermes_ctx_t ctx, void *target, const void *source, uint
  * the error, which was its value then. */
 static inline uint32_t hermes_value_code(hermes_ctx_t ctx)
 {
-    return *(const volatile uint32_t *)((ctx & -128u) + 28); /* CODE of hermes_shmem.S */
+    return *(const volatile uint32_t *)((ctx & -128u) + 28); /* CODE of hermes_context.inc */
 }
 uint64_t hermes_get_value(hermes_ctx_t ctx, const void *source, uint32_t bytes, uint32_t pe); /* 1 to 8 bytes */
 static inline uint8_t hermes_g8(hermes_ctx_t ctx, const uint8_t *source, uint32_t pe)

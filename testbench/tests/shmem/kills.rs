@@ -29,7 +29,7 @@ enum Call {
 const LINE: usize = 16;
 const SOURCE: usize = 8;
 /// Words that a warp puts that is not ended, so that rings go round.
-const WORDS: u32 = 3;
+const WORDS: u32 = 5;
 /// What a warp that was ended left: nothing, or all of a command; word 0; word 0 and ISSUED.
 const STATES: [u32; 3] = [0, 1, 2];
 /// The verdict of a thread that the watchdog ended.

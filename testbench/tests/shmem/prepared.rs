@@ -36,10 +36,12 @@ fn prepare(mode: QueueMode, loss: f64, registers: RegisterClass) {
     let folder = tempfile::tempdir().unwrap();
     let mut program = program(folder.path(), mode, &kernel("prepared.c"), registers, WARPS);
     program.own = vec![LANES as u32, ROUNDS as u32];
+    // A quiet that waits for ever is told of soon.
+    program.setup.watchdog = 1_000_000;
     let sources: Vec<u8> = (0..ROUNDS).flat_map(source).collect();
     let result = run(&program, lossy(loss), |_, _| [vec![0; SOURCE], sources.clone()].concat());
-    // Each round has a command, those that are fired with a word behind them two; warp 0 one more, of a node that is not there.
-    let commands = WARPS * (ROUNDS + ROUNDS / 4) + 1;
+    // Each round has a command, those that are fired with a word behind them two; warp 0 has one more, of a node that is not there, and a lap.
+    let commands = WARPS * (ROUNDS + ROUNDS / 4) + 1 + 64;
     for (number, node) in result.nodes.iter().enumerate() {
         assert_eq!((node.faults, &node.verdicts), (0, &vec![0; WARPS * LANES]), "node {number}");
         for warp in 0..WARPS {

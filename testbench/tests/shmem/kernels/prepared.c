@@ -26,7 +26,7 @@ static uint32_t round_of(hermes_ctx_t ctx, uint32_t round, uint8_t *target, cons
     }
 }
 
-static uint32_t codes_of(hermes_ctx_t ctx, volatile uint32_t *codes, uint8_t *heap, uint32_t pe)
+static uint32_t codes_of(hermes_ctx_t ctx, hermes_ctx_t other, volatile uint32_t *codes, uint8_t *heap, uint32_t *word, uint32_t pe)
 {
     struct hermes_prepared prepared;
     uint32_t n = 0;
@@ -36,7 +36,9 @@ static uint32_t codes_of(hermes_ctx_t ctx, volatile uint32_t *codes, uint8_t *he
     hermes_put_fire(prepared);
     codes[n++] = hermes_quiet(ctx);
     codes[n++] = hermes_quiet(ctx);
-    /* It stays what it is, is not fired, and leaves nothing. */
+    /* It is not fired, and leaves nothing. Its entry is that of the first command that quiet has not seen. */
+    for (uint32_t i = 0; i < 64; i++)
+        hermes_p32(other, word, i, pe);
     codes[n++] = hermes_put_prepare(ctx, &prepared, heap, heap, 16, pe);
     return hermes_ctx_destroy(ctx);
 }
@@ -57,6 +59,6 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
         code = code ? code : last;
     }
     if (warp == 0 && !code)
-        code = codes_of(contexts[1], (volatile uint32_t *)(heap + node->heap_bytes - 64), heap, pe);
+        code = codes_of(contexts[1], contexts[0], (volatile uint32_t *)(heap + node->heap_bytes - 64), heap, (uint32_t *)heap + 63, pe);
     return code ? VERDICT_DROP | code : VERDICT_FORWARD;
 }
