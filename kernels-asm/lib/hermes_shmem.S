@@ -59,7 +59,8 @@ hermes_add64:
     j       put_end_slow
     .size   hermes_add64, . - hermes_add64
 
-# Calls that give a value: VALUE of the control line, behind a command of the context of calls that wait. Only hardware writes it.
+# Calls that give a value: VALUE of the control line, behind a command of the context of calls that wait. Only hardware writes it. Their end is value_end, which is near: the
+# instruction cache has few lines.
     .macro  value_context
     andi    a5, a0, -CONTEXT_BYTES
     value_context_is
@@ -73,13 +74,77 @@ hermes_add64:
     addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
     .endm
 
+# uint64_t hermes_fetch_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe)
+    .balign 64
+    .globl  hermes_fetch_add64
+    .type   hermes_fetch_add64, @function
+hermes_fetch_add64:
+    lead    value_end, t0, t1
+    value_context
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_FETCH_ADD
+    reserve
+    mv      t1, a2
+    mv      t2, a3
+    li      a0, 0
+    li      a2, 0
+    li      a3, 8
+    j       publish_value
+    .size   hermes_fetch_add64, . - hermes_fetch_add64
+
+# uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value): without the context, which has no register of 16.
+    .balign 64
+    .globl  hermes_compare_swap64_at
+    .type   hermes_compare_swap64_at, @function
+hermes_compare_swap64_at:
+    lead    value_end, t0, t1
+    find_context t0, t1
+    sw      a4, INLINE(t0)
+    sw      a5, INLINE + 4(t0)
+    mv      a5, t0
+    mv      a4, a1
+    mv      a1, a0
+    value_context_is
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_COMPARE_SWAP
+    reserve
+    lw      t1, INLINE(a5)
+    lw      t2, INLINE + 4(a5)
+    mv      a0, a2
+    mv      a2, a3
+    li      a3, 8
+    j       publish_value
+    .size   hermes_compare_swap64_at, . - hermes_compare_swap64_at
+
+# A get of a value without room, and other calls
+get_value_slow:
+    value_context_is
+    mv      a4, a3
+    mv      a3, a2
+    node_bits a4, t0
+    xori    a4, a4, CHANGE_GET_INLINE
+    reserve
+    li      t1, 0
+    li      t2, 0
+    li      a0, 0
+    li      a2, 0
+publish_value:
+    write_short
+    addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
+    lw      a3, ISSUED(a0)
+    j       await_value
+no_value:
+    beqz    t1, off
+    li      t0, HERMES_ERROR_OPERATION
+    j       value_code
+
 # uint64_t hermes_get_value(hermes_ctx_t ctx, const void *source, uint32_t bytes, uint32_t pe)
     .balign 64
     .globl  hermes_get_value
     .type   hermes_get_value, @function
 hermes_get_value:
     andi    a5, a0, -CONTEXT_BYTES
-    lead    put_end_slow, t0, t1
+    lead    value_end, t0, t1
     # With room for a command the queue is on. What is needed is loaded together, and one branch sees to all else.
     lw      t0, NEXT(a5)
     lw      t1, WANTED(a5)
@@ -90,7 +155,7 @@ hermes_get_value:
     andi    t2, t0, ENTRIES - 1
     seqz    t2, t2
     or      t2, t2, t1
-    bnez    t2, 1f
+    bnez    t2, get_value_slow
     xori    a4, a4, CHANGE_GET_INLINE
     slli    a3, a3, 16
     xor     a4, a4, a3
@@ -109,21 +174,6 @@ hermes_get_value:
     addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
     sw      a3, ISSUED(a0)
     sw      t0, NEXT(a5)
-    j       await_value
-1:  value_context_is
-    mv      a4, a3
-    mv      a3, a2
-    node_bits a4, t0
-    xori    a4, a4, CHANGE_GET_INLINE
-    reserve
-    li      t1, 0
-    li      t2, 0
-    li      a0, 0
-    li      a2, 0
-publish_value:
-    write_short
-    addi    a0, a5, RECORDS + BLOCKING * RECORD_BYTES
-    lw      a3, ISSUED(a0)
 await_value:
     lw      t0, CONTROL(a5)
     addi    a2, t0, CONTROL_DONE + 4 * BLOCKING
@@ -142,60 +192,16 @@ await_value:
     sw      zero, CODE(a5)
     sw      t2, RESULT(a5)
     sw      a1, RESULT_HIGH(a5)
-    beq     t0, t1, put_end_slow
+    beq     t0, t1, value_end
     andi    t0, t1, 0xff
-3:  sw      t0, CODE(a5)
+value_code:
+    sw      t0, CODE(a5)
     sw      t0, RESULT(a5)
     sw      zero, RESULT_HIGH(a5)
-    j       put_end_slow
-no_value:
-    bnez    t1, 4f
-    j       off
-4:  li      t0, HERMES_ERROR_OPERATION
-    j       3b
+value_end:
+    result64 t0
+    ret
     .size   hermes_get_value, . - hermes_get_value
-
-# uint64_t hermes_fetch_add64(hermes_ctx_t ctx, uint64_t *target, uint64_t operand, uint32_t pe)
-    .balign 64
-    .globl  hermes_fetch_add64
-    .type   hermes_fetch_add64, @function
-hermes_fetch_add64:
-    lead    put_end_slow, t0, t1
-    value_context
-    node_bits a4, t0
-    xori    a4, a4, CHANGE_FETCH_ADD
-    reserve
-    mv      t1, a2
-    mv      t2, a3
-    li      a0, 0
-    li      a2, 0
-    li      a3, 8
-    j       publish_value
-    .size   hermes_fetch_add64, . - hermes_fetch_add64
-
-# uint64_t hermes_compare_swap64_at(uint64_t *target, uint32_t pe, uint64_t expected, uint64_t value): without the context, which has no register of 16.
-    .balign 64
-    .globl  hermes_compare_swap64_at
-    .type   hermes_compare_swap64_at, @function
-hermes_compare_swap64_at:
-    lead    put_end_slow, t0, t1
-    find_context t0, t1
-    sw      a4, INLINE(t0)
-    sw      a5, INLINE + 4(t0)
-    mv      a5, t0
-    mv      a4, a1
-    mv      a1, a0
-    value_context_is
-    node_bits a4, t0
-    xori    a4, a4, CHANGE_COMPARE_SWAP
-    reserve
-    lw      t1, INLINE(a5)
-    lw      t2, INLINE + 4(a5)
-    mv      a0, a2
-    mv      a2, a3
-    li      a3, 8
-    j       publish_value
-    .size   hermes_compare_swap64_at, . - hermes_compare_swap64_at
 
 # All puts that do not go the shortest way, below. a0: the record of the context.
     .balign 64
