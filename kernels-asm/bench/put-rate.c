@@ -26,7 +26,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     if (hermes_my_pe() != 0)
         return VERDICT_FORWARD;
     volatile uint32_t *line = (volatile uint32_t *)node->heap + packet / node->own[1] * WORDS_OF_WARP;
-    uint32_t puts = node->own[0], message[2] = { packet, 0 };
+    uint32_t puts = node->own[0];
     hermes_ctx_t ctx;
     uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
     /* The last word of the heap counts threads. */
@@ -34,10 +34,8 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     for (uint32_t more = 1; add(here, more) < node->own[1] * node->own[2]; more = 0)
         ;
     uint32_t begin = cycle();
-    for (uint32_t i = 0; i < puts && !code; i++) {
-        message[1] = i;
-        code = hermes_put_nbi(ctx, (void *)line, message, sizeof message, 1);
-    }
+    for (uint32_t i = 0; i < puts && !code; i++)
+        code = hermes_p64(ctx, (uint64_t *)line, (uint64_t)i << 32 | packet, 1);
     if (!code)
         code = hermes_quiet(ctx);
     volatile uint32_t *times = line + node->heap_bytes / 8;
