@@ -12,8 +12,14 @@ pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.i
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
 /// Include file of kernels in C that put into the memories of other nodes.
 const HERMES_SHMEM_H: &str = include_str!("../../../kernels-asm/include/hermes_shmem.h");
-/// Its library.
-const HERMES_SHMEM_S: &str = include_str!("../../../kernels-asm/lib/hermes_shmem.S");
+/// Include file of kernels in C that call all nodes together.
+const HERMES_COLLECTIVES_H: &str = include_str!("../../../kernels-asm/include/hermes_collectives.h");
+/// The library of both, a file for each subject, with their names.
+const LIBRARY: [(&str, &str); 3] = [
+    ("hermes_shmem.S", include_str!("../../../kernels-asm/lib/hermes_shmem.S")),
+    ("hermes_each_lane.S", include_str!("../../../kernels-asm/lib/hermes_each_lane.S")),
+    ("hermes_collectives.c", include_str!("../../../kernels-asm/lib/hermes_collectives.c")),
+];
 /// Include files of the apps' kernels, with their names.
 const APP_INCLUDES: [(&str, &str); 5] = [
     ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
@@ -87,7 +93,7 @@ pub enum BuildError {
 }
 
 /// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`. Assembly finds
-/// `packet.inc`, C finds `hermes.h` and `hermes_shmem.h`, both find what is beside the source, and the library of the latter.
+/// `packet.inc`, C finds `hermes.h`, `hermes_shmem.h` and `hermes_collectives.h`, both find what is beside the source, and the library of the latter two.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -100,7 +106,8 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
         Some("c") => work.compile(source, registers, &object)?,
         _ => return Err(BuildError::Language(source.to_path_buf())),
     }
-    work.build_library(registers)?;
+    let in_c = source.extension().is_some_and(|extension| extension == "c");
+    work.build_library(registers, in_c)?;
     work.link(source, registers, &object, output)
 }
 
@@ -136,7 +143,10 @@ impl Work {
         }
         write_file(&work.path("hermes.h"), HERMES_H)?;
         write_file(&work.path("hermes_shmem.h"), HERMES_SHMEM_H)?;
-        write_file(&work.path("hermes_shmem.S"), HERMES_SHMEM_S)?;
+        write_file(&work.path("hermes_collectives.h"), HERMES_COLLECTIVES_H)?;
+        for (name, text) in LIBRARY {
+            write_file(&work.path(name), text)?;
+        }
         write_file(&work.path("kernel.ld"), LINKER_SCRIPT)?;
         Ok(work)
     }
@@ -160,13 +170,20 @@ impl Work {
         run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", source)
     }
 
-    /// The library of `hermes_shmem.h`, of which a kernel gets what it calls.
-    fn build_library(&self, registers: RegisterClass) -> Result<(), BuildError> {
-        let (source, object) = (self.path("hermes_shmem.S"), self.path("hermes_shmem.o"));
-        self.assemble(&source, registers, &object)?;
+    /// The library of `hermes_shmem.h` and `hermes_collectives.h`, of which a kernel gets what it calls. Its parts in C are for kernels in C, which need a compiler anyway.
+    fn build_library(&self, registers: RegisterClass, in_c: bool) -> Result<(), BuildError> {
         let mut command = Command::new(ARCHIVER);
-        command.arg("rcs").arg(self.path("libhermes_shmem.a")).arg(&object);
-        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &source)
+        command.arg("rcs").arg(self.path("libhermes_shmem.a"));
+        for (name, _) in LIBRARY {
+            let (source, object) = (self.path(name), self.path(&format!("{name}.o")));
+            match name.ends_with(".S") {
+                true => self.assemble(&source, registers, &object)?,
+                false if in_c => self.compile(&source, registers, &object)?,
+                false => continue,
+            }
+            command.arg(object);
+        }
+        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &self.path("libhermes_shmem.a"))
     }
 
     /// Links `object`; C kernels also get the compiler's own library, for multiplication and division.
