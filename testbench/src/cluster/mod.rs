@@ -8,6 +8,7 @@
 //! | `serve` | commands that a kernel wrote to memory, and the host posts |
 //! | `program` | a kernel on every node, from its start to its last completion |
 //! | `queues` | the same with command queues, which firmware serves while the kernel runs |
+//! | `heap` | pieces of the symmetric heap |
 //! | `status` | queue pairs and counters, as a user reads them |
 //! | `outside` | a port that is a socket: frames to and from another program |
 //! | `pcapng` | what passes a port, as a capture |
@@ -29,6 +30,7 @@
 //! ```
 
 mod error;
+mod heap;
 mod link;
 mod lockstep;
 mod node;
@@ -48,6 +50,7 @@ use std::sync::Arc;
 use verilator_sys::{Model, ModelLibrary};
 
 pub use error::ClusterError;
+pub use heap::{HeapError, SymmetricHeap};
 pub use link::{FaultCounts, LinkOptions, Place};
 pub use node::{address, Node, OUTSIDE_PAIR, WINDOW_REGION};
 pub use outside::{OutsideOptions, OutsidePeer};

@@ -10,18 +10,19 @@ use super::elf::{Kernel, KernelError, RegisterClass};
 pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
 /// Include file of kernels in C.
 pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
-/// Files of kernels that put into the memories of other nodes: include files in C and in assembly, and the library, with what it includes.
-const HERMES_SHMEM: [(&str, &str); 7] = [
+/// Files of kernels that use the memories of other nodes: include files in C and in assembly, and the library, a file for each subject, with what it includes.
+const LIBRARY: [(&str, &str); 10] = [
     ("hermes_shmem.h", include_str!("../../../kernels-asm/include/hermes_shmem.h")),
+    ("hermes_collectives.h", include_str!("../../../kernels-asm/include/hermes_collectives.h")),
     ("hermes_shmem.inc", include_str!("../../../kernels-asm/include/hermes_shmem.inc")),
     ("hermes_context.inc", include_str!("../../../kernels-asm/lib/hermes_context.inc")),
     ("hermes_queue.inc", include_str!("../../../kernels-asm/lib/hermes_queue.inc")),
     ("hermes_shmem.S", include_str!("../../../kernels-asm/lib/hermes_shmem.S")),
     ("hermes_put_value.S", include_str!("../../../kernels-asm/lib/hermes_put_value.S")),
     ("hermes_wait.S", include_str!("../../../kernels-asm/lib/hermes_wait.S")),
+    ("hermes_each_lane.S", include_str!("../../../kernels-asm/lib/hermes_each_lane.S")),
+    ("hermes_collectives.c", include_str!("../../../kernels-asm/lib/hermes_collectives.c")),
 ];
-/// Those of them that are assembled.
-const LIBRARY_SOURCES: [&str; 3] = ["hermes_shmem.S", "hermes_put_value.S", "hermes_wait.S"];
 /// Include files of the apps' kernels, with their names.
 const APP_INCLUDES: [(&str, &str); 5] = [
     ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
@@ -95,7 +96,7 @@ pub enum BuildError {
 }
 
 /// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`. Assembly finds
-/// `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h` and `hermes_shmem.h`, both find what is beside the source, and the library of the latter.
+/// `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h`, `hermes_shmem.h` and `hermes_collectives.h`, both find what is beside the source, and the library of the latter two.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
@@ -108,7 +109,8 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
         Some("c") => work.compile(source, registers, &object)?,
         _ => return Err(BuildError::Language(source.to_path_buf())),
     }
-    work.build_library(registers)?;
+    let in_c = source.extension().is_some_and(|extension| extension == "c");
+    work.build_library(registers, in_c)?;
     work.link(source, registers, &object, output)
 }
 
@@ -139,7 +141,7 @@ impl Work {
         let folder = folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
         let work = Self { folder };
         write_file(&work.path("packet.inc"), PACKET_INC)?;
-        for (name, text) in APP_INCLUDES.into_iter().chain(HERMES_SHMEM) {
+        for (name, text) in APP_INCLUDES.into_iter().chain(LIBRARY) {
             write_file(&work.path(name), text)?;
         }
         write_file(&work.path("hermes.h"), HERMES_H)?;
@@ -166,15 +168,18 @@ impl Work {
         run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", source)
     }
 
-    /// The library of `hermes_shmem.h`, of which a kernel gets what it calls.
-    fn build_library(&self, registers: RegisterClass) -> Result<(), BuildError> {
+    /// The library of `hermes_shmem.h` and `hermes_collectives.h`, of which a kernel gets what it calls. Its parts in C are for kernels in C, which need a compiler anyway.
+    fn build_library(&self, registers: RegisterClass, in_c: bool) -> Result<(), BuildError> {
         let archive = self.path("libhermes_shmem.a");
         let mut command = Command::new(ARCHIVER);
         command.arg("rcs").arg(&archive);
-        for name in LIBRARY_SOURCES {
-            let source = self.path(name);
-            let object = source.with_extension("o");
-            self.assemble(&source, registers, &object)?;
+        for (name, _) in LIBRARY {
+            let (source, object) = (self.path(name), self.path(&format!("{name}.o")));
+            match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+                Some("S") => self.assemble(&source, registers, &object)?,
+                Some("c") if in_c => self.compile(&source, registers, &object)?,
+                _ => continue,
+            }
             command.arg(object);
         }
         run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &archive)
