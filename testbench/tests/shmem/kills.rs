@@ -23,6 +23,7 @@ enum Call {
     Create,
     Bad,
     NoRoom,
+    PutValue,
 }
 
 /// Words of the line of a warp, and where its source is among them.
@@ -44,7 +45,7 @@ fn source(node: usize, warp: usize, word: usize) -> u32 {
 fn performed(call: Call, node: usize, warp: usize) -> [u32; SOURCE] {
     let bytes = match call {
         Call::Value => 0..4,
-        Call::Put | Call::Prepared | Call::Create | Call::NoRoom => 0..8,
+        Call::Put | Call::PutValue | Call::Prepared | Call::Create | Call::NoRoom => 0..8,
         Call::PutBytes => 1..14,
         Call::Add | Call::FetchAdd => return [1, 0, 0, 0, 0, 0, 0, 0],
         Call::PutLong | Call::PutLongBlocking | Call::Get | Call::Quiet | Call::Bad => 0..32,
@@ -164,6 +165,7 @@ in_both_modes! {
     fn calls_that_return_at_once(mode) {
         let calls = [
             (Call::Put, (300, 1_300)),
+            (Call::PutValue, (300, 1_300)),
             (Call::PutBytes, (300, 1_500)),
             (Call::PutLong, (300, 1_300)),
             (Call::Add, (300, 1_300)),

@@ -6,7 +6,7 @@
 #include <hermes.h>
 #include <hermes_shmem.h>
 
-enum { PUT, PUT_BYTES, PUT_LONG, PUT_LONG_BLOCKING, GET, VALUE, ADD, FETCH_ADD, QUIET, PREPARED, CREATE, BAD, NO_ROOM };
+enum { PUT, PUT_BYTES, PUT_LONG, PUT_LONG_BLOCKING, GET, VALUE, ADD, FETCH_ADD, QUIET, PREPARED, CREATE, BAD, NO_ROOM, PUT_VALUE };
 
 extern const uint8_t hermes_contexts[];
 
@@ -92,6 +92,8 @@ static uint32_t call(hermes_ctx_t ctx, uint32_t kind, volatile uint32_t *line, u
         if (!code)
             hermes_put_fire(prepared);
         return code;
+    case PUT_VALUE:
+        return hermes_p64(ctx, (uint64_t *)target, (uint64_t)source[1] << 32 | source[0], pe);
     case BAD:
         return hermes_put(ctx, target, source, 32, warp % 2 ? 77 : pe);
     default:
