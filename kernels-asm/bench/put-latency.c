@@ -1,6 +1,6 @@
-/* Cycles from the call of a put of eight bytes on node 0 until a warp of node 1 sees it: the put carries the cycle of its call. For one warp of each
- * of two nodes. The kernel's own argument: rounds. Node 1 leaves sum, least and most in words 32 to 34 of its heap, without the first round, whose lines
- * come from memory, and that one in word 35. */
+/* Cycles from the call of a put of eight bytes on node 0 until a warp of node 1 sees it: the put carries the cycle of its call, or that in which it is fired. For one warp of each
+ * of two nodes. The kernel's own arguments: rounds, and whether puts are prepared. Node 1 leaves sum, least and most in words 32 to 34 of its heap, without the first round, whose
+ * lines come from memory, and that one in word 35. */
 #include <hermes.h>
 #include <hermes_shmem.h>
 
@@ -45,16 +45,24 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     (void)slot;
     const struct hermes_arguments *node = arguments;
     volatile uint32_t *heap = (volatile uint32_t *)node->heap;
-    uint32_t rounds = node->own[0], sum = 0, least = ~0u, most = 0, first = 0;
+    uint32_t rounds = node->own[0], prepares = node->own[1], sum = 0, least = ~0u, most = 0, first = 0;
     hermes_ctx_t ctx;
     uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
     for (uint32_t round = 1; round <= rounds && !code; round++) {
         if (hermes_my_pe() == 0) {
-            code = hermes_p64(ctx, (uint64_t *)heap, (uint64_t)cycle() << 32 | round, 1);
+            if (prepares) {
+                uint32_t message[2] = { 0, round };
+                struct hermes_prepared prepared;
+                code = hermes_put_prepare(ctx, &prepared, (void *)heap, message, sizeof message, 1);
+                if (!code)
+                    hermes_put_fire_value(prepared, cycle());
+            } else {
+                code = hermes_p64(ctx, (uint64_t *)heap, (uint64_t)round << 32 | cycle(), 1);
+            }
             if (!code)
                 hermes_wait_until32(heap + PONG, HERMES_EQ, round);
         } else {
-            uint32_t delay = seen(heap, round) - look(heap + 1);
+            uint32_t delay = seen(heap + 1, round) - look(heap);
             if (round == 1) {
                 first = delay;
             } else {
