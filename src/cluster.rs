@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure, Context};
 use hermes_testbench::cluster::{
-    self, address, capture_path, ClusterError, ClusterOptions, LinkOptions, NodeUp, OutsideOptions,
-    OutsidePeer, Place, Program, MOST_NODES, OUTSIDE_PAIR,
+    self, address, capture_path, ClusterError, ClusterOptions, LinkOptions, NodeReport, NodeUp,
+    OutsideOptions, OutsidePeer, Place, Program, QueueMode, QueueProgram, MOST_NODES, OUTSIDE_PAIR,
 };
 use hermes_testbench::cosim::{ArraySetup, CosimError, KernelImage, Latency, MemoryOptions, Packet};
 use hermes_testbench::kernel::Kernel;
@@ -29,6 +29,8 @@ use report::{Facts, Report};
 const MEMORY_BYTES: u64 = 1 << 28;
 /// Most entries of the list of commands, and most packets of a node.
 const MOST_COMMANDS: u32 = 1 << 20;
+/// Rounds of a hart through its queues, with `--queues paper`, until it looks at what is complete.
+const ROUNDS: u32 = 4;
 /// Bytes of a packet if there is no capture.
 const PACKET_BYTES: usize = 60;
 
@@ -51,8 +53,18 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 64)]
     packets: u32,
     /// Entries of the list of commands, 1 to 1048576; if not given, one for each packet
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "queues")]
     commands: Option<u32>,
+    /// The kernel posts commands by the queues of its warps while it runs, which hardware serves (queues), or firmware alone (paper). Its
+    /// argument block is then that of hermes_shmem.h (docs/shmem.md). Warps begin when they are full
+    #[arg(long, value_name = "queues|paper", requires = "firmware", conflicts_with = "net_socket")]
+    queues: Option<ModeName>,
+    /// Firmware of that mode: net.c or net-paper.c, built by `hermes firmware build`
+    #[arg(long, value_name = "FILE.elf", requires = "queues")]
+    firmware: Option<PathBuf>,
+    /// Words of the kernel's own, behind those of its argument block, with --queues
+    #[arg(long, value_name = "N,..", value_delimiter = ',', requires = "queues")]
+    own: Vec<u32>,
     /// Bytes of the symmetric heap of a node: 64 to 67108864
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 16)]
     heap: u32,
@@ -174,6 +186,22 @@ impl FromStr for PlaceName {
     }
 }
 
+/// A [`QueueMode`] by its name.
+#[derive(Clone, Copy, Debug)]
+struct ModeName(QueueMode);
+
+impl FromStr for ModeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "queues" => Ok(Self(QueueMode::Queues)),
+            "paper" => Ok(Self(QueueMode::Paper)),
+            _ => Err("expected queues or paper".to_string()),
+        }
+    }
+}
+
 impl LinkArgs {
     /// What all links have in common.
     fn common(&self) -> LinkOptions {
@@ -214,6 +242,7 @@ impl Args {
         let files = Files::default()
             .input("--kernel", Some(&self.kernel))
             .input("--pcap", self.pcap.as_deref())
+            .input("--firmware", self.firmware.as_deref())
             .output("--json", self.json.as_deref());
         let ports = 0..self.nodes.min(MOST_NODES);
         let captures =
@@ -313,15 +342,32 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     config.network = true;
     config.atomics = true;
     config.validate()?;
+    if args.queues.is_some() {
+        ensure!(
+            config.command_threads > 0,
+            "--queues: the array has no command processor; the preset node has one"
+        );
+    }
     let kernel = Kernel::read(&args.kernel)?;
     let (packets, slot_bytes_log2) = args.packets()?;
     let mcw = hermes_rtl::config::most_warps(config.warps as u32, kernel.registers.registers() as u32);
     let commands = args.commands.unwrap_or(packets.len() as u32);
     let setup =
         ArraySetup { slot_bytes_log2, mcw, watchdog: args.watchdog, eager: true, ..ArraySetup::default() };
+    let packets = vec![packets; args.nodes];
+    let with_queues = args.queues.zip(args.firmware.clone()).map(|(ModeName(mode), firmware)| QueueProgram {
+        kernel: KernelImage::from(&kernel),
+        mode,
+        firmware,
+        packets: packets.clone(),
+        setup: ArraySetup { eager: false, ..setup.clone() },
+        own: args.own.clone(),
+        heap_bytes: args.heap,
+        rounds: ROUNDS,
+    });
     let program = Program {
         kernel: KernelImage::from(&kernel),
-        packets: vec![packets; args.nodes],
+        packets,
         setup,
         heap_bytes: args.heap,
         commands,
@@ -337,7 +383,11 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             tell_outside(up, args.heap)
         }
     };
-    let result = cluster::run(&library, &options, |node| program.run(node, up)).map_err(explain)?;
+    let result = cluster::run(&library, &options, |node| match &with_queues {
+        Some(program) => program.run(node, |_, _| Vec::new()).map(NodeReport::from),
+        None => program.run(node, up),
+    });
+    let result = result.map_err(explain)?;
     drop(folder);
     let facts = Facts {
         kernel: args.kernel.display().to_string(),

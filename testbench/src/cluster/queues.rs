@@ -6,6 +6,8 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::node::{Node, WINDOW_REGION};
+use super::program::NodeReport;
+use super::serve::Served;
 use super::status::NetStatus;
 use crate::cosim::{
     self, ArraySetup, CosimError, Device, Host, KernelImage, Packet, QueueAreas, RunOptions, MESSAGE_WORDS,
@@ -253,6 +255,28 @@ impl QueueReport {
     pub fn heap(&self) -> &[u8] {
         let first = (self.area.heap - self.area.base) as usize;
         &self.memory[first..first + self.area.heap_bytes as usize]
+    }
+}
+
+/// Commands are complete when the kernel has ended and the firmware has stopped. The code is one of those in the control lines.
+impl From<QueueReport> for NodeReport {
+    fn from(report: QueueReport) -> Self {
+        let heap = report.heap().to_vec();
+        let errors = (0..report.area.slots).flat_map(|slot| [48, 52, 56, 60].map(|at| (slot, at)));
+        let codes = errors.map(|(slot, at)| report.word(report.area.control(slot) + at) as u8);
+        let code = codes.max().unwrap_or(0);
+        let QueueService { taken, failed } = report.service;
+        Self {
+            began: report.cycles.0,
+            ended: report.cycles.1,
+            complete: report.cycles.1,
+            packets: report.verdicts.len(),
+            faults: report.faults,
+            served: Served { commands: taken, posted: taken, completed: taken, failed, code },
+            heap_crc: crc32fast::hash(&heap),
+            status: report.status,
+            heap,
+        }
     }
 }
 

@@ -30,7 +30,6 @@ mod ping;
 mod prepared;
 mod puts;
 mod reset;
-mod ring;
 mod signals;
 mod values;
 
