@@ -27,7 +27,7 @@ type Flow = (u32, u8, u16);
 fn places((address, protocol, port): Flow, nodes: usize) -> (usize, [usize; 2]) {
     let rest = u32::from(port) << 16 | u32::from(protocol) << 8;
     let mut hash = (address ^ rest.wrapping_mul(0x9e37_79b1)).wrapping_mul(0x85eb_ca6b);
-    let node = (u64::from(hash) * nodes as u64 >> 32) as usize;
+    let node = ((u64::from(hash) * nodes as u64) >> 32) as usize;
     let mut next = || {
         hash = (hash ^ hash >> 15).wrapping_mul(0x2c1b_3c6d);
         (hash >> (32 - PLACES_LOG2)) as usize
