@@ -72,7 +72,11 @@ const COMMANDS: [Subject; 14] = [
     ("fuzz --seeds 0", &[], &["--coverage"]),
     ("bench emit", &[], &["--json"]),
     ("iss", &[("", "k.elf")], &[]),
-    ("cluster --nodes 2", &[("--kernel", "k.elf"), ("--pcap", "in.pcap")], &["--json"]),
+    (
+        "cluster --nodes 2 --queues queues",
+        &[("--kernel", "k.elf"), ("--pcap", "in.pcap"), ("--firmware", "f.elf")],
+        &["--json"],
+    ),
 ];
 
 /// The command with its inputs and more arguments.
