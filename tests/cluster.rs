@@ -4,6 +4,7 @@ mod common;
 
 use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::net::UdpSocket;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -271,4 +272,29 @@ fn bad_input() {
         &["--net-pcap caps/port-1.pcapng: would overwrite --pcap caps/port-1.pcapng"],
     );
     assert_eq!(folder.files(), ["caps", "empty.pcap", "k.S", "k.elf"], "nothing was written");
+}
+
+/// A kernel that uses the queues of its warps, with the firmware that serves them; what it needs is said.
+#[test]
+fn a_kernel_with_queues_plays_ping_pong() {
+    let folder = Folder::new();
+    folder.write("ping.c", include_str!("../kernels-asm/c/ping.c"));
+    folder.succeed("kernel build ping.c -o ping.elf");
+    let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels-asm/firmware/net.c");
+    folder.succeed(&format!("firmware build {} -o net.elf", firmware.display()));
+    let run = "cluster --nodes 2 --kernel ping.elf --packets 8 --own 20,8 --queues queues";
+    folder.succeed(&format!("{run} --firmware net.elf --json r.json"));
+    let report: serde_json::Value = serde_json::from_str(&folder.text("r.json")).expect("JSON");
+    let nodes = report["nodes"].as_array().expect("nodes");
+    assert_eq!(nodes.len(), 2);
+    for node in nodes {
+        for (field, value) in
+            [("packets", 8), ("commands", 20), ("completed", 20), ("failed", 0), ("faults", 0)]
+        {
+            assert_eq!(node[field], value, "{field}: {node}");
+        }
+    }
+    // Both got the last number.
+    assert_eq!(nodes[0]["heap_crc"], nodes[1]["heap_crc"]);
+    folder.fail(&format!("{run} --firmware absent.elf"), &["absent.elf"]);
 }
