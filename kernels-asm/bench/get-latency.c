@@ -7,20 +7,6 @@
 #define DONE 16u  /* word that ends node 1 */
 #define FOUND 32u /* words of the result */
 
-static inline uint32_t cycle(void)
-{
-    uint32_t now;
-    __asm__ volatile("csrr %0, cycle" : "=r"(now));
-    return now;
-}
-
-static inline int is_first(void)
-{
-    uint32_t lane;
-    __asm__("csrr %0, 0xcc1" : "=r"(lane));
-    return lane == 0;
-}
-
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 {
     (void)packet;
@@ -37,9 +23,9 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
         return VERDICT_FORWARD;
     }
     for (uint32_t round = 1; round <= rounds && !code; round++) {
-        uint32_t begin = cycle();
+        uint32_t begin = hermes_cycle();
         uint64_t value = hermes_g64(ctx, (const uint64_t *)heap, 1);
-        uint32_t delay = cycle() - begin;
+        uint32_t delay = hermes_cycle() - begin;
         code = value ? 1 : hermes_value_code(ctx); /* the heap holds zeros */
         if (round == 1) {
             first = delay;
@@ -54,7 +40,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
         code = hermes_put_nbi(ctx, (void *)(heap + DONE), &one, sizeof one, 1);
     if (!code)
         code = hermes_quiet(ctx);
-    if (is_first()) {
+    if (hermes_lane() == 0) {
         heap[FOUND] = sum;
         heap[FOUND + 1] = least;
         heap[FOUND + 2] = most;

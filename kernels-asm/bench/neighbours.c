@@ -13,23 +13,9 @@
 #define WORDS_OF_WARP 16u
 #define LINE 64u
 
-static inline uint32_t cycle(void)
-{
-    uint32_t now;
-    __asm__ volatile("csrr %0, cycle" : "=r"(now));
-    return now;
-}
-
-static inline uint32_t lane(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc1" : "=r"(number));
-    return number;
-}
-
 static __attribute__((noinline)) void add(uint32_t *word)
 {
-    if (lane() == 0)
+    if (hermes_lane() == 0)
         __asm__ volatile(".option push; .option arch, +a; amoadd.w zero, %1, (%0); .option pop" : : "r"(word), "r"(1) : "memory");
 }
 
@@ -43,7 +29,7 @@ static inline uint32_t look(uint32_t *word)
 /* Four loads at a time, each lane another line. */
 static __attribute__((noinline)) void stream(const char *from, uint32_t bytes, uint32_t *over, uint32_t all)
 {
-    uint32_t at = lane() * LINE;
+    uint32_t at = hermes_lane() * LINE;
     while (look(over) < all) {
         for (uint32_t i = 0; i < 8; i++) {
             __asm__ volatile("lw t0, 0(%0)" : : "r"(from + at) : "t0");
@@ -71,7 +57,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t code = hermes_ctx_create(&ctx, HERMES_CTX_DEFAULT);
     add(here);
     hermes_wait_until32(here, HERMES_GE, ends[4]);
-    times[0] = cycle();
+    times[0] = hermes_cycle();
     if (warp < ends[1]) {
         uint64_t *target = (uint64_t *)(times + 2);
         uint32_t is_far = warp >= ends[0], puts = is_far ? 8 : own[6];
@@ -91,6 +77,6 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
         code = 0;
         add(over);
     }
-    times[1] = cycle();
+    times[1] = hermes_cycle();
     return code ? VERDICT_DROP | code : VERDICT_FORWARD;
 }

@@ -7,13 +7,6 @@
 #define PONG 16u  /* word of the answer */
 #define FOUND 32u /* words of the result */
 
-static inline uint32_t cycle(void)
-{
-    uint32_t now;
-    __asm__ volatile("csrr %0, cycle" : "=r"(now));
-    return now;
-}
-
 static inline uint32_t look(volatile uint32_t *word)
 {
     uint32_t value;
@@ -21,18 +14,11 @@ static inline uint32_t look(volatile uint32_t *word)
     return value;
 }
 
-static inline int is_first(void)
-{
-    uint32_t lane;
-    __asm__("csrr %0, 0xcc1" : "=r"(lane));
-    return lane == 0;
-}
-
 /* The cycle in which the first lane of the warp sees `value`, looking as often as it can; the others wait for its return. */
 static __attribute__((noinline)) uint32_t seen(volatile uint32_t *word, uint32_t value)
 {
     uint32_t now = 0, is;
-    if (is_first())
+    if (hermes_lane() == 0)
         __asm__ volatile(".option push; .option arch, +a\n"
                          "1: amoor.w %1, zero, (%2); bne %1, %3, 1b; csrr %0, cycle\n"
                          ".option pop" : "=r"(now), "=&r"(is) : "r"(word), "r"(value) : "memory");
@@ -55,9 +41,9 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
                 struct hermes_prepared prepared;
                 code = hermes_put_prepare(ctx, &prepared, (void *)heap, message, sizeof message, 1);
                 if (!code)
-                    hermes_put_fire_value(prepared, cycle());
+                    hermes_put_fire_value(prepared, hermes_cycle());
             } else {
-                code = hermes_p64(ctx, (uint64_t *)heap, (uint64_t)round << 32 | cycle(), 1);
+                code = hermes_p64(ctx, (uint64_t *)heap, (uint64_t)round << 32 | hermes_cycle(), 1);
             }
             if (!code)
                 hermes_wait_until32(heap + PONG, HERMES_EQ, round);
@@ -75,7 +61,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     }
     if (!code)
         code = hermes_quiet(ctx);
-    if (hermes_my_pe() == 1 && is_first()) {
+    if (hermes_my_pe() == 1 && hermes_lane() == 0) {
         heap[FOUND] = sum;
         heap[FOUND + 1] = least;
         heap[FOUND + 2] = most;

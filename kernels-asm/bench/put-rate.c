@@ -5,13 +5,6 @@
 
 #define WORDS_OF_WARP 16u
 
-static inline uint32_t cycle(void)
-{
-    uint32_t now;
-    __asm__ volatile("csrr %0, cycle" : "=r"(now));
-    return now;
-}
-
 static inline uint32_t add(uint32_t *word, uint32_t value)
 {
     uint32_t old;
@@ -33,13 +26,13 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t *here = (uint32_t *)(node->heap + node->heap_bytes - 4);
     for (uint32_t more = 1; add(here, more) < node->own[1] * node->own[2]; more = 0)
         ;
-    uint32_t begin = cycle();
+    uint32_t begin = hermes_cycle();
     for (uint32_t i = 0; i < puts && !code; i++)
         code = hermes_p64(ctx, (uint64_t *)line, (uint64_t)i << 32 | packet, 1);
     if (!code)
         code = hermes_quiet(ctx);
     volatile uint32_t *times = line + node->heap_bytes / 8;
     times[0] = begin;
-    times[1] = cycle();
+    times[1] = hermes_cycle();
     return code ? VERDICT_DROP | code : VERDICT_FORWARD;
 }

@@ -34,11 +34,9 @@ static __attribute__((noinline)) uint32_t flow_of(const struct packet_slot *slot
 /* What to do with a flow, 0 if it is not in the table. Two probes at most; lanes whose first one hits are idle in the second. Adds 256 if a get fails. */
 static __attribute__((noinline)) uint32_t look_up(hermes_ctx_t ctx, const struct hermes_arguments *node, const struct flow *flow)
 {
-    uint32_t places_log2 = node->own[0], core, warp;
-    __asm__("csrr %0, 0xcc3" : "=r"(core));
-    __asm__("csrr %0, 0xcc2" : "=r"(warp));
+    uint32_t places_log2 = node->own[0];
     uint64_t *table = (uint64_t *)node->heap;
-    uint64_t *landing = table + (1u << places_log2) + 32 * (core * node->slots_of_core + warp);
+    uint64_t *landing = table + (1u << places_log2) + 32 * (hermes_core() * node->slots_of_core + hermes_warp_slot());
     uint32_t hash = (flow->address ^ flow->rest * 0x9e3779b1u) * 0x85ebca6bu;
     uint32_t pe = (uint32_t)((uint64_t)hash * node->n_pes >> 32);
     for (uint32_t probe = 0; probe < 2; probe++) {

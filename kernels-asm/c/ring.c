@@ -25,9 +25,7 @@ static inline uint32_t first_of(const struct ring *ring, uint32_t chunk)
 /* The lanes share a chunk. Out of line, so that they meet at its end. */
 static __attribute__((noinline)) void add(uint32_t *sum, const uint32_t *other, uint32_t count, uint32_t lanes)
 {
-    uint32_t at;
-    __asm__("csrr %0, 0xcc1" : "=r"(at));
-    for (; at < count; at += lanes)
+    for (uint32_t at = hermes_lane(); at < count; at += lanes)
         sum[at] += other[at];
 }
 

@@ -24,6 +24,33 @@ struct packet_slot {
 #define SCRATCHPAD       ((volatile uint32_t *)0xfffe0000u)
 #define SCRATCHPAD_BYTES 16384u
 
+/* Which thread this is: the lane of its warp, the warp slot of its core, the core. */
+static inline uint32_t hermes_lane(void)
+{
+    uint32_t lane;
+    __asm__("csrr %0, 0xcc1" : "=r"(lane));
+    return lane;
+}
+static inline uint32_t hermes_warp_slot(void)
+{
+    uint32_t slot;
+    __asm__("csrr %0, 0xcc2" : "=r"(slot));
+    return slot;
+}
+static inline uint32_t hermes_core(void)
+{
+    uint32_t core;
+    __asm__("csrr %0, 0xcc3" : "=r"(core));
+    return core;
+}
+/* Cycles, modulo 2^32. */
+static inline uint32_t hermes_cycle(void)
+{
+    uint32_t now;
+    __asm__ volatile("csrr %0, cycle" : "=r"(now));
+    return now;
+}
+
 /* Verdicts: VERDICT_FORWARD | port, or VERDICT_DROP | reason. */
 #define VERDICT_FORWARD    0x00000000u
 #define VERDICT_DROP       0x80000000u

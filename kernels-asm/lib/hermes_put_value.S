@@ -21,13 +21,7 @@
     addi    t0, t0, ENTRY_BYTES - 1
     andi    t2, t0, -ENTRY_BYTES        # behind the entry
     slli    a4, a4, 16
-    zeros   t2, ENTRY_BYTES
-    sw      zero, 8 - ENTRY_BYTES(t2)
-    sw      a2, 16 - ENTRY_BYTES(t2)
-    sw      a3, 20 - ENTRY_BYTES(t2)
-    sw      zero, 24 - ENTRY_BYTES(t2)
-    sw      zero, 28 - ENTRY_BYTES(t2)
-    sw      a1, 4 - ENTRY_BYTES(t2)
+    short_words t2, a2, a3, ENTRY_BYTES
     li      a3, \bytes
     sw      a3, 12 - ENTRY_BYTES(t2)
     or      a4, a4, a5

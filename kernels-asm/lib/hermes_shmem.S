@@ -161,13 +161,7 @@ hermes_get_value:
     xor     a4, a4, a3
     addi    t0, t0, ENTRY_BYTES - 1
     andi    t1, t0, -ENTRY_BYTES        # behind the entry
-    zeros   t1, ENTRY_BYTES
-    sw      zero, 8 - ENTRY_BYTES(t1)
-    sw      zero, 16 - ENTRY_BYTES(t1)
-    sw      zero, 20 - ENTRY_BYTES(t1)
-    sw      zero, 24 - ENTRY_BYTES(t1)
-    sw      zero, 28 - ENTRY_BYTES(t1)
-    sw      a1, 4 - ENTRY_BYTES(t1)
+    short_words t1, zero, zero, ENTRY_BYTES
     sw      a2, 12 - ENTRY_BYTES(t1)
     sw      a4, -ENTRY_BYTES(t1)
     addi    a3, a0, 1
@@ -311,13 +305,7 @@ hermes_put_prepare_at:
     presume HERMES_ERROR_LOCAL_RANGE, t0
     node_bits a4, t0
     reserve
-    zeros   t0
-    sw      zero, 8(t0)
-    sw      zero, 16(t0)
-    sw      zero, 20(t0)
-    sw      zero, 24(t0)
-    sw      zero, 28(t0)
-    sw      a1, 4(t0)
+    short_words t0
     sw      a3, 12(t0)
     xori    t1, a4, COMMAND_PHASE       # that of the lap before
     sw      t1, 0(t0)
@@ -376,13 +364,7 @@ hermes_put_nbi:
     addi    t0, t0, ENTRY_BYTES - 1
     addi    t1, t1, 1
     andi    a5, t0, -ENTRY_BYTES        # behind the entry
-    zeros   a5, ENTRY_BYTES
-    sw      zero, 8 - ENTRY_BYTES(a5)
-    sw      a2, 16 - ENTRY_BYTES(a5)
-    sw      t2, 20 - ENTRY_BYTES(a5)
-    sw      zero, 24 - ENTRY_BYTES(a5)
-    sw      zero, 28 - ENTRY_BYTES(a5)
-    sw      a1, 4 - ENTRY_BYTES(a5)
+    short_words a5, a2, t2, ENTRY_BYTES
     sw      a3, 12 - ENTRY_BYTES(a5)
     sw      a4, -ENTRY_BYTES(a5)
     # As in publish

@@ -32,10 +32,9 @@ static __attribute__((noinline)) uint32_t sum_of(const volatile uint32_t *words,
 /* Stores of each lane, and a put, are there for others behind a barrier. */
 static __attribute__((noinline)) uint32_t barriers(hermes_ctx_t ctx, struct hermes_collectives *work, uint8_t *heap, uint32_t round)
 {
-    uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), next = (me + 1) % nodes, lane, wrong = 0;
+    uint32_t me = hermes_my_pe(), nodes = hermes_n_pes(), next = (me + 1) % nodes, lane = hermes_lane(), wrong = 0;
     volatile uint32_t *ball = (volatile uint32_t *)(heap + BALL), *line = (volatile uint32_t *)(heap + LINE);
     volatile uint32_t *landing = (volatile uint32_t *)(heap + LANDING);
-    __asm__("csrr %0, 0xcc1" : "=r"(lane));
     (void)*ball; /* the L1 holds the line then */
     line[lane] = me * 1000 + round * 10 + lane;
     uint32_t code = hermes_p32(ctx, (uint32_t *)ball, me * 1000 + round, next);

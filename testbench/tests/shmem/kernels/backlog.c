@@ -3,13 +3,6 @@
 #include <hermes.h>
 #include <hermes_shmem.h>
 
-static uint32_t warp_slot(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc2" : "=r"(number));
-    return number;
-}
-
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 {
     (void)packet;
@@ -20,7 +13,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t code = hermes_ctx_create(&ctx, 1);
     for (uint32_t i = 0; i < words && !code; i++)
         code = hermes_put_nbi(ctx, target + i, source + i, 4, 1 - hermes_my_pe());
-    const uint32_t *head = (const uint32_t *)(node->area + 4096 * node->slots + 64 * warp_slot());
+    const uint32_t *head = (const uint32_t *)(node->area + 4096 * node->slots + 64 * hermes_warp_slot());
     uint32_t outstanding = words - hermes_wait_until32(head, HERMES_GE, 0);
     uint32_t last = hermes_quiet(ctx);
     target[words] = outstanding;

@@ -5,20 +5,6 @@
 
 #define WARP_WORDS 64u
 
-static uint32_t lane(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc1" : "=r"(number));
-    return number;
-}
-
-static uint32_t warp_slot(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc2" : "=r"(number));
-    return number;
-}
-
 /* The word as the L2 has it. */
 static uint32_t now(const volatile uint32_t *word)
 {
@@ -28,8 +14,8 @@ static uint32_t now(const volatile uint32_t *word)
 /* Publishes entry `index`, in the first lap and context 0, and waits for its code. */
 static uint32_t by_hand(const struct hermes_arguments *node, uint32_t index, uint32_t command, uint32_t remote, uint32_t bytes)
 {
-    volatile uint32_t *entry = (volatile uint32_t *)(node->area + warp_slot() * 4096 + index * 64);
-    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + node->slots * 4096 + warp_slot() * 64);
+    volatile uint32_t *entry = (volatile uint32_t *)(node->area + hermes_warp_slot() * 4096 + index * 64);
+    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + node->slots * 4096 + hermes_warp_slot() * 64);
     uint32_t by_status = now(control + 2), done = now(control + 4), error = now(control + 12);
     for (uint32_t word = 1; word < 16; word++)
         entry[word] = 0;
@@ -80,7 +66,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     volatile uint32_t *codes = (volatile uint32_t *)node->heap + WARP_WORDS * (1 + warp);
     if (warp == 0)
         return library(node, codes);
-    if (lane() != 0)
+    if (hermes_lane() != 0)
         return 0;
     uint32_t peer = (1 - node->my_pe) << 16, put = peer | 1 << 10 | 1, heap = node->heap;
     codes[0] = by_hand(node, 0, peer | 3, heap, 4);        /* no such operation */

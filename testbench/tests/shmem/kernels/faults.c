@@ -6,19 +6,12 @@
 #define NOWHERE 0xd0000000u
 #define FIRST_LINE 256u
 
-static uint32_t lane(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc1" : "=r"(number));
-    return number;
-}
-
 /* The last lane alone ends by calls 0 to 3, the lowest of those that call by the others. */
 static uint32_t misuse(hermes_ctx_t ctx, uint32_t *target, uint32_t kind, uint32_t last, uint32_t pe)
 {
     struct hermes_prepared prepared;
     const void *nowhere = (const void *)NOWHERE;
-    uint32_t alone = lane() == last;
+    uint32_t alone = hermes_lane() == last;
     switch (kind) {
     case 0:
         return alone ? hermes_put_nbi(ctx, target, nowhere, 8, pe) : 0;
@@ -60,7 +53,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     /* A result of before, which nobody must get. */
     hermes_wait_until32(heap + FIRST_LINE - 1, HERMES_EQ, 77);
     if (warp % 2 && warp < node->own[1])
-        heap[FIRST_LINE + warp * 16 + lane()] = 1 + misuse(ctx, (uint32_t *)heap + 128, warp / 2, node->own[0] - 1, pe);
+        heap[FIRST_LINE + warp * 16 + hermes_lane()] = 1 + misuse(ctx, (uint32_t *)heap + 128, warp / 2, node->own[0] - 1, pe);
     code = hermes_p32(ctx, (uint32_t *)heap + warp, value, pe);
     uint32_t last = hermes_quiet(ctx);
     code = code ? code : last;

@@ -3,13 +3,6 @@
 #include <hermes.h>
 #include <hermes_shmem.h>
 
-static uint32_t cycle(void)
-{
-    uint32_t now;
-    __asm__ volatile("csrr %0, cycle" : "=r"(now));
-    return now;
-}
-
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 {
     (void)packet;
@@ -62,14 +55,14 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t times[2];
     uint64_t sum = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        uint32_t began = cycle();
+        uint32_t began = hermes_cycle();
         sum += hermes_g64(ctx, (uint64_t *)(heap + 8), peer);
         __asm__ volatile("" : "+r"(sum));
-        times[0] = cycle() - began;
-        began = cycle();
+        times[0] = hermes_cycle() - began;
+        began = hermes_cycle();
         sum += hermes_fetch_add64(ctx, (uint64_t *)(heap + 192), 0, peer);
         __asm__ volatile("" : "+r"(sum));
-        times[1] = cycle() - began;
+        times[1] = hermes_cycle() - began;
     }
     values[n++] = sum;
     values[n++] = (uint64_t)times[1] << 32 | times[0];

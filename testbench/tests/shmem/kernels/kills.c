@@ -10,27 +10,6 @@ enum { PUT, PUT_BYTES, PUT_LONG, PUT_LONG_BLOCKING, GET, VALUE, ADD, FETCH_ADD, 
 
 extern const uint8_t hermes_contexts[];
 
-static uint32_t lane(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc1" : "=r"(number));
-    return number;
-}
-
-static uint32_t warp_slot(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc2" : "=r"(number));
-    return number;
-}
-
-static uint32_t cycle(void)
-{
-    uint32_t now;
-    __asm__ volatile("csrr %0, cycle" : "=r"(now));
-    return now;
-}
-
 /* A while without taking turns from other warps. */
 static void pause(void)
 {
@@ -42,9 +21,9 @@ static void pause(void)
  * hermes_context.inc. */
 static uint32_t left(const struct hermes_arguments *node)
 {
-    const volatile uint32_t *context = (const volatile uint32_t *)(hermes_contexts + 128 * warp_slot());
-    const volatile uint32_t *ring = (const volatile uint32_t *)(node->area + 4096 * warp_slot());
-    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + 4096 * node->slots + 64 * warp_slot());
+    const volatile uint32_t *context = (const volatile uint32_t *)(hermes_contexts + 128 * hermes_warp_slot());
+    const volatile uint32_t *ring = (const volatile uint32_t *)(node->area + 4096 * hermes_warp_slot());
+    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + 4096 * node->slots + 64 * hermes_warp_slot());
     if (context[2] == 0 || hermes_wait_until32(control + 1, HERMES_GE, 0) != context[2])
         return 0;
     uint32_t number = context[1] - ((context[1] - (context[0] >> 6)) & 63);
@@ -104,13 +83,13 @@ static uint32_t call(hermes_ctx_t ctx, uint32_t kind, volatile uint32_t *line, u
 
 uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
 {
-    uint32_t began = cycle();
+    uint32_t began = hermes_cycle();
     (void)slot;
     const struct hermes_arguments *node = arguments;
     uint32_t warp = packet / node->own[0], pe = 1 - hermes_my_pe(), kind = node->own[1], warps = node->own[4];
     volatile uint32_t *line = (volatile uint32_t *)node->heap + 16 * warp, *note = (volatile uint32_t *)node->heap + 16 * warps + warp;
     uint32_t found = left(node), code = 0;
-    if (lane() == 0)
+    if (hermes_lane() == 0)
         *note = found;
     hermes_ctx_t ctx = hermes_ctx_default();
     if (kind != CREATE || warp % 2 == 0)
@@ -118,13 +97,13 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     uint32_t wait = node->own[2] + (node->own[3] - node->own[2]) * warp / warps;
     for (uint32_t i = 0; i < node->own[5] && warp % 2 == 0 && !code; i++)
         code = hermes_put_nbi(ctx, (uint32_t *)node->heap + 17 * warps, (const uint32_t *)line + 8, 4, pe);
-    while (warp % 2 && cycle() - began + 100 < wait)
+    while (warp % 2 && hermes_cycle() - began + 100 < wait)
         pause();
-    while (warp % 2 && cycle() - began < wait)
+    while (warp % 2 && hermes_cycle() - began < wait)
         ;
     if (!code)
         code = call(ctx, kind, line, warp, pe);
-    if (lane() == 0)
+    if (hermes_lane() == 0)
         *note = found | 1u << 8 | code << 16;
     while (warp % 2)
         pause();

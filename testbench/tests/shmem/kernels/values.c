@@ -7,24 +7,10 @@
 #define FETCH_ADD 4u
 #define COMPARE_SWAP 5u
 
-static uint32_t lane(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc1" : "=r"(number));
-    return number;
-}
-
-static uint32_t warp_slot(void)
-{
-    uint32_t number;
-    __asm__("csrr %0, 0xcc2" : "=r"(number));
-    return number;
-}
-
 static void by_hand(const struct hermes_arguments *node, uint32_t index, uint32_t command, uint32_t context, uint32_t operand, uint32_t compare)
 {
-    volatile uint32_t *entry = (volatile uint32_t *)(node->area + warp_slot() * 4096 + index * 64);
-    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + node->slots * 4096 + warp_slot() * 64);
+    volatile uint32_t *entry = (volatile uint32_t *)(node->area + hermes_warp_slot() * 4096 + index * 64);
+    const volatile uint32_t *control = (const volatile uint32_t *)(node->area + node->slots * 4096 + hermes_warp_slot() * 64);
     uint32_t done = hermes_wait_until32(control + 4 + context, HERMES_GE, 0);
     for (uint32_t word = 1; word < 16; word++)
         entry[word] = 0;
@@ -45,7 +31,7 @@ uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *arguments)
     (void)packet;
     (void)slot;
     const struct hermes_arguments *node = arguments;
-    if (lane() != 0)
+    if (hermes_lane() != 0)
         return 0;
     by_hand(node, 0, FETCH_ADD, 3, 5, 0);
     by_hand(node, 1, COMPARE_SWAP, 3, 77, 4); /* the sum, with 1 above */
