@@ -33,39 +33,16 @@ mod reset;
 mod signals;
 mod values;
 
-use std::path::Path;
-use std::sync::OnceLock;
+#[path = "../small_node/mod.rs"]
+mod small_node;
 
-use hermes_rtl::config::Config;
+use std::path::Path;
+
 use hermes_testbench::cluster::{
     self, ClusterOptions, ClusterResult, LinkOptions, QueueArea, QueueMode, QueueProgram, QueueReport,
 };
-use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
-use hermes_testbench::firmware::build_firmware;
-use hermes_testbench::kernel::{self, Kernel, RegisterClass};
-use hermes_testbench::{model, test_seed};
-use verilator_sys::{Model, ModelLibrary};
-
-/// Threads of a warp, and warp slots.
-const LANES: usize = 4;
-const WARPS: usize = 4;
-
-/// The preset `node`, with fewer lanes and smaller caches.
-fn library() -> &'static ModelLibrary {
-    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let node = Config::preset("node").unwrap();
-        let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
-        let config = Config { lanes: LANES, warps: WARPS, ..caches };
-        let design = hermes_rtl::top::emit_top(&config).unwrap();
-        Model::build(&design.verilog(), &model::options(&design)).unwrap()
-    })
-}
-
-/// A file of `kernels-asm`.
-fn source(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm").join(name)
-}
+use hermes_testbench::kernel::RegisterClass;
+use small_node::{idle_packets, library, lossy, source, LANES, WARPS};
 
 /// A kernel of these tests.
 fn kernel(name: &str) -> std::path::PathBuf {
@@ -80,41 +57,12 @@ fn program(
     registers: RegisterClass,
     warps: usize,
 ) -> QueueProgram {
-    let path = folder.join("kernel.elf");
-    kernel::build(source, registers, &path).unwrap();
-    let image = KernelImage::from(&Kernel::read(&path).unwrap());
-    let path = folder.join("firmware.elf");
-    build_firmware(&[self::source("firmware").join(mode.firmware())], &path).unwrap();
-    let packet = |_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 };
-    QueueProgram {
-        kernel: image,
-        mode,
-        firmware: path,
-        packets: vec![(0..warps * LANES).map(packet).collect(); 2],
-        // Full warps only: a warp is four packets in a row.
-        setup: ArraySetup {
-            ring_slots_log2: 6,
-            slot_bytes_log2: 8,
-            timeout: 100_000,
-            watchdog: 5_000_000,
-            ..ArraySetup::default()
-        },
-        own: vec![],
-        heap_bytes: 16 << 10,
-        rounds: 4,
-    }
-}
-
-/// Links that lose so many percent of all frames.
-fn lossy(loss: f64) -> LinkOptions {
-    LinkOptions { loss, ..LinkOptions::default() }
+    small_node::program(folder, mode, source, registers, vec![idle_packets(warps * LANES); 2])
 }
 
 /// Two nodes with such links.
 fn options(link: LinkOptions) -> ClusterOptions {
-    let seed = test_seed();
-    let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
-    ClusterOptions { memory, link, seed, threads: 2, ..ClusterOptions::default() }
+    small_node::options(2, link)
 }
 
 /// Runs it on two nodes.

@@ -1,0 +1,74 @@
+//! Nodes of a small array, whose kernels use the network by their command queues.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use hermes_rtl::config::Config;
+use hermes_testbench::cluster::{ClusterOptions, LinkOptions, QueueMode, QueueProgram};
+use hermes_testbench::cosim::{ArraySetup, KernelImage, Latency, MemoryOptions, Packet};
+use hermes_testbench::firmware::build_firmware;
+use hermes_testbench::kernel::{self, Kernel, RegisterClass};
+use hermes_testbench::{model, test_seed};
+use verilator_sys::{Model, ModelLibrary};
+
+/// Threads of a warp, and warp slots.
+pub const LANES: usize = 4;
+pub const WARPS: usize = 4;
+
+/// The preset `node`, with fewer lanes and smaller caches.
+pub fn library() -> &'static ModelLibrary {
+    static LIBRARY: OnceLock<ModelLibrary> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let node = Config::preset("node").unwrap();
+        let caches = Config { l2_bank_lines: 32, l1_lines: 16, command_cache_lines: 16, ..node };
+        let config = Config { lanes: LANES, warps: WARPS, ..caches };
+        let design = hermes_rtl::top::emit_top(&config).unwrap();
+        Model::build(&design.verilog(), &model::options(&design)).unwrap()
+    })
+}
+
+/// A file of `kernels-asm`.
+pub fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-asm").join(name)
+}
+
+/// Packets that say nothing.
+pub fn idle_packets(count: usize) -> Vec<Packet> {
+    (0..count).map(|_| Packet { frame: vec![0; 60], port: 0, flags: 0, arrival: 0 }).collect()
+}
+
+/// A kernel with the firmware of `mode`, for nodes with these packets; what is built is in `folder`.
+pub fn program(
+    folder: &Path,
+    mode: QueueMode,
+    source: &Path,
+    registers: RegisterClass,
+    packets: Vec<Vec<Packet>>,
+) -> QueueProgram {
+    let path = folder.join("kernel.elf");
+    kernel::build(source, registers, &path).unwrap();
+    let kernel = KernelImage::from(&Kernel::read(&path).unwrap());
+    let firmware = folder.join("firmware.elf");
+    build_firmware(&[self::source("firmware").join(mode.firmware())], &firmware).unwrap();
+    // Full warps only: a warp is four packets in a row.
+    let setup = ArraySetup {
+        ring_slots_log2: 6,
+        slot_bytes_log2: 8,
+        timeout: 100_000,
+        watchdog: 5_000_000,
+        ..ArraySetup::default()
+    };
+    QueueProgram { kernel, mode, firmware, packets, setup, own: vec![], heap_bytes: 16 << 10, rounds: 4 }
+}
+
+/// Links that lose so many percent of all frames.
+pub fn lossy(loss: f64) -> LinkOptions {
+    LinkOptions { loss, ..LinkOptions::default() }
+}
+
+/// So many nodes with such links.
+pub fn options(nodes: usize, link: LinkOptions) -> ClusterOptions {
+    let seed = test_seed();
+    let memory = MemoryOptions { latency: Latency::Random(1, 60), seed, ..MemoryOptions::default() };
+    ClusterOptions { nodes, memory, link, seed, threads: 2, ..ClusterOptions::default() }
+}
