@@ -145,7 +145,7 @@ struct OutsideArgs {
     linger: Option<u32>,
     /// Cycles without an answer until packets are sent again (NET_TIMEOUT), instead of 4096: for peers that answer in
     /// a time of their own
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
+    #[arg(long, value_name = "CYCLES", conflicts_with = "queues", value_parser = clap::value_parser!(u32).range(1..1 << 24))]
     net_timeout: Option<u32>,
 }
 

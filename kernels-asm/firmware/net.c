@@ -3,15 +3,17 @@
 #include "hermes_net.h"
 
 #define MOST_HARTS 8u
+/* Commands that hart 0 serves, though there are more, before it looks for a message or goes on with its own work. */
+#define SOME 64u
 
 /* What is written to POST for a command, by its domain and PE. */
 LOCAL static uint32_t posts[NET_NEXT_DOMAINS * NET_NEXT_PES];
 LOCAL static volatile uint32_t stopping, stopped[MOST_HARTS];
 
-/* Serves commands until there is none. `next`: NET_WINDOW_NEXT or NET_WINDOW_NEXT_NOW. */
-static inline __attribute__((always_inline)) void serve(uint32_t next)
+/* Serves commands until there is none, or so many; 0: any number. `next`: NET_WINDOW_NEXT or NET_WINDOW_NEXT_NOW. */
+static inline __attribute__((always_inline)) void serve(uint32_t next, uint32_t most)
 {
-    for (;;) {
+    for (uint32_t left = most; !most || left; left--) {
         uint32_t command = NET_WINDOW(next);
         if (command & NET_NEXT_SPECIAL) {
             if (command & NET_NEXT_NOTHING)
@@ -30,7 +32,7 @@ static void serve_queues(void *argument)
     (void)argument;
     csr_set(mie, 1u << INTERRUPT_SOFTWARE);
     while (!stopping) {
-        serve(NET_WINDOW_NEXT);
+        serve(NET_WINDOW_NEXT, 0);
         hart_interrupt_clear();
     }
     stopped[hart_number()] = 1;
@@ -79,14 +81,19 @@ static void empty(const struct areas *areas, uint32_t queue)
         ring[i].command = 0;
 }
 
-/* Switches queues on that are empty. It is refused while commands of them are under way, which take as long as their peers do; others are served meanwhile. */
-static void switch_on(uint32_t first, uint32_t behind, uint32_t epoch)
+/* Switches queues on that are empty. It is refused while commands of them are under way, which take as long as their peers do; others are served meanwhile. Gives 0 if there are no
+ * queue areas any more. */
+static int switch_on(uint32_t first, uint32_t behind, uint32_t epoch)
 {
     release();
     REGISTER(NET_EPOCH) = epoch;
     for (uint32_t queue = first; queue < behind; queue++)
-        while (queue_command(NET_QUEUE_ON | queue) & NET_QUEUE_REFUSED)
-            serve(NET_WINDOW_NEXT_NOW);
+        while (queue_command(NET_QUEUE_ON | queue) & NET_QUEUE_REFUSED) {
+            if (!(REGISTER(NET_STATUS) & NET_STATUS_AREAS))
+                return 0;
+            serve(NET_WINDOW_NEXT_NOW, SOME);
+        }
+    return 1;
 }
 
 /* Whether all that a warp published, which has ended, is complete. A queue whose entries cannot be read is off. */
@@ -136,7 +143,8 @@ int main(void)
     areas.queues = areas.slots * NET_CAPS_DOMAINS(caps);
     for (uint32_t queue = 0; queue < areas.queues; queue++)
         empty(&areas, queue);
-    switch_on(0, areas.queues, words[1]);
+    if (!switch_on(0, areas.queues, words[1]))
+        return 1;
     uint32_t harts = hart_count();
     for (uint32_t hart = 1; hart < harts; hart++)
         hart_start(hart, serve_queues, 0);
@@ -146,21 +154,22 @@ int main(void)
     events_enable(EVENT_MAILBOX);
     csr_set(mie, 1u << INTERRUPT_EXTERNAL);
     while (words[0] != NET_MESSAGE_STOP) {
-        serve(NET_WINDOW_NEXT);
+        serve(NET_WINDOW_NEXT, SOME);
         if (!mailbox_receive(words))
             continue;
         if (words[0] == NET_MESSAGE_PE)
             set_pe(words);
         if (words[0] == NET_MESSAGE_RESET && words[1] < areas.queues) {
             empty(&areas, words[1]);
-            switch_on(words[1], words[1] + 1, words[2]);
+            if (!switch_on(words[1], words[1] + 1, words[2]))
+                return 1;
             mailbox_send((uint32_t[]){ NET_MESSAGE_RESET, words[1], 0, 0 });
         }
     }
 
     for (uint32_t queue = 0; queue < areas.queues; queue++)
         while (!is_drained(&areas, queue))
-            serve(NET_WINDOW_NEXT_NOW);
+            serve(NET_WINDOW_NEXT_NOW, SOME);
     stopping = 1;
     for (uint32_t hart = 1; hart < harts; hart++) {
         hart_interrupt(hart);

@@ -17,9 +17,12 @@ static inline void fence_lanes(void)
 static APART uint32_t send(hermes_ctx_t ctx, struct hermes_collectives *work, uint32_t pe, void *target, const void *source, uint32_t bytes)
 {
     uint64_t count = work->sent[pe] + 1, *signal = &work->here[hermes_my_pe()];
-    work->sent[pe] = count;
     uint32_t code = bytes ? hermes_put_signal_check(target, source, bytes, signal) : 0;
-    if (!code && bytes)
+    /* What is not sent does not count. */
+    if (code)
+        return code;
+    work->sent[pe] = count;
+    if (bytes)
         code = hermes_put_nbi(ctx, target, source, bytes, pe);
     return code ? code : hermes_p64(ctx, signal, count, pe);
 }

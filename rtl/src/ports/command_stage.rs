@@ -14,7 +14,8 @@ pub struct CommandStage {
     pub claim: Signal<Out, Bit>,
     /// A line is being read: if the L2 has it, it is here in four cycles.
     pub soon: Signal<Out, Bit>,
-    /// A line came, and whether its command is given to the harts is not decided: it is within a few cycles, and then given in the cycle after `coming` falls at the latest.
+    /// A line came, and whether its command is given to the harts is not decided: each is within some cycles, or when a control line is written, and then given in the cycle after at the
+    /// latest. It may stay high while lines come that end without a hart.
     pub coming: Signal<Out, Bit>,
     /// The line is here.
     pub fill: Signal<Out, Bit>,

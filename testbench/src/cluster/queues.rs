@@ -10,7 +10,8 @@ use super::program::NodeReport;
 use super::serve::Served;
 use super::status::NetStatus;
 use crate::cosim::{
-    self, ArraySetup, CosimError, Device, Host, KernelImage, Packet, QueueAreas, RunOptions, MESSAGE_WORDS,
+    self, option, ArraySetup, CosimError, Device, Host, KernelImage, Packet, QueueAreas, RunOptions,
+    MESSAGE_WORDS,
 };
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 
@@ -154,12 +155,18 @@ impl QueueService {
     /// as commands that are under way. In [`QueueMode::Queues`] only.
     ///
     /// # Errors
-    /// The firmware ends or does not answer, or a register does not answer.
+    /// There is no such queue, the epoch is 0, the firmware ends or does not answer, or a register does not answer.
     pub fn reset(node: &mut Node, queue: u32, epoch: u32) -> Result<(), CosimError> {
+        let capabilities = node.host.read("NET_CAPS")?;
+        let queues = (capabilities >> 17 & 0xfff) << (capabilities >> 11 & 3);
+        option("command queue", queue, queue < queues, &format!("0 to {}", queues - 1))?;
+        option("epoch of a command queue", epoch, epoch != 0, "another number than 0")?;
         if let Some(link) = node.host.firmware_mut() {
             link.send([RESET, queue, epoch, 0]);
         }
-        answer(node, RESET).map(|_| ())
+        // One that came too late for its own call may come first.
+        while answer(node, RESET)?[1] != queue {}
+        Ok(())
     }
 
     /// Ends it, when the kernels have ended: it completes what they published.

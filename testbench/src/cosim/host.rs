@@ -559,7 +559,7 @@ impl<D: Device> Host<D> {
     }
 }
 
-pub(super) fn option(
+pub(crate) fn option(
     field: &'static str,
     value: u32,
     possible: bool,

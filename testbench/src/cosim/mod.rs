@@ -39,6 +39,7 @@ pub use axi_lite::{Access, AxiLiteHost, Completion};
 pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
+pub(crate) use host::option;
 pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
 pub use image::{MemoryImage, LINE};
 pub use link::{host_interrupt, MESSAGE_WORDS};

@@ -144,22 +144,12 @@ fn end_warps(
 /// Runs each call with its cycles; all warps together must have left the states `states` of their queues.
 fn end_calls(mode: QueueMode, calls: &[(Call, (u32, u32))], states: &[u32], registers: RegisterClass) {
     let mut found = BTreeMap::<u32, usize>::new();
-    // HERMES_ALL=1 ends more, so that some are ended in the one cycle between the counts too.
-    let all = std::env::var("HERMES_ALL").is_ok_and(|value| value == "1");
-    let states = if all { states } else { &states[..2] };
     for (call, within) in calls {
         let paper = mode == QueueMode::Paper;
         if paper && matches!(call, Call::Value | Call::FetchAdd) {
             continue;
         }
-        // Half of them are ended.
-        let warps = match (paper, all) {
-            (false, false) => 48,
-            (true, false) => 36,
-            (false, true) => 96,
-            (true, true) => 64,
-        };
-        let seen = end_warps(mode, *call, *within, warps, registers);
+        let seen = end_warps(mode, *call, *within, if paper { 64 } else { 96 }, registers);
         for (state, warps) in seen.found {
             *found.entry(state).or_default() += warps;
         }

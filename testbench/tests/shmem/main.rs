@@ -26,6 +26,7 @@ mod inline;
 mod kills;
 mod many;
 mod names;
+mod off;
 mod ping;
 mod prepared;
 mod puts;

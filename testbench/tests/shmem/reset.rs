@@ -1,6 +1,7 @@
 //! A queue that firmware resets.
 
 use hermes_testbench::cluster::{self, QueueArea, QueueMode, QueueService};
+use hermes_testbench::cosim::CosimError;
 use hermes_testbench::firmware::{build_firmware, Firmware};
 
 use super::{library, lossy, options, source};
@@ -27,6 +28,10 @@ fn one_queue_gets_another_epoch() {
             (0..area.slots).map(|slot| word(area.control(slot) + 4)).collect()
         };
         let before = epochs(&node.read_clean(area.base, 1 << area.bytes_log2)?);
+        for (queue, epoch) in [(area.slots, EPOCH), (QUEUE, 0)] {
+            let refused = QueueService::reset(node, queue, epoch);
+            assert!(matches!(refused, Err(CosimError::Option { .. })), "{refused:?}");
+        }
         QueueService::reset(node, QUEUE, EPOCH)?;
         let after = epochs(&node.read_clean(area.base, 1 << area.bytes_log2)?);
         let service = QueueService::stop(node)?;
