@@ -6,6 +6,7 @@
 //! They also keep what the Verilog back end wants to know: the type's name and parameters, the doc comments, and the
 //! values of the constants in a kernel.
 
+mod activity;
 mod clocked;
 mod constructor;
 mod describe;

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Fields, Result};
 
 use crate::types::is_hardware;
-use crate::{clocked, constructor, describe, stimulus};
+use crate::{activity, clocked, constructor, describe, stimulus};
 
 /// The fields that are hardware, and the others: those whose name begins with an underscore.
 fn fields(input: &DeriveInput) -> Result<(Vec<&Field>, Vec<&Field>)> {
@@ -22,7 +22,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let stimulus = stimulus::expand(input, &hardware);
     let constructor = constructor::expand(input)?;
     let clocked = clocked::expand(input, &hardware);
-    let clocks = clocked::give(&hardware);
+    let activity = activity::expand(input, &hardware);
     let idents: Vec<_> = hardware.iter().filter_map(|f| f.ident.as_ref()).collect();
     let names: Vec<_> = idents.iter().map(ToString::to_string).collect();
     let name = &input.ident;
@@ -32,9 +32,11 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
             // Marks of rust-hdl's own checks, which nothing here reads.
             fn connect_all(&mut self) {}
             fn update_all(&mut self) {
-                #clocks
-                self.update();
-                #(self.#idents.update_all();)*
+                if unit_info::Activity::wakes(self) {
+                    unit_info::Activity::act(self);
+                } else {
+                    #(unit_info::Activity::poll(&mut self.#idents);)*
+                }
             }
             fn has_changed(&self) -> bool {
                 false #(|| self.#idents.has_changed())*
@@ -48,6 +50,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
         #description
         #stimulus
         #clocked
+        #activity
         #constructor
     })
 }

@@ -142,6 +142,24 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
         impl #impl_generics unit_info::Clocked for #name #ty_generics #where_clause {
             fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
         }
+        impl #impl_generics unit_info::Activity for #name #ty_generics #where_clause {
+            fn wakes(&mut self) -> bool {
+                unit_info::Activity::changed(self)
+            }
+            fn act(&mut self) {
+                self.update_all();
+            }
+            fn changed(&self) -> bool {
+                false #(|| unit_info::Activity::changed(&self.#fields))*
+            }
+            fn changed_outside(&self) -> bool {
+                false #(|| unit_info::Activity::changed_outside(&self.#fields))*
+            }
+            fn poll(&mut self) {
+                self.update_all();
+            }
+            fn settle(&mut self) {}
+        }
         impl #impl_generics unit_info::PortGroup for #name #ty_generics #where_clause {
             type Flipped = #other #ty_generics;
         }

@@ -25,9 +25,7 @@ pub struct Bus {
     pub ready: Signal<Out, Bit>,
 }
 
-impl unit_info::Clocked for Bus {
-    fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
-}
+unit_info::interface!(Bus);
 
 const LIMIT: u64 = 7;
 

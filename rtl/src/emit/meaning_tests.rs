@@ -297,9 +297,7 @@ pub struct Sink {
     pub ready: Signal<Out, Bit>,
 }
 
-impl unit_info::Clocked for Sink {
-    fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
-}
+unit_info::interface!(Sink);
 
 /// Takes every other word.
 #[derive(LogicBlock, Default)]

@@ -4,6 +4,7 @@
 //! with a width at every node, [`flow`] finds latches and loops, [`plan`] shares the statements out over
 //! `assign`s and blocks, [`wakes`] sees to it that no block wakes itself, [`module`] and [`text`] write them. See `docs/verilog.md`.
 
+mod activity;
 pub mod artefacts;
 mod connection;
 mod design;

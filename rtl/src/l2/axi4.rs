@@ -84,6 +84,4 @@ pub struct Axi4Master {
     pub rready: Signal<Out, Bit>,
 }
 
-impl unit_info::Clocked for Axi4Master {
-    fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
-}
+unit_info::interface!(Axi4Master);
