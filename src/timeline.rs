@@ -60,7 +60,13 @@ impl TimelineArgs {
             return Ok(None);
         }
         let embedded = kernel.is_some_and(|kernel| kernel.registers.registers() == 16);
-        let isa = Isa { aes: config.aes, atomics: config.atomics, embedded, ..Isa::RV32IM_ZBB };
+        let isa = Isa {
+            aes: config.aes,
+            atomics: config.atomics,
+            zawrs: config.network,
+            embedded,
+            ..Isa::RV32IM_ZBB
+        };
         let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
         let text = file(&self.trace)?.map(|file| TextTrace::new(file, isa, config.lanes));
         let perfetto = file(&self.perfetto)?.map(|file| Perfetto::new(file, config.lanes));

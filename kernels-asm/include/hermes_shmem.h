@@ -228,6 +228,13 @@ uint64_t hermes_wait_until64(const volatile uint64_t *word, uint32_t comparison,
 uint32_t hermes_test32(const volatile uint32_t *word, uint32_t comparison, uint32_t value);
 uint32_t hermes_test64(const volatile uint64_t *word, uint32_t comparison, uint64_t value);
 
+/* The warp sleeps until the line of the word that hermes_test32 or hermes_test64 looked at last is written, by whomever; after looks at several lines, or if that time
+   passes, it goes on by itself (docs/shmem.md): so look again in a loop. */
+static inline void hermes_sleep(void)
+{
+    __asm__ volatile(".word 0x00d00073" ::: "memory"); /* wrs.nto */
+}
+
 /* The same of `count` words, without those whose `status` is not 0; status 0: of all. any gives the number of one that compares so; HERMES_NONE if none is asked for, and test
  * also if none does now. all waits for each, one after the other; test_all tells whether all do now. */
 #define HERMES_NONE 0xffffffffu
@@ -252,8 +259,8 @@ uint32_t hermes_test64(const volatile uint64_t *word, uint32_t comparison, uint6
         for (uint32_t i = 0; i < count; i++)                                                                                                                          \
             asked |= !(status && status[i]);                                                                                                                          \
         uint32_t found = HERMES_NONE;                                                                                                                                 \
-        while (asked && found == HERMES_NONE)                                                                                                                         \
-            found = hermes_test##bits##_any(words, count, status, comparison, value);                                                                                 \
+        while (asked && (found = hermes_test##bits##_any(words, count, status, comparison, value)) == HERMES_NONE)                                                    \
+            hermes_sleep();                                                                                                                                           \
         return found;                                                                                                                                                 \
     }                                                                                                                                                                 \
     static inline void hermes_wait_until##bits##_all(const volatile uint##bits##_t *words, uint32_t count, const int *status, uint32_t comparison, uint##bits##_t value) \

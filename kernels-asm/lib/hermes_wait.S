@@ -48,17 +48,6 @@
     andi    a4, a4, 1
     .endm
 
-# A wait begins with so many looks, as fast as they go: a round trip. Then it looks seldom, for the sake of the other warps of the core: \to is
-# \from, behind four divisions, each of which takes one turn of the core and some forty cycles. \scratch is changed.
-    .equ    LOOKS, 16
-    .macro  pause to, from, scratch
-    li      \scratch, 1
-    divu    \to, \from, \scratch
-    divu    \to, \to, \scratch
-    divu    \to, \to, \scratch
-    divu    \to, \to, \scratch
-    .endm
-
 # uint32_t hermes_wait_until32(const volatile uint32_t *word, uint32_t comparison, uint32_t value)
     .text
     .balign 64
@@ -69,19 +58,12 @@ hermes_wait_until32:
     find_context a5, t0
     presume HERMES_ERROR_LOCAL_RANGE, t0
     wanted_bits a1, t0
-    li      a3, LOOKS
 1:  peek    t0, a0
     compare t1, t0, a1, a2, t2
-    addi    a3, a3, -1
-    seqz    t2, a3
-    or      t2, t2, t1
-    beqz    t2, 1b
-    bnez    t1, 3f
-2:  pause   a4, a0, t2
-    peek    t0, a4
-    compare t1, t0, a1, a2, t2
-    beqz    t1, 2b
-3:  sw      t0, RESULT(a5)
+    bnez    t1, 2f
+    sleep
+    j       1b
+2:  sw      t0, RESULT(a5)
     fence   r, rw
 9:  result  t0
     ret
@@ -97,14 +79,9 @@ hermes_wait_until64:
     presume HERMES_ERROR_LOCAL_RANGE, t0
     sw      zero, RESULT_HIGH(a5)
     wanted_bits a1, t0
-    # Bits from 8 on of what is looked for count the looks.
 1:  look64
     bnez    a4, 2f
-    addi    a1, a1, 1 << 8
-    srli    t2, a1, 8
-    sltiu   t2, t2, LOOKS
-    bnez    t2, 1b
-    pause   a0, a0, t2
+    sleep
     j       1b
 2:  find_context a5, a4
     sw      t1, RESULT(a5)

@@ -110,8 +110,11 @@ pub struct CoreOptions {
     pub instruction_cache_ways: usize,
     /// Warps of spawned threads.
     pub spawns: bool,
-    /// What the network interface needs: the CSR 0xccb, and a `fence` without R in its successor set leaves the data cache as it is.
+    /// What the network interface needs: the CSR 0xccb, waits for writes (`wrs.nto`, `wrs.sto`), and a `fence` without R in its successor set leaves the data cache as
+    /// it is.
     pub network: bool,
+    /// Banks of the L2, whose writes end such waits.
+    pub l2_banks: usize,
     /// Retire trace.
     pub trace: bool,
 }
@@ -128,6 +131,7 @@ impl Default for CoreOptions {
             instruction_cache_ways: 1,
             spawns: false,
             network: false,
+            l2_banks: 1,
             trace: false,
         }
     }
@@ -249,6 +253,7 @@ impl Config {
             instruction_cache_ways: self.instruction_cache_ways,
             spawns: self.spawn_slots > 0,
             network: self.network,
+            l2_banks: self.l2_banks,
             trace: self.trace,
         }
     }

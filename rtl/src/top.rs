@@ -200,6 +200,9 @@ pub struct HermesTop<const LANES: usize> {
     /// Banks whose writes the command queues see.
     #[init(windows * config.l2_banks)]
     _tapped_banks: usize,
+    /// Banks whose writes end waits of warps.
+    #[init(networks * config.l2_banks)]
+    _folded_banks: usize,
     #[init(config.channels)]
     _channels: usize,
     #[init(traced)]
@@ -380,6 +383,12 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
                     self.memory.counters[self._cores + j].read_hits.val();
                 self.registers.network[k].command_read_misses.next =
                     self.memory.counters[self._cores + j].read_misses.val();
+            }
+            for i in 0..self._cores {
+                for b in 0..self._folded_banks {
+                    self.core[i].written_line[b].valid.next = self.memory.written_line[b].valid.val();
+                    self.core[i].written_line[b].fold.next = self.memory.written_line[b].fold.val();
+                }
             }
             for b in 0..self._tapped_banks {
                 connect!(self.memory.tap[b], self.network[k].tap[b]);

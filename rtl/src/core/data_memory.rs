@@ -2,6 +2,7 @@
 
 use super::{MemoryStage, FROM_MEMORY, FROM_SCRATCHPAD};
 use crate::memory::{AtomicPath, DataCache, LoadStoreUnit, LoadValue, Scratchpad};
+use crate::ports::Look;
 use crate::prelude::*;
 
 /// The memories that the loads and stores of a core access: shared memory through the load/store
@@ -23,7 +24,7 @@ use crate::prelude::*;
 /// 4. `drop`, or an atomic operation that acquires, invalidates the data cache.
 /// 5. Stores and atomic operations share the port for writes. Every answer of memory is accepted.
 #[derive(LogicBlock)]
-#[new(cache_lines: usize, atomics: usize, load_store: LoadStoreUnit<LANES>, words: usize)]
+#[new(cache_lines: usize, atomics: usize, looks: usize, load_store: LoadStoreUnit<LANES>, words: usize)]
 pub struct DataMemory<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -176,6 +177,9 @@ pub struct DataMemory<const LANES: usize> {
     /// A data line is written; atomic operations do not count.
     pub line_write: Signal<Out, Bit>,
 
+    /// To the warps that wait for writes (one element with atomic instructions and a network interface).
+    #[count(looks)]
+    pub look: Vec<Look>,
     #[init(MemoryStage::new(atomics > 0))]
     stage: MemoryStage<LANES>,
     #[init(load_store)]
@@ -183,7 +187,7 @@ pub struct DataMemory<const LANES: usize> {
     #[init(DataCache::new(cache_lines.ilog2() as usize))]
     data_cache: DataCache,
     scratchpad: Scratchpad<LANES>,
-    #[count(atomics)]
+    #[init((0..atomics).map(|_| AtomicPath::new(looks)).collect())]
     atomic_path: Vec<AtomicPath<LANES>>,
     #[count(LANES)]
     loaded: Vec<LoadValue>,
@@ -198,6 +202,9 @@ pub struct DataMemory<const LANES: usize> {
     /// 1 with atomic instructions, else 0.
     #[init(atomics)]
     _atomics: usize,
+    /// 1 with atomic instructions and a network interface, else 0.
+    #[init(looks)]
+    _looks: usize,
     /// 1 without atomic instructions, else 0.
     #[init(1 - atomics)]
     _no_atomics: usize,
@@ -208,17 +215,18 @@ pub struct DataMemory<const LANES: usize> {
 }
 
 impl<const LANES: usize> DataMemory<LANES> {
-    /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions.
+    /// A data memory with a data cache of `cache_lines` lines, with or without atomic instructions, and these in a core without or with a
+    /// `network` interface.
     ///
     /// # Panics
     /// If the lines of the cache are not a power of two from 2 to 65536, or the lanes not one up to
     /// 32.
-    pub fn new(cache_lines: usize, atomics: bool) -> Self {
+    pub fn new(cache_lines: usize, atomics: bool, network: bool) -> Self {
         assert!(cache_lines.is_power_of_two(), "DataMemory: {cache_lines} lines");
         let load_store = LoadStoreUnit::default();
         let words = load_store.result_word.len();
-        let atomics = usize::from(atomics);
-        Self::wired(cache_lines, atomics, load_store, words)
+        let looks = usize::from(atomics && network);
+        Self::wired(cache_lines, usize::from(atomics), looks, load_store, words)
     }
 }
 
@@ -349,6 +357,9 @@ impl<const LANES: usize> Logic for DataMemory<LANES> {
 
         // Atomic operations, if configured, share the path of stores, and their values return like
         // those of loads. The data cache treats them as stores.
+        for k in 0..self._looks {
+            connect!(self.look[k], self.atomic_path[k].look[0]);
+        }
         for k in 0..self._atomics {
             self.atomic_path[k].start_valid.next = self.start_valid[k].val();
             self.atomic_path[k].start_slot.next = self.start_slot[k].val();

@@ -144,7 +144,7 @@ struct Bench {
 
 impl Bench {
     fn new(atomics: bool) -> Self {
-        let mut uut = DataMemory::new(64, atomics);
+        let mut uut = DataMemory::new(64, atomics, atomics);
         reset!(uut);
         Self {
             uut,
@@ -466,7 +466,7 @@ fn loads_stores_and_atomic_operations() {
 /// With random inputs, after a start in every slot and a store to each word of the scratchpad that
 /// is used: a RAM holds anything until it is written.
 fn equals_its_verilog(atomics: bool) {
-    check_with(DataMemory::<LANES>::new(4, atomics), 1_000, |unit, random, cycle| {
+    check_with(DataMemory::<LANES>::new(4, atomics, atomics), 1_000, |unit, random, cycle| {
         let words = 8 * LANES as u64;
         let fills = cycle < 70;
         let mut scratchpad = random() % 2 == 0;

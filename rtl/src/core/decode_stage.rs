@@ -38,7 +38,7 @@ pub struct DecodeStage {
     pub packet: Signal<In, Bits<32>>,
     /// Warp-instructions that the warp retired before it.
     pub instructions: Signal<In, Bits<32>>,
-    /// From the hazard check: it cannot be executed yet.
+    /// From the hazard check: it cannot be executed yet, or it has to sleep.
     pub blocked: Signal<In, Bit>,
     /// From the hazard check: it waits until an operation of its warp completes.
     pub waits: Signal<In, Bit>,
@@ -215,6 +215,21 @@ pub struct DecodeStage {
     /// Lanes that run the instruction in stage D (one element with a network interface).
     #[count(networks)]
     pub running: Vec<Signal<In, Bits<32>>>,
+    /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits (one element with a network interface, as the next).
+    #[count(networks)]
+    pub holds: Vec<Signal<In, Bit>>,
+    /// The instruction in stage D is a `wrs` and has to sleep.
+    #[count(networks)]
+    pub sleeps: Vec<Signal<Out, Bit>>,
+    /// The instruction that was in stage D a cycle ago is such a one; it is replayed.
+    #[count(networks)]
+    pub sleep_valid: Vec<Signal<Out, Bit>>,
+    /// It is `wrs.sto`.
+    #[count(networks)]
+    pub sleep_brief: Vec<Signal<Out, Bit>>,
+    /// It is a `wrs` that went on.
+    #[count(networks)]
+    pub pass_valid: Vec<Signal<Out, Bit>>,
     rom: BootRom,
     decoder: Decoder,
     #[init(ThreadIndex::new(lanes, spawns, networks))]
@@ -233,6 +248,12 @@ pub struct DecodeStage {
     /// The successor set of the `fence` has R.
     #[count(networks)]
     acquires_q: Vec<Register<Bit>>,
+    #[count(networks)]
+    sleep_q: Vec<Register<Bit>>,
+    #[count(networks)]
+    brief_q: Vec<Register<Bit>>,
+    #[count(networks)]
+    wrs_q: Vec<Register<Bit>>,
     valid_q: Register<Bit>,
     rs1_source_q: Register<OperandSource>,
     rs2_source_q: Register<OperandSource>,
@@ -358,8 +379,18 @@ impl Logic for DecodeStage {
                 bad_entry = false;
             }
         }
+        // `wrs.nto` and `wrs.sto` (Zawrs): they wait for the loads and stores before them, as a `fence` does, and then for a write.
         for k in 0..self._networks {
             self.thread_index.running[k].next = self.running[k].val();
+            let wrs = (self.word_d.q.val() & bits::<32>(0xfeff_ffff_u64)) == bits::<32>(0x00d0_0073);
+            self.sleeps[k].next = wrs & self.holds[k].val();
+            if wrs {
+                fault = false;
+                self.fence.next = true;
+            }
+            if self.advance.val() {
+                self.wrs_q[k].d.next = wrs;
+            }
         }
         if bad_entry {
             fault = true;
@@ -405,6 +436,9 @@ impl Logic for DecodeStage {
             if !self.acquires_q[k].q.val() {
                 self.fenced.next = false;
             }
+            self.sleep_valid[k].next = self.advanced.q.val() & self.sleep_q[k].q.val();
+            self.sleep_brief[k].next = self.brief_q[k].q.val();
+            self.pass_valid[k].next = self.advanced.q.val() & self.valid_q.q.val() & self.wrs_q[k].q.val();
         }
 
         self.read_valid.next = self.valid_q.q.val();
@@ -449,6 +483,8 @@ impl Logic for DecodeStage {
             self.fence_q.d.next = self.decoder.fence.val();
             for k in 0..self._networks {
                 self.acquires_q[k].d.next = self.word_d.q.val().get_bit(21);
+                self.sleep_q[k].d.next = here & !missed & !voided & !self.waits.val() & self.sleeps[k].val();
+                self.brief_q[k].d.next = self.word_d.q.val().get_bit(24);
             }
             self.valid_q.d.next = here & !stopped;
             self.rs1_source_q.d.next = OperandSource::Registers;

@@ -15,7 +15,7 @@ use crate::prelude::*;
 /// stages S to D; that of a fresh warp follows from its start alone. The ports of [`WarpScheduler`]
 /// that have the same names here are passed through.
 #[derive(LogicBlock)]
-#[new(oldest_first: bool, spawns: usize)]
+#[new(oldest_first: bool, spawns: usize, networks: usize)]
 pub struct FrontEnd<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -144,7 +144,13 @@ pub struct FrontEnd<const LANES: usize> {
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
     #[count(spawns)]
     pub start_entry: Vec<Signal<In, Bits<30>>>,
-    #[init(WarpScheduler::new(oldest_first, spawns))]
+    /// From stage D: it waits for a write into the L2 (one element with a network interface, as the next).
+    #[count(networks)]
+    pub sleep_valid: Vec<Signal<In, Bit>>,
+    /// Slots whose warp need not wait for one.
+    #[count(networks)]
+    pub wake: Vec<Signal<In, Bits<32>>>,
+    #[init(WarpScheduler::new(oldest_first, spawns, networks))]
     scheduler: WarpScheduler,
     counters: ProgramCounters,
     start: RamSync<Bits<38>, 5>,
@@ -198,13 +204,15 @@ pub struct FrontEnd<const LANES: usize> {
     lanes: Constant<Bits<6>>,
     #[init(spawns)]
     _spawns: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl<const LANES: usize> FrontEnd<LANES> {
     /// The front end of a core that runs packets alone (`spawns` 0), or packets and spawned threads
-    /// (1); see [`WarpScheduler::new`].
-    pub fn new(oldest_first: bool, spawns: usize) -> Self {
-        Self::wired(oldest_first, spawns)
+    /// (1), without (`networks` 0) or with a network interface (1); see [`WarpScheduler::new`].
+    pub fn new(oldest_first: bool, spawns: usize, networks: usize) -> Self {
+        Self::wired(oldest_first, spawns, networks)
     }
 }
 
@@ -235,6 +243,10 @@ impl<const LANES: usize> Logic for FrontEnd<LANES> {
         self.scheduler.stored_slot.next = self.stored_slot.val();
         self.scheduler.divided_valid.next = self.divided_valid.val();
         self.scheduler.stores_busy.next = self.stores_busy.val();
+        for k in 0..self._networks {
+            self.scheduler.sleep_valid[k].next = self.sleep_valid[k].val();
+            self.scheduler.wake[k].next = self.wake[k].val();
+        }
         self.finish_valid.next = self.scheduler.finish_valid.val();
         self.finish_slot.next = self.scheduler.finish_slot.val();
         self.scheduler.finish_ready.next = self.finish_ready.val();

@@ -61,6 +61,7 @@ mod shader_core;
 mod spawned_warps;
 mod substitution_box;
 mod thread_index;
+mod warp_waits;
 mod watchdog;
 mod write_stage;
 #[cfg(test)]
@@ -117,5 +118,6 @@ pub use shader_core::ShaderCore;
 pub use spawned_warps::SpawnedWarps;
 pub use substitution_box::SubstitutionBox;
 pub use thread_index::ThreadIndex;
+pub use warp_waits::WarpWaits;
 pub use watchdog::Watchdog;
 pub use write_stage::WriteStage;

@@ -2,6 +2,7 @@
 
 use super::testing::*;
 use crate::config::CoreOptions;
+use rust_hdl::prelude::bits;
 
 const NETWORK: CoreOptions = CoreOptions {
     aes: false,
@@ -12,6 +13,7 @@ const NETWORK: CoreOptions = CoreOptions {
     instruction_cache_ways: 1,
     spawns: false,
     network: true,
+    l2_banks: 1,
     trace: false,
 };
 
@@ -91,4 +93,66 @@ fn a_fence_without_reads_behind_it_keeps_the_data_cache() {
         assert_eq!(second_load(NETWORK, fence), if acquires { 6 } else { 5 }, "{fence:#x}");
     }
     assert_eq!(second_load(CoreOptions::default(), fence(3, 1)), 6);
+}
+
+/// `amoor.w a3, zero, (a2)`, `wrs.nto`, `wrs.sto`.
+const LOOK: u32 = 0x4006_26af;
+const WRS_NTO: u32 = 0x00d0_0073;
+const WRS_STO: u32 = 0x01d0_0073;
+
+/// Cycles of a kernel of these words, if the line of ARGUMENT is written after `write` cycles, or the watchdog has a limit; and its faults.
+fn waits(words: &[u32], write: Option<u64>, watchdog: u64) -> (u64, usize) {
+    let mut program = Program::default();
+    words.iter().for_each(|&word| {
+        program.word(word);
+    });
+    program.ret();
+    let mut bench = Bench::<1>::with(&program, 8, CoreOptions { atomics: true, ..NETWORK });
+    bench.core.watchdog_limit.next = bits(watchdog);
+    bench.start(3, 0, 1);
+    while bench.finished.is_empty() {
+        assert!(bench.cycles < 10_000);
+        bench.core.written_line[0].valid.next = write == Some(bench.cycles);
+        // ARGUMENT is line 0xc00.
+        bench.core.written_line[0].fold.next = bits(0x0c);
+        bench.cycle();
+    }
+    (bench.cycles, bench.faults.len())
+}
+
+/// A `wrs` behind a look lasts until the line is written, or for its time; without a look it is over at once. The watchdog ends a warp that sleeps.
+#[test]
+fn a_warp_sleeps_until_the_line_is_written() {
+    let (alone, _) = waits(&[LOOK], None, 0);
+    for wrs in [WRS_NTO, WRS_STO] {
+        let (none, faults) = waits(&[wrs], None, 0);
+        assert!(none < alone && faults == 0, "{none} {alone}");
+    }
+    for (wrs, most) in [(WRS_NTO, 4_096), (WRS_STO, 128)] {
+        let (cycles, faults) = waits(&[LOOK, wrs], None, 0);
+        assert!((most / 2..=most + 200).contains(&(cycles - alone + 20)), "{cycles} beside {alone}");
+        assert_eq!(faults, 0);
+    }
+    for write in [500, 501, 502, 503, 1_500] {
+        let (cycles, faults) = waits(&[LOOK, WRS_NTO], Some(write), 0);
+        assert!((write..write + 60).contains(&cycles) && faults == 0, "{cycles} behind {write}");
+    }
+    // What was written before the wait counts, wherever it comes.
+    for write in alone - 20..alone + 20 {
+        let (cycles, _) = waits(&[LOOK, WRS_NTO], Some(write), 0);
+        assert!(cycles < alone + 100 || cycles > 2_000, "{cycles} behind {write}");
+    }
+    let (cycles, faults) = waits(&[LOOK, WRS_NTO], None, 300);
+    assert!((300..450).contains(&cycles) && faults == 1, "{cycles} with {faults}");
+    // Of several lines it knows the last alone, and looks again soon.
+    let other = [0x0406_0613, LOOK]; // addi a2, a2, 64
+    let (cycles, _) = waits(&[LOOK, other[0], other[1], WRS_NTO], None, 0);
+    assert!(cycles < 2 * alone + 300, "{cycles}");
+    // A core without network interface does not know it.
+    let mut program = Program::default();
+    program.word(WRS_NTO).ret();
+    let mut bench = Bench::<1>::new(&program, 8);
+    bench.start(3, 0, 1);
+    bench.run(1);
+    assert!(bench.faults.len() == 1 && bench.faults[0].0 == 2, "{:?}", bench.faults);
 }

@@ -12,7 +12,9 @@ use crate::prelude::*;
 /// - *fetch*: the warp missed in the instruction cache, which has not reported yet that it should
 ///   look up again (`filled`);
 /// - *waiting*: its instruction was blocked, and no operation of the warp has completed since;
-/// - *ended*: the warp has retired: all its threads ended.
+/// - *ended*: the warp has retired: all its threads ended;
+/// - *asleep* (with a network interface): it waits for a write into the L2 ([`WarpWaits`](super::WarpWaits)). Cycles in which warps do nothing
+///   but sleep are not lost: there is no warp to issue.
 ///
 /// Among the slots that can, the choice is round-robin: the next one above the last chosen; or, as
 /// an option, it is the warp that started first. With spawned threads the choice in turns begins with a warp of them that has just
@@ -20,7 +22,7 @@ use crate::prelude::*;
 /// the state combinationally and is taken at the edge at which `advance` is high. An ended slot
 /// without outstanding stores is offered as `finish_*` and leaves the core when that is accepted.
 #[derive(LogicBlock)]
-#[new(ages: usize, spawns: usize, firsts: usize)]
+#[new(ages: usize, spawns: usize, firsts: usize, networks: usize)]
 pub struct WarpScheduler {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -93,12 +95,20 @@ pub struct WarpScheduler {
     pub finish_slot: Signal<Out, Bits<5>>,
     /// At least one slot is occupied.
     pub occupied: Signal<Out, Bit>,
+    /// From stage D: the instruction waits for a write into the L2 (one element with a network interface, as the next).
+    #[count(networks)]
+    pub sleep_valid: Vec<Signal<In, Bit>>,
+    /// Slots whose warp need not wait for one.
+    #[count(networks)]
+    pub wake: Vec<Signal<In, Bits<32>>>,
     occupied_slots: Register<Bits<32>>,
     fresh: Register<Bits<32>>,
     resolving: Register<Bits<32>>,
     fetch: Register<Bits<32>>,
     waiting: Register<Bits<32>>,
     ended: Register<Bits<32>>,
+    #[count(networks)]
+    asleep: Vec<Register<Bits<32>>>,
     finishing: Register<Bit>,
     finishing_slot: Register<Bits<5>>,
     #[init((0..1 - ages).map(|_| IssueTurns::new(firsts > 0)).collect())]
@@ -116,14 +126,16 @@ pub struct WarpScheduler {
     _turns: usize,
     #[init({ let _ = spawns; firsts })]
     _firsts: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl WarpScheduler {
     /// A round-robin scheduler, or one that chooses the warp that started first, for packets alone (`spawns` 0) or packets and
-    /// spawned threads (1).
-    pub fn new(oldest_first: bool, spawns: usize) -> Self {
+    /// spawned threads (1), without (`networks` 0) or with a network interface (1).
+    pub fn new(oldest_first: bool, spawns: usize, networks: usize) -> Self {
         let firsts = if oldest_first { 0 } else { spawns };
-        Self::wired(usize::from(oldest_first), spawns, firsts)
+        Self::wired(usize::from(oldest_first), spawns, firsts, networks)
     }
 }
 
@@ -215,6 +227,19 @@ impl Logic for WarpScheduler {
         if self.path_valid.val() {
             selected = bits::<32>(1) << self.path_slot.val();
         }
+        // A warp that is asleep counts as resolving until it wakes. What it waits for may come in the very cycle in which it falls asleep.
+        for k in 0..self._networks {
+            let mut to_sleep = bits::<32>(0);
+            if self.sleep_valid[k].val() {
+                to_sleep = held & !self.wake[k].val();
+            }
+            to_resolve = to_resolve | to_sleep;
+            selected = selected | (self.asleep[k].q.val() & self.wake[k].val());
+            self.asleep[k].d.next = (self.asleep[k].q.val() | to_sleep) & !(self.wake[k].val() | flushed);
+            if !(self.occupied_slots.q.val() & !self.asleep[k].q.val()).any() {
+                self.idle_reason.next = LostCycle::NoWarp;
+            }
+        }
         let mut woken = bits::<32>(0);
         if self.late_valid.val() {
             woken = bits::<32>(1) << self.late_slot.val();
@@ -279,7 +304,7 @@ mod tests {
     #[test]
     fn issues_ready_warps_in_turn_and_finishes_each_once() {
         let mut rng = crate::testing::random();
-        let mut unit = WarpScheduler::new(false, 0);
+        let mut unit = WarpScheduler::new(false, 0, 0);
         let mut warps = [Warp::Absent; 32];
         let mut storing = 0u64;
         let mut passed_over = [0; 32];

@@ -3,12 +3,17 @@
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
     FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycles, PathSelector, ReadStage,
-    RegisterAddress, RetireTrace, SpawnedWarps, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY, WINDOWS,
+    RegisterAddress, RetireTrace, SpawnedWarps, WarpWaits, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY,
+    WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
-use crate::ports::{CoreCounters, JobStart, LostCycleCounters, Trace};
+use crate::ports::{CoreCounters, JobStart, LostCycleCounters, Trace, WrittenLine};
 use crate::prelude::*;
+
+/// Bits of the cycle counter that end `wrs.sto` and `wrs.nto`: after 64 to 128, and 2048 to 4096 cycles.
+const BRIEF_WAIT: usize = 5;
+const LONG_WAIT: usize = 10;
 
 /// One SIMT core: `LANES` lanes in lockstep, up to 32 interleaved warps (docs/shader-core.md).
 ///
@@ -17,7 +22,7 @@ use crate::prelude::*;
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, looks: usize, banks: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -143,6 +148,9 @@ pub struct ShaderCore<const LANES: usize> {
     /// To the fault collector: job of the warp, its slot in bits 3:0; bit 4: the warp is one of spawned threads.
     #[count(spawns)]
     pub fault_job: Vec<Signal<Out, Bits<5>>>,
+    /// From the banks of the L2, with a network interface: lines were written.
+    #[count(banks)]
+    pub written_line: Vec<Flipped<WrittenLine>>,
     /// Its event counters.
     pub counters: CoreCounters,
     /// The cycles that it lost.
@@ -150,7 +158,7 @@ pub struct ShaderCore<const LANES: usize> {
     /// Its retire trace (see [`RetireTrace`]), if it is there.
     #[count(traces)]
     pub trace: Vec<Trace>,
-    #[init(FrontEnd::new(options.oldest_first, spawns))]
+    #[init(FrontEnd::new(options.oldest_first, spawns, networks))]
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
@@ -161,7 +169,7 @@ pub struct ShaderCore<const LANES: usize> {
     lane: Vec<Lane>,
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
-    #[init(DataMemory::new(options.l1_lines, options.atomics))]
+    #[init(DataMemory::new(options.l1_lines, options.atomics, options.network))]
     data_memory: DataMemory<LANES>,
     #[count(atomics)]
     atomic_stage: Vec<AtomicStage<LANES>>,
@@ -169,8 +177,10 @@ pub struct ShaderCore<const LANES: usize> {
     atomic_turns: Vec<AtomicTurns>,
     read_merge: ReadMerge,
     load_errors: LoadErrors<LANES>,
-    #[init(Watchdog::new(spawns))]
+    #[init(Watchdog::new(spawns, networks))]
     watchdog: Watchdog,
+    #[init((0..networks).map(|_| WarpWaits::new(banks, BRIEF_WAIT, LONG_WAIT)).collect())]
+    waits: Vec<WarpWaits>,
     late: LateResults<LANES>,
     event_counters: EventCounters,
     rs1_address: RegisterAddress,
@@ -210,6 +220,10 @@ pub struct ShaderCore<const LANES: usize> {
     _spawns: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(looks)]
+    _looks: usize,
+    #[init(banks)]
+    _banks: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -226,7 +240,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
         let atomics = usize::from(options.atomics);
         let spawns = usize::from(options.spawns);
         let networks = usize::from(options.network);
-        Self::wired(options, traces, atomics, spawns, networks)
+        let banks = networks * options.l2_banks;
+        Self::wired(options, traces, atomics, spawns, networks, atomics * networks, banks)
     }
 }
 
@@ -398,6 +413,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.packet.next = self.front_end.decode_packet.val();
         for k in 0..self._networks {
             self.decode.running[k].next = bit_cast::<32, LANES>(self.front_end.decode_active.val());
+            self.decode.blocked.next = self.hazards.blocked.val() | self.decode.sleeps[k].val();
         }
         self.decode.fetched_pc.next = self.front_end.fetched_pc.val();
         self.decode.fetched_boot.next = self.front_end.fetched_boot.val();
@@ -422,6 +438,33 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.watchdog.advance.next = self.write.advance.val();
         self.watchdog.slot.next = self.front_end.fetched_slot.val();
         self.decode.overdue.next = self.watchdog.overdue.val();
+        for k in 0..self._networks {
+            self.waits[k].cycle.next = self.cycle.val().get_bits::<32>(0);
+            self.waits[k].start_valid.next = self.start_valid.val();
+            self.waits[k].start_slot.next = self.start_slot.val();
+            self.waits[k].look.valid.next = false;
+            self.waits[k].look.slot.next = bits::<5>(0);
+            self.waits[k].look.line.next = bits::<26>(0);
+            self.waits[k].advance.next = self.write.advance.val();
+            self.waits[k].slot.next = self.front_end.fetched_slot.val();
+            self.decode.holds[k].next = self.waits[k].holds.val();
+            self.waits[k].hold_slot.next = self.read.slot.val();
+            self.waits[k].sleep_valid.next = self.decode.sleep_valid[k].val();
+            self.waits[k].sleep_brief.next = self.decode.sleep_brief[k].val();
+            self.waits[k].pass_valid.next = self.decode.pass_valid[k].val();
+            self.waits[k].overdue.next = self.watchdog.overdue_slots[k].val();
+            self.front_end.sleep_valid[k].next = self.decode.sleep_valid[k].val();
+            self.front_end.wake[k].next = self.waits[k].wake.val();
+            for b in 0..self._banks {
+                self.waits[k].written[b].valid.next = self.written_line[b].valid.val();
+                self.waits[k].written[b].fold.next = self.written_line[b].fold.val();
+            }
+        }
+        for k in 0..self._looks {
+            self.waits[k].look.valid.next = self.data_memory.look[k].valid.val();
+            self.waits[k].look.slot.next = self.data_memory.look[k].slot.val();
+            self.waits[k].look.line.next = self.data_memory.look[k].line.val();
+        }
         self.rs1_address.slot.next = self.front_end.decode_slot.val();
         self.rs1_address.register.next = self.decode.rs1.val();
         self.rs1_address.small_registers.next = self.small_registers.val();

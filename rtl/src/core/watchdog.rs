@@ -16,7 +16,7 @@ use crate::prelude::*;
 /// 4. A slot that never had a warp since power-up may show as overdue while the limit is not 0.
 /// 5. With a thread spawner `spawn_limit` holds for warps of spawned threads in place of `limit`.
 #[derive(LogicBlock)]
-#[new(spawns: usize)]
+#[new(spawns: usize, networks: usize)]
 pub struct Watchdog {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -43,6 +43,9 @@ pub struct Watchdog {
     /// Slots whose warp is one of spawned threads.
     #[count(spawns)]
     pub spawned_slots: Vec<Signal<In, Bits<32>>>,
+    /// Slots of the warps that are overdue (one element with a network interface).
+    #[count(networks)]
+    pub overdue_slots: Vec<Signal<Out, Bits<32>>>,
     starts: RamAsync<Bits<32>, 5>,
     visited: Register<Bits<5>>,
     aged: Register<Bits<5>>,
@@ -51,12 +54,15 @@ pub struct Watchdog {
     overdue_q: Register<Bit>,
     #[init(spawns)]
     _spawns: usize,
+    #[init(networks)]
+    _networks: usize,
 }
 
 impl Watchdog {
-    /// The watchdog of a core that runs packets alone (`spawns` 0), or packets and spawned threads (1).
-    pub fn new(spawns: usize) -> Self {
-        Self::wired(spawns)
+    /// The watchdog of a core that runs packets alone (`spawns` 0), or packets and spawned threads (1), without (`networks` 0) or with a network
+    /// interface (1).
+    pub fn new(spawns: usize, networks: usize) -> Self {
+        Self::wired(spawns, networks)
     }
 }
 
@@ -97,6 +103,9 @@ impl Logic for Watchdog {
             }
         }
         self.late.d.next = (self.late.q.val() | found) & !started;
+        for k in 0..self._networks {
+            self.overdue_slots[k].next = self.late.q.val();
+        }
 
         self.overdue.next = self.overdue_q.q.val();
         if self.advance.val() {
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn warps_are_overdue_between_the_limit_and_34_cycles_after_it() {
         let mut random = crate::testing::random();
-        let mut uut = Watchdog::new(0);
+        let mut uut = Watchdog::new(0, 0);
         reset!(uut);
         let mut starts = [None::<u64>; 32];
         let (mut limit, mut limited_since) = (0, 0);
@@ -163,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_answer_is_held_while_the_pipeline_stands() {
-        let mut uut = Watchdog::new(0);
+        let mut uut = Watchdog::new(0, 0);
         reset!(uut);
         uut.limit.next = bits(10);
         // Cycles, slot in stage C, whether the pipeline moves, whether a warp starts in slot 7,

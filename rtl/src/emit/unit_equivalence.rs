@@ -104,7 +104,7 @@ units! {
     program_counters: core::ProgramCounters::default();
     retire_trace: core::RetireTrace::<4>::default();
     decode_stage: core::DecodeStage::new(8, 1, 1);
-    front_end: core::FrontEnd::<4>::new(false, 1);
+    front_end: core::FrontEnd::<4>::new(false, 1, 1);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = random_control(random());
         unit.b_source.next = B_SOURCES[random() as usize % B_SOURCES.len()];
@@ -126,9 +126,12 @@ units! {
     issue_turns: core::IssueTurns::new(false);
     issue_turns_with_first: core::IssueTurns::new(true);
     boot_first: core::BootFirst::default();
-    warp_scheduler: core::WarpScheduler::new(false, 0);
-    warp_scheduler_oldest_first: core::WarpScheduler::new(true, 0);
-    warp_scheduler_of_spawned_threads: core::WarpScheduler::new(false, 1);
+    warp_scheduler: core::WarpScheduler::new(false, 0, 0);
+    warp_scheduler_oldest_first: core::WarpScheduler::new(true, 0, 0);
+    warp_scheduler_of_spawned_threads: core::WarpScheduler::new(false, 1, 0);
+    warp_scheduler_with_sleep: core::WarpScheduler::new(false, 1, 1);
+    warp_waits: core::WarpWaits::new(2, 3, 6);
+    line_fold: l2::LineFold::default();
     // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
     memory_stage: core::MemoryStage::<4>::new(true);
@@ -171,7 +174,7 @@ units! {
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
     thread_index: core::ThreadIndex::new(8, 1, 1);
-    watchdog: core::Watchdog::new(1), 10_000, |unit, random, cycle| {
+    watchdog: core::Watchdog::new(1, 1), 10_000, |unit, random, cycle| {
         unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
         unit.start_valid.next = random() % 16 == 0;

@@ -1,10 +1,11 @@
 //! The memory system: crossbars, banks of the L2, and the channels to memory.
 
 use super::{
-    Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow, WriteMonitor,
+    Axi4Master, L2Atomics, L2Bank, LineFold, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow,
+    WriteMonitor,
 };
 use crate::config::Config;
-use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap};
+use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap, WrittenLine};
 use crate::prelude::*;
 
 /// What the memory system is made of.
@@ -128,7 +129,7 @@ impl MemorySizes {
 ///    invalidates all lines. `busy` is high from this cycle on until the last of them is
 ///    acknowledged by AXI4.
 #[derive(Clone, Debug, LogicBlock)]
-#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize, taps: usize)]
+#[new(sizes: MemorySizes, watchers: Watchers, numbers: usize, words: usize, skip: usize, watched: usize, networks: usize, taps: usize, folds: usize)]
 pub struct MemorySystem {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -205,6 +206,9 @@ pub struct MemorySystem {
     /// The line lock (one element with a network interface).
     #[count(networks)]
     pub line_lock: Vec<LineLock>,
+    /// From each bank to the cores: a line was written (with a network interface).
+    #[count(folds)]
+    pub written_line: Vec<WrittenLine>,
     /// From the banks to the command queues, if there are any.
     #[count(taps)]
     pub tap: Vec<Flipped<WriteTap>>,
@@ -265,6 +269,14 @@ pub struct MemorySystem {
     _watched: usize,
     #[init(networks)]
     _networks: usize,
+    #[count(folds)]
+    fold: Vec<LineFold>,
+    #[count(folds)]
+    written_q: Vec<Register<Bit>>,
+    #[count(folds)]
+    fold_q: Vec<Register<Bits<8>>>,
+    #[init(folds)]
+    _folds: usize,
     #[init(taps)]
     _taps: usize,
     #[init(if watched > 0 { taps } else { 0 })]
@@ -320,7 +332,8 @@ impl MemorySystem {
         let watched = watchers.harts * watchers.channels;
         let networks = usize::from(sizes.network.is_some());
         let taps = if sizes.network.is_some_and(|network| network.queues) { banks } else { 0 };
-        Self::wired(sizes, watchers, numbers, words, skip, watched, networks, taps)
+        let folds = networks * banks;
+        Self::wired(sizes, watchers, numbers, words, skip, watched, networks, taps, folds)
     }
 }
 
@@ -443,6 +456,16 @@ impl Logic for MemorySystem {
                 self.atomics[b].other_requester[k].next = self.atomics[k].event_requester.val();
                 self.atomics[b].other_thread[k].next = self.atomics[k].event_thread.val();
             }
+        }
+        for b in 0..self._folds {
+            self.fold[b].line.next = self.atomics[b].bank_line.val();
+            // A write that is held up tells more than once, the last time as it is accepted.
+            self.written_q[b].d.next = self.atomics[b].bank_valid.val()
+                & self.atomics[b].bank_write.val()
+                & self.bank[b].request_ready.val();
+            self.fold_q[b].d.next = self.fold[b].fold.val();
+            self.written_line[b].valid.next = self.written_q[b].q.val();
+            self.written_line[b].fold.next = self.fold_q[b].q.val();
         }
         for b in 0..self._taps {
             // Word 0 of an entry tells that it is published, by bit 8.

@@ -1,5 +1,6 @@
 //! Atomic operations of a core on their way to the L2.
 
+use crate::ports::Look;
 use crate::prelude::*;
 
 /// Sends an atomic operation of a warp to the L2, lane by lane, and returns the values.
@@ -21,6 +22,7 @@ use crate::prelude::*;
 ///
 /// With the answer, the data cache removes the line, as it does for a store.
 #[derive(Clone, Debug, LogicBlock)]
+#[new(looks: usize)]
 pub struct AtomicPath<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -143,6 +145,9 @@ pub struct AtomicPath<const LANES: usize> {
     pub result_error: Signal<Out, Bit>,
     /// Its line address.
     pub result_line: Signal<Out, Bits<26>>,
+    /// To the warps that wait for writes (one element with a network interface).
+    #[count(looks)]
+    pub look: Vec<Look>,
 
     starts: Register<Bits<16>>,
     warp_numbers: RamAsync<Bits<16>, 5>,
@@ -166,10 +171,30 @@ pub struct AtomicPath<const LANES: usize> {
     value: Vec<Register<Bits<32>>>,
     /// A store was offered and not accepted.
     store_waits: Register<Bit>,
+    #[count(looks)]
+    looked: Vec<Register<Bit>>,
+    #[count(looks)]
+    looked_line: Vec<Register<Bits<26>>>,
     #[init(Pack::new(16))]
     words: Pack<Bits<32>, 32, 512>,
     #[init((0..LANES as u64).map(|lane| Constant::new((32 + lane).into())).collect())]
     number: Vec<Constant<Bits<6>>>,
+    #[init(looks)]
+    _looks: usize,
+}
+
+impl<const LANES: usize> Default for AtomicPath<LANES> {
+    /// The path of a core without a network interface.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl<const LANES: usize> AtomicPath<LANES> {
+    /// The path of a core without (`looks` 0) or with a network interface (1).
+    pub fn new(looks: usize) -> Self {
+        Self::wired(looks)
+    }
 }
 
 impl<const LANES: usize> Logic for AtomicPath<LANES> {
@@ -226,6 +251,18 @@ impl<const LANES: usize> Logic for AtomicPath<LANES> {
         }
         if sends && self.write_ready.val() {
             self.unsent.d.next = self.unsent.q.val() & !chosen;
+        }
+
+        // `amoor.w` with the operand 0. The slot stays as long as the operation.
+        for k in 0..self._looks {
+            self.looked[k].d.next = sends
+                && self.write_ready.val()
+                && (self.held_operation.q.val() == bits::<5>(8))
+                && !chosen_operand.any();
+            self.looked_line[k].d.next = chosen_address.get_bits::<26>(4);
+            self.look[k].valid.next = self.looked[k].q.val();
+            self.look[k].slot.next = self.held_slot.q.val();
+            self.look[k].line.next = self.looked_line[k].q.val();
         }
 
         // Answers

@@ -61,6 +61,13 @@ impl Features {
 
     /// The instruction set.
     pub const fn isa(&self) -> Isa {
-        Isa { m: self.m, zbb: self.zbb, aes: self.aes, atomics: self.atomics, embedded: self.embedded }
+        Isa {
+            m: self.m,
+            zbb: self.zbb,
+            aes: self.aes,
+            atomics: self.atomics,
+            zawrs: false,
+            embedded: self.embedded,
+        }
     }
 }

@@ -203,7 +203,7 @@ impl Hart {
                 Some(value) => outcome.result = Some(value),
                 None => return fault(Cause::Illegal, instruction.encode()),
             },
-            Op::Fence => {}
+            Op::Fence | Op::WrsNto | Op::WrsSto => {}
             Op::Ecall => return fault(Cause::EnvironmentCall, 0),
             Op::Ebreak => return fault(Cause::Breakpoint, self.pc),
             _ => outcome.result = Some(compute(op, a, b, immediate)),

@@ -15,15 +15,19 @@ pub struct Isa {
     pub aes: bool,
     /// Atomic operations (A).
     pub atomics: bool,
+    /// Waits for writes (Zawrs), which end at once here: as if the write had come.
+    pub zawrs: bool,
     /// Only x0 to x15 (RV32E).
     pub embedded: bool,
 }
 
 impl Isa {
     /// RV32I.
-    pub const RV32I: Self = Self { m: false, zbb: false, aes: false, atomics: false, embedded: false };
+    pub const RV32I: Self =
+        Self { m: false, zbb: false, aes: false, atomics: false, zawrs: false, embedded: false };
     /// RV32IM_Zbb.
-    pub const RV32IM_ZBB: Self = Self { m: true, zbb: true, aes: false, atomics: false, embedded: false };
+    pub const RV32IM_ZBB: Self =
+        Self { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
     /// RV32IMA_Zbb: what a hart of the command processor has, without the instructions of machine mode.
     pub const RV32IMA_ZBB: Self = Self { atomics: true, ..Self::RV32IM_ZBB };
 
@@ -35,6 +39,7 @@ impl Isa {
             Extension::Zbb => self.zbb,
             Extension::Aes => self.aes,
             Extension::A => self.atomics,
+            Extension::Zawrs => self.zawrs,
         }
     }
 
@@ -185,7 +190,7 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
 
-    const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, embedded: false };
+    const ALL: Isa = Isa { m: true, zbb: true, aes: true, atomics: true, zawrs: true, embedded: false };
 
     #[test]
     fn decoding_and_encoding_are_inverse() {

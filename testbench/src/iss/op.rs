@@ -16,6 +16,8 @@ pub enum Extension {
     Aes,
     /// Atomic operations.
     A,
+    /// Waits for writes.
+    Zawrs,
 }
 
 /// Operands of an instruction and where they stand in its word.
@@ -202,6 +204,8 @@ table! {
     Fence   "fence"   Base Fence        0x0000_707f 0x0000_000f;
     Ecall   "ecall"   Base None         0xffff_ffff 0x0000_0073;
     Ebreak  "ebreak"  Base None         0xffff_ffff 0x0010_0073;
+    WrsNto  "wrs.nto" Zawrs None        0xffff_ffff 0x00d0_0073;
+    WrsSto  "wrs.sto" Zawrs None        0xffff_ffff 0x01d0_0073;
     // Reads only: the source must be x0 or 0.
     Csrrs   "csrrs"   Base Csr          0x000f_f07f 0x0000_2073;
     Csrrc   "csrrc"   Base Csr          0x000f_f07f 0x0000_3073;
@@ -286,7 +290,7 @@ impl Op {
             Self::Jal => Class::Jump,
             Self::Jalr => Class::Jalr,
             Self::Csrrs | Self::Csrrc | Self::Csrrsi | Self::Csrrci => Class::Csr,
-            Self::Fence => Class::Fence,
+            Self::Fence | Self::WrsNto | Self::WrsSto => Class::Fence,
             Self::Ecall | Self::Ebreak => Class::System,
             _ => Class::Alu,
         }

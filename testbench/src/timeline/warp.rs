@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::iss::Isa;
 
-    const ISA: Isa = Isa { m: true, zbb: true, aes: false, atomics: false, embedded: false };
+    const ISA: Isa = Isa { m: true, zbb: true, aes: false, atomics: false, zawrs: false, embedded: false };
     /// `lw a4,0(a0)`, `addi a4,a4,1`, `div a5,a4,a4`, `sw a5,0(a0)`, `beq zero,zero,0`
     const LW: u32 = 0x0005_2703;
     const ADDI: u32 = 0x0017_0713;

@@ -172,7 +172,9 @@ in_both_modes! {
             (Call::Prepared, (300, 2_500)),
             (Call::NoRoom, (300, 1_500)),
         ];
-        end_calls(mode, &calls, &STATES, RegisterClass::Rv32e);
+        // The last state is two instructions long: among the fewer warps of the polling mode there need not be one.
+        let states = if mode == QueueMode::Paper { &STATES[..2] } else { &STATES };
+        end_calls(mode, &calls, states, RegisterClass::Rv32e);
     }
 
     fn calls_that_wait(mode) {

@@ -1,0 +1,14 @@
+//! From the path of atomic operations to the warps that wait for writes.
+
+use crate::prelude::*;
+
+/// A lane looked at a word of the L2: an `amoor.w` with the operand 0 was sent in the cycle before.
+#[derive(Ports)]
+pub struct Look {
+    /// It was sent.
+    pub valid: Signal<Out, Bit>,
+    /// Slot of its warp.
+    pub slot: Signal<Out, Bits<5>>,
+    /// Line address of the word.
+    pub line: Signal<Out, Bits<26>>,
+}
