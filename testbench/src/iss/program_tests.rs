@@ -26,7 +26,8 @@ fn disassembly_agrees_with_objdump() {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(crate::test_seed());
     let folder = tempfile::tempdir().unwrap();
     let mut words = Vec::new();
-    for row in ENCODINGS {
+    // Binutils that are not new do not know Zawrs.
+    for row in ENCODINGS.iter().filter(|row| row.extension != Extension::Zawrs) {
         for _ in 0..20 {
             let mut word = row.value | random.gen::<u32>() & !row.mask;
             // objdump has names for many CSRs; fences show only their sets.
