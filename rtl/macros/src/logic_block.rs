@@ -32,8 +32,8 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
             // Marks of rust-hdl's own checks, which nothing here reads.
             fn connect_all(&mut self) {}
             fn update_all(&mut self) {
-                if unit_info::Activity::wakes(self) {
-                    unit_info::Activity::act(self);
+                if unit_info::Unit::wakes(self) {
+                    unit_info::Unit::act(self);
                 } else {
                     #(unit_info::Activity::poll(&mut self.#idents);)*
                 }

@@ -143,12 +143,6 @@ fn implement(input: &DeriveInput, ports: &[Port], name: &Ident, other: &Ident, i
             fn take_clock(&mut self, _clock: Clock, _reset: Option<bool>) {}
         }
         impl #impl_generics unit_info::Activity for #name #ty_generics #where_clause {
-            fn wakes(&mut self) -> bool {
-                unit_info::Activity::changed(self)
-            }
-            fn act(&mut self) {
-                self.update_all();
-            }
             fn changed(&self) -> bool {
                 false #(|| unit_info::Activity::changed(&self.#fields))*
             }

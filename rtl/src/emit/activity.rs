@@ -3,28 +3,39 @@
 use crate::prim::Register;
 use rust_hdl::prelude::{Atom, Block, Constant, Direction, In, Local, Logic, Out, Signal, Synth};
 
-/// What can tell whether it changed in the last pass of the native simulation, so that `update` of a unit need not run in a pass in which nothing that it reads
-/// is other than in its last run. `#[derive(LogicBlock)]` and `#[derive(Ports)]` implement it.
+/// What can tell whether it changed in the last pass of the native simulation, so that `update` of a unit need not run in a
+/// pass in which nothing that it reads is other than in its last run. `#[derive(LogicBlock)]` and `#[derive(Ports)]`
+/// implement it.
 ///
-/// rust-hdl repeats passes over the whole design until no signal changes, a level of the hierarchy a pass, and each calls `update` of every unit. What `update`
-/// computes follows from the unit's own signals and the outputs of its children alone (primitives remember words, but change them at a clock edge only, which is a change of their
-/// clock). So passes, values and their order are those of rust-hdl; only runs without effect are left out.
+/// rust-hdl repeats passes over the whole design until no signal changes, a level of the hierarchy a pass, and each calls
+/// `update` of every unit. What `update` computes follows from the unit's own signals, the outputs of its children, and `d`
+/// and `q` of its registers alone (primitives remember words, but change them at a clock edge only, which is a change of
+/// their clock). So passes, values and their order are those of rust-hdl; only runs without effect are left out.
 pub trait Activity: Block {
-    /// Of a unit: `update` has to run in this pass. True once for a new one.
-    fn wakes(&mut self) -> bool;
-    /// Of a unit: one pass in which `update` runs.
-    fn act(&mut self);
     /// As the owner sees it: one of its signals changed, of a unit one of its outputs.
     fn changed(&self) -> bool;
     /// As the owner of the owner sees it: an output changed.
-    fn changed_outside(&self) -> bool;
-    /// A pass in which `update` of the owner does not run: inputs may still have come from outside.
-    fn poll(&mut self);
+    fn changed_outside(&self) -> bool {
+        false
+    }
     /// A pass in which neither `update` of the owner runs nor an input of it was set.
     fn settle(&mut self);
+    /// A pass in which `update` of the owner does not run: its inputs may still have come from outside.
+    fn poll(&mut self) {
+        self.settle();
+    }
 }
 
-/// Whether a unit never ran, and notes that it does: at its first signal, in rust-hdl's mark "connected", which nothing else here reads.
+/// A unit, as a pass sees it; `#[derive(LogicBlock)]` implements it.
+pub trait Unit: Activity {
+    /// Whether `update` has to run in this pass. It has to once in a new unit.
+    fn wakes(&mut self) -> bool;
+    /// A pass in which it runs.
+    fn act(&mut self);
+}
+
+/// Whether a unit never ran, and notes that it does: at its first signal, in rust-hdl's mark "connected", which nothing else
+/// here reads.
 pub fn is_first<D: Direction, T: Synth>(signal: &mut Signal<D, T>) -> bool {
     let first = !signal.connected();
     signal.connect();
@@ -34,22 +45,16 @@ pub fn is_first<D: Direction, T: Synth>(signal: &mut Signal<D, T>) -> bool {
 macro_rules! signals {
     ($way:ty, $outside:literal) => {
         impl<T: Synth> Activity for Signal<$way, T> {
-            fn wakes(&mut self) -> bool {
-                self.changed
-            }
-            fn act(&mut self) {
-                self.update_all();
-            }
             fn changed(&self) -> bool {
                 self.changed
             }
             fn changed_outside(&self) -> bool {
                 $outside && self.changed
             }
+            fn settle(&mut self) {}
             fn poll(&mut self) {
                 self.update_all();
             }
-            fn settle(&mut self) {}
         }
     };
 }
@@ -58,17 +63,9 @@ signals!(Out, true);
 signals!(Local, false);
 
 impl<T: Synth> Activity for Constant<T> {
-    fn wakes(&mut self) -> bool {
-        false
-    }
-    fn act(&mut self) {}
     fn changed(&self) -> bool {
         false
     }
-    fn changed_outside(&self) -> bool {
-        false
-    }
-    fn poll(&mut self) {}
     fn settle(&mut self) {}
 }
 
@@ -79,68 +76,44 @@ macro_rules! interface {
             fn take_clock(&mut self, _clock: rust_hdl::prelude::Clock, _reset: Option<bool>) {}
         }
         impl $crate::emit::unit_info::Activity for $group {
-            fn wakes(&mut self) -> bool {
-                rust_hdl::prelude::Block::has_changed(self)
-            }
-            fn act(&mut self) {
-                rust_hdl::prelude::Block::update_all(self);
-            }
             fn changed(&self) -> bool {
                 rust_hdl::prelude::Block::has_changed(self)
             }
             fn changed_outside(&self) -> bool {
                 rust_hdl::prelude::Block::has_changed(self)
             }
+            fn settle(&mut self) {}
             fn poll(&mut self) {
                 rust_hdl::prelude::Block::update_all(self);
             }
-            fn settle(&mut self) {}
         }
     };
 }
 pub(crate) use interface;
 
 impl<T: Synth> Activity for Register<T> {
-    fn wakes(&mut self) -> bool {
-        self.clock.changed || self.q.changed || self.d.changed || self.reset.changed
-    }
-    fn act(&mut self) {
-        self.update_all();
-    }
     fn changed(&self) -> bool {
         // A kernel may read the next value, too.
         self.q.changed || self.d.changed
     }
-    fn changed_outside(&self) -> bool {
-        false
-    }
-    fn poll(&mut self) {
-        self.settle();
-    }
     fn settle(&mut self) {
-        if self.wakes() {
-            self.act();
+        if self.changed() || self.clock.changed || self.reset.changed {
+            self.update_all();
         }
     }
 }
 
 impl<A: Activity> Activity for Vec<A> {
-    fn wakes(&mut self) -> bool {
-        self.iter_mut().any(Activity::wakes)
-    }
-    fn act(&mut self) {
-        self.iter_mut().for_each(Activity::act);
-    }
     fn changed(&self) -> bool {
         self.iter().any(Activity::changed)
     }
     fn changed_outside(&self) -> bool {
         self.iter().any(Activity::changed_outside)
     }
-    fn poll(&mut self) {
-        self.iter_mut().for_each(Activity::poll);
-    }
     fn settle(&mut self) {
         self.iter_mut().for_each(Activity::settle);
+    }
+    fn poll(&mut self) {
+        self.iter_mut().for_each(Activity::poll);
     }
 }

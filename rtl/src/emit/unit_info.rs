@@ -7,7 +7,7 @@ use num_bigint::{BigInt, BigUint};
 use rust_hdl::prelude::{Bits, Block, In, Signal, Synth, TimingInfo};
 
 pub(crate) use super::activity::interface;
-pub use super::activity::{is_first, Activity};
+pub use super::activity::{is_first, Activity, Unit};
 pub use super::connection::{connections, Clocked, Connect, Links};
 pub use super::locals::{count, first, stand_in, width, HardwareValue, Local, Locals};
 pub use super::port_groups::{Flipped, PortGroup};
