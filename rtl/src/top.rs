@@ -386,8 +386,7 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
             }
             for i in 0..self._cores {
                 for b in 0..self._folded_banks {
-                    self.core[i].written_line[b].valid.next = self.memory.written_line[b].valid.val();
-                    self.core[i].written_line[b].fold.next = self.memory.written_line[b].fold.val();
+                    connect!(self.memory.written_line[b], self.core[i].written_line[b]);
                 }
             }
             for b in 0..self._tapped_banks {

@@ -215,7 +215,10 @@ pub struct DecodeStage {
     /// Lanes that run the instruction in stage D (one element with a network interface).
     #[count(networks)]
     pub running: Vec<Signal<In, Bits<32>>>,
-    /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits (one element with a network interface, as the next).
+    /// From the hazard check: it cannot be executed yet, not for sleep (one element with a network interface, as the next).
+    #[count(networks)]
+    pub hazard: Vec<Signal<In, Bit>>,
+    /// From [`WarpWaits`](super::WarpWaits): a `wrs` of the warp in stage D waits.
     #[count(networks)]
     pub holds: Vec<Signal<In, Bit>>,
     /// The instruction in stage D is a `wrs` and has to sleep.
@@ -382,7 +385,8 @@ impl Logic for DecodeStage {
         // `wrs.nto` and `wrs.sto` (Zawrs): they wait for the loads and stores before them, as a `fence` does, and then for a write.
         for k in 0..self._networks {
             self.thread_index.running[k].next = self.running[k].val();
-            let wrs = (self.word_d.q.val() & bits::<32>(0xfeff_ffff_u64)) == bits::<32>(0x00d0_0073);
+            let wrs = !self.error_d.q.val()
+                & ((self.word_d.q.val() & bits::<32>(0xfeff_ffff_u64)) == bits::<32>(0x00d0_0073));
             self.sleeps[k].next = wrs & self.holds[k].val();
             if wrs {
                 fault = false;
@@ -483,7 +487,8 @@ impl Logic for DecodeStage {
             self.fence_q.d.next = self.decoder.fence.val();
             for k in 0..self._networks {
                 self.acquires_q[k].d.next = self.word_d.q.val().get_bit(21);
-                self.sleep_q[k].d.next = here & !missed & !voided & !self.waits.val() & self.sleeps[k].val();
+                self.sleep_q[k].d.next =
+                    here & !missed & !voided & !self.hazard[k].val() & self.sleeps[k].val();
                 self.brief_q[k].d.next = self.word_d.q.val().get_bit(24);
             }
             self.valid_q.d.next = here & !stopped;

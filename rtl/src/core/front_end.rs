@@ -144,7 +144,7 @@ pub struct FrontEnd<const LANES: usize> {
     /// From the thread spawner: where it goes on behind the boot sequence, bits 31:2.
     #[count(spawns)]
     pub start_entry: Vec<Signal<In, Bits<30>>>,
-    /// From stage D: it waits for a write into the L2 (one element with a network interface, as the next).
+    /// From stage D, with `control_valid`: it waits for a write into the L2 (one element with a network interface, as the next).
     #[count(networks)]
     pub sleep_valid: Vec<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.

@@ -8,7 +8,7 @@ use crate::prelude::*;
 pub enum LostCycle {
     /// It gets one.
     None,
-    /// No warp is on the core, or those that are wait for their finish to be taken.
+    /// No warp is on the core, or those that are sleep, or wait for their finish to be taken.
     NoWarp,
     /// Loads, stores or divisions must complete first.
     Memory,

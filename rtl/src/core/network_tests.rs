@@ -6,7 +6,7 @@ use rust_hdl::prelude::bits;
 
 const NETWORK: CoreOptions = CoreOptions {
     aes: false,
-    atomics: false,
+    atomics: true,
     oldest_first: false,
     l1_lines: 16,
     instruction_cache_lines: 16,
@@ -100,14 +100,22 @@ const LOOK: u32 = 0x4006_26af;
 const WRS_NTO: u32 = 0x00d0_0073;
 const WRS_STO: u32 = 0x01d0_0073;
 
-/// Cycles of a kernel of these words, if the line of ARGUMENT is written after `write` cycles, or the watchdog has a limit; and its faults.
-fn waits(words: &[u32], write: Option<u64>, watchdog: u64) -> (u64, usize) {
+/// A kernel of these words.
+fn program_of(words: &[u32]) -> Program {
     let mut program = Program::default();
     words.iter().for_each(|&word| {
         program.word(word);
     });
     program.ret();
-    let mut bench = Bench::<1>::with(&program, 8, CoreOptions { atomics: true, ..NETWORK });
+    program
+}
+
+/// ARGUMENT, as a line address.
+const ARGUMENT_LINE: u32 = ARGUMENT >> 6;
+
+/// Cycles of a kernel of these words, if the line of ARGUMENT is written after `write` cycles, or the watchdog has a limit; and its faults.
+fn waits(words: &[u32], write: Option<u64>, watchdog: u64) -> (u64, usize) {
+    let mut bench = Bench::<1>::with(&program_of(words), 8, NETWORK);
     bench.core.watchdog_limit.next = bits(watchdog);
     bench.start(3, 0, 1);
     while bench.finished.is_empty() {
@@ -137,22 +145,60 @@ fn a_warp_sleeps_until_the_line_is_written() {
         let (cycles, faults) = waits(&[LOOK, WRS_NTO], Some(write), 0);
         assert!((write..write + 60).contains(&cycles) && faults == 0, "{cycles} behind {write}");
     }
-    // What was written before the wait counts, wherever it comes.
-    for write in alone - 20..alone + 20 {
+    // A write that a bank can have accepted behind the look counts, wherever it comes; the look saw those before it.
+    let mut bench = Bench::<1>::with(&program_of(&[LOOK, WRS_NTO]), 8, NETWORK);
+    bench.start(3, 0, 1);
+    while !bench.memory.contains_key(&ARGUMENT_LINE) {
+        bench.cycle();
+    }
+    let sent = bench.cycles - 1;
+    for write in sent + 2..sent + 60 {
         let (cycles, _) = waits(&[LOOK, WRS_NTO], Some(write), 0);
-        assert!(cycles < alone + 100 || cycles > 2_000, "{cycles} behind {write}");
+        assert!(cycles < alone + 100, "{cycles} behind {write}, sent at {sent}");
     }
     let (cycles, faults) = waits(&[LOOK, WRS_NTO], None, 300);
     assert!((300..450).contains(&cycles) && faults == 1, "{cycles} with {faults}");
     // Of several lines it knows the last alone, and looks again soon.
-    let other = [0x0406_0613, LOOK]; // addi a2, a2, 64
-    let (cycles, _) = waits(&[LOOK, other[0], other[1], WRS_NTO], None, 0);
+    let next_line = 0x0406_0613; // addi a2, a2, 64
+    let (cycles, _) = waits(&[LOOK, next_line, LOOK, WRS_NTO], None, 0);
     assert!(cycles < 2 * alone + 300, "{cycles}");
     // A core without network interface does not know it.
-    let mut program = Program::default();
-    program.word(WRS_NTO).ret();
-    let mut bench = Bench::<1>::new(&program, 8);
+    let mut bench = Bench::<1>::new(&program_of(&[WRS_NTO]), 8);
     bench.start(3, 0, 1);
     bench.run(1);
     assert!(bench.faults.len() == 1 && bench.faults[0].0 == 2, "{:?}", bench.faults);
+}
+
+/// A line that came with a bus error is a fault, also if a `wrs` stands there.
+#[test]
+fn a_wrs_that_cannot_be_fetched_is_a_fault() {
+    for words in [&[WRS_NTO][..], &[WRS_STO], &[LOOK, WRS_NTO]] {
+        let mut bench = Bench::<1>::with(&program_of(words), 8, NETWORK);
+        bench.failing.insert(KERNEL >> 6);
+        bench.start(3, 0, 1);
+        bench.run(1);
+        let faults: Vec<_> = bench.faults.iter().map(|fault| (fault.0, fault.2)).collect();
+        assert_eq!(faults, [(1, KERNEL)]);
+    }
+}
+
+/// Each warp falls asleep once for a `wrs`, when its stores are acknowledged, whatever others complete meanwhile; no copy of the instruction is under way then.
+#[test]
+fn a_warp_that_sleeps_has_nothing_under_way() {
+    let store = 0x00d6_2023; // sw a3, 0(a2)
+    for words in [&[LOOK, WRS_NTO][..], &[LOOK, store, WRS_NTO], &[LOOK, store, store, WRS_STO]] {
+        for warps in [1, 6] {
+            let mut bench = Bench::<1>::with(&program_of(words), 40, NETWORK);
+            (0..warps).for_each(|warp| bench.start(warp, warp as u32, 1));
+            let mut falls = [0; 6];
+            while bench.finished.len() < warps as usize {
+                bench.cycle();
+                if let Some((slot, stores)) = bench.core.falls_asleep() {
+                    falls[slot] += 1;
+                    assert!(!stores, "slot {slot} sleeps with a store under way");
+                }
+            }
+            assert_eq!((&falls[..warps as usize], bench.faults.len()), (&[1; 6][..warps as usize], 0));
+        }
+    }
 }

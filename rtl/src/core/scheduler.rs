@@ -95,7 +95,7 @@ pub struct WarpScheduler {
     pub finish_slot: Signal<Out, Bits<5>>,
     /// At least one slot is occupied.
     pub occupied: Signal<Out, Bit>,
-    /// From stage D: the instruction waits for a write into the L2 (one element with a network interface, as the next).
+    /// From stage D, with `control_valid`: the instruction waits for a write into the L2 (one element with a network interface, as the next).
     #[count(networks)]
     pub sleep_valid: Vec<Signal<In, Bit>>,
     /// Slots whose warp need not wait for one.
@@ -227,16 +227,20 @@ impl Logic for WarpScheduler {
         if self.path_valid.val() {
             selected = bits::<32>(1) << self.path_slot.val();
         }
-        // A warp that is asleep counts as resolving until it wakes. What it waits for may come in the very cycle in which it falls asleep.
+        // A warp that is asleep is resolving, too, until it wakes: `wake` stays, so it may rise before.
         for k in 0..self._networks {
+            let wakes = self.asleep[k].q.val() & self.wake[k].val();
+            selected = selected | wakes;
             let mut to_sleep = bits::<32>(0);
             if self.sleep_valid[k].val() {
-                to_sleep = held & !self.wake[k].val();
+                to_sleep = held;
             }
-            to_resolve = to_resolve | to_sleep;
-            selected = selected | (self.asleep[k].q.val() & self.wake[k].val());
-            self.asleep[k].d.next = (self.asleep[k].q.val() | to_sleep) & !(self.wake[k].val() | flushed);
-            if !(self.occupied_slots.q.val() & !self.asleep[k].q.val()).any() {
+            self.asleep[k].d.next = ((self.asleep[k].q.val() & !wakes) | to_sleep) & !flushed;
+            let others = (self.resolving.q.val() & !self.asleep[k].q.val())
+                | self.fetch.q.val()
+                | self.waiting.q.val()
+                | (self.ended.q.val() & self.stores_busy.val());
+            if !others.any() {
                 self.idle_reason.next = LostCycle::NoWarp;
             }
         }

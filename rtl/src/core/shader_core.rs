@@ -22,7 +22,7 @@ const LONG_WAIT: usize = 10;
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, looks: usize, banks: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -220,8 +220,6 @@ pub struct ShaderCore<const LANES: usize> {
     _spawns: usize,
     #[init(networks)]
     _networks: usize,
-    #[init(looks)]
-    _looks: usize,
     #[init(banks)]
     _banks: usize,
 }
@@ -235,13 +233,24 @@ impl<const LANES: usize> Default for ShaderCore<LANES> {
 
 impl<const LANES: usize> ShaderCore<LANES> {
     /// A core with or without its optional parts.
+    ///
+    /// # Panics
+    /// If it has what the network interface needs, but no atomic instructions: those are part of it.
     pub fn new(options: CoreOptions) -> Self {
+        assert!(options.atomics || !options.network, "ShaderCore: {options:?}: network needs atomics");
         let traces = usize::from(options.trace);
         let atomics = usize::from(options.atomics);
         let spawns = usize::from(options.spawns);
         let networks = usize::from(options.network);
         let banks = networks * options.l2_banks;
-        Self::wired(options, traces, atomics, spawns, networks, atomics * networks, banks)
+        Self::wired(options, traces, atomics, spawns, networks, banks)
+    }
+
+    /// With a network interface: the slot whose warp falls asleep, and whether a store of it is outstanding.
+    #[cfg(test)]
+    pub(super) fn falls_asleep(&self) -> Option<(usize, bool)> {
+        let slot = self.read.slot.val().index();
+        self.decode.sleep_valid[0].val().then(|| (slot, self.hazards.stores_busy.val().get_bit(slot)))
     }
 }
 
@@ -413,6 +422,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
         self.decode.packet.next = self.front_end.decode_packet.val();
         for k in 0..self._networks {
             self.decode.running[k].next = bit_cast::<32, LANES>(self.front_end.decode_active.val());
+            self.decode.hazard[k].next = self.hazards.blocked.val();
             self.decode.blocked.next = self.hazards.blocked.val() | self.decode.sleeps[k].val();
         }
         self.decode.fetched_pc.next = self.front_end.fetched_pc.val();
@@ -442,9 +452,7 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.waits[k].cycle.next = self.cycle.val().get_bits::<32>(0);
             self.waits[k].start_valid.next = self.start_valid.val();
             self.waits[k].start_slot.next = self.start_slot.val();
-            self.waits[k].look.valid.next = false;
-            self.waits[k].look.slot.next = bits::<5>(0);
-            self.waits[k].look.line.next = bits::<26>(0);
+            connect!(self.data_memory.look[k], self.waits[k].look);
             self.waits[k].advance.next = self.write.advance.val();
             self.waits[k].slot.next = self.front_end.fetched_slot.val();
             self.decode.holds[k].next = self.waits[k].holds.val();
@@ -453,17 +461,14 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.waits[k].sleep_brief.next = self.decode.sleep_brief[k].val();
             self.waits[k].pass_valid.next = self.decode.pass_valid[k].val();
             self.waits[k].overdue.next = self.watchdog.overdue_slots[k].val();
+            // The front end holds a warp that falls asleep as it holds one whose next path is not known.
+            self.front_end.control_valid.next =
+                self.decode.control_valid.val() | self.decode.sleep_valid[k].val();
             self.front_end.sleep_valid[k].next = self.decode.sleep_valid[k].val();
             self.front_end.wake[k].next = self.waits[k].wake.val();
             for b in 0..self._banks {
-                self.waits[k].written[b].valid.next = self.written_line[b].valid.val();
-                self.waits[k].written[b].fold.next = self.written_line[b].fold.val();
+                connect!(self.written_line[b], self.waits[k].written[b]);
             }
-        }
-        for k in 0..self._looks {
-            self.waits[k].look.valid.next = self.data_memory.look[k].valid.val();
-            self.waits[k].look.slot.next = self.data_memory.look[k].slot.val();
-            self.waits[k].look.line.next = self.data_memory.look[k].line.val();
         }
         self.rs1_address.slot.next = self.front_end.decode_slot.val();
         self.rs1_address.register.next = self.decode.rs1.val();

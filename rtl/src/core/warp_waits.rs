@@ -1,6 +1,5 @@
 //! Warps that wait for a write into the L2 (Zawrs).
 
-use crate::l2::LineFold;
 use crate::ports::{Look, WrittenLine};
 use crate::prelude::*;
 
@@ -66,14 +65,18 @@ pub struct WarpWaits {
     old: Register<Bits<32>>,
     #[count(32)]
     line: Vec<Register<Bits<8>>>,
-    fold: LineFold,
+    #[init(IndexHash::new(8, 0))]
+    hash: IndexHash,
     holds_q: Register<Bit>,
-    brief_before: Register<Bit>,
-    long_before: Register<Bit>,
-    #[init(Constant::new((brief as u64).into()))]
-    brief: Constant<Bits<5>>,
-    #[init(Constant::new((long as u64).into()))]
-    long: Constant<Bits<5>>,
+    // The cycle in which a bit of `cycle` rises: it is high, and those below it are low.
+    #[init(Constant::new((1u64 << brief).into()))]
+    brief_edge: Constant<Bits<32>>,
+    #[init(Constant::new(((2u64 << brief) - 1).into()))]
+    brief_mask: Constant<Bits<32>>,
+    #[init(Constant::new((1u64 << long).into()))]
+    long_edge: Constant<Bits<32>>,
+    #[init(Constant::new(((2u64 << long) - 1).into()))]
+    long_mask: Constant<Bits<32>>,
     #[init(banks)]
     _banks: usize,
 }
@@ -92,7 +95,8 @@ impl WarpWaits {
 impl Logic for WarpWaits {
     #[hdl_gen]
     fn update(&mut self) {
-        self.fold.line.next = self.look.line.val();
+        self.hash.line.next = self.look.line.val();
+        let fold = self.hash.index.val().get_bits::<8>(0);
         let mut started = bits::<32>(0);
         if self.start_valid.val() {
             started = bits::<32>(1) << self.start_slot.val();
@@ -126,21 +130,17 @@ impl Logic for WarpWaits {
                 }
             }
             if looks.get_bit(i) {
-                elsewhere = elsewhere.replace_bit(i, self.line[i].q.val() != self.fold.fold.val());
-                self.line[i].d.next = self.fold.fold.val();
+                elsewhere = elsewhere.replace_bit(i, self.line[i].q.val() != fold);
+                self.line[i].d.next = fold;
             }
         }
 
         // Time
-        let brief_now = (self.cycle.val() >> self.brief.val()).get_bit(0);
-        let long_now = (self.cycle.val() >> self.long.val()).get_bit(0);
-        self.brief_before.d.next = brief_now;
-        self.long_before.d.next = long_now;
         let mut ticks = bits::<32>(0);
-        if brief_now & !self.brief_before.q.val() {
+        if (self.cycle.val() & self.brief_mask.val()) == self.brief_edge.val() {
             ticks = self.briefly.q.val();
         }
-        if long_now & !self.long_before.q.val() {
+        if (self.cycle.val() & self.long_mask.val()) == self.long_edge.val() {
             ticks = ticks | !self.briefly.q.val();
         }
         let timed = ticks & self.asleep.q.val();

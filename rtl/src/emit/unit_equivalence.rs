@@ -131,7 +131,6 @@ units! {
     warp_scheduler_of_spawned_threads: core::WarpScheduler::new(false, 1, 0);
     warp_scheduler_with_sleep: core::WarpScheduler::new(false, 1, 1);
     warp_waits: core::WarpWaits::new(2, 3, 6);
-    line_fold: l2::LineFold::default();
     // The large ones for a shorter time: hermes fuzz compares them with another reference for longer.
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
     memory_stage: core::MemoryStage::<4>::new(true);
@@ -260,6 +259,6 @@ units! {
         }
     };
     spawned_warps: core::SpawnedWarps::default();
-    shader_core_with_spawns_and_network: core::ShaderCore::<2>::new(CoreOptions { spawns: true, network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
+    shader_core_with_spawns_and_network: core::ShaderCore::<2>::new(CoreOptions { atomics: true, spawns: true, network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }

@@ -1,8 +1,7 @@
 //! The memory system: crossbars, banks of the L2, and the channels to memory.
 
 use super::{
-    Axi4Master, L2Atomics, L2Bank, LineFold, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow,
-    WriteMonitor,
+    Axi4Master, L2Atomics, L2Bank, MemoryChannel, RequestCrossbar, ResponseCrossbar, RingWindow, WriteMonitor,
 };
 use crate::config::Config;
 use crate::ports::{L2Counters, LineLock, WatchedRange, WriteTap, WrittenLine};
@@ -269,8 +268,8 @@ pub struct MemorySystem {
     _watched: usize,
     #[init(networks)]
     _networks: usize,
-    #[count(folds)]
-    fold: Vec<LineFold>,
+    #[init(vec![IndexHash::new(8, 0); folds])]
+    fold: Vec<IndexHash>,
     #[count(folds)]
     written_q: Vec<Register<Bit>>,
     #[count(folds)]
@@ -459,11 +458,11 @@ impl Logic for MemorySystem {
         }
         for b in 0..self._folds {
             self.fold[b].line.next = self.atomics[b].bank_line.val();
-            // A write that is held up tells more than once, the last time as it is accepted.
+            // If a tap holds a write up, it may tell more than once, the last time as it is accepted.
             self.written_q[b].d.next = self.atomics[b].bank_valid.val()
                 & self.atomics[b].bank_write.val()
                 & self.bank[b].request_ready.val();
-            self.fold_q[b].d.next = self.fold[b].fold.val();
+            self.fold_q[b].d.next = self.fold[b].index.val().get_bits::<8>(0);
             self.written_line[b].valid.next = self.written_q[b].q.val();
             self.written_line[b].fold.next = self.fold_q[b].q.val();
         }

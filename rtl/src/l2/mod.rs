@@ -17,7 +17,6 @@ mod channel_tests;
 #[cfg(test)]
 mod equivalence_tests;
 mod fetches;
-mod line_fold;
 mod lock;
 #[cfg(test)]
 mod lock_system_tests;
@@ -43,7 +42,6 @@ pub use axi4::Axi4Master;
 pub use bank::L2Bank;
 pub use channel::MemoryChannel;
 pub use fetches::L2Fetches;
-pub use line_fold::LineFold;
 pub use lock::L2Lock;
 pub use memory_system::{MemorySizes, MemorySystem, NetworkSizes, Watchers};
 pub use number_pool::NumberPool;

@@ -7,6 +7,6 @@ use crate::prelude::*;
 pub struct WrittenLine {
     /// A write was accepted in the cycle before.
     pub valid: Signal<Out, Bit>,
-    /// Its line address, folded ([`LineFold`](crate::l2::LineFold)).
+    /// Its line address, folded to eight bits ([`IndexHash`]).
     pub fold: Signal<Out, Bits<8>>,
 }

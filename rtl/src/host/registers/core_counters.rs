@@ -14,8 +14,7 @@ pub struct CoreCounters {
     /// Cycles with at least one warp on the core, modulo 2^32.
     #[register("CORE_ACTIVE_CYCLES", 0x098)]
     pub active_cycles: ReadOnly<32>,
-    /// Cycles with a warp on the core in which stage X took no instruction, modulo 2^32: the sum of the
-    /// CORE_LOST registers and of the cycles in which ended warps waited for their finish to be taken.
+    /// Cycles with a warp on the core in which stage X took no instruction, modulo 2^32: the sum of the CORE_LOST registers and of the cycles in which warps slept (`wrs.nto`, `wrs.sto`) or ended warps waited for their finish to be taken, and no other was there.
     #[register("CORE_STALL_CYCLES", 0x09c)]
     pub stall_cycles: ReadOnly<32>,
     /// Warp-instructions retired while some lanes of the warp waited at another PC, modulo 2^32.
