@@ -76,6 +76,9 @@ pub struct ArrayArgs {
     /// Queue areas of the network interface, one for each protection domain, instead of one: 1, 2, 4 or 8
     #[arg(long)]
     net_domains: Option<usize>,
+    /// Give the top an output that tells that a thread ended with a fault or memory answered with an error
+    #[arg(long)]
+    fault_output: bool,
     /// Issue the warp that started first of those that can issue, instead of going round
     #[arg(long)]
     oldest_first: bool,
@@ -138,6 +141,7 @@ impl ArrayArgs {
         config.aes |= self.aes;
         config.atomics |= self.atomics | self.network;
         config.oldest_first |= self.oldest_first;
+        config.fault_output |= self.fault_output;
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;

@@ -84,6 +84,9 @@ pub struct Config {
     /// Queue areas of the network interface, one for each protection domain that kernels use: 1, 2, 4 or 8; 1 without network interface.
     #[serde(default = "one")]
     pub net_domains: usize,
+    /// The top has an output that tells that a thread ended with a fault or memory answered with an error.
+    #[serde(default)]
+    pub fault_output: bool,
     /// The top has the ports of the retire trace, for verification.
     pub trace: bool,
 }
@@ -207,6 +210,7 @@ impl Config {
             spawn_slots: 0,
             network: false,
             net_domains: 1,
+            fault_output: false,
             trace: false,
         };
         Ok(match name {

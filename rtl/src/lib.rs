@@ -14,11 +14,13 @@
 //! | `stream` | the packet ports: AXI4-Stream to and from the packet ring |
 //! | `net` | the network interface: RoCEv2 |
 //! | `queues` | the command queues of warps: noticed, fetched, counted |
+//! | `board` | what stands around the array on a board: serial line, packet memory
 //! | `ports` | port groups: what passes between two units |
 //! | `emit` | the Verilog back end |
 //!
 //! [`top`] puts them together.
 
+pub mod board;
 pub mod command;
 pub mod config;
 pub mod control;

@@ -34,6 +34,10 @@ pub struct HermesTop<const LANES: usize> {
     #[count(commands)]
     pub irq: Vec<Signal<Out, Bit>>,
 
+    /// A thread ended with a fault (FAULTS), or memory answered with an error (BUS_ERRORS), since the reset. Only if the configuration has it.
+    #[count(usize::from(config.fault_output))]
+    pub fault: Vec<Signal<Out, Bit>>,
+
     /// AXI4 masters: the channels to memory.
     #[count(config.channels)]
     pub m_axi: Vec<Axi4Master>,
@@ -207,6 +211,8 @@ pub struct HermesTop<const LANES: usize> {
     _channels: usize,
     #[init(traced)]
     _traces: usize,
+    #[init(usize::from(config.fault_output))]
+    _fault_outputs: usize,
     #[init(if config.atomics { config.cores } else { 0 })]
     _atomic_cores: usize,
     #[init(if config.atomics { commands } else { 0 })]
@@ -575,6 +581,9 @@ impl<const LANES: usize> Logic for HermesTop<LANES> {
         self.registers.faults.packet.next = self.faults.oldest_packet.val();
         self.bus_errors.d.next = self.bus_errors.q.val() + bit_cast::<32, 4>(self.memory.bus_errors.val());
         self.registers.memory.bus_errors.next = self.bus_errors.q.val();
+        for k in 0..self._fault_outputs {
+            self.fault[k].next = self.faults.faults.val().any() | self.bus_errors.q.val().any();
+        }
         self.memory.clean.next = self.registers.memory.l2_clean.val();
         self.memory.invalidate.next = self.registers.memory.l2_invalidate.val();
         self.registers.memory.l2_busy.next = self.memory.busy.val();

@@ -4,7 +4,7 @@ use crate::emit::unit_info::{self, Primitive};
 use hermes_rtl_macros::LogicBlock;
 use rust_hdl::prelude::*;
 
-/// Memory of up to 4096 words of 32 bits with one port that reads or writes single bytes, inferred
+/// Memory of up to `2^A` words of 32 bits with one port that reads or writes single bytes, inferred
 /// as block RAM.
 ///
 /// 1. At a rising edge with `enable` high and `write_strobe` not zero, the bytes whose strobe is
@@ -21,7 +21,7 @@ use rust_hdl::prelude::*;
 /// block RAM with byte enables.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
-pub struct RamBytes {
+pub struct RamBytes<const A: usize = 12> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
     /// Reads or writes at this edge.
@@ -29,7 +29,7 @@ pub struct RamBytes {
     /// Bytes to write, strobe of bits 7:0 in bit 0; zero to read.
     pub write_strobe: Signal<In, Bits<4>>,
     /// Word address; bits above the size of the memory do not count.
-    pub address: Signal<In, Bits<12>>,
+    pub address: Signal<In, Bits<A>>,
     /// Bytes to write, in place.
     pub write_data: Signal<In, Bits<32>>,
     /// The word read, one cycle after its address.
@@ -38,18 +38,18 @@ pub struct RamBytes {
     _memory: Vec<u32>,
 }
 
-impl RamBytes {
+impl<const A: usize> RamBytes<A> {
     /// A memory of `words` words.
     ///
     /// # Panics
-    /// If `words` is not a power of two from 2 to 4096.
+    /// If `words` is not a power of two from 2 to `2^A`.
     pub fn new(words: usize) -> Self {
-        assert!(words.is_power_of_two() && (2..=4096).contains(&words), "RamBytes: {words} words");
+        assert!(words.is_power_of_two() && (2..=1 << A).contains(&words), "RamBytes: {words} words");
         Self::wired(words)
     }
 }
 
-impl Logic for RamBytes {
+impl<const A: usize> Logic for RamBytes<A> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.enable.val() {
             let address = self.address.val().index() % self._memory.len();
@@ -67,7 +67,7 @@ impl Logic for RamBytes {
     fn timing(&self) -> Vec<TimingInfo> {
         let words = self._memory.len();
         Primitive::Memory {
-            type_name: format!("RamBytes<{words}>"),
+            type_name: if A == 12 { format!("RamBytes<{words}>") } else { format!("RamBytes<{words}, {A}>") },
             doc: format!("{words} words of 32 bits with byte enables, one port: block RAM."),
             combinational: vec![],
         }
@@ -90,8 +90,8 @@ impl Logic for RamBytes {
             })
             .collect();
         let merged = merged.join(", ");
-        let unused = if top < 11 {
-            format!("wire unused = &{{1'b0, address[11:{}]}};\n", top + 1)
+        let unused = if top as usize + 1 < A {
+            format!("wire unused = &{{1'b0, address[{}:{}]}};\n", A - 1, top + 1)
         } else {
             String::new()
         };

@@ -1,0 +1,233 @@
+//! The boards that are known, and how an array is put on one.
+
+use hermes_rtl::board::BoardIdentity;
+use hermes_rtl::config::{Config, ConfigError};
+use hermes_rtl::emit::{emit, Design, EmitError};
+use sha2::{Digest, Sha256};
+
+use crate::boards::{ColorlightI5, Ulx3s};
+use crate::prim::Ecp5Pll;
+
+/// A board that cannot be, or an array that it cannot carry.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardError {
+    /// No such board.
+    #[error("board: `{0}` is not known; expected one of {names}", names = Board::names().join(", "))]
+    Unknown(String),
+    /// No such clock.
+    #[error("clock: {0} MHz is not possible; expected 10 to 120 MHz, made of {1} MHz by the PLL")]
+    Clock(f64, u32),
+    /// No such rate.
+    #[error("baud: {0} is not possible; expected 9600 to {1}, a quarter of the clock or 3,000,000")]
+    Baud(u32, u32),
+    /// No such memory.
+    #[error("memory: 2^{0} bytes are not possible; expected 2^14 to 2^20")]
+    Memory(usize),
+    /// The array has what the board has not.
+    #[error("{0}: a board has no pins for it; expected an array without")]
+    Part(&'static str),
+    /// The configuration of the array is not possible.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// A board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+    /// The device for nextpnr-ecp5: `--85k`, `--25k`, ...
+    pub device: &'static str,
+    /// The package.
+    pub package: &'static str,
+    /// The speed grade.
+    pub speed: u32,
+    /// Its oscillator in kHz.
+    pub oscillator: u32,
+    /// Clock of the array in kHz, unless another is asked for.
+    pub kilohertz: u32,
+    /// Rate of the serial line, unless another is asked for.
+    pub baud: u32,
+    /// Preset of the array.
+    pub preset: &'static str,
+    /// Lanes of the array, if not those of the preset.
+    pub lanes: Option<usize>,
+    /// Packet memory, as a power of two of bytes.
+    pub memory_log2: usize,
+    /// Pin constraints.
+    pub constraints: &'static str,
+}
+
+/// The boards.
+pub const BOARDS: [Board; 2] = [
+    Board {
+        name: "ulx3s",
+        title: "Radiona ULX3S with an LFE5U-85F",
+        device: "--85k",
+        package: "CABGA381",
+        speed: 6,
+        oscillator: 25_000,
+        kilohertz: 40_000,
+        baud: 2_000_000,
+        preset: "fpga",
+        lanes: None,
+        memory_log2: 17,
+        constraints: include_str!("../constraints/ulx3s.lpf"),
+    },
+    Board {
+        name: "colorlight-i5",
+        title: "Colorlight i5 v7.0 with an LFE5U-25F, on its extension board",
+        device: "--25k",
+        package: "CABGA381",
+        speed: 6,
+        oscillator: 25_000,
+        kilohertz: 40_000,
+        baud: 1_000_000,
+        preset: "fpga",
+        lanes: Some(2),
+        memory_log2: 15,
+        constraints: include_str!("../constraints/colorlight_i5.lpf"),
+    },
+];
+
+impl Board {
+    /// The names of all boards.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        BOARDS.iter().map(|board| board.name).collect()
+    }
+
+    /// The board called `name`.
+    ///
+    /// # Errors
+    /// [`BoardError::Unknown`].
+    pub fn find(name: &str) -> Result<Self, BoardError> {
+        let found = BOARDS.iter().find(|board| board.name == name);
+        found.copied().ok_or_else(|| BoardError::Unknown(name.to_string()))
+    }
+
+    /// The array that the board carries unless another is asked for.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        let preset = Config::preset(self.preset).expect("the preset of a board is one");
+        Config { lanes: self.lanes.unwrap_or(preset.lanes), ..preset }
+    }
+
+    /// Settings for an array on this board.
+    ///
+    /// # Errors
+    /// The configuration is not possible, or has ports that the board has no pins for; no clock near `megahertz`, no such rate or size.
+    pub fn settings(
+        &self,
+        config: Config,
+        megahertz: Option<f64>,
+        baud: Option<u32>,
+        memory_log2: Option<usize>,
+    ) -> Result<Settings, BoardError> {
+        let config = Config { fault_output: true, ..config };
+        config.validate()?;
+        let parts = [
+            (config.packet_ports, "packet_ports"),
+            (config.network, "network"),
+            (config.trace, "trace"),
+            (config.command_threads > 0, "command_threads"),
+            (config.channels > 1, "channels"),
+        ];
+        if let Some((_, part)) = parts.iter().find(|(there, _)| *there) {
+            return Err(BoardError::Part(part));
+        }
+        let wanted = megahertz.unwrap_or(f64::from(self.kilohertz) / 1e3);
+        let pll = (10.0..=120.0).contains(&wanted).then(|| Ecp5Pll::find(self.oscillator, (wanted * 1e3) as u32));
+        let pll = pll.flatten().ok_or(BoardError::Clock(wanted, self.oscillator / 1000))?;
+        let baud = baud.unwrap_or(self.baud);
+        let most = (pll.kilohertz * 250).min(3_000_000);
+        if !(9_600..=most).contains(&baud) {
+            return Err(BoardError::Baud(baud, most));
+        }
+        let memory_log2 = memory_log2.unwrap_or(self.memory_log2);
+        if !(14..=20).contains(&memory_log2) {
+            return Err(BoardError::Memory(memory_log2));
+        }
+        Ok(Settings { board: *self, config, pll, baud, memory_log2 })
+    }
+}
+
+/// A board with its array, clock and serial line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The board.
+    pub board: Board,
+    /// The array.
+    pub config: Config,
+    /// What makes its clock.
+    pub pll: Ecp5Pll,
+    /// Bits a second on the serial line.
+    pub baud: u32,
+    /// Packet memory, as a power of two of bytes.
+    pub memory_log2: usize,
+}
+
+impl Settings {
+    /// What the board says of itself.
+    #[must_use]
+    pub fn identity(&self) -> BoardIdentity {
+        let kilohertz = self.pll.kilohertz;
+        BoardIdentity { hash: configuration_hash(&self.config), memory_log2: self.memory_log2, kilohertz }
+    }
+
+    /// Part of a bit of the serial line that a cycle is, in 2^-16.
+    #[must_use]
+    pub fn uart_step(&self) -> u64 {
+        let clock = u64::from(self.pll.kilohertz) * 1000;
+        ((u64::from(self.baud) << 16) + clock / 2) / clock
+    }
+
+    /// The top of the board as Verilog.
+    ///
+    /// # Errors
+    /// What the back end finds wrong with the design.
+    pub fn emit(&self) -> Result<Design, EmitError> {
+        match self.config.lanes {
+            1 => self.emit_lanes::<1>(),
+            2 => self.emit_lanes::<2>(),
+            4 => self.emit_lanes::<4>(),
+            8 => self.emit_lanes::<8>(),
+            16 => self.emit_lanes::<16>(),
+            _ => self.emit_lanes::<32>(),
+        }
+    }
+
+    fn emit_lanes<const LANES: usize>(&self) -> Result<Design, EmitError> {
+        match self.board.name {
+            "ulx3s" => emit(&Ulx3s::<LANES>::new(self), self.top()),
+            _ => emit(&ColorlightI5::<LANES>::new(self), self.top()),
+        }
+    }
+
+    /// Name of the top module.
+    #[must_use]
+    pub fn top(&self) -> &'static str {
+        match self.board.name {
+            "ulx3s" => "ulx3s_top",
+            _ => "colorlight_i5_top",
+        }
+    }
+}
+
+/// What tells the bitstream of one array from that of another: the first 8 bytes of the SHA-256 of the configuration as JSON, without the name of its preset.
+///
+/// # Panics
+/// Never: a configuration is JSON.
+#[must_use]
+pub fn configuration_hash(config: &Config) -> u64 {
+    let nameless = Config { preset: String::new(), ..config.clone() };
+    let text = serde_json::to_vec(&nameless).expect("a configuration is JSON");
+    let hash = Sha256::digest(text);
+    u64::from_le_bytes(std::array::from_fn(|i| hash[i]))
+}
+
+#[cfg(test)]
+#[path = "board_tests.rs"]
+mod tests;

@@ -1,0 +1,60 @@
+//! The top for the ULX3S.
+
+use hermes_rtl::prelude::*;
+
+use crate::board::Settings;
+use crate::prim::Ecp5Clock;
+use crate::system::BoardSystem;
+
+/// Pins of a ULX3S with an LFE5U-85F. Their names are those of the board's schematics.
+///
+/// Lamps: LED 0 beats, LED 1 is on while packets are in the array, LED 2 if a thread ended with a fault or memory answered with an error.
+#[derive(LogicBlock)]
+#[new(settings: &Settings)]
+pub struct Ulx3s<const LANES: usize> {
+    /// Oscillator of 25 MHz.
+    pub clk_25mhz: Signal<In, Clock>,
+    /// Serial line from the FT231X.
+    pub ftdi_txd: Signal<In, Bit>,
+    /// Serial line to the FT231X.
+    pub ftdi_rxd: Signal<Out, Bit>,
+    /// Button FIRE1: resets everything but the packet memory's contents.
+    pub btn_fire1: Signal<In, Bit>,
+    /// Lamps.
+    pub led: Signal<Out, Bits<8>>,
+    /// Keeps the ESP32 from taking the board over: high.
+    pub wifi_gpio0: Signal<Out, Bit>,
+
+    #[init(Ecp5Clock::new(settings.pll))]
+    clocks: Ecp5Clock,
+    #[init(BoardSystem::new(settings))]
+    system: BoardSystem<LANES>,
+}
+
+impl<const LANES: usize> Ulx3s<LANES> {
+    /// A ULX3S with these settings.
+    ///
+    /// # Panics
+    /// As [`BoardSystem::new`].
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        Self::wired(settings)
+    }
+}
+
+impl<const LANES: usize> Logic for Ulx3s<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.clocks.clock_in.next = self.clk_25mhz.val();
+        self.clocks.button.next = self.btn_fire1.val();
+        self.system.clock.next = self.clocks.clock_out.val();
+        self.system.reset.next = self.clocks.reset_out.val();
+        self.system.uart_rx.next = self.ftdi_txd.val();
+        self.ftdi_rxd.next = self.system.uart_tx.val();
+        self.led.next = bits::<8>(0)
+            .replace_bit(0, self.system.heartbeat.val())
+            .replace_bit(1, self.system.busy.val())
+            .replace_bit(2, self.system.fault.val());
+        self.wifi_gpio0.next = true;
+    }
+}

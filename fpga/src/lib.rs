@@ -1,0 +1,14 @@
+//! Hermes on FPGA boards: tops, pins, and the way from Verilog to a bitstream.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | [`board`] | the boards, and the settings of an array on one |
+//! | [`boards`] | the tops: clock and pins |
+//! | [`system`], [`array_on_board`] | what all boards have: serial line, link, array, packet memory |
+//! | [`prim`] | cells of the device: the PLL |
+
+pub mod array_on_board;
+pub mod board;
+pub mod boards;
+pub mod prim;
+pub mod system;

@@ -1,0 +1,92 @@
+//! All of a board but its clock and its pins.
+
+use hermes_rtl::board::{
+    BoardIdentity, BoardLink, FrameReceiver, FrameTransmitter, UartReceiver, UartTransmitter,
+};
+use hermes_rtl::config::Config;
+use hermes_rtl::prelude::*;
+
+use crate::array_on_board::ArrayOnBoard;
+use crate::board::Settings;
+
+/// Serial line, link, and the array with its memory: what every board has. It is wiring.
+#[derive(LogicBlock)]
+#[new(config: &Config, memory_log2: usize, identity: BoardIdentity, step: u64)]
+pub struct BoardSystem<const LANES: usize> {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub reset: Signal<In, Bit>,
+    /// Serial line from the host.
+    pub uart_rx: Signal<In, Bit>,
+    /// Serial line to the host.
+    pub uart_tx: Signal<Out, Bit>,
+    /// Changes every 2^23 cycles, but not while the array is reset.
+    pub heartbeat: Signal<Out, Bit>,
+    /// Packets are in the array.
+    pub busy: Signal<Out, Bit>,
+    /// A thread ended with a fault, or memory answered with an error.
+    pub fault: Signal<Out, Bit>,
+
+    #[init(UartReceiver::new(step))]
+    receiver: UartReceiver,
+    #[init(UartTransmitter::new(step))]
+    transmitter: UartTransmitter,
+    frames_in: FrameReceiver,
+    frames_out: FrameTransmitter,
+    #[init(BoardLink::new(identity))]
+    link: BoardLink,
+    #[init(ArrayOnBoard::new(config, memory_log2))]
+    board: ArrayOnBoard<LANES>,
+}
+
+impl<const LANES: usize> BoardSystem<LANES> {
+    /// The system of a board with these settings.
+    ///
+    /// # Panics
+    /// As [`ArrayOnBoard::new`], or if the rate of the serial line is above a quarter of the clock.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        Self::wired(&settings.config, settings.memory_log2, settings.identity(), settings.uart_step())
+    }
+}
+
+impl<const LANES: usize> Logic for BoardSystem<LANES> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.receiver.rx.next = self.uart_rx.val();
+        self.uart_tx.next = self.transmitter.tx.val();
+        self.frames_in.valid.next = self.receiver.valid.val();
+        self.frames_in.data.next = self.receiver.data.val();
+        self.frames_in.error.next = self.receiver.error.val();
+        self.frames_in.enable.next = self.link.enable.val();
+        self.link.byte_valid.next = self.frames_in.byte_valid.val();
+        self.link.byte.next = self.frames_in.byte.val();
+        self.link.index.next = self.frames_in.index.val();
+        self.link.end.next = self.frames_in.end.val();
+        self.link.damaged.next = self.frames_in.damaged.val();
+        self.link.length.next = self.frames_in.length.val();
+        self.frames_out.valid.next = self.link.answer_valid.val();
+        self.frames_out.data.next = self.link.answer_data.val();
+        self.frames_out.last.next = self.link.answer_last.val();
+        self.link.answer_ready.next = self.frames_out.ready.val();
+        self.transmitter.valid.next = self.frames_out.line_valid.val();
+        self.transmitter.data.next = self.frames_out.line_data.val();
+        self.frames_out.line_ready.next = self.transmitter.ready.val();
+
+        self.board.reset.next = self.link.array_reset.val();
+        connect!(self.link.m_axil, self.board.s_axil);
+        self.link.busy_cycles.next = self.board.busy_cycles.val();
+        self.board.byte_valid.next = self.link.memory_valid.val();
+        self.link.memory_ready.next = self.board.byte_ready.val();
+        self.board.byte_write.next = self.link.memory_write.val();
+        self.board.byte_address.next = self.link.memory_address.val();
+        self.board.byte_data.next = self.link.memory_data.val();
+        self.link.memory_answer.next = self.board.byte_answer.val();
+        self.link.memory_read.next = self.board.byte_read.val();
+
+        self.heartbeat.next = self.board.heartbeat.val();
+        self.busy.next = self.board.busy.val();
+        self.fault.next = self.board.fault.val();
+    }
+}

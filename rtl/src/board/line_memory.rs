@@ -1,0 +1,245 @@
+//! The packet memory of a board.
+
+use crate::prelude::*;
+
+/// What the memory does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum LineAccess {
+    /// Nothing, or an access of a byte.
+    Idle,
+    /// The byte that was read is given.
+    Byte,
+    /// A line is read, 16 bytes a cycle.
+    Read,
+    /// The line that was read is offered.
+    Answer,
+    /// A line is written, 16 bytes a cycle.
+    Write,
+}
+
+/// A memory of lines of 64 bytes in block RAM: AXI4 for the array, and single bytes for the host.
+///
+/// The RAM is 16 bytes wide, and one line passes it after the other, so that the wires of 512 bits end here: on an FPGA of modest size they are what
+/// cannot be routed.
+///
+/// 1. A line is read in 7 cycles, from ARVALID to RVALID in 6; a line is written in 5, BVALID is high after 5. Requests are answered in the order in which they are taken; reads
+///    and writes take turns. AWREADY and WREADY are high together, when both are offered.
+/// 2. Beyond the memory AXI4 accesses are answered with DECERR and do nothing. The host is not to go there.
+/// 3. A byte goes first when the memory is idle. It is written at the edge with `byte_valid` and `byte_ready`; a byte that was read is given with `byte_answer` in the cycle after that.
+#[derive(Clone, Debug, LogicBlock)]
+#[new(words: usize)]
+pub struct LineMemory {
+    /// Rising-edge clock.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high. The contents stay.
+    pub reset: Signal<In, Bit>,
+
+    // AXI4, as the array's master has it
+    /// Write address: ID.
+    pub awid: Signal<In, Bits<8>>,
+    /// Write address, 64-byte aligned.
+    pub awaddr: Signal<In, Bits<32>>,
+    /// Write address valid.
+    pub awvalid: Signal<In, Bit>,
+    /// Write address ready.
+    pub awready: Signal<Out, Bit>,
+    /// Write data.
+    pub wdata: Signal<In, Bits<512>>,
+    /// Write strobes.
+    pub wstrb: Signal<In, Bits<64>>,
+    /// Write data valid.
+    pub wvalid: Signal<In, Bit>,
+    /// Write data ready.
+    pub wready: Signal<Out, Bit>,
+    /// Write response: ID.
+    pub bid: Signal<Out, Bits<8>>,
+    /// Write response: OKAY or DECERR.
+    pub bresp: Signal<Out, Bits<2>>,
+    /// Write response valid.
+    pub bvalid: Signal<Out, Bit>,
+    /// Write response ready.
+    pub bready: Signal<In, Bit>,
+    /// Read address: ID.
+    pub arid: Signal<In, Bits<8>>,
+    /// Read address, 64-byte aligned.
+    pub araddr: Signal<In, Bits<32>>,
+    /// Read address valid.
+    pub arvalid: Signal<In, Bit>,
+    /// Read address ready.
+    pub arready: Signal<Out, Bit>,
+    /// Read data: ID.
+    pub rid: Signal<Out, Bits<8>>,
+    /// Read data.
+    pub rdata: Signal<Out, Bits<512>>,
+    /// Read response: OKAY or DECERR.
+    pub rresp: Signal<Out, Bits<2>>,
+    /// Read data valid.
+    pub rvalid: Signal<Out, Bit>,
+    /// Read data ready.
+    pub rready: Signal<In, Bit>,
+
+    // The host
+    /// A byte is to be read or written.
+    pub byte_valid: Signal<In, Bit>,
+    /// It is taken.
+    pub byte_ready: Signal<Out, Bit>,
+    /// It is to be written.
+    pub byte_write: Signal<In, Bit>,
+    /// Its address.
+    pub byte_address: Signal<In, Bits<32>>,
+    /// The byte to write.
+    pub byte_data: Signal<In, Bits<8>>,
+    /// The byte that was read is given.
+    pub byte_answer: Signal<Out, Bit>,
+    /// It.
+    pub byte_read: Signal<Out, Bits<8>>,
+
+    /// The four columns of 32 bits.
+    #[init((0..4).map(|_| RamBytes::new(words)).collect())]
+    column: Vec<RamBytes<16>>,
+    state: Register<LineAccess>,
+    line: Register<Bits<512>>,
+    strobe: Register<Bits<64>>,
+    /// Number of the 16 bytes, those of the line in the lowest bits.
+    row: Register<Bits<16>>,
+    /// Reads: rows that were read and those that were taken.
+    step: Register<Bits<3>>,
+    id: Register<Bits<8>>,
+    outside: Register<Bit>,
+    /// The next line is written if there is one of both kinds.
+    write_first: Register<Bit>,
+    answers: Register<Bit>,
+    answer_id: Register<Bits<8>>,
+    answer_outside: Register<Bit>,
+    /// Which byte of a row the host reads.
+    place: Register<Bits<4>>,
+    #[init(Constant::new((16 * words as u64).into()))]
+    bytes: Constant<Bits<32>>,
+}
+
+impl LineMemory {
+    /// A memory of `2^bytes_log2` bytes.
+    ///
+    /// # Panics
+    /// If `bytes_log2` is not 10 to 20.
+    pub fn new(bytes_log2: usize) -> Self {
+        assert!((10..=20).contains(&bytes_log2), "LineMemory: 2^{bytes_log2} bytes, expected 2^10 to 2^20");
+        Self::wired(1 << (bytes_log2 - 4))
+    }
+}
+
+impl Logic for LineMemory {
+    #[hdl_gen]
+    fn update(&mut self) {
+        let idle = self.state.q.val() == LineAccess::Idle;
+        let writes = self.awvalid.val() && self.wvalid.val() && !self.answers.q.val();
+        let reads = self.arvalid.val();
+        let byte = idle && self.byte_valid.val();
+        let takes_write = idle && !byte && writes && (self.write_first.q.val() || !reads);
+        let takes_read = idle && !byte && reads && !takes_write;
+        self.byte_ready.next = byte;
+        self.awready.next = takes_write;
+        self.wready.next = takes_write;
+        self.arready.next = takes_read;
+
+        // What the columns do
+        let same = bit_cast::<128, 8>(self.byte_data.val());
+        let two = same | (same << 8);
+        let four = two | (two << 16);
+        let eight = four | (four << 32);
+        let mut at_row = self.row.q.val();
+        let mut data = self.line.q.val().get_bits::<128>(0);
+        let mut enables = bits::<16>(0);
+        let mut works = self.state.q.val() == LineAccess::Read;
+        if self.state.q.val() == LineAccess::Write {
+            enables = self.strobe.q.val().get_bits::<16>(0);
+            works = !self.outside.q.val();
+        }
+        if idle {
+            works = byte;
+            at_row = self.byte_address.val().get_bits::<16>(4);
+            data = eight | (eight << 64);
+            if self.byte_write.val() {
+                enables = bits::<16>(1) << self.byte_address.val().get_bits::<4>(0);
+            }
+        }
+        for i in 0..4 {
+            self.column[i].enable.next = works;
+            self.column[i].address.next = at_row;
+            self.column[i].write_data.next = data.get_bits::<32>(32 * i);
+            self.column[i].write_strobe.next = enables.get_bits::<4>(4 * i);
+        }
+        let read = (bit_cast::<128, 32>(self.column[3].read_data.val()) << 96)
+            | (bit_cast::<128, 32>(self.column[2].read_data.val()) << 64)
+            | (bit_cast::<128, 32>(self.column[1].read_data.val()) << 32)
+            | bit_cast::<128, 32>(self.column[0].read_data.val());
+
+        // Bytes of the host
+        self.byte_answer.next = self.state.q.val() == LineAccess::Byte;
+        let turned = read >> (bit_cast::<7, 4>(self.place.q.val()) << 3);
+        self.byte_read.next = turned.get_bits::<8>(0);
+        self.place.d.next = self.byte_address.val().get_bits::<4>(0);
+        if byte && !self.byte_write.val() {
+            self.state.d.next = LineAccess::Byte;
+        }
+        if self.state.q.val() == LineAccess::Byte {
+            self.state.d.next = LineAccess::Idle;
+        }
+
+        // Lines
+        self.step.d.next = self.step.q.val() + bits::<3>(1);
+        if idle {
+            self.step.d.next = bits::<3>(0);
+        }
+        if takes_read {
+            self.write_first.d.next = true;
+            self.state.d.next = LineAccess::Read;
+            self.id.d.next = self.arid.val();
+            self.row.d.next = self.araddr.val().get_bits::<16>(4);
+            self.outside.d.next = self.araddr.val() >= self.bytes.val();
+        }
+        if takes_write {
+            self.write_first.d.next = false;
+            self.state.d.next = LineAccess::Write;
+            self.id.d.next = self.awid.val();
+            self.row.d.next = self.awaddr.val().get_bits::<16>(4);
+            self.outside.d.next = self.awaddr.val() >= self.bytes.val();
+            self.line.d.next = self.wdata.val();
+            self.strobe.d.next = self.wstrb.val();
+        }
+        let moves = self.state.q.val() == LineAccess::Read || self.state.q.val() == LineAccess::Write;
+        if moves {
+            self.row.d.next = self.row.q.val() + bits::<16>(1);
+            self.strobe.d.next = self.strobe.q.val() >> 16;
+            self.line.d.next = (self.line.q.val() >> 128) | (bit_cast::<512, 128>(read) << 384);
+        }
+        if self.state.q.val() == LineAccess::Read && self.step.q.val() == bits::<3>(4) {
+            self.state.d.next = LineAccess::Answer;
+        }
+        if self.state.q.val() == LineAccess::Answer && self.rready.val() {
+            self.state.d.next = LineAccess::Idle;
+        }
+        self.rvalid.next = self.state.q.val() == LineAccess::Answer;
+        self.rid.next = self.id.q.val();
+        self.rdata.next = self.line.q.val();
+        self.rresp.next = bits::<2>(0);
+        if self.outside.q.val() {
+            self.rresp.next = bits::<2>(3);
+        }
+        if self.bready.val() {
+            self.answers.d.next = false;
+        }
+        if self.state.q.val() == LineAccess::Write && self.step.q.val() == bits::<3>(3) {
+            self.state.d.next = LineAccess::Idle;
+            self.answers.d.next = true;
+            self.answer_id.d.next = self.id.q.val();
+            self.answer_outside.d.next = self.outside.q.val();
+        }
+        self.bvalid.next = self.answers.q.val();
+        self.bid.next = self.answer_id.q.val();
+        self.bresp.next = bits::<2>(0);
+        if self.answer_outside.q.val() {
+            self.bresp.next = bits::<2>(3);
+        }
+    }
+}

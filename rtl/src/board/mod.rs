@@ -1,0 +1,33 @@
+//! What stands around the array on a board: the serial line to the host, the packet memory, the lamps.
+//!
+//! | unit | what it does |
+//! | --- | --- |
+//! | `UartReceiver`, `UartTransmitter` | bytes on a serial line |
+//! | `FrameReceiver`, `FrameTransmitter`, `Fcs` | frames of RFC 1662 in these bytes |
+//! | `BoardLink` | what the host asks: registers, memory, reset, identity (`docs/fpga-link.md`) |
+//! | `LineMemory` | the packet memory in block RAM, an AXI4 slave |
+//! | `RunTimer` | cycles with packets in the array, lamps |
+
+mod board_link;
+#[cfg(test)]
+mod equivalence;
+mod fcs;
+mod frame_receiver;
+mod frame_transmitter;
+mod line_memory;
+#[cfg(test)]
+mod line_tests;
+#[cfg(test)]
+mod link_tests;
+mod run_timer;
+mod uart_receiver;
+mod uart_transmitter;
+
+pub use board_link::{BoardIdentity, BoardLink, MAGIC, MOST_COUNT, PROTOCOL};
+pub use fcs::Fcs;
+pub use frame_receiver::{FrameReceiver, MOST_BYTES};
+pub use frame_transmitter::FrameTransmitter;
+pub use line_memory::LineMemory;
+pub use run_timer::RunTimer;
+pub use uart_receiver::UartReceiver;
+pub use uart_transmitter::UartTransmitter;
