@@ -112,7 +112,12 @@ impl ArrayArgs {
 
     /// As [`Self::config`], from another preset if none is named.
     pub fn config_or(&self, preset: &str) -> anyhow::Result<Config> {
-        let mut config = Config::preset(self.preset.as_deref().unwrap_or(preset))?;
+        self.config_from(Config::preset(preset)?)
+    }
+
+    /// As [`Self::config`], from this configuration if no preset is named.
+    pub fn config_from(&self, usual: Config) -> anyhow::Result<Config> {
+        let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset)?;
         config.cores = self.cores.unwrap_or(config.cores);
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);

@@ -56,8 +56,21 @@ pub struct Board {
     pub lanes: Option<usize>,
     /// Packet memory, as a power of two of bytes.
     pub memory_log2: usize,
+    /// The pins of clock and serial line.
+    pub pins: Pins,
     /// Pin constraints.
     pub constraints: &'static str,
+}
+
+/// Names of the pins that a simulation needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pins {
+    /// The oscillator.
+    pub clock: &'static str,
+    /// The serial line to the board.
+    pub to_board: &'static str,
+    /// The serial line from the board.
+    pub from_board: &'static str,
 }
 
 /// The boards.
@@ -74,6 +87,7 @@ pub const BOARDS: [Board; 2] = [
         preset: "fpga",
         lanes: None,
         memory_log2: 17,
+        pins: Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" },
         constraints: include_str!("../constraints/ulx3s.lpf"),
     },
     Board {
@@ -88,6 +102,7 @@ pub const BOARDS: [Board; 2] = [
         preset: "fpga",
         lanes: Some(2),
         memory_log2: 15,
+        pins: Pins { clock: "clk_25mhz", to_board: "uart_rx", from_board: "uart_tx" },
         constraints: include_str!("../constraints/colorlight_i5.lpf"),
     },
 ];

@@ -22,6 +22,7 @@
 //! | `output`, `staging` | files that appear complete or not at all |
 
 pub mod apps;
+pub mod board;
 pub mod cluster;
 pub mod command;
 pub mod cosim;

@@ -1,0 +1,129 @@
+//! `hermes fpga simulate`
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use anyhow::Context;
+use hermes_testbench::board::{BoardPins, BoardSimulation, LineNoise};
+use indicatif::ProgressBar;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
+use rustix::termios::{tcgetattr, tcsetattr, OptionalActions};
+use verilator_sys::Model;
+
+use super::target::TargetArgs;
+
+/// Cycles between two looks at the terminal.
+const LOOK: u64 = 512;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Probability that a bit on the serial line is wrong, in both directions: 0 to 0.1
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
+    bit_errors: f64,
+    /// Where the errors begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Go on when the terminal was closed, and wait for the next who opens it
+    #[arg(long)]
+    stay: bool,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number, 0 to 0.1".to_string())?;
+    (0.0..=0.1).contains(&value).then_some(value).ok_or_else(|| "expected 0 to 0.1".to_string())
+}
+
+/// The host's end of the serial line.
+struct Terminal {
+    master: OwnedFd,
+    /// What the board sent and the terminal has not taken.
+    unsent: Vec<u8>,
+}
+
+impl Terminal {
+    /// A new pseudo-terminal that passes bytes as they are; its name.
+    fn open() -> anyhow::Result<(Self, String)> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).context("cannot open a pseudo-terminal")?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let name = ptsname(&master, Vec::new())?.into_string()?;
+        let mut attributes = tcgetattr(&master)?;
+        attributes.make_raw();
+        tcsetattr(&master, OptionalActions::Now, &attributes)?;
+        let flags = rustix::fs::fcntl_getfl(&master)?;
+        rustix::fs::fcntl_setfl(&master, flags | OFlags::NONBLOCK)?;
+        Ok((Self { master, unsent: Vec::new() }, name))
+    }
+
+    /// What the host has written; nothing if nobody has the terminal open.
+    fn read(&self, buffer: &mut [u8]) -> anyhow::Result<Option<usize>> {
+        match rustix::io::read(&self.master, buffer) {
+            Ok(count) => Ok(Some(count)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(Some(0)),
+            Err(Errno::IO) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives the host what it takes.
+    fn write(&mut self) -> anyhow::Result<()> {
+        while !self.unsent.is_empty() {
+            match rustix::io::write(&self.master, &self.unsent) {
+                Ok(count) => drop(self.unsent.drain(..count)),
+                Err(Errno::AGAIN | Errno::INTR) => break,
+                // Nobody is there any more.
+                Err(Errno::IO) => self.unsent.clear(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let settings = args.target.settings()?;
+    let design = settings.emit()?;
+    let options = hermes_testbench::model::options(&design);
+    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
+        spinner.set_message(step.to_string());
+    });
+    spinner.finish_and_clear();
+    let pins = settings.board.pins;
+    let pins = BoardPins {
+        clock: pins.clock.to_string(),
+        to_board: pins.to_board.to_string(),
+        from_board: pins.from_board.to_string(),
+    };
+    let noise = LineNoise { bit_errors: args.bit_errors, seed: args.seed };
+    let noise = (args.bit_errors > 0.0).then_some(noise);
+    let mut board = BoardSimulation::new(library?.instantiate()?, &pins, settings.uart_step() as u32, noise)?;
+    let (mut terminal, name) = Terminal::open()?;
+    crate::print::line(&name)?;
+    let mut opened = false;
+    let mut buffer = [0; 4096];
+    loop {
+        // Nobody is there before the terminal is opened for the first time, either: then reading says that there is nothing.
+        match terminal.read(&mut buffer)? {
+            Some(0) if !opened => std::thread::sleep(Duration::from_millis(5)),
+            Some(count) => {
+                opened = true;
+                board.send(&buffer[..count]);
+                for _ in 0..LOOK {
+                    terminal.unsent.extend(board.cycle()?);
+                }
+                terminal.write()?;
+            }
+            None if opened && !args.stay => {
+                log::info!("{} cycles simulated", board.cycles());
+                return Ok(());
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
