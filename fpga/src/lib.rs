@@ -5,10 +5,12 @@
 //! | [`board`] | the boards, and the settings of an array on one |
 //! | [`boards`] | the tops: clock and pins |
 //! | [`system`], [`array_on_board`] | what all boards have: serial line, link, array, packet memory |
+//! | [`flow`] | from Verilog to a bitstream, and what it takes of the device |
 //! | [`prim`] | cells of the device: the PLL |
 
 pub mod array_on_board;
 pub mod board;
 pub mod boards;
+pub mod flow;
 pub mod prim;
 pub mod system;

