@@ -121,6 +121,17 @@ fn with_prefix<S: serde::Serializer>(values: &L2CounterValues, serializer: S) ->
     serializer.collect_map(values.named().map(|(name, value)| (format!("l2_{name}"), value)))
 }
 
+/// What the registers tell of a run at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOut {
+    /// Event counters of every core.
+    pub counters: Vec<CoreCounters>,
+    /// Threads ended by a fault since reset, modulo 2^32.
+    pub fault_count: u32,
+    /// AXI4 responses other than OKAY since reset, modulo 2^32.
+    pub bus_errors: u32,
+}
+
 /// A record of the fault FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FaultRecord {
@@ -154,6 +165,19 @@ pub(super) const INVALIDATE_DATA: u32 = 2;
 pub(super) const L2_CLEAN_INVALIDATE: u32 = 2;
 /// L2_MAINTENANCE, read: maintenance is under way.
 pub(super) const L2_BUSY: u32 = 1;
+
+/// Registers that tell what an array that does not go on waits for.
+const STATE_REGISTERS: [&str; 9] = [
+    "CONTROL",
+    "TASK_LEVEL",
+    "TASK_ROOM",
+    "PENDING",
+    "ISSUED_WARPS",
+    "COMMITTED_WARPS",
+    "FAULTS",
+    "BUS_ERRORS",
+    "L2_MAINTENANCE",
+];
 
 /// Registers of a fault record, in the order of [`FaultRecord::from_words`].
 pub(super) const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
@@ -526,6 +550,38 @@ impl<D: Device> Host<D> {
     pub fn clean_caches(&mut self) -> Result<(), CosimError> {
         self.write("L2_MAINTENANCE", L2_CLEAN_INVALIDATE)?;
         self.wait_until("L2_MAINTENANCE", |value| value & L2_BUSY == 0)
+    }
+
+    /// As [`Self::clean_caches`], and drops the lines of the L1 data caches: cores read what the host writes from now on.
+    ///
+    /// # Errors
+    /// As [`Self::clean_caches`].
+    pub fn clean_and_invalidate_caches(&mut self) -> Result<(), CosimError> {
+        self.write("INVALIDATE", INVALIDATE_DATA)?;
+        self.clean_caches()
+    }
+
+    /// Stops the array at the end of a run and reads what its registers counted.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn read_out(&mut self) -> Result<ReadOut, CosimError> {
+        let counters = (0..self.info.cores).map(|core| self.counters(core)).collect::<Result<_, _>>()?;
+        let (fault_count, bus_errors) = (self.read("FAULTS")?, self.read("BUS_ERRORS")?);
+        self.stop()?;
+        Ok(ReadOut { counters, fault_count, bus_errors })
+    }
+
+    /// What the registers show of an array that does not go on, each behind a semicolon; up to the first that does not answer.
+    pub fn describe(&mut self) -> String {
+        let mut state = String::new();
+        for name in STATE_REGISTERS {
+            match self.read(name) {
+                Ok(value) => state += &format!("; {name} = {value}"),
+                Err(error) => return state + &format!("; {error}"),
+            }
+        }
+        state
     }
 
     /// Reads the register called `name` until `done` holds for its value.

@@ -40,7 +40,9 @@ pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub(crate) use host::option;
-pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
+pub use host::{
+    ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles, ReadOut,
+};
 pub use image::{MemoryImage, LINE};
 pub use link::{host_interrupt, MESSAGE_WORDS};
 pub use memory::{
@@ -54,7 +56,11 @@ pub use network::{
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };
-pub use session::{frame_capacity, run, Arrivals, Packet, PacketRecord, Progress, RunOptions, RunResult};
+pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
+pub use session::{
+    frame_capacity, run, Arrivals, Packet, PacketRecord, PacketResult, Progress, RunOptions, RunResult,
+};
+pub(crate) use simulation::register_name;
 pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot, Wire};
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
 pub use stream::{

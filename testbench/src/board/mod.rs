@@ -1,0 +1,23 @@
+//! The array on a board, over a serial line (`docs/fpga-link.md`).
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `port` | opens the serial device |
+//! | `hdlc` | frames of RFC 1662 |
+//! | `link` | requests and answers; repeats |
+//! | `device` | the board as a [`Device`](crate::cosim::Device) of the host library |
+
+mod device;
+mod error;
+#[cfg(test)]
+mod fake;
+pub mod hdlc;
+mod link;
+mod port;
+#[cfg(test)]
+mod tests;
+
+pub use device::{Board, Identity};
+pub use error::{BoardError, LinkError};
+pub use link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status, MOST_BYTES};
+pub use port::{open, Port, PortError};
