@@ -6,6 +6,7 @@
 //! | `hdlc` | frames of RFC 1662 |
 //! | `link` | requests and answers; repeats |
 //! | `device` | the board as a [`Device`](crate::cosim::Device) of the host library |
+//! | `session` | runs of packets through any device, by its registers and memory alone |
 
 mod device;
 mod error;
@@ -14,6 +15,9 @@ mod fake;
 pub mod hdlc;
 mod link;
 mod port;
+mod session;
+#[cfg(test)]
+mod session_tests;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +25,4 @@ pub use device::{Board, Identity};
 pub use error::{BoardError, LinkError};
 pub use link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status, MOST_BYTES};
 pub use port::{open, Port, PortError};
+pub use session::{run, SessionOptions, SessionResult};
