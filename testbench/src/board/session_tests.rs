@@ -111,6 +111,32 @@ impl Load {
     }
 }
 
+/// What a run takes of the memory is known before.
+#[test]
+fn areas_are_what_is_allocated() {
+    let inputs = Inputs { mtu: Some(300), ..Inputs::default() };
+    let apps = [("dec-ttl", Inputs::default()), ("fragment", inputs)];
+    for (name, inputs) in apps {
+        let mut load = Load::app(name, &inputs, 1, 6);
+        let mut host = Host::new(simulation()).unwrap();
+        host.load_kernel(&load.kernel).unwrap();
+        let app = load.app.as_deref().unwrap();
+        let areas = host.areas(Some(app), &load.setup);
+        let names: Vec<_> = areas.iter().map(|area| area.what).collect();
+        assert_eq!(names.contains(&"the egress lists"), name == "fragment");
+        assert!(host.has_room(&areas));
+        let needed: u64 = areas.iter().map(|area| area.bytes).sum();
+        let before = host.free_bytes();
+        host.load_app(app, &mut load.setup).unwrap();
+        host.configure(&load.setup).unwrap();
+        // An allocation of no bytes takes one.
+        let taken = before - host.free_bytes();
+        assert!(taken <= needed && needed - taken < 64, "{name}: {taken} of {needed} bytes");
+        let large = ArraySetup { ring_slots_log2: 11, ..load.setup.clone() };
+        assert!(!host.has_room(&host.areas(Some(app), &large)));
+    }
+}
+
 #[test]
 fn several_batches_leave_what_they_leave_in_the_simulation() {
     let mut load = Load::app("dec-ttl", &Inputs::default(), 150, 5);

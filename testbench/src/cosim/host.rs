@@ -1,6 +1,5 @@
 //! The host library: memory, kernels, set-up, tasks, results. Works on every [`Device`].
 
-use hermes_rtl::config::MAX_WARPS;
 use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
@@ -10,7 +9,6 @@ use super::egress::EgressLists;
 use super::error::CosimError;
 use super::image::LINE;
 use super::link::FIRMWARE_FAULTS;
-use super::session::frame_capacity;
 use crate::apps::{App, Placement};
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use crate::kernel::Kernel;
@@ -192,8 +190,8 @@ impl FaultRecord {
 
 /// The host of an array.
 pub struct Host<D> {
-    device: D,
-    allocator: Allocator,
+    pub(super) device: D,
+    pub(super) allocator: Allocator,
     info: ArrayInfo,
     /// The CONFIG register.
     config: u32,
@@ -372,14 +370,14 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// [`CosimError::OutOfMemory`].
     pub fn load_app(&mut self, app: &dyn App, setup: &mut ArraySetup) -> Result<(), CosimError> {
-        let (bytes, entries) = (app.table_bytes(), app.egress_entries(frame_capacity(setup)));
+        let bytes = app.table_bytes();
         let tables = if bytes == 0 { 0 } else { self.rmalloc("the app's tables", bytes)? };
         self.device.write_memory(tables, &app.tables(tables))?;
         setup.stack_bytes_log2 = setup.stack_bytes_log2.max(app.stack_bytes_log2());
         let ring_slots = 1 << setup.ring_slots_log2;
-        let mut egress = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(entries) };
-        if entries > 0 {
-            egress.address = self.rmalloc("the egress lists", (ring_slots as usize) << egress.bytes_log2)?;
+        let mut egress = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(0) };
+        if let Some((lists, bytes)) = setup.egress_lists(app) {
+            egress = EgressLists { address: self.rmalloc("the egress lists", bytes)?, ..lists };
             setup.egress = Some(egress);
         }
         let argument = app.argument(&Placement { tables, egress, ring_slots });
@@ -415,13 +413,10 @@ impl<D: Device> Host<D> {
             &format!("1 to {most} with this kernel and array"),
         )?;
 
-        let ring_bytes = 1 << (setup.ring_slots_log2 + setup.slot_bytes_log2);
-        // A thread's stack is found by core, slot and lane, with room for all slots that a core can have.
-        let threads = self.info.cores as usize * MAX_WARPS * self.info.lanes as usize;
         let layout = Layout {
-            ring_base: self.rmalloc("the packet ring", ring_bytes)?,
-            verdict_base: self.rmalloc("the verdicts", 4 << setup.ring_slots_log2)?,
-            stack_base: self.rmalloc("the stacks", threads << setup.stack_bytes_log2)?,
+            ring_base: self.rmalloc("the packet ring", setup.ring_bytes())?,
+            verdict_base: self.rmalloc("the verdicts", setup.verdict_bytes())?,
+            stack_base: self.rmalloc("the stacks", setup.stack_bytes(self.info))?,
             argument: self.rmalloc("the argument block", setup.argument.len())?,
         };
         self.device.write_memory(layout.argument, &setup.argument)?;

@@ -7,7 +7,7 @@
 //! | `memory` | the AXI4 memory: channels, latency or DRAM timing, back-pressure, protocol checks, statistics |
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
-//! | `allocator`, `host` | the host library, for every [`Device`] |
+//! | `allocator`, `host`, `room` | the host library, for every [`Device`] |
 //! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
@@ -26,6 +26,7 @@ mod memory;
 mod network;
 mod ports;
 mod progress;
+mod room;
 mod session;
 mod simulation;
 mod spawn;
@@ -56,6 +57,7 @@ pub use network::{
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };
+pub use room::Area;
 pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
 pub use session::{
     frame_capacity, run, Arrivals, Packet, PacketRecord, PacketResult, Progress, RunOptions, RunResult,
