@@ -7,6 +7,7 @@ mod cluster;
 mod emit;
 mod files;
 mod firmware;
+mod fpga;
 mod fuzz;
 mod gen_routes;
 mod gen_rules;
@@ -52,6 +53,9 @@ enum Command {
     /// Build firmware for the command processor and show what is in it
     #[command(subcommand)]
     Firmware(firmware::Command),
+    /// Run packets through the array on an FPGA board
+    #[command(subcommand)]
+    Fpga(fpga::Command),
     /// Run a program alone on the reference simulator of the instruction set
     Iss(iss::Args),
     /// Run random programs on the array and compare it with the reference simulator
@@ -76,6 +80,7 @@ impl Command {
             Self::Cluster(args) => args.files(),
             Self::Kernel(command) => command.files(),
             Self::Firmware(command) => command.files(),
+            Self::Fpga(command) => command.files(),
             Self::Iss(args) => args.files(),
             Self::Fuzz(args) => args.files(),
             Self::GenRoutes(args) => args.files(),
@@ -95,6 +100,7 @@ impl Command {
             Self::Cluster(args) => cluster::execute(&args, quiet),
             Self::Kernel(command) => kernel::execute(command),
             Self::Firmware(command) => firmware::execute(command),
+            Self::Fpga(command) => fpga::execute(&command, quiet),
             Self::Iss(args) => iss::execute(&args),
             Self::Fuzz(args) => fuzz::execute(&args, quiet),
             Self::Apps => apps::execute(),
