@@ -1,7 +1,9 @@
 //! The link and the device against a board in software; runs of packets against the simulated array.
 
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
 use std::thread::spawn;
 use std::time::{Duration, Instant};
 
@@ -201,31 +203,50 @@ fn devices_that_are_no_boards_are_told_apart() {
     assert!(refused(gone).starts_with("the connection to the board is gone"));
 }
 
+/// A line on which nothing comes any more when it is cut.
+#[derive(Debug)]
+struct Cut {
+    line: UnixStream,
+    is_cut: Rc<Cell<bool>>,
+}
+
+impl Read for Cut {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match (self.line.read(bytes), self.is_cut.get()) {
+            (Ok(_), true) => Err(io::ErrorKind::TimedOut.into()),
+            (got, _) => got,
+        }
+    }
+}
+
+impl Write for Cut {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.line.flush()
+    }
+}
+
 #[test]
 fn a_board_that_goes_away_is_told_from_one_that_was_never_there() {
-    let (port, _thread) = start(Faults::default());
-    let silent = port.try_clone().unwrap();
-    let mut board = connect(port).unwrap();
-    // Nothing more comes, but the line is open.
-    struct Deaf(UnixStream);
-    impl Read for Deaf {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            std::thread::sleep(Duration::from_millis(5));
-            Err(io::ErrorKind::TimedOut.into())
-        }
-    }
-    impl Write for Deaf {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            self.0.flush()
-        }
-    }
+    let (line, _thread) = start(Faults::default());
+    let is_cut = Rc::new(Cell::new(false));
+    let mut board = connect(Cut { line, is_cut: Rc::clone(&is_cut) }).unwrap();
     board.read_register(offset("ID")).unwrap();
-    let error = connect(Deaf(silent)).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("not a byte came; expected a board"), "{error}");
-    board.into_port().shutdown(std::net::Shutdown::Both).unwrap();
+    is_cut.set(true);
+    let error = board.read_register(offset("ID")).unwrap_err().to_string();
+    assert!(
+        error.ends_with("not a byte came, though the board answered before; is it still on and connected?"),
+        "{error}"
+    );
+    assert_eq!((board.statistics().timeouts, board.statistics().repeats), (8, 7));
+    // The line works again.
+    is_cut.set(false);
+    board.read_register(offset("ID")).unwrap();
+    let line = board.into_port().line;
+    line.shutdown(std::net::Shutdown::Both).unwrap();
+    assert!(refused(line).starts_with("the connection to the board is gone"));
 }
 
 #[test]
