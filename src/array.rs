@@ -10,7 +10,7 @@ use verilator_sys::{Model, ModelLibrary, ModelOptions};
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
 pub struct ArrayArgs {
-    /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper` for benches, `node` for clusters and `default` otherwise
+    /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper` for benches, `node` for clusters, `fpga` for boards and `default` otherwise
     #[arg(long)]
     preset: Option<String>,
     /// Shader cores, instead of the preset's: 1 to 32

@@ -1,12 +1,13 @@
-//! `hermes fpga`
+//! `hermes fpga`: the array on a board.
 
 use clap::Subcommand;
-use hermes_fpga::board::BOARDS;
+use hermes_fpga::board::{Board, BOARDS};
 
 use crate::files::Files;
 use crate::print;
 
 mod build;
+mod run;
 mod simulate;
 mod target;
 
@@ -16,6 +17,8 @@ pub enum Command {
     Boards,
     /// Make the bitstream of a board: Yosys, nextpnr, ecppack
     Build(build::Args),
+    /// Run a capture through the array on a board, over its serial line, and print what came of it
+    Run(Box<run::Args>),
     /// Simulate a board: its very top, the pins of its serial line at a pseudo-terminal
     Simulate(simulate::Args),
 }
@@ -24,6 +27,7 @@ impl Command {
     /// What is read and written.
     pub fn files(&self) -> Files {
         match self {
+            Self::Run(args) => args.files(),
             // What is written is in a folder.
             Self::Boards | Self::Build(_) | Self::Simulate(_) => Files::default(),
         }
@@ -32,25 +36,26 @@ impl Command {
 
 pub fn execute(command: Command, quiet: bool) -> anyhow::Result<()> {
     match command {
-        Command::Boards => boards(),
+        Command::Boards => print::line(BOARDS.iter().map(described).collect::<Vec<_>>().join("\n")),
         Command::Build(args) => build::execute(&args, quiet),
+        Command::Run(args) => run::execute(&args, quiet),
         Command::Simulate(args) => simulate::execute(&args, quiet),
     }
 }
 
-fn boards() -> anyhow::Result<()> {
-    let line = |board: &hermes_fpga::board::Board| {
-        let config = board.config();
-        let array = format!("{} core(s) of {} lanes and {} warps", config.cores, config.lanes, config.warps);
-        format!(
-            "{:<14} {}\n{:14} {array}, {} KiB of packet memory, {} MHz, {} baud",
-            board.name,
-            board.title,
-            "",
-            (1 << board.memory_log2) / 1024,
-            f64::from(board.kilohertz) / 1e3,
-            board.baud
-        )
-    };
-    print::line(BOARDS.iter().map(line).collect::<Vec<_>>().join("\n"))
+/// A board in two lines.
+fn described(board: &Board) -> String {
+    let config = board.config();
+    format!(
+        "{:<14} {}\n{:14} {} core of {} lanes and {} warps, {} KiB of packet memory, {} MHz, {} baud",
+        board.name,
+        board.title,
+        "",
+        config.cores,
+        config.lanes,
+        config.warps,
+        (1 << board.memory_log2) / 1024,
+        f64::from(board.kilohertz) / 1e3,
+        board.baud
+    )
 }

@@ -53,7 +53,7 @@ enum Command {
     /// Build firmware for the command processor and show what is in it
     #[command(subcommand)]
     Firmware(firmware::Command),
-    /// Put the array on an FPGA board, or on a simulated one
+    /// Make bitstreams of the array for FPGA boards, run packets through a board, or simulate one
     #[command(subcommand)]
     Fpga(fpga::Command),
     /// Run a program alone on the reference simulator of the instruction set

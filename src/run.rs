@@ -4,30 +4,31 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{anyhow, bail, ensure, Context};
-use hermes_rtl::config::{most_warps, Config};
-use hermes_testbench::apps::{check_ports, App, AppEntry, Inputs, NOT_SENT};
+use hermes_rtl::config::Config;
+use hermes_testbench::apps::{check_ports, App, NOT_SENT};
 use hermes_testbench::cosim::{
     self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency,
-    MemoryOptions, Packet, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
+    MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::kernel::Kernel;
-use hermes_testbench::metrics::{self, FaultCause, PacketRecord, Report, RunFacts};
-use hermes_testbench::output::OutputFile;
+use hermes_testbench::metrics::{Environment, FaultCause, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
-use hermes_testbench::traffic::{self, CaptureWriter, Frame, LineRate};
-use hermes_testbench::verdict::Verdict;
+use hermes_testbench::traffic::{self, Frame, LineRate};
 
 mod firmware;
 mod gdb;
-mod outcome;
+pub mod outcome;
+pub mod outputs;
+pub mod program;
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
 use crate::timeline::{Timeline, TimelineArgs};
 use outcome::{compare, core_work, counted, records, tell_faults};
+use outputs::Outputs;
+use program::{in_the_ring, InputArgs, Program};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -140,42 +141,6 @@ struct What {
     firmware: Option<PathBuf>,
 }
 
-/// Inputs of the apps.
-#[derive(clap::Args)]
-struct InputArgs {
-    /// Filters in the format of ClassBench, or Snort rules: what the app takes
-    #[arg(long, value_name = "FILE", requires = "app")]
-    rules: Option<PathBuf>,
-    /// Routing table: lines `PREFIX NEXT-HOP`, or an MRT dump of a BGP router
-    #[arg(long, value_name = "FILE", requires = "app")]
-    routes: Option<PathBuf>,
-    /// Largest IPv4 packet that may leave, in bytes: 68 to 65535
-    #[arg(long, value_name = "BYTES", requires = "app")]
-    mtu: Option<u16>,
-    /// Keys of an ESP tunnel
-    #[arg(long, value_name = "FILE", requires = "app")]
-    keys: Option<PathBuf>,
-}
-
-impl InputArgs {
-    fn inputs(&self) -> Inputs {
-        Inputs {
-            rules: self.rules.clone(),
-            routes: self.routes.clone(),
-            mtu: self.mtu,
-            keys: self.keys.clone(),
-        }
-    }
-}
-
-/// What is to be run.
-struct Program {
-    kernel: Kernel,
-    /// Name for the report.
-    name: String,
-    app: Option<Box<dyn App>>,
-}
-
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
@@ -184,9 +149,7 @@ impl Args {
             .input("--kernel", self.what.kernel.as_deref())
             .input("--firmware", self.what.firmware.as_deref())
             .and(self.firmware_args.files())
-            .input("--rules", self.inputs.rules.as_deref())
-            .input("--routes", self.inputs.routes.as_deref())
-            .input("--keys", self.inputs.keys.as_deref())
+            .and(self.inputs.files())
             .output("--out", self.out.as_deref())
             .output("--json", self.json.as_deref())
             .output("--verdicts", self.verdicts.as_deref())
@@ -248,71 +211,6 @@ impl Args {
         );
         Ok(())
     }
-
-    fn program(&self, aes: bool) -> anyhow::Result<Program> {
-        let entry = self.what.app.as_deref().map(AppEntry::find).transpose()?;
-        let app = entry.map(|entry| entry.load(&self.inputs.inputs())).transpose()?;
-        let own = self.what.kernel.as_deref();
-        let (kernel, name) = match (entry, own) {
-            (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
-            (Some(entry), None) => (entry.kernel(aes)?, entry.name.to_string()),
-            (None, None) => bail!("--pcap: expected --app or --kernel with it"),
-        };
-        Ok(Program { kernel, name, app })
-    }
-}
-
-/// The files that a run writes; they appear at the end.
-struct Outputs {
-    out: Option<CaptureWriter>,
-    json: Option<OutputFile>,
-    verdicts: Option<OutputFile>,
-}
-
-impl Outputs {
-    fn create(args: &Args) -> anyhow::Result<Self> {
-        let file = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
-        Ok(Self {
-            out: args.out.as_deref().map(CaptureWriter::create).transpose()?,
-            json: file(&args.json)?,
-            verdicts: file(&args.verdicts)?,
-        })
-    }
-
-    fn write(
-        self,
-        frames: &[Frame],
-        result: &RunResult,
-        records: &[PacketRecord],
-        report: &Report,
-    ) -> anyhow::Result<()> {
-        let Self { mut out, mut json, mut verdicts } = self;
-        if let Some(out) = &mut out {
-            for (packet, frame) in result.packets.iter().zip(frames) {
-                if !Verdict(packet.verdict).is_forward() {
-                    continue;
-                }
-                if packet.egress.is_empty() {
-                    out.write(&Frame { data: packet.bytes.clone(), ..frame.clone() })?;
-                }
-                for sent in &packet.egress {
-                    let wire_length = sent.len() as u32;
-                    out.write(&Frame { data: sent.clone(), wire_length, ..frame.clone() })?;
-                }
-            }
-        }
-        if let Some(json) = &mut json {
-            serde_json::to_writer_pretty(&mut *json, report)?;
-            std::io::Write::write_all(json, b"\n")?;
-        }
-        if let Some(verdicts) = &mut verdicts {
-            metrics::write_verdicts(verdicts, records)?;
-        }
-        out.map(CaptureWriter::commit).transpose()?;
-        json.map(OutputFile::commit).transpose()?;
-        verdicts.map(OutputFile::commit).transpose()?;
-        Ok(())
-    }
 }
 
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
@@ -324,18 +222,18 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         (None, Some(firmware)) => return firmware::run_alone(args, firmware, &config, latency, quiet),
         (None, None) => bail!("expected --pcap"),
     };
-    let program = args.program(config.aes)?;
+    let program =
+        Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config.aes)?;
     args.check_through(&program)?;
     if let Some(firmware) = &firmware {
         firmware::check(firmware, &config, Some(&program))?;
     }
-    let mcw = mcw(args.mcw, &config, &program.kernel)?;
+    let mcw = program.mcw(args.mcw, &config)?;
     let capture = traffic::read(pcap, args.max_packets)?;
-    let outputs = Outputs::create(args)?;
+    let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
 
-    let growth = program.app.as_ref().map_or(0, |app| app.growth());
-    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, growth);
+    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     // The ports do not know of bytes that the capture lacks.
     let whole = |frame: &Frame| Frame { wire_length: frame.data.len() as u32, ..frame.clone() };
     let packet = |frame: &Frame| match args.through {
@@ -354,39 +252,50 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let outcome = simulate(args, &config, &program, firmware.as_ref(), setup, arriving, timeline, quiet)?;
     let (outcome, ended) = outcome;
 
-    let result = match (outcome, &program.app) {
-        (Outcome::Host(result), None) => result,
-        (Outcome::Host(result), Some(app)) => {
-            compare(app.as_ref(), &program.name, &packets, &result)?;
-            result
-        }
+    let mut result = match (outcome, &program.app) {
         (Outcome::Ports(ports), Some(app)) => {
             let packets = check_ports(app.as_ref(), &packets, &ports)
                 .with_context(|| format!("what left differs from the golden model of {}", program.name))?;
             RunResult { packets, ..ports.run }
         }
         (Outcome::Ports(ports), None) => ports.run,
+        (Outcome::Host(result), _) => result,
     };
-    let records = records(&result, packets.len())?;
+    let parts = std::mem::take(&mut result.packets).into_iter().map(PacketRecord::into_parts);
+    let (results, times): (Vec<_>, Vec<_>) = parts.unzip();
+    if let (Some(app), Through::Host) = (&program.app, args.through) {
+        compare(app.as_ref(), &program.name, &packets, &results)?;
+    }
+    let records = records(&results, Some(&times), packets.len())?;
+    let environment = Environment::Simulation {
+        line_rate: args.line_rate.to_string(),
+        channels: result.memory.channels.len(),
+        memory: latency,
+    };
     let facts = RunFacts {
-        kernel: program.name,
-        inputs: program.app.as_ref().map(|app| app.notes()).unwrap_or_default(),
+        kernel: program.name.clone(),
+        inputs: program.notes(),
         capture: pcap.display().to_string(),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,
         warps: config.warps,
         mcw,
-        line_rate: args.line_rate.to_string(),
-        channels: result.memory.channels.len(),
-        memory: latency,
+        environment,
         slot_bytes: 1 << slot_bytes_log2,
     };
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
     let counted = counted(&capture, slot_bytes_log2);
-    let mut report =
-        Report::new(facts, &records, lengths, core_work(&result), faults, counted, program.app.is_some());
+    let mut report = Report::new(
+        facts,
+        &records,
+        lengths,
+        core_work(&result.counters),
+        faults,
+        counted,
+        program.app.is_some(),
+    );
     report.set_memory(&result.memory);
     if let Some(app) = &program.app {
         let ports = args.through == Through::Ports;
@@ -396,25 +305,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         });
     }
     report.fault_causes = FaultCause::of(&result.faults, &records, faults);
-    outputs.write(&capture.frames, &result, &records, &report)?;
+    outputs.write(&capture.frames, &results, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
     tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
     firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, ended))?;
     printed
-}
-
-/// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
-fn mcw(wanted: Option<u32>, config: &Config, kernel: &Kernel) -> anyhow::Result<u32> {
-    let most = most_warps(config.warps as u32, kernel.registers.registers() as u32);
-    let mcw = wanted.unwrap_or(most);
-    ensure!(
-        (1..=most).contains(&mcw),
-        "--mcw {mcw}: expected 1 to {most} ({} warp slots a core, {} registers a thread)",
-        config.warps,
-        kernel.registers.registers()
-    );
-    Ok(mcw)
 }
 
 /// Slots of the ring as a power of two: as many as usual, or eight times the threads of a large array, so that the quarter that
@@ -425,15 +321,6 @@ fn ring_slots_log2(app: Option<&dyn App>, config: &Config, slot_bytes_log2: u32)
     let entries = app.map_or(0, |app| app.egress_entries(slot::capacity(slot_bytes_log2)));
     let largest = EgressLists::bytes_log2_for(entries).max(slot_bytes_log2);
     wanted.min((MEMORY_BYTES / 4).ilog2() - largest)
-}
-
-/// The packets as the host writes them to the ring.
-fn in_the_ring(packets: &[SlotPacket], arrivals: Vec<u64>) -> Vec<Packet> {
-    let packet = |(packet, arrival): (&SlotPacket, u64)| {
-        let [_, port, flags, _] = packet.descriptor(0);
-        Packet { frame: packet.frame.clone(), port, flags, arrival }
-    };
-    packets.iter().zip(arrivals).map(packet).collect()
 }
 
 /// The frames as they enter the packet ports.

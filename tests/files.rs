@@ -42,7 +42,7 @@ const INPUTS: [&str; 11] =
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 14] = [
+const COMMANDS: [Subject; 16] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -59,6 +59,12 @@ const COMMANDS: [Subject; 14] = [
         &[("--pcap", "in.pcap"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
         &["--out", "--json", "--trace"],
     ),
+    (
+        "fpga run --port none --app router",
+        &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
+        &["--out", "--json", "--verdicts"],
+    ),
+    ("fpga run --port none --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json"]),
     ("kernel build", &[("", "k.S")], &["-o"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
@@ -142,6 +148,7 @@ fn every_output_option_is_declared() {
     let folder = Folder::new();
     for (command, subcommand) in [
         ("run", "run"),
+        ("fpga run", "fpga run"),
         ("kernel build", "kernel build"),
         ("firmware build", "firmware build"),
         ("gen-trace", "gen-trace"),

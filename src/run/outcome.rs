@@ -3,7 +3,7 @@
 
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
-use hermes_testbench::cosim::{self, RunResult};
+use hermes_testbench::cosim::{CoreCounters, PacketResult, PacketTimes};
 use hermes_testbench::golden::Golden;
 use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Report};
 use hermes_testbench::slot::{self, SlotPacket};
@@ -16,7 +16,7 @@ use crate::print;
 const MOST_FAULT_LINES: usize = 32;
 
 /// Tells what threads faulted of, a line for each cause and instruction; with `fail` that is an error.
-pub(super) fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
+pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
     let lines = fault_lines(report);
     if lines.is_empty() {
         return Ok(());
@@ -44,38 +44,36 @@ fn fault_lines(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The times of every packet. Checks that every packet was committed once, in the order of arrival.
-pub(super) fn records(result: &RunResult, packets: usize) -> anyhow::Result<Vec<PacketRecord>> {
-    ensure!(result.packets.len() == packets, "{} of {packets} packets were committed", result.packets.len());
-    let record = |(expected, packet): (usize, &cosim::PacketRecord)| {
+/// The verdict of every packet, and its times if they were seen. Checks that every packet was committed once, in the order of arrival.
+pub fn records(
+    results: &[PacketResult],
+    times: Option<&[PacketTimes]>,
+    packets: usize,
+) -> anyhow::Result<Vec<PacketRecord>> {
+    ensure!(results.len() == packets, "{} of {packets} packets were committed", results.len());
+    let record = |(expected, packet): (usize, &PacketResult)| {
         ensure!(
             packet.index == expected as u64,
             "packet {} was committed when packet {expected} was due",
             packet.index
         );
-        let (verdict, t) = (Verdict(packet.verdict), packet.times);
-        Ok(PacketRecord {
-            packet: packet.index,
-            verdict,
-            arrival: t.arrival,
-            start: t.start,
-            finish: t.finish,
-            commit: t.commit,
-        })
+        let times = times.and_then(|times| times.get(expected)).copied();
+        Ok(PacketRecord { packet: packet.index, verdict: Verdict(packet.verdict), times })
     };
-    let records: Vec<_> = result.packets.iter().enumerate().map(record).collect::<anyhow::Result<_>>()?;
-    ensure!(records.windows(2).all(|pair| pair[0].commit <= pair[1].commit), "commits went back in time");
+    let records = results.iter().enumerate().map(record).collect::<anyhow::Result<_>>()?;
+    let times = times.unwrap_or_default();
+    ensure!(times.windows(2).all(|pair| pair[0].commit <= pair[1].commit), "commits went back in time");
     Ok(records)
 }
 
 /// Compares every packet and verdict with the app's golden model.
-pub(super) fn compare(
+pub fn compare(
     app: &dyn App,
     name: &str,
     packets: &[SlotPacket],
-    result: &RunResult,
+    results: &[PacketResult],
 ) -> anyhow::Result<()> {
-    let differences = packets.iter().zip(&result.packets).filter_map(|(packet, got)| {
+    let differences = packets.iter().zip(results).filter_map(|(packet, got)| {
         let golden = Golden { verdict: Verdict(got.verdict), frame: got.bytes.clone() };
         if let Some(difference) = app.check(got.index, packet, golden) {
             return Some(difference.to_string());
@@ -97,8 +95,8 @@ pub(super) fn compare(
 }
 
 /// What each core did, by its counters.
-pub(super) fn core_work(result: &RunResult) -> Vec<CoreWork> {
-    let work = |c: &cosim::CoreCounters| CoreWork {
+pub fn core_work(counters: &[CoreCounters]) -> Vec<CoreWork> {
+    let work = |c: &CoreCounters| CoreWork {
         instructions: c.core.instructions.into(),
         lane_instructions: c.core.lane_instructions.into(),
         active_cycles: c.core.active_cycles.into(),
@@ -112,11 +110,11 @@ pub(super) fn core_work(result: &RunResult) -> Vec<CoreWork> {
         lost: c.lost,
         ..CoreWork::default()
     };
-    result.counters.iter().map(work).collect()
+    counters.iter().map(work).collect()
 }
 
 /// Packets that are not what most are.
-pub(super) fn counted(capture: &Capture, slot_bytes_log2: u32) -> Counted {
+pub fn counted(capture: &Capture, slot_bytes_log2: u32) -> Counted {
     let capacity = slot::capacity(slot_bytes_log2);
     let count = |what: fn(&Frame) -> bool| capture.frames.iter().filter(|frame| what(frame)).count();
     Counted {
@@ -132,6 +130,7 @@ mod tests {
     use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues};
     use hermes_rtl::host::registers::RegisterSpec;
     use hermes_testbench::apps::{AppEntry, Inputs};
+    use hermes_testbench::cosim::LostCycles;
     use hermes_testbench::traffic::{Generator, Traffic};
 
     fn app(name: &str) -> Box<dyn App> {
@@ -139,24 +138,21 @@ mod tests {
     }
 
     /// Packets and what an array without a fault gives for them.
-    fn run(app: &dyn App, count: usize) -> (Vec<SlotPacket>, RunResult) {
+    fn run(app: &dyn App, count: usize) -> (Vec<SlotPacket>, Vec<PacketResult>) {
         let traffic = Traffic { kind: "imix".parse().unwrap(), seed: 1, bad_share: 30.0, rate: 100.0 };
         let packets: Vec<_> =
             Generator::new(traffic).take(count).map(|frame| SlotPacket::new(&frame, 11)).collect();
-        let record = |(index, packet): (usize, &SlotPacket)| {
+        let result = |(index, packet): (usize, &SlotPacket)| {
             let golden = app.golden(index as u64, packet);
-            let times = cosim::PacketTimes { commit: 100 + index as u64, ..cosim::PacketTimes::default() };
-            cosim::PacketRecord {
+            PacketResult {
                 index: index as u64,
                 verdict: golden.verdict.0,
-                times,
                 bytes: golden.frame,
                 egress: Vec::new(),
             }
         };
-        let result =
-            RunResult { packets: packets.iter().enumerate().map(record).collect(), ..RunResult::default() };
-        (packets, result)
+        let results = packets.iter().enumerate().map(result).collect();
+        (packets, results)
     }
 
     #[test]
@@ -166,14 +162,12 @@ mod tests {
             number += 1;
             Ok::<_, ()>(number)
         };
-        let counters = cosim::CoreCounters {
+        let counters = CoreCounters {
             core: CoreCounterValues::read(&mut next).unwrap(),
             l2: L2CounterValues::read(&mut next).unwrap(),
-            lost: cosim::LostCycles::read(&mut next).unwrap(),
+            lost: LostCycles::read(&mut next).unwrap(),
         };
-        let (_, mut result) = run(app("dec-ttl").as_ref(), 1);
-        result.counters = vec![counters];
-        let told = serde_json::to_value(core_work(&result)[0]).unwrap();
+        let told = serde_json::to_value(core_work(&[counters])[0]).unwrap();
         let counted = serde_json::to_value(counters).unwrap();
         let of_report: Vec<_> =
             counted.as_object().unwrap().iter().filter(|(name, _)| told.get(name).is_some()).collect();
@@ -190,8 +184,8 @@ mod tests {
             let (packets, good) = run(app.as_ref(), 40);
             compare(app.as_ref(), name, &packets, &good).unwrap();
             let mut wrong = good.clone();
-            wrong.packets[7].bytes[33] ^= 1;
-            wrong.packets[9].verdict ^= 4;
+            wrong[7].bytes[33] ^= 1;
+            wrong[9].verdict ^= 4;
             let error = compare(app.as_ref(), name, &packets, &wrong).unwrap_err().to_string();
             assert!(error.starts_with("2 of 40 packets differ from the golden model of"), "{error}");
             assert!(
@@ -204,14 +198,20 @@ mod tests {
     #[test]
     fn lost_and_swapped_packets_fail_the_run() {
         let (_, good) = run(app("dec-ttl").as_ref(), 10);
-        assert_eq!(records(&good, 10).unwrap().len(), 10);
-        assert!(records(&good, 11).unwrap_err().to_string().contains("10 of 11 packets were committed"));
+        let commits = |late: usize| {
+            let commit = |index| if index == late { 5000 } else { 100 + index as u64 };
+            let times = |index| PacketTimes { commit: commit(index), ..PacketTimes::default() };
+            (0..10).map(times).collect::<Vec<_>>()
+        };
+        assert_eq!(records(&good, None, 10).unwrap().len(), 10);
+        assert_eq!(records(&good, Some(&commits(9)), 10).unwrap()[3].times, Some(commits(9)[3]));
+        let error = records(&good, None, 11).unwrap_err().to_string();
+        assert!(error.contains("10 of 11 packets were committed"), "{error}");
         let mut swapped = good.clone();
-        swapped.packets.swap(3, 4);
-        let error = records(&swapped, 10).unwrap_err().to_string();
+        swapped.swap(3, 4);
+        let error = records(&swapped, None, 10).unwrap_err().to_string();
         assert!(error.contains("packet 4 was committed when packet 3 was due"), "{error}");
-        let mut late = good;
-        late.packets[3].times.commit = 5000;
-        assert!(records(&late, 10).unwrap_err().to_string().contains("commits went back in time"));
+        let error = records(&good, Some(&commits(3)), 10).unwrap_err().to_string();
+        assert!(error.contains("commits went back in time"), "{error}");
     }
 }

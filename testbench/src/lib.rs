@@ -3,6 +3,7 @@
 //! | folder | what is in it |
 //! | --- | --- |
 //! | `cosim` | the Verilated array with its memory and its host |
+//! | `board` | the array on a board, over a serial line |
 //! | `cluster` | several arrays and the switch between them |
 //! | `traffic` | captures in and out, generated traffic, arrival schedules |
 //! | `apps` | the apps: kernel, inputs, golden model |

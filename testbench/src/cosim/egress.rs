@@ -15,7 +15,6 @@
 //! A frame is the slot's Ethernet header, the entry's IPv4 header, then the payload.
 
 use super::error::CosimError;
-use super::image::MemoryImage;
 
 /// Bytes of a list before its first entry.
 pub const LIST_HEADER_BYTES: usize = 48;
@@ -42,13 +41,19 @@ impl EgressLists {
         (LIST_HEADER_BYTES + entries * ENTRY_BYTES).next_power_of_two().trailing_zeros()
     }
 
-    /// The frames that leave for the packet in ring slot `slot`, whose frame is `frame`; none if that frame itself leaves.
+    /// The frames that leave for the packet in ring slot `slot`, whose frame is `frame`; none if that frame itself leaves. `read` reads
+    /// bytes of the shared memory, as [`MemoryImage::read`](super::MemoryImage::read) does.
     ///
     /// # Errors
     /// The list or a payload is outside the memory, or an entry cannot be a frame.
-    pub fn frames(&self, image: &MemoryImage, slot: u32, frame: &[u8]) -> Result<Vec<Vec<u8>>, CosimError> {
+    pub fn frames(
+        &self,
+        mut read: impl FnMut(u32, &mut [u8]) -> Result<(), CosimError>,
+        slot: u32,
+        frame: &[u8],
+    ) -> Result<Vec<Vec<u8>>, CosimError> {
         let list = self.address + (slot << self.bytes_log2);
-        let count = image.read_u32(list)?;
+        let count = read_u32(&mut read, list)?;
         let room = ((1 << self.bytes_log2) - LIST_HEADER_BYTES) / ENTRY_BYTES;
         let broken = |what: String| CosimError::Egress { slot, what };
         if count as usize > room {
@@ -56,26 +61,43 @@ impl EgressLists {
         }
         let ethernet = frame.get(..ETHERNET).unwrap_or(frame);
         let entry = |number: u32| {
-            let entry = list + (LIST_HEADER_BYTES + number as usize * ENTRY_BYTES) as u32;
-            let word = |offset: u32| image.read_u32(entry + offset);
-            let (payload, bytes, header) = (word(0)?, word(4)? as usize, word(8)? as usize);
+            let mut entry = [0; ENTRY_BYTES];
+            read(list + (LIST_HEADER_BYTES + number as usize * ENTRY_BYTES) as u32, &mut entry)?;
+            let word =
+                |at: usize| u32::from_le_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]);
+            let (payload, bytes, header) = (word(0), word(4) as usize, word(8) as usize);
             if header > HEADER_BYTES || bytes > usize::from(u16::MAX) {
                 let what = format!("entry {number}: header of {header} bytes, payload of {bytes} bytes");
                 return Err(broken(what));
             }
-            let mut sent = ethernet.to_vec();
+            let mut sent = [ethernet, &entry[12..12 + header]].concat();
             sent.resize(ethernet.len() + header + bytes, 0);
-            image.read(entry + 12, &mut sent[ethernet.len()..ethernet.len() + header])?;
-            image.read(payload, &mut sent[ethernet.len() + header..])?;
+            read(payload, &mut sent[ethernet.len() + header..])?;
             Ok(sent)
         };
         (0..count).map(entry).collect()
     }
 }
 
+/// The little-endian word that `read` reads at `address`.
+pub(super) fn read_u32(
+    read: &mut impl FnMut(u32, &mut [u8]) -> Result<(), CosimError>,
+    address: u32,
+) -> Result<u32, CosimError> {
+    let mut bytes = [0; 4];
+    read(address, &mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cosim::MemoryImage;
+
+    /// What leaves for the packet in slot 3.
+    fn frames(lists: &EgressLists, image: &MemoryImage, frame: &[u8]) -> Result<Vec<Vec<u8>>, CosimError> {
+        lists.frames(|address, bytes| image.read(address, bytes), 3, frame)
+    }
 
     #[test]
     fn frames_are_put_together_from_header_and_payload() {
@@ -83,7 +105,7 @@ mod tests {
         assert_eq!(lists.bytes_log2, 8);
         let mut image = MemoryImage::new(0x4000);
         let frame: Vec<u8> = (0..60).collect();
-        assert_eq!(lists.frames(&image, 3, &frame).unwrap(), Vec::<Vec<u8>>::new());
+        assert_eq!(frames(&lists, &image, &frame).unwrap(), Vec::<Vec<u8>>::new());
         image.write(0x3000, b"abcdefgh").unwrap();
         let list = 0x1300;
         let mut words = vec![0_u32; 12];
@@ -93,15 +115,15 @@ mod tests {
         words.extend([0x3003, 5, 0]);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         image.write(list, &bytes).unwrap();
-        let frames = lists.frames(&image, 3, &frame).unwrap();
-        assert_eq!(frames[0], [&frame[..14], &[1, 2, 3, 4], b"abc"].concat());
-        assert_eq!(frames[1], [&frame[..14], b"defgh"].concat());
+        let sent = frames(&lists, &image, &frame).unwrap();
+        assert_eq!(sent[0], [&frame[..14], &[1, 2, 3, 4], b"abc"].concat());
+        assert_eq!(sent[1], [&frame[..14], b"defgh"].concat());
         image.write(list, &[3]).unwrap();
-        let error = lists.frames(&image, 3, &frame).unwrap_err().to_string();
+        let error = frames(&lists, &image, &frame).unwrap_err().to_string();
         assert!(error.contains("slot 3: 3 entries; the list has room for 2"), "{error}");
         image.write(list, &[1]).unwrap();
         image.write(list + 48 + 8, &[61]).unwrap();
-        let error = lists.frames(&image, 3, &frame).unwrap_err().to_string();
+        let error = frames(&lists, &image, &frame).unwrap_err().to_string();
         assert!(error.contains("entry 0: header of 61 bytes"), "{error}");
     }
 }

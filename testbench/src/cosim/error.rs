@@ -1,6 +1,7 @@
-//! What can go wrong while the array is simulated.
+//! What can go wrong while the array is simulated, or works on a board.
 
 use super::ports::PortError;
+use crate::board::BoardError;
 
 /// An error of the co-simulation.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +157,27 @@ pub enum CosimError {
     /// Firmware ended when it should not have, or did not answer.
     #[error("the firmware {0}")]
     Firmware(String),
+    /// A board, or the way to it, failed.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// A board committed no packet for long.
+    #[error("no packet was committed for {seconds:.1} s; {state}")]
+    Stalled {
+        /// Seconds without a commit.
+        seconds: f64,
+        /// Registers and counts that tell what is pending.
+        state: String,
+    },
+    /// COMMITTED_PACKETS is not what it can be.
+    #[error("COMMITTED_PACKETS is {found}; expected {expected}; {state}")]
+    Committed {
+        /// What it is.
+        found: u32,
+        /// What it can be.
+        expected: String,
+        /// Registers and counts that tell what is pending.
+        state: String,
+    },
     /// A register does not show that something has ended.
     #[error("{register} does not show an end within {cycles} cycles")]
     StillBusy {

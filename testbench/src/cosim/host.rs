@@ -1,6 +1,5 @@
 //! The host library: memory, kernels, set-up, tasks, results. Works on every [`Device`].
 
-use hermes_rtl::config::MAX_WARPS;
 use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
@@ -10,7 +9,6 @@ use super::egress::EgressLists;
 use super::error::CosimError;
 use super::image::LINE;
 use super::link::FIRMWARE_FAULTS;
-use super::session::frame_capacity;
 use crate::apps::{App, Placement};
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use crate::kernel::Kernel;
@@ -121,6 +119,17 @@ fn with_prefix<S: serde::Serializer>(values: &L2CounterValues, serializer: S) ->
     serializer.collect_map(values.named().map(|(name, value)| (format!("l2_{name}"), value)))
 }
 
+/// What the registers tell of a run at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOut {
+    /// Event counters of every core.
+    pub counters: Vec<CoreCounters>,
+    /// Threads ended by a fault since reset, modulo 2^32.
+    pub fault_count: u32,
+    /// AXI4 responses other than OKAY since reset, modulo 2^32.
+    pub bus_errors: u32,
+}
+
 /// A record of the fault FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FaultRecord {
@@ -155,6 +164,19 @@ pub(super) const L2_CLEAN_INVALIDATE: u32 = 2;
 /// L2_MAINTENANCE, read: maintenance is under way.
 pub(super) const L2_BUSY: u32 = 1;
 
+/// Registers that tell what an array that does not go on waits for.
+const STATE_REGISTERS: [&str; 9] = [
+    "CONTROL",
+    "TASK_LEVEL",
+    "TASK_ROOM",
+    "PENDING",
+    "ISSUED_WARPS",
+    "COMMITTED_WARPS",
+    "FAULTS",
+    "BUS_ERRORS",
+    "L2_MAINTENANCE",
+];
+
 /// Registers of a fault record, in the order of [`FaultRecord::from_words`].
 pub(super) const FAULT_REGISTERS: [&str; 4] = ["FAULT_INFO", "FAULT_PC", "FAULT_ADDRESS", "FAULT_PACKET"];
 
@@ -168,8 +190,8 @@ impl FaultRecord {
 
 /// The host of an array.
 pub struct Host<D> {
-    device: D,
-    allocator: Allocator,
+    pub(super) device: D,
+    pub(super) allocator: Allocator,
     info: ArrayInfo,
     /// The CONFIG register.
     config: u32,
@@ -348,14 +370,14 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// [`CosimError::OutOfMemory`].
     pub fn load_app(&mut self, app: &dyn App, setup: &mut ArraySetup) -> Result<(), CosimError> {
-        let (bytes, entries) = (app.table_bytes(), app.egress_entries(frame_capacity(setup)));
+        let bytes = app.table_bytes();
         let tables = if bytes == 0 { 0 } else { self.rmalloc("the app's tables", bytes)? };
         self.device.write_memory(tables, &app.tables(tables))?;
         setup.stack_bytes_log2 = setup.stack_bytes_log2.max(app.stack_bytes_log2());
         let ring_slots = 1 << setup.ring_slots_log2;
-        let mut egress = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(entries) };
-        if entries > 0 {
-            egress.address = self.rmalloc("the egress lists", (ring_slots as usize) << egress.bytes_log2)?;
+        let mut egress = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(0) };
+        if let Some((lists, bytes)) = setup.egress_lists(app) {
+            egress = EgressLists { address: self.rmalloc("the egress lists", bytes)?, ..lists };
             setup.egress = Some(egress);
         }
         let argument = app.argument(&Placement { tables, egress, ring_slots });
@@ -391,13 +413,10 @@ impl<D: Device> Host<D> {
             &format!("1 to {most} with this kernel and array"),
         )?;
 
-        let ring_bytes = 1 << (setup.ring_slots_log2 + setup.slot_bytes_log2);
-        // A thread's stack is found by core, slot and lane, with room for all slots that a core can have.
-        let threads = self.info.cores as usize * MAX_WARPS * self.info.lanes as usize;
         let layout = Layout {
-            ring_base: self.rmalloc("the packet ring", ring_bytes)?,
-            verdict_base: self.rmalloc("the verdicts", 4 << setup.ring_slots_log2)?,
-            stack_base: self.rmalloc("the stacks", threads << setup.stack_bytes_log2)?,
+            ring_base: self.rmalloc("the packet ring", setup.ring_bytes())?,
+            verdict_base: self.rmalloc("the verdicts", setup.verdict_bytes())?,
+            stack_base: self.rmalloc("the stacks", setup.stack_bytes(self.info))?,
             argument: self.rmalloc("the argument block", setup.argument.len())?,
         };
         self.device.write_memory(layout.argument, &setup.argument)?;
@@ -526,6 +545,38 @@ impl<D: Device> Host<D> {
     pub fn clean_caches(&mut self) -> Result<(), CosimError> {
         self.write("L2_MAINTENANCE", L2_CLEAN_INVALIDATE)?;
         self.wait_until("L2_MAINTENANCE", |value| value & L2_BUSY == 0)
+    }
+
+    /// As [`Self::clean_caches`], and drops the lines of the L1 data caches: cores read what the host writes from now on.
+    ///
+    /// # Errors
+    /// As [`Self::clean_caches`].
+    pub fn clean_and_invalidate_caches(&mut self) -> Result<(), CosimError> {
+        self.write("INVALIDATE", INVALIDATE_DATA)?;
+        self.clean_caches()
+    }
+
+    /// Stops the array at the end of a run and reads what its registers counted.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn read_out(&mut self) -> Result<ReadOut, CosimError> {
+        let counters = (0..self.info.cores).map(|core| self.counters(core)).collect::<Result<_, _>>()?;
+        let (fault_count, bus_errors) = (self.read("FAULTS")?, self.read("BUS_ERRORS")?);
+        self.stop()?;
+        Ok(ReadOut { counters, fault_count, bus_errors })
+    }
+
+    /// What the registers show of an array that does not go on, each behind a semicolon; up to the first that does not answer.
+    pub fn describe(&mut self) -> String {
+        let mut state = String::new();
+        for name in STATE_REGISTERS {
+            match self.read(name) {
+                Ok(value) => state += &format!("; {name} = {value}"),
+                Err(error) => return state + &format!("; {error}"),
+            }
+        }
+        state
     }
 
     /// Reads the register called `name` until `done` holds for its value.

@@ -7,7 +7,7 @@
 //! | `memory` | the AXI4 memory: channels, latency or DRAM timing, back-pressure, protocol checks, statistics |
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
-//! | `allocator`, `host` | the host library, for every [`Device`] |
+//! | `allocator`, `host`, `room` | the host library, for every [`Device`] |
 //! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
@@ -26,6 +26,7 @@ mod memory;
 mod network;
 mod ports;
 mod progress;
+mod room;
 mod session;
 mod simulation;
 mod spawn;
@@ -40,7 +41,9 @@ pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
 pub(crate) use host::option;
-pub use host::{ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles};
+pub use host::{
+    ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles, ReadOut,
+};
 pub use image::{MemoryImage, LINE};
 pub use link::{host_interrupt, MESSAGE_WORDS};
 pub use memory::{
@@ -54,7 +57,12 @@ pub use network::{
 pub use ports::{
     Axi4Ports, AxiLitePorts, PortError, SpawnTracePorts, StreamInPorts, StreamOutPorts, TracePorts,
 };
-pub use session::{frame_capacity, run, Arrivals, Packet, PacketRecord, Progress, RunOptions, RunResult};
+pub use room::Area;
+pub(crate) use session::{check_lengths, packet_result, slot_address, slot_image};
+pub use session::{
+    frame_capacity, run, Arrivals, Packet, PacketRecord, PacketResult, Progress, RunOptions, RunResult,
+};
+pub(crate) use simulation::register_name;
 pub use simulation::{Event, Observer, PacketRange, Simulation, SpawnEvent, WarpSlot, Wire};
 pub use spawn::{Completion as JobCompletion, Descriptor, Rejection};
 pub use stream::{

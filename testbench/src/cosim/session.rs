@@ -16,9 +16,10 @@ use hermes_rtl::host::registers::offset;
 
 use super::axi_lite::{Access, Completion};
 use super::device::Device as _;
+use super::egress::read_u32;
 use super::error::CosimError;
 use super::host::{
-    ArraySetup, CoreCounters, FaultRecord, Host, Layout, FAULT_REGISTERS, INVALIDATE_DATA, L2_BUSY,
+    ArraySetup, CoreCounters, FaultRecord, Host, Layout, ReadOut, FAULT_REGISTERS, INVALIDATE_DATA, L2_BUSY,
     L2_CLEAN_INVALIDATE,
 };
 use super::image::LINE;
@@ -105,6 +106,28 @@ pub struct PacketRecord {
     pub verdict: u32,
     /// When it passed which stage, and where.
     pub times: PacketTimes,
+    /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
+    pub bytes: Vec<u8>,
+    /// The frames that leave in its place, if the kernel sends others.
+    pub egress: Vec<Vec<u8>>,
+}
+
+impl PacketRecord {
+    /// What it left in memory, and its times.
+    #[must_use]
+    pub fn into_parts(self) -> (PacketResult, PacketTimes) {
+        let Self { index, verdict, times, bytes, egress } = self;
+        (PacketResult { index, verdict, bytes, egress }, times)
+    }
+}
+
+/// What a packet left in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketResult {
+    /// packetIdx.
+    pub index: u64,
+    /// The verdict word.
+    pub verdict: u32,
     /// The frame as the kernel left it; its length is that of the descriptor, at most what the slot holds.
     pub bytes: Vec<u8>,
     /// The frames that leave in its place, if the kernel sends others.
@@ -205,10 +228,7 @@ pub fn run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, CosimError> {
     let began = Instant::now();
-    let capacity = frame_capacity(setup);
-    if let Some((index, packet)) = packets.iter().enumerate().find(|(_, p)| p.frame.len() > capacity) {
-        return Err(CosimError::FrameTooLarge { index, length: packet.frame.len(), capacity });
-    }
+    check_lengths(setup, packets)?;
     // What spawned threads did before is not of this run.
     host.device_mut().take_events(&mut Vec::new());
     host.start(setup.eager)?;
@@ -239,6 +259,54 @@ pub fn run(
 #[must_use]
 pub fn frame_capacity(setup: &ArraySetup) -> usize {
     (1_usize << setup.slot_bytes_log2).saturating_sub(FRAME_OFFSET)
+}
+
+/// Makes sure that every frame fits into a slot.
+pub(crate) fn check_lengths(setup: &ArraySetup, packets: &[Packet]) -> Result<(), CosimError> {
+    let capacity = frame_capacity(setup);
+    match packets.iter().position(|packet| packet.frame.len() > capacity) {
+        Some(index) => Err(CosimError::FrameTooLarge { index, length: packets[index].frame.len(), capacity }),
+        None => Ok(()),
+    }
+}
+
+/// Address of the slot of packet number `index`.
+pub(crate) fn slot_address(setup: &ArraySetup, layout: &Layout, index: u64) -> u32 {
+    layout.ring_base + (slot_number(setup, index) << setup.slot_bytes_log2)
+}
+
+/// The slot of packet number `index`.
+fn slot_number(setup: &ArraySetup, index: u64) -> u32 {
+    (index & ((1 << setup.ring_slots_log2) - 1)) as u32
+}
+
+/// Appends what the host writes to the slot of a packet that arrived in cycle `arrival`: descriptor, padding and frame, and zeros up to
+/// the end of the last line.
+pub(crate) fn slot_image(packet: &Packet, arrival: u32, image: &mut Vec<u8>) {
+    let start = image.len();
+    for word in [packet.frame.len() as u32, packet.port, packet.flags, arrival] {
+        image.extend(word.to_le_bytes());
+    }
+    image.resize(start + FRAME_OFFSET, 0);
+    image.extend(&packet.frame);
+    image.resize(start + (image.len() - start).next_multiple_of(LINE), 0);
+}
+
+/// What packet number `index` left in memory, after the caches were cleaned; `read` reads there.
+pub(crate) fn packet_result(
+    mut read: impl FnMut(u32, &mut [u8]) -> Result<(), CosimError>,
+    setup: &ArraySetup,
+    layout: &Layout,
+    index: u64,
+) -> Result<PacketResult, CosimError> {
+    let (slot, address) = (slot_number(setup, index), slot_address(setup, layout, index));
+    let verdict = read_u32(&mut read, layout.verdict_base + 4 * slot)?;
+    let length = read_u32(&mut read, address)? as usize;
+    let mut bytes = vec![0; length.min(frame_capacity(setup))];
+    read(address + FRAME_OFFSET as u32, &mut bytes)?;
+    let lists = setup.egress.filter(|_| Verdict(verdict).is_forward());
+    let egress = lists.map(|lists| lists.frames(&mut read, slot, &bytes)).transpose()?;
+    Ok(PacketResult { index, verdict, bytes, egress: egress.unwrap_or_default() })
 }
 
 impl Run<'_> {
@@ -305,24 +373,14 @@ impl Run<'_> {
         Ok(deferred)
     }
 
-    /// Writes descriptor, padding and frame of the next packet to its slot, and zeros up to the end of its last line.
+    /// Writes the next packet to its slot.
     fn write_slot(&mut self, packet: &Packet) -> Result<(), CosimError> {
         let index = self.tracker.arrived();
         let arrival = self.host.device_mut().cycle() as u32;
         self.slot.clear();
-        for word in [packet.frame.len() as u32, packet.port, packet.flags, arrival] {
-            self.slot.extend(word.to_le_bytes());
-        }
-        self.slot.resize(FRAME_OFFSET, 0);
-        self.slot.extend(&packet.frame);
-        self.slot.resize(self.slot.len().next_multiple_of(LINE), 0);
-        let address = self.slot_address(index);
+        slot_image(packet, arrival, &mut self.slot);
+        let address = slot_address(self.setup, self.layout, index);
         self.host.device_mut().write_memory(address, &self.slot)
-    }
-
-    fn slot_address(&self, index: u64) -> u32 {
-        let slot = index & ((1 << self.setup.ring_slots_log2) - 1);
-        self.layout.ring_base + ((slot as u32) << self.setup.slot_bytes_log2)
     }
 
     /// Starts the next register accesses if none are in flight: pushes come first, but not twice if something else waits.
@@ -468,17 +526,11 @@ impl Run<'_> {
     fn read_results(&mut self) -> Result<(), CosimError> {
         let count = self.maintenance.take().unwrap_or_default();
         for (index, times) in self.unread.drain(..count) {
-            let slot = index & ((1 << self.setup.ring_slots_log2) - 1);
-            let address = self.layout.ring_base + ((slot as u32) << self.setup.slot_bytes_log2);
             let image = self.host.device_mut().image();
-            let verdict = image.read_u32(self.layout.verdict_base + 4 * slot as u32)?;
-            let length = image.read_u32(address)? as usize;
-            let mut bytes = vec![0; length.min(frame_capacity(self.setup))];
-            image.read(address + FRAME_OFFSET as u32, &mut bytes)?;
-            let lists = self.setup.egress.filter(|_| Verdict(verdict).is_forward());
-            let egress = lists.map(|lists| lists.frames(image, slot as u32, &bytes)).transpose()?;
+            let read = |address, bytes: &mut [u8]| image.read(address, bytes);
+            let PacketResult { verdict, bytes, egress, .. } =
+                packet_result(read, self.setup, self.layout, index)?;
             self.fault_seen |= Verdict(verdict).is_fault();
-            let egress = egress.unwrap_or_default();
             self.packets.push(PacketRecord { index, verdict, times, bytes, egress });
         }
         self.tracker.release(count as u64);
@@ -500,26 +552,7 @@ impl Run<'_> {
         let cycle = simulation.cycle();
         state += &format!("; {} memory requests are not answered", simulation.outstanding());
         simulation.set_access_limit(10_000);
-        let names = [
-            "CONTROL",
-            "TASK_LEVEL",
-            "TASK_ROOM",
-            "PENDING",
-            "ISSUED_WARPS",
-            "COMMITTED_WARPS",
-            "FAULTS",
-            "BUS_ERRORS",
-            "L2_MAINTENANCE",
-        ];
-        for name in names {
-            match self.host.read(name) {
-                Ok(value) => state += &format!("; {name} = {value}"),
-                Err(error) => {
-                    state += &format!("; {error}");
-                    break;
-                }
-            }
-        }
+        state += &self.host.describe();
         stuck.error(cycle, state)
     }
 
@@ -552,10 +585,7 @@ impl Run<'_> {
 /// Stops the array and reads what its registers and the memory counted; the rest of the result is for the caller to fill in.
 pub(super) fn read_out(host: &mut Host<Simulation>) -> Result<RunResult, CosimError> {
     let memory = host.device_mut().memory_statistics();
-    let counters = (0..host.info().cores).map(|core| host.counters(core)).collect::<Result<_, _>>()?;
-    let fault_count = host.read("FAULTS")?;
-    let bus_errors = host.read("BUS_ERRORS")?;
-    host.stop()?;
+    let ReadOut { counters, fault_count, bus_errors } = host.read_out()?;
     Ok(RunResult {
         packets: Vec::new(),
         cycles: 0,

@@ -382,7 +382,7 @@ impl Device for Simulation {
 }
 
 /// Name of the register at `offset`, or the offset.
-fn register_name(offset: u32) -> String {
+pub(crate) fn register_name(offset: u32) -> String {
     let found = hermes_rtl::host::registers::REGISTERS.iter().find(|r| r.offset == offset);
     found.map_or_else(|| format!("at {offset:#05x}"), |r| r.name.to_string())
 }

@@ -109,7 +109,8 @@ impl Thread {
         assert_eq!(below, [0; 512], "the kernel uses more stack than a thread has");
         let verdict = Verdict(self.hart.x[10]);
         let slot = index as u32 & (RING_SLOTS - 1);
-        let egress = self.egress.frames(&self.memory, slot, &frame).unwrap();
+        let egress =
+            self.egress.frames(|address, bytes| self.memory.read(address, bytes), slot, &frame).unwrap();
         (Golden { verdict, frame }, egress, steps.expect("the kernel ends"))
     }
 

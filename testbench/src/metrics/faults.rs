@@ -100,14 +100,7 @@ mod tests {
     }
 
     fn packets(verdicts: &[(u32, u64)]) -> Vec<PacketRecord> {
-        let packet = |(verdict, packet)| PacketRecord {
-            packet,
-            verdict: Verdict(verdict),
-            arrival: 0,
-            start: 1,
-            finish: 2,
-            commit: 3,
-        };
+        let packet = |(verdict, packet)| PacketRecord { packet, verdict: Verdict(verdict), times: None };
         let verdicts = verdicts.iter().flat_map(|&(verdict, count)| (0..count).map(move |_| verdict));
         verdicts.zip(0..).map(packet).collect()
     }

@@ -1,6 +1,6 @@
 //! Quality of service of a run: throughput, delays, verdicts, work of the cores; as JSON and as a table.
 //!
-//! Cycles are those of the array's clock at 1 GHz. The throughput counts the bytes of the committed frames as they were on the
+//! Cycles are those of the array's clock, at 1 GHz in simulation and at its own rate on a board. The throughput counts the bytes of the committed frames as they were on the
 //! wire, without preamble, FCS and gap.
 
 mod distribution;
@@ -10,24 +10,19 @@ mod verdicts;
 
 pub use distribution::Distribution;
 pub use faults::FaultCause;
-pub use report::{ChannelWork, CoreWork, Counted, Report, RunFacts};
+pub use report::{BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, Report, RunFacts};
 pub use verdicts::write_verdicts;
 
+use crate::cosim::PacketTimes;
 use crate::verdict::Verdict;
 
-/// What happened to a packet, in cycles since the start of the run.
+/// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
     /// packetIdx: the packet's number in the run, from 0.
     pub packet: u64,
     /// Its verdict.
     pub verdict: Verdict,
-    /// The packet had arrived whole, by its schedule if there is one.
-    pub arrival: u64,
-    /// Its warp was issued to a core.
-    pub start: u64,
-    /// Its warp finished.
-    pub finish: u64,
-    /// Its warp was committed.
-    pub commit: u64,
+    /// When it passed which stage, in cycles since the start of the run, if that was seen.
+    pub times: Option<PacketTimes>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::{Distribution, FaultCause, PacketRecord};
-use crate::cosim::{ChannelStatistics, Latency, LostCycles, MemoryStatistics};
+use crate::cosim::{ChannelStatistics, Latency, LostCycles, MemoryStatistics, PacketTimes};
 use crate::verdict::Verdict;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
@@ -61,6 +61,74 @@ pub struct ChannelWork {
     pub bus_use: f64,
 }
 
+/// What was around the array in a run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Environment {
+    /// The simulated memory and traffic.
+    Simulation {
+        /// Line rate.
+        line_rate: String,
+        /// Channels of the memory.
+        channels: usize,
+        /// Timing of the memory.
+        #[serde(serialize_with = "as_text")]
+        memory: Latency,
+    },
+    /// A board.
+    Board(BoardRun),
+}
+
+/// A run on a board.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardRun {
+    /// Serial device.
+    pub device: String,
+    /// Bits per second of the serial line.
+    pub baud: u32,
+    /// Clock of the array in kHz.
+    pub clock_khz: u32,
+    /// Bytes of the packet memory.
+    pub memory_bytes: u64,
+    /// Slots of the packet ring.
+    pub ring_slots: u32,
+    /// Seconds that the packets took, with their way to the board and back.
+    pub seconds: f64,
+}
+
+impl Environment {
+    /// Clock of the array in GHz.
+    fn gigahertz(&self) -> f64 {
+        match self {
+            Self::Simulation { .. } => 1.0,
+            Self::Board(board) => f64::from(board.clock_khz) / 1e6,
+        }
+    }
+}
+
+/// When packets passed the stages, in cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Delays {
+    /// Commit less arrival. With a line rate a packet arrives when its schedule says, even if it finds no slot free.
+    pub delay: Distribution,
+    /// Start less arrival: time until the packet's warp was issued.
+    pub queuing: Distribution,
+    /// Commit less start: time on the core and in the DCQ.
+    pub service: Distribution,
+}
+
+impl Delays {
+    /// The delays of packets with these times.
+    fn of(times: &[PacketTimes]) -> Self {
+        let distribution = |figure: fn(&PacketTimes) -> u64| Distribution::of(times.iter().map(figure));
+        Self {
+            delay: distribution(|t| t.commit - t.arrival),
+            queuing: distribution(|t| t.start.saturating_sub(t.arrival)),
+            service: distribution(|t| t.commit - t.start),
+        }
+    }
+}
+
 /// What a run was made with; it stands in the report so that the figures can be read later.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunFacts {
@@ -80,13 +148,9 @@ pub struct RunFacts {
     pub warps: usize,
     /// Maximally allowed concurrent warps per core.
     pub mcw: u32,
-    /// Line rate.
-    pub line_rate: String,
-    /// Channels of the memory.
-    pub channels: usize,
-    /// Timing of the memory.
-    #[serde(serialize_with = "as_text")]
-    pub memory: Latency,
+    /// What was around the array.
+    #[serde(flatten)]
+    pub environment: Environment,
     /// Bytes of a packet slot.
     pub slot_bytes: usize,
 }
@@ -111,16 +175,13 @@ pub struct Report {
     pub packets: usize,
     /// Bytes of their frames on the wire, without preamble, FCS and gap.
     pub frame_bytes: u64,
-    /// Cycles from the first arrival to the last commit.
+    /// Cycles from the first arrival to the last commit; on a board those in which packets were on the cores or in the DCQ.
     pub cycles: u64,
-    /// Bits of the committed frames over the time of `cycles` at 1 GHz.
+    /// Bits of the committed frames over the time of `cycles`, at 1 GHz or at the clock of the board.
     pub throughput_gbps: f64,
-    /// Commit less arrival, in cycles. With a line rate a packet arrives when its schedule says, even if it finds no slot free.
-    pub delay: Distribution,
-    /// Start less arrival: time until the packet's warp was issued, in cycles.
-    pub queuing: Distribution,
-    /// Commit less start: time on the core and in the DCQ, in cycles.
-    pub service: Distribution,
+    /// When packets passed the stages; a board does not see that.
+    #[serde(flatten)]
+    pub delays: Option<Delays>,
     /// Packets of each verdict, by name.
     pub verdicts: BTreeMap<String, usize>,
     /// Threads that ended with a fault.
@@ -140,7 +201,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The figures of `records`, in commit order, whose frames had `lengths` bytes on the wire. What is derived
+    /// The figures of `records`, in commit order and with their times, whose frames had `lengths` bytes on the wire. What is derived
     /// in `cores` is filled in: [`CoreWork::ipc`], [`CoreWork::simd_efficiency`], [`CoreWork::no_warp`].
     pub fn new(
         run: RunFacts,
@@ -151,9 +212,24 @@ impl Report {
         counted: Counted,
         golden_checked: bool,
     ) -> Self {
+        let times: Vec<_> = records.iter().filter_map(|record| record.times).collect();
+        let first = times.iter().map(|t| t.arrival).min().unwrap_or(0);
+        let cycles = times.iter().map(|t| t.commit).max().unwrap_or(0) - first;
+        let report = Self::without_times(run, records, cycles, lengths, cores, faults, counted);
+        Self { delays: Some(Delays::of(&times)), golden_checked, ..report }
+    }
+
+    /// As [`Self::new`], of packets whose times were not seen, in a run of `cycles`; not compared with a golden model.
+    pub fn without_times(
+        run: RunFacts,
+        records: &[PacketRecord],
+        cycles: u64,
+        lengths: impl Iterator<Item = u64>,
+        cores: Vec<CoreWork>,
+        faults: u64,
+        counted: Counted,
+    ) -> Self {
         let frame_bytes: u64 = lengths.sum();
-        let first = records.iter().map(|r| r.arrival).min().unwrap_or(0);
-        let cycles = records.iter().map(|r| r.commit).max().unwrap_or(0) - first;
         let per_cycle = |amount: f64| if cycles == 0 { 0.0 } else { amount / cycles as f64 };
         let efficiency = |lanes: u64, instructions: u64| {
             let possible = instructions as f64 * run.lanes as f64;
@@ -172,15 +248,14 @@ impl Report {
             ..*core
         });
         let cores = cores.collect();
+        let gigahertz = run.environment.gigahertz();
         let mut report = Self {
             run,
             packets: records.len(),
             frame_bytes,
             cycles,
-            throughput_gbps: per_cycle(frame_bytes as f64 * 8.0),
-            delay: Distribution::of(records.iter().map(|r| r.commit - r.arrival)),
-            queuing: Distribution::of(records.iter().map(|r| r.start.saturating_sub(r.arrival))),
-            service: Distribution::of(records.iter().map(|r| r.commit - r.start)),
+            throughput_gbps: per_cycle(frame_bytes as f64 * 8.0) * gigahertz,
+            delays: None,
             verdicts: BTreeMap::new(),
             faults,
             fault_causes: Vec::new(),
@@ -188,7 +263,7 @@ impl Report {
             simd_efficiency,
             cores,
             memory: Vec::new(),
-            golden_checked,
+            golden_checked: false,
         };
         report.name_verdicts(records, |verdict| verdict.to_string());
         report
@@ -216,6 +291,69 @@ impl Report {
             bus_use: per_cycle(counted.bus_cycles),
         };
         self.memory = memory.channels.iter().map(channel).collect();
+    }
+
+    /// What was around the array.
+    fn fmt_environment(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slot_bytes = self.run.slot_bytes;
+        match &self.run.environment {
+            Environment::Simulation { line_rate, channels, memory } => writeln!(
+                f,
+                "  environment  line rate {line_rate}, {channels} memory channel{} ({}), slots of {slot_bytes} bytes",
+                if *channels == 1 { "" } else { "s" },
+                match memory {
+                    Latency::Dram(_) => memory.to_string(),
+                    _ => format!("latency {memory} cycles"),
+                },
+            ),
+            Environment::Board(board) => writeln!(
+                f,
+                "  environment  board at {} ({} baud), {} MHz, {} bytes of packet memory, {} slots of {slot_bytes} bytes",
+                board.device,
+                board.baud,
+                f64::from(board.clock_khz) / 1e3,
+                board.memory_bytes,
+                board.ring_slots,
+            ),
+        }
+    }
+
+    /// What the run took, its throughput, and what packets waited for.
+    fn fmt_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.run.environment {
+            Environment::Simulation { .. } => {
+                writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
+                writeln!(
+                    f,
+                    "  throughput   {:.2} Gbit/s at 1 GHz (frame bytes, without preamble and FCS)",
+                    self.throughput_gbps
+                )?;
+            }
+            Environment::Board(board) => {
+                writeln!(
+                    f,
+                    "  busy cycles  {} with packets on the cores or waiting for their commit; {:.1} s with the way to the board and back",
+                    self.cycles, board.seconds
+                )?;
+                writeln!(
+                    f,
+                    "  throughput   {:.3} Gbit/s at {} MHz over the busy cycles (frame bytes, without preamble and FCS)",
+                    self.throughput_gbps,
+                    f64::from(board.clock_khz) / 1e3
+                )?;
+            }
+        }
+        let Some(Delays { delay, queuing, service }) = &self.delays else { return Ok(()) };
+        writeln!(
+            f,
+            "  delay        {:>10} {:>8} {:>8} {:>8} {:>8}  cycles (= ns at 1 GHz)",
+            "mean", "p50", "p95", "p99", "iqr"
+        )?;
+        for (name, d) in [("total", delay), ("queuing", queuing), ("service", service)] {
+            let Distribution { mean, p50, p95, p99, iqr, .. } = d;
+            writeln!(f, "    {name:<10} {mean:>10.1} {p50:>8} {p95:>8} {p99:>8} {iqr:>8}")?;
+        }
+        Ok(())
     }
 
     /// What all cores read from the L2.
@@ -246,7 +384,7 @@ impl Report {
                 100.0 * write_use,
                 c.most_outstanding
             )?;
-            if let Latency::Dram(_) = self.run.memory {
+            if let Environment::Simulation { memory: Latency::Dram(_), .. } = self.run.environment {
                 write!(
                     f,
                     "; {} row hits, {} misses, {} refreshes, data bus used {:.1} %",
@@ -300,38 +438,13 @@ impl fmt::Display for Report {
             "  array        {}: {} cores x {} lanes, {} warp slots, MCW {}",
             run.preset, run.cores, run.lanes, run.warps, run.mcw
         )?;
-        writeln!(
-            f,
-            "  environment  line rate {}, {} memory channel{} ({}), slots of {} bytes",
-            run.line_rate,
-            run.channels,
-            if run.channels == 1 { "" } else { "s" },
-            match run.memory {
-                Latency::Dram(_) => run.memory.to_string(),
-                _ => format!("latency {} cycles", run.memory),
-            },
-            run.slot_bytes
-        )?;
+        self.fmt_environment(f)?;
         for note in &run.inputs {
             writeln!(f, "  input        {note}")?;
         }
         let mean_bytes = if self.packets == 0 { 0.0 } else { self.frame_bytes as f64 / self.packets as f64 };
         writeln!(f, "  packets      {} of {mean_bytes:.1} bytes on average (without FCS)", self.packets)?;
-        writeln!(f, "  cycles       {} from the first arrival to the last commit", self.cycles)?;
-        writeln!(
-            f,
-            "  throughput   {:.2} Gbit/s at 1 GHz (frame bytes, without preamble and FCS)",
-            self.throughput_gbps
-        )?;
-        writeln!(
-            f,
-            "  delay        {:>10} {:>8} {:>8} {:>8} {:>8}  cycles (= ns at 1 GHz)",
-            "mean", "p50", "p95", "p99", "iqr"
-        )?;
-        for (name, d) in [("total", &self.delay), ("queuing", &self.queuing), ("service", &self.service)] {
-            let Distribution { mean, p50, p95, p99, iqr, .. } = d;
-            writeln!(f, "    {name:<10} {mean:>10.1} {p50:>8} {p95:>8} {p99:>8} {iqr:>8}")?;
-        }
+        self.fmt_times(f)?;
         writeln!(f, "  verdicts")?;
         let mut verdicts: Vec<_> = self.verdicts.iter().collect();
         verdicts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -367,6 +480,10 @@ mod tests {
     use super::*;
     use crate::verdict::Reason;
 
+    fn simulation(memory: Latency) -> Environment {
+        Environment::Simulation { line_rate: "max".into(), channels: 1, memory }
+    }
+
     fn facts() -> RunFacts {
         RunFacts {
             kernel: "dec-ttl".into(),
@@ -377,22 +494,16 @@ mod tests {
             lanes: 8,
             warps: 8,
             mcw: 4,
-            line_rate: "max".into(),
-            channels: 1,
-            memory: Latency::Fixed(60),
+            environment: simulation(Latency::Fixed(60)),
             slot_bytes: 2048,
         }
     }
 
     #[test]
     fn figures_of_a_small_run() {
-        let record = |packet, verdict, arrival, start, commit| PacketRecord {
-            packet,
-            verdict,
-            arrival,
-            start,
-            finish: commit - 1,
-            commit,
+        let record = |packet, verdict, arrival, start, commit| {
+            let times = PacketTimes { arrival, start, finish: commit - 1, commit, ..PacketTimes::default() };
+            PacketRecord { packet, verdict, times: Some(times) }
         };
         let drop = Verdict::drop(Reason::Ttl);
         let records = [
@@ -424,8 +535,9 @@ mod tests {
         report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![channel] });
         assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
         assert!((report.throughput_gbps - 1646.0 * 8.0 / 200.0).abs() < 1e-9);
-        assert_eq!((report.delay.p50, report.delay.max), (50, 170));
-        assert_eq!((report.queuing.max, report.service.max), (10, 160));
+        let delays = report.delays.unwrap();
+        assert_eq!((delays.delay.p50, delays.delay.max), (50, 170));
+        assert_eq!((delays.queuing.max, delays.service.max), (10, 160));
         assert!((report.cores[0].ipc - 0.25).abs() < 1e-9);
         assert_eq!(report.verdicts["drop: TTL ran out"], 1);
         let text = report.to_string();
@@ -452,7 +564,7 @@ mod tests {
             (&50.into(), &0.25.into())
         );
         let dram = ChannelStatistics { row_hits: 9, row_misses: 3, bus_cycles: 36, refreshes: 1, ..channel };
-        report.run.memory = "dram".parse().unwrap();
+        report.run.environment = simulation("dram".parse().unwrap());
         report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![dram; 2] });
         let text = report.to_string();
         assert!(
@@ -468,20 +580,99 @@ mod tests {
 
     #[test]
     fn the_text_shows_the_most_frequent_verdicts() {
-        let record = |packet: u64| PacketRecord {
-            packet,
-            verdict: Verdict(packet as u32 / 2 % 20),
-            arrival: 0,
-            start: 1,
-            finish: 2,
-            commit: 3,
-        };
+        let record =
+            |packet: u64| PacketRecord { packet, verdict: Verdict(packet as u32 / 2 % 20), times: None };
         let records: Vec<_> = (0..47).map(record).collect();
         let lengths = records.iter().map(|_| 64);
         let cores = vec![CoreWork::default()];
         let text = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true).to_string();
         assert!(text.contains("forward: port 0 ") && !text.contains("forward: port 9 "), "{text}");
         assert!(text.contains("4 other verdicts                  8"), "{text}");
+    }
+
+    /// Keys of an object in JSON, in their order.
+    fn keys(text: &str, indent: usize) -> Vec<&str> {
+        let start = format!("\n{}\"", " ".repeat(indent));
+        text.split(&start).skip(1).filter_map(|rest| rest.split_once('"')).map(|(key, _)| key).collect()
+    }
+
+    #[test]
+    fn what_a_board_does_not_measure_is_not_told() {
+        let records: Vec<_> =
+            (0..3).map(|packet| PacketRecord { packet, verdict: Verdict(0), times: None }).collect();
+        let board = BoardRun {
+            device: "/dev/ttyUSB0".into(),
+            baud: 2_000_000,
+            clock_khz: 25_000,
+            memory_bytes: 131_072,
+            ring_slots: 16,
+            seconds: 1.25,
+        };
+        let facts = RunFacts { environment: Environment::Board(board), ..facts() };
+        let cores = vec![CoreWork { instructions: 50, lane_instructions: 300, ..CoreWork::default() }];
+        let report =
+            Report::without_times(facts, &records, 1000, [100; 3].into_iter(), cores, 0, Counted::default());
+        assert!((report.throughput_gbps - 2400.0 / 1000.0 * 0.025).abs() < 1e-9);
+        let text = report.to_string();
+        for part in [
+            "environment  board at /dev/ttyUSB0 (2000000 baud), 25 MHz, 131072 bytes of packet memory, 16 slots of 2048 bytes",
+            "busy cycles  1000 with packets on the cores or waiting for their commit; 1.2 s with",
+            "throughput   0.060 Gbit/s at 25 MHz over the busy cycles",
+            "IPC per core 0.050",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(
+            ["delay", "queuing", "service", "memory 0"].iter().all(|word| !text.contains(word)),
+            "{text}"
+        );
+        let json = serde_json::to_string_pretty(&report).unwrap();
+        assert!(
+            !json.contains("delay") && !json.contains("queuing") && !json.contains("\"line_rate"),
+            "{json}"
+        );
+        assert!(keys(&json, 4).starts_with(&["kernel", "inputs", "capture"]), "{json}");
+    }
+
+    /// Those who read the JSON know these keys in this order.
+    #[test]
+    fn keys_of_the_json() {
+        let report = Report::new(facts(), &[], std::iter::empty(), vec![], 0, Counted::default(), true);
+        let json = serde_json::to_string_pretty(&report).unwrap();
+        let of_run = [
+            "kernel",
+            "inputs",
+            "capture",
+            "preset",
+            "cores",
+            "lanes",
+            "warps",
+            "mcw",
+            "line_rate",
+            "channels",
+            "memory",
+            "slot_bytes",
+        ];
+        assert_eq!(keys(&json, 4)[..12], of_run);
+        let of_report = [
+            "run",
+            "packets",
+            "frame_bytes",
+            "cycles",
+            "throughput_gbps",
+            "delay",
+            "queuing",
+            "service",
+            "verdicts",
+            "faults",
+            "fault_causes",
+            "counted",
+            "simd_efficiency",
+            "cores",
+            "memory",
+            "golden_checked",
+        ];
+        assert_eq!(keys(&json, 2), of_report);
     }
 
     #[test]

@@ -1,0 +1,258 @@
+//! `hermes fpga run`
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail, ensure, Context};
+use hermes_fpga::board::Settings;
+use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
+use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage};
+use hermes_testbench::metrics::{BoardRun, Environment, FaultCause, Report, RunFacts};
+use hermes_testbench::slot::{self, SlotPacket};
+use hermes_testbench::traffic;
+
+use super::target::BoardArgs;
+use crate::files::Files;
+use crate::print;
+use crate::run::outcome::{compare, core_work, counted, records, tell_faults};
+use crate::run::outputs::Outputs;
+use crate::run::program::{in_the_ring, InputArgs, Program};
+
+/// Slots of the largest ring, as a power of two: a batch of so many packets keeps the serial line busy for seconds.
+const MOST_RING_SLOTS_LOG2: u32 = 10;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Serial device of the board, such as /dev/ttyUSB0
+    #[arg(long, value_name = "DEV")]
+    port: PathBuf,
+    #[command(flatten)]
+    what: What,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// Capture to process: pcap or pcapng, Ethernet
+    #[arg(long, value_name = "IN")]
+    pcap: PathBuf,
+    /// Capture to write: the forwarded packets as the kernel left them, in commit order
+    #[arg(long, value_name = "OUT.pcap")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    board: BoardArgs,
+    /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
+    #[arg(long)]
+    mcw: Option<u32>,
+    /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs. Smaller stacks leave more of the
+    /// board's memory to packets
+    #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
+    stack_bytes: Option<u32>,
+    /// Report as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Verdict of every packet as CSV, in commit order; the columns of the times are empty, since a board does not see them
+    #[arg(long, value_name = "FILE.csv")]
+    verdicts: Option<PathBuf>,
+    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
+    /// every packet a verdict; 0: any number
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
+    watchdog: u32,
+    /// How much longer than its bytes take on the line the board may take to answer before a request is sent again
+    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
+    timeout: Duration,
+    /// How long packets may be on the board without a commit before the run ends with an error
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    stall_limit: Duration,
+    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel, and not with the kernel of
+    /// an app. What they faulted of is told either way
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fail_on_fault: Option<bool>,
+    /// Process only the first packets of the capture
+    #[arg(long, value_name = "N")]
+    max_packets: Option<usize>,
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = true)]
+struct What {
+    /// App, whose results are compared with its golden model; `hermes apps` lists them
+    #[arg(long, value_name = "NAME")]
+    app: Option<String>,
+    /// Kernel of your own; with --app it takes the place of the app's kernel, with its tables and its golden model
+    #[arg(long, value_name = "FILE.elf")]
+    kernel: Option<PathBuf>,
+}
+
+/// A time in seconds, at most a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected seconds, above 0 and up to 86400".to_string())
+}
+
+/// Bytes of a stack; gives the power of two.
+fn stack_bytes_log2(text: &str) -> Result<u32, String> {
+    let bytes =
+        text.parse::<u32>().ok().filter(|bytes| bytes.is_power_of_two() && (16..=65_536).contains(bytes));
+    bytes.map(u32::ilog2).ok_or_else(|| "expected a power of two, 16 to 65536".to_string())
+}
+
+impl Args {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        Files::default()
+            .input("--pcap", Some(&self.pcap))
+            .input("--kernel", self.what.kernel.as_deref())
+            .and(self.inputs.files())
+            .output("--out", self.out.as_deref())
+            .output("--json", self.json.as_deref())
+            .output("--verdicts", self.verdicts.as_deref())
+    }
+
+    /// Stack bytes of a thread, as a power of two.
+    fn stack_bytes_log2(&self, program: &Program) -> anyhow::Result<u32> {
+        let needed = program.app.as_ref().map_or(0, |app| app.stack_bytes_log2());
+        let log2 = self.stack_bytes.unwrap_or(ArraySetup::default().stack_bytes_log2.max(needed));
+        ensure!(log2 >= needed, "--stack-bytes {}: {} needs {}", 1 << log2, program.name, 1 << needed);
+        Ok(log2)
+    }
+
+    /// Finds the board and takes charge of its array.
+    fn connect(&self, settings: &Settings) -> anyhow::Result<Host<Board<Port>>> {
+        let (config, baud) = (&settings.config, settings.baud);
+        let port = board::open(&self.port, baud)?;
+        let options = LinkOptions { margin: self.timeout, ..LinkOptions::new(baud) };
+        let on_port = || format!("{}, {baud} baud", self.port.display());
+        let mut board = Board::connect(port, options, settings.identity().hash).with_context(on_port)?;
+        board.reset().with_context(on_port)?;
+        let host = Host::new(board).with_context(on_port)?;
+        let (info, sizes) = (host.info(), (config.lanes, config.cores, config.warps));
+        let found = (info.lanes as usize, info.cores as usize, info.warps as usize);
+        ensure!(
+            found == sizes,
+            "{}: register CONFIG tells of {found:?} lanes, cores and warp slots; expected {sizes:?}",
+            on_port()
+        );
+        Ok(host)
+    }
+}
+
+pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
+    let settings = args.board.settings()?;
+    let config = &settings.config;
+    let program =
+        Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config.aes)?;
+    let mcw = program.mcw(args.mcw, config)?;
+    let stack_bytes_log2 = args.stack_bytes_log2(&program)?;
+    let capture = traffic::read(&args.pcap, args.max_packets)?;
+    let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
+
+    let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
+    let packets: Vec<_> =
+        capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+    let mut host = args.connect(&settings)?;
+    let watchdog = args.watchdog;
+    let mut setup = ArraySetup { slot_bytes_log2, mcw, watchdog, stack_bytes_log2, ..ArraySetup::default() };
+    let result = process(args, &program, &packets, &mut host, &mut setup, quiet)?;
+    let board = host.device_mut();
+    let busy_cycles = board.busy_cycles()?;
+    log::info!("{}: {}", args.port.display(), board.statistics());
+    log::info!("{} frames came damaged to the board since it started", board.identity().damaged_frames);
+
+    if let Some(app) = &program.app {
+        compare(app.as_ref(), &program.name, &packets, &result.packets)?;
+    }
+    let records = records(&result.packets, None, packets.len())?;
+    let environment = Environment::Board(BoardRun {
+        device: args.port.display().to_string(),
+        baud: settings.baud,
+        clock_khz: board.identity().clock_khz,
+        memory_bytes: board.memory_size(),
+        ring_slots: 1 << setup.ring_slots_log2,
+        seconds: result.elapsed.as_secs_f64(),
+    });
+    let facts = RunFacts {
+        kernel: program.name.clone(),
+        inputs: program.notes(),
+        capture: args.pcap.display().to_string(),
+        preset: config.preset.clone(),
+        cores: config.cores,
+        lanes: config.lanes,
+        warps: config.warps,
+        mcw,
+        environment,
+        slot_bytes: 1 << slot_bytes_log2,
+    };
+    let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
+    let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
+    let counted = counted(&capture, slot_bytes_log2);
+    let mut report = Report::without_times(facts, &records, busy_cycles, lengths, cores, faults, counted);
+    if let Some(app) = &program.app {
+        report.golden_checked = true;
+        report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
+    }
+    report.fault_causes = FaultCause::of(&result.faults, &records, faults);
+    outputs.write(&capture.frames, &result.packets, &records, &report)?;
+    // That nobody reads the report does not make a run with faults a good one.
+    let printed = print::line(&report);
+    tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
+    printed
+}
+
+/// Loads kernel and tables and runs the packets. The ring gets the slots that there is room for.
+fn process(
+    args: &Args,
+    program: &Program,
+    packets: &[SlotPacket],
+    host: &mut Host<Board<Port>>,
+    setup: &mut ArraySetup,
+    quiet: bool,
+) -> anyhow::Result<SessionResult> {
+    let on_port = || args.port.display().to_string();
+    host.load_kernel(&KernelImage::from(&program.kernel)).with_context(on_port)?;
+    setup.ring_slots_log2 = ring_slots_log2(host, program, setup)?;
+    if let Some(app) = &program.app {
+        host.load_app(app.as_ref(), setup).with_context(on_port)?;
+    }
+    let layout = host.configure(setup).with_context(on_port)?;
+    let packets = in_the_ring(packets, std::iter::repeat(0));
+    let bar = print::progress(packets.len() as u64, quiet);
+    let options = SessionOptions { stall_limit: args.stall_limit };
+    let result = board::run(host, setup, &layout, &packets, &options, &mut |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let result = result.map_err(|error| match error {
+        CosimError::Stalled { .. } => anyhow!(
+            "{error}\n--watchdog CYCLES ends the warps of a kernel that does not end, --stall-limit SECONDS waits for longer"
+        ),
+        error => error.into(),
+    });
+    let result = result.with_context(on_port)?;
+    if result.read_out.bus_errors > 0 {
+        log::warn!("{} memory responses were errors", result.read_out.bus_errors);
+    }
+    Ok(result)
+}
+
+/// Slots of the largest ring that fits into the memory beside the kernel, which is loaded, and all else; as a power of two.
+fn ring_slots_log2<D: Device>(host: &Host<D>, program: &Program, setup: &ArraySetup) -> anyhow::Result<u32> {
+    let app = program.app.as_deref();
+    let areas = |ring_slots_log2| host.areas(app, &ArraySetup { ring_slots_log2, ..setup.clone() });
+    // A warp of all lanes at least.
+    let least = host.info().lanes.next_power_of_two().ilog2();
+    let fitting = (least..=MOST_RING_SLOTS_LOG2).rev().find(|log2| host.has_room(&areas(*log2)));
+    if let Some(log2) = fitting {
+        return Ok(log2);
+    }
+    let parts: Vec<_> = areas(least)
+        .iter()
+        .map(|area| format!("{} {}", area.what.trim_start_matches("the "), area.bytes))
+        .collect();
+    bail!(
+        "the board's memory has no room for a ring of {} slots of {} bytes: of its {} bytes the kernel leaves {}; needed are {}. \
+         Smaller stacks (--stack-bytes), tables or frames take less",
+        1 << least,
+        1 << setup.slot_bytes_log2,
+        host.memory_size(),
+        host.free_bytes(),
+        parts.join(", ")
+    )
+}

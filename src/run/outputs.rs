@@ -1,0 +1,64 @@
+//! The files that a run writes; they appear at its end, or not at all.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use hermes_testbench::cosim::PacketResult;
+use hermes_testbench::metrics::{self, PacketRecord, Report};
+use hermes_testbench::output::OutputFile;
+use hermes_testbench::traffic::{CaptureWriter, Frame};
+use hermes_testbench::verdict::Verdict;
+
+/// The files of a run.
+pub struct Outputs {
+    out: Option<CaptureWriter>,
+    json: Option<OutputFile>,
+    verdicts: Option<OutputFile>,
+}
+
+impl Outputs {
+    /// Makes sure that the files can be written: the capture of what is forwarded, the report as JSON, the verdicts as CSV.
+    pub fn create(out: Option<&Path>, json: Option<&Path>, verdicts: Option<&Path>) -> anyhow::Result<Self> {
+        Ok(Self {
+            out: out.map(CaptureWriter::create).transpose()?,
+            json: json.map(OutputFile::create).transpose()?,
+            verdicts: verdicts.map(OutputFile::create).transpose()?,
+        })
+    }
+
+    /// Writes what became of `frames`.
+    pub fn write(
+        self,
+        frames: &[Frame],
+        results: &[PacketResult],
+        records: &[PacketRecord],
+        report: &Report,
+    ) -> anyhow::Result<()> {
+        let Self { mut out, mut json, mut verdicts } = self;
+        if let Some(out) = &mut out {
+            for (packet, frame) in results.iter().zip(frames) {
+                if !Verdict(packet.verdict).is_forward() {
+                    continue;
+                }
+                if packet.egress.is_empty() {
+                    out.write(&Frame { data: packet.bytes.clone(), ..frame.clone() })?;
+                }
+                for sent in &packet.egress {
+                    let wire_length = sent.len() as u32;
+                    out.write(&Frame { data: sent.clone(), wire_length, ..frame.clone() })?;
+                }
+            }
+        }
+        if let Some(json) = &mut json {
+            serde_json::to_writer_pretty(&mut *json, report)?;
+            json.write_all(b"\n")?;
+        }
+        if let Some(verdicts) = &mut verdicts {
+            metrics::write_verdicts(verdicts, records)?;
+        }
+        out.map(CaptureWriter::commit).transpose()?;
+        json.map(OutputFile::commit).transpose()?;
+        verdicts.map(OutputFile::commit).transpose()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What a run runs: an app with its inputs, or a kernel.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, ensure};
+use hermes_rtl::config::{most_warps, Config};
+use hermes_testbench::apps::{App, AppEntry, Inputs};
+use hermes_testbench::cosim::Packet;
+use hermes_testbench::kernel::Kernel;
+use hermes_testbench::slot::SlotPacket;
+
+use crate::files::Files;
+
+/// Inputs of the apps.
+#[derive(clap::Args)]
+pub struct InputArgs {
+    /// Filters in the format of ClassBench, or Snort rules: what the app takes
+    #[arg(long, value_name = "FILE", requires = "app")]
+    rules: Option<PathBuf>,
+    /// Routing table: lines `PREFIX NEXT-HOP`, or an MRT dump of a BGP router
+    #[arg(long, value_name = "FILE", requires = "app")]
+    routes: Option<PathBuf>,
+    /// Largest IPv4 packet that may leave, in bytes: 68 to 65535
+    #[arg(long, value_name = "BYTES", requires = "app")]
+    mtu: Option<u16>,
+    /// Keys of an ESP tunnel
+    #[arg(long, value_name = "FILE", requires = "app")]
+    keys: Option<PathBuf>,
+}
+
+impl InputArgs {
+    /// What is read.
+    pub fn files(&self) -> Files {
+        Files::default()
+            .input("--rules", self.rules.as_deref())
+            .input("--routes", self.routes.as_deref())
+            .input("--keys", self.keys.as_deref())
+    }
+
+    fn inputs(&self) -> Inputs {
+        Inputs {
+            rules: self.rules.clone(),
+            routes: self.routes.clone(),
+            mtu: self.mtu,
+            keys: self.keys.clone(),
+        }
+    }
+}
+
+/// What is to be run.
+pub struct Program {
+    pub kernel: Kernel,
+    /// Name for the report.
+    pub name: String,
+    pub app: Option<Box<dyn App>>,
+}
+
+impl Program {
+    /// The app called `app` with its inputs and its kernel, or that in the file `own`; or a kernel alone. `aes`: the cores have the AES
+    /// instructions.
+    pub fn load(
+        app: Option<&str>,
+        own: Option<&Path>,
+        inputs: &InputArgs,
+        aes: bool,
+    ) -> anyhow::Result<Self> {
+        let entry = app.map(AppEntry::find).transpose()?;
+        let app = entry.map(|entry| entry.load(&inputs.inputs())).transpose()?;
+        let (kernel, name) = match (entry, own) {
+            (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
+            (Some(entry), None) => (entry.kernel(aes)?, entry.name.to_string()),
+            (None, None) => bail!("--pcap: expected --app or --kernel with it"),
+        };
+        Ok(Self { kernel, name, app })
+    }
+
+    /// The MCW of the run: `wanted`, or the most that the array and the kernel's registers allow.
+    pub fn mcw(&self, wanted: Option<u32>, config: &Config) -> anyhow::Result<u32> {
+        let registers = self.kernel.registers.registers();
+        let most = most_warps(config.warps as u32, registers as u32);
+        let mcw = wanted.unwrap_or(most);
+        ensure!(
+            (1..=most).contains(&mcw),
+            "--mcw {mcw}: expected 1 to {most} ({} warp slots a core, {registers} registers a thread)",
+            config.warps
+        );
+        Ok(mcw)
+    }
+
+    /// Bytes by which the app makes a frame longer at most.
+    pub fn growth(&self) -> usize {
+        self.app.as_ref().map_or(0, |app| app.growth())
+    }
+
+    /// What is told of the app's inputs.
+    pub fn notes(&self) -> Vec<String> {
+        self.app.as_ref().map(|app| app.notes()).unwrap_or_default()
+    }
+}
+
+/// The packets as the host writes them to the ring, arriving at these cycles.
+pub fn in_the_ring(packets: &[SlotPacket], arrivals: impl IntoIterator<Item = u64>) -> Vec<Packet> {
+    let packet = |(packet, arrival): (&SlotPacket, u64)| {
+        let [_, port, flags, _] = packet.descriptor(0);
+        Packet { frame: packet.frame.clone(), port, flags, arrival }
+    };
+    packets.iter().zip(arrivals).map(packet).collect()
+}

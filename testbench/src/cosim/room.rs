@@ -1,0 +1,92 @@
+//! What a run takes of the shared memory.
+
+use hermes_rtl::config::MAX_WARPS;
+
+use super::device::Device;
+use super::egress::EgressLists;
+use super::host::{ArrayInfo, ArraySetup, Host};
+use super::image::LINE;
+use super::session::frame_capacity;
+use crate::apps::{App, Placement};
+
+/// A part of the shared memory that a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Area {
+    /// What it is for.
+    pub what: &'static str,
+    /// Its bytes: whole lines.
+    pub bytes: u64,
+}
+
+impl ArraySetup {
+    /// Bytes of the packet ring.
+    #[must_use]
+    pub fn ring_bytes(&self) -> usize {
+        1 << (self.ring_slots_log2 + self.slot_bytes_log2)
+    }
+
+    /// Bytes of the verdicts, a word for each slot.
+    #[must_use]
+    pub fn verdict_bytes(&self) -> usize {
+        4 << self.ring_slots_log2
+    }
+
+    /// Bytes of the stacks of an array: a thread's stack is found by core, slot and lane, with room for all slots that a core can have.
+    #[must_use]
+    pub fn stack_bytes(&self, info: ArrayInfo) -> usize {
+        (info.cores as usize * MAX_WARPS * info.lanes as usize) << self.stack_bytes_log2
+    }
+
+    /// The egress lists of `app` without their address, if it has any, and their bytes.
+    pub(super) fn egress_lists(&self, app: &dyn App) -> Option<(EgressLists, usize)> {
+        let entries = app.egress_entries(frame_capacity(self));
+        let lists = EgressLists { address: 0, bytes_log2: EgressLists::bytes_log2_for(entries) };
+        (entries > 0).then_some((lists, 1 << (self.ring_slots_log2 + lists.bytes_log2)))
+    }
+}
+
+impl<D: Device> Host<D> {
+    /// What [`Host::load_app`] and [`Host::configure`] allocate with `setup`, in this order.
+    #[must_use]
+    pub fn areas(&self, app: Option<&dyn App>, setup: &ArraySetup) -> Vec<Area> {
+        let (mut setup, mut tables, mut egress) = (setup.clone(), 0, 0);
+        if let Some(app) = app {
+            tables = app.table_bytes();
+            setup.stack_bytes_log2 = setup.stack_bytes_log2.max(app.stack_bytes_log2());
+            let lists = setup.egress_lists(app);
+            egress = lists.map_or(0, |(_, bytes)| bytes);
+            let lists = lists.map_or(EgressLists { address: 0, bytes_log2: 0 }, |(lists, _)| lists);
+            let placement = Placement { tables: 0, egress: lists, ring_slots: 1 << setup.ring_slots_log2 };
+            setup.argument = vec![0; 4 * app.argument(&placement).len()];
+        }
+        let areas = [
+            ("the app's tables", tables),
+            ("the egress lists", egress),
+            ("the packet ring", setup.ring_bytes()),
+            ("the verdicts", setup.verdict_bytes()),
+            ("the stacks", setup.stack_bytes(self.info())),
+            ("the argument block", setup.argument.len().max(1)),
+        ];
+        let area = |(what, bytes): (_, usize)| Area { what, bytes: bytes.next_multiple_of(LINE) as u64 };
+        areas.into_iter().filter(|(_, bytes)| *bytes > 0).map(area).collect()
+    }
+
+    /// Whether there is room for `areas` beside what was allocated.
+    #[must_use]
+    pub fn has_room(&self, areas: &[Area]) -> bool {
+        let mut allocator = self.allocator.clone();
+        areas.iter().all(|area| allocator.allocate(area.what, area.bytes, LINE as u64).is_ok())
+    }
+
+    /// Bytes of the shared memory.
+    #[must_use]
+    pub fn memory_size(&self) -> u64 {
+        self.device.memory_size()
+    }
+
+    /// Bytes of the shared memory that are not allocated.
+    #[must_use]
+    pub fn free_bytes(&self) -> u64 {
+        self.allocator.free_bytes()
+    }
+}
