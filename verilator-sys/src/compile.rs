@@ -44,6 +44,8 @@ const MACHINE_FLAGS: [&str; 2] = ["-march=native", "-mcpu=native"];
 const SLOW_FLAGS: &str = "-O0";
 /// For Verilator's run-time library.
 const RUNTIME_FLAGS: &str = "-O2";
+/// Name of the file with this crate's own functions.
+const WRAPPER: &str = "hermes_wrapper";
 /// The archive of Verilator's run-time library.
 const RUNTIME: &str = "runtime.a";
 
@@ -189,7 +191,7 @@ impl Build<'_> {
 
     fn compile(&mut self, objects: &Path, ports: &[HeaderPort], because: &str) -> Result<PathBuf, Error> {
         let Self { options, tools, cache, .. } = *self;
-        let wrapper = objects.join("hermes_wrapper.cpp");
+        let wrapper = objects.join(format!("{WRAPPER}.cpp"));
         let text = wrapper::generate(ports, options.trace, because);
         fs::write(&wrapper, text).map_err(Error::io(&wrapper))?;
         compile_model(objects, options, tools, self.step)?;
@@ -227,7 +229,12 @@ fn compile_model(
     tools: &Tools,
     step: &mut dyn FnMut(BuildStep),
 ) -> Result<(), Error> {
-    let total = count_sources(objects);
+    let units = translation_units(objects, options.jobs.max(1))?;
+    let total = units.fast.len() + units.slow.len();
+    let mut command = make(objects, options, tools);
+    command.arg("VM_PARALLEL_BUILDS=1");
+    command.arg(format!("VM_FAST={}", units.fast.join(" ")));
+    command.arg(format!("VM_SLOW={}", units.slow.join(" ")));
     let mut done = 0;
     let mut progress = |line: &str| {
         if line.contains(" -c ") {
@@ -235,25 +242,72 @@ fn compile_model(
             step(BuildStep::Compiling { done, total: total.max(done) });
         }
     };
-    let mut command = make(objects, options, tools);
-    // One file at a time compiles in parallel, but costs more in all: not worth it for small designs.
-    if total > 12 {
-        command.arg("VM_PARALLEL_BUILDS=1");
-    }
     command.args(["-f", &format!("{CLASS}.mk"), &format!("{CLASS}__ALL.a")]);
     run_make(command, options, &mut progress)
 }
 
-fn count_sources(folder: &Path) -> usize {
-    let Ok(entries) = fs::read_dir(folder) else { return 0 };
-    let count = |path: PathBuf| {
-        if path.is_dir() {
-            count_sources(&path)
-        } else {
-            usize::from(path.extension().is_some_and(|e| e == "cpp"))
-        }
+/// Names of C++ files, without their ending: those whose code runs every cycle, and the others.
+struct TranslationUnits {
+    fast: Vec<String>,
+    slow: Vec<String>,
+}
+
+/// Files of C++ up to which a design is small: in one unit, the slow ones with the others.
+const SMALL: usize = 12;
+
+/// Writes files that include those of Verilator and the wrapper, about as much in each: as many as run at once, and one for all that is not to
+/// be fast; a small design has one. The headers of a model take the compiler longer than most of its files.
+fn translation_units(objects: &Path, jobs: usize) -> Result<TranslationUnits, Error> {
+    let path = objects.join(format!("{CLASS}_classes.mk"));
+    let classes = fs::read_to_string(&path).map_err(Error::io(&path))?;
+    let named = |speed: &str| -> Vec<String> {
+        let lists = ["CLASSES", "SUPPORT"].map(|kind| list(&classes, &format!("{kind}_{speed}")));
+        lists.into_iter().flatten().map(str::to_string).collect()
     };
-    entries.flatten().map(|entry| count(entry.path())).sum()
+    let (mut fast, slow) = (named("FAST"), named("SLOW"));
+    fast.push(WRAPPER.to_string());
+    let write = |unit: String, names: &[String]| {
+        let text: String = names.iter().map(|name| format!("#include \"{name}.cpp\"\n")).collect();
+        let path = objects.join(format!("{unit}.cpp"));
+        fs::write(&path, text).map_err(Error::io(path))?;
+        Ok(unit)
+    };
+    if fast.len() + slow.len() <= SMALL {
+        fast.extend(slow);
+        return Ok(TranslationUnits { fast: vec![write("hermes_all".to_string(), &fast)?], slow: Vec::new() });
+    }
+    let size = |name: &String| {
+        let path = objects.join(format!("{name}.cpp"));
+        fs::metadata(&path).map(|data| data.len()).map_err(Error::io(path))
+    };
+    let sized = fast.into_iter().map(|name| Ok((size(&name)?, name)));
+    let mut sized = sized.collect::<Result<Vec<_>, Error>>()?;
+    sized.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let mut groups: Vec<(u64, Vec<String>)> = vec![(0, Vec::new()); jobs];
+    for (size, name) in sized {
+        let least = groups.iter_mut().min_by_key(|(sum, _)| *sum).expect("there is a job");
+        least.0 += size;
+        least.1.push(name);
+    }
+    let fast = groups.iter().filter(|(_, names)| !names.is_empty()).enumerate();
+    let fast = fast.map(|(number, (_, names))| write(format!("hermes_fast_{number}"), names));
+    Ok(TranslationUnits {
+        fast: fast.collect::<Result<_, Error>>()?,
+        slow: vec![write("hermes_slow".to_string(), &slow)?],
+    })
+}
+
+/// The values of `VM_NAME` in a makefile of Verilator.
+fn list<'a>(classes: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let start = format!("{name} ");
+    let part = classes.split("\nVM_").find(move |part| part.starts_with(&start)).unwrap_or_default();
+    entries(part)
+}
+
+/// The lines of a list, by a tab or, from newer versions, by spaces.
+fn entries(part: &str) -> impl Iterator<Item = &str> {
+    let lines = part.lines().skip(1).map_while(|line| line.strip_prefix(['\t', ' ']));
+    lines.map(|line| line.trim_end_matches('\\').trim()).filter(|name| !name.is_empty())
 }
 
 /// Verilator's run-time library, which depends on the tools only and is kept in the cache.
@@ -282,11 +336,7 @@ fn runtime_library(
 
 /// The files of Verilator's run-time library that a model needs: the values of two variables of its makefile.
 fn runtime_sources(classes: &str) -> impl Iterator<Item = &str> {
-    let lists = classes.split("\nVM_").filter(|part| part.starts_with("GLOBAL_"));
-    lists
-        // By a tab or, from newer versions, by spaces.
-        .flat_map(|part| part.lines().skip(1).map_while(|line| line.strip_prefix(['\t', ' '])))
-        .map(|line| line.trim_end_matches('\\').trim())
+    classes.split("\nVM_").filter(|part| part.starts_with("GLOBAL_")).flat_map(entries)
 }
 
 fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
@@ -334,12 +384,8 @@ fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBu
     let include = version::root(&options.verilator)?.join("include");
     let library = objects.join("model.so");
     let mut command = Command::new(&options.compiler);
-    command.current_dir(objects).args(CXX_FLAGS.split(' ')).args(&options.cxx_flags);
-    command.args(["-O2", "-std=gnu++17", "-shared", "-Wl,-Bsymbolic", "-I."]);
-    command.arg(format!("-DVM_TRACE={0}", u8::from(options.trace)));
-    command.arg(format!("-DVM_TRACE_FST={0}", u8::from(options.trace)));
-    command.arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
-    command.args(["-o", "model.so", "hermes_wrapper.cpp"]).arg(format!("{CLASS}__ALL.a")).arg(runtime);
+    command.current_dir(objects).args(&options.cxx_flags).args(["-shared", "-Wl,-Bsymbolic", "-o", "model.so"]);
+    command.args(["-Wl,--whole-archive", &format!("{CLASS}__ALL.a"), "-Wl,--no-whole-archive"]).arg(runtime);
     command.args(options.trace.then_some("-lz"));
     // Newer versions write waveforms with another library.
     command.args((options.trace && include.join("fstcpp").exists()).then_some("-llz4"));

@@ -6,7 +6,7 @@ use crate::header::HeaderPort;
 use crate::options::Direction;
 
 /// Changes whenever the functions below, the order of calls (`order`), the loops (`loops`) or the parts of functions (`cut`) change; part of the cache key.
-pub(crate) const WRAPPER_VERSION: u32 = 8;
+pub(crate) const WRAPPER_VERSION: u32 = 9;
 
 /// Name of the class that Verilator generates.
 pub(crate) const CLASS: &str = "Vmodel";
