@@ -7,6 +7,7 @@ use crate::files::Files;
 use crate::print;
 
 mod build;
+mod report;
 mod run;
 mod simulate;
 mod target;
@@ -17,6 +18,8 @@ pub enum Command {
     Boards,
     /// Make the bitstream of a board: Yosys, nextpnr, ecppack
     Build(build::Args),
+    /// What the array takes of a board's device, unit by unit, or for several sizes
+    Report(report::Args),
     /// Run a capture through the array on a board, over its serial line, and print what came of it
     Run(Box<run::Args>),
     /// Simulate a board: its very top, the pins of its serial line at a pseudo-terminal
@@ -27,6 +30,7 @@ impl Command {
     /// What is read and written.
     pub fn files(&self) -> Files {
         match self {
+            Self::Report(args) => args.files(),
             Self::Run(args) => args.files(),
             // What is written is in a folder.
             Self::Boards | Self::Build(_) | Self::Simulate(_) => Files::default(),
@@ -38,6 +42,7 @@ pub fn execute(command: Command, quiet: bool) -> anyhow::Result<()> {
     match command {
         Command::Boards => print::line(BOARDS.iter().map(described).collect::<Vec<_>>().join("\n")),
         Command::Build(args) => build::execute(&args, quiet),
+        Command::Report(args) => report::execute(&args, quiet),
         Command::Run(args) => run::execute(&args, quiet),
         Command::Simulate(args) => simulate::execute(&args, quiet),
     }

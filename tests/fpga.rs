@@ -30,7 +30,8 @@ fn config() -> Config {
 
 /// Hash of a configuration, as docs/fpga-link.md and the bitstream have it.
 fn hash(config: Config) -> [u8; 8] {
-    let json = serde_json::to_string(&Config { preset: String::new(), fault_output: true, ..config }).unwrap();
+    let json =
+        serde_json::to_string(&Config { preset: String::new(), fault_output: true, ..config }).unwrap();
     Sha256::digest(json)[..8].try_into().unwrap()
 }
 

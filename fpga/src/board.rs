@@ -5,7 +5,7 @@ use hermes_rtl::config::{Config, ConfigError};
 use hermes_rtl::emit::{emit, Design, EmitError};
 use sha2::{Digest, Sha256};
 
-use crate::boards::{ColorlightI5, Ulx3s};
+use crate::boards::Ulx3s;
 use crate::prim::Ecp5Pll;
 
 /// A board that cannot be, or an array that it cannot carry.
@@ -18,13 +18,13 @@ pub enum BoardError {
     #[error("clock: {0} MHz is not possible; expected 10 to 120 MHz, made of {1} MHz by the PLL")]
     Clock(f64, u32),
     /// No such rate.
-    #[error("baud: {0} is not possible; expected 9600 to {1}, a quarter of the clock or 3,000,000")]
+    #[error("baud: {0} is not possible; expected 9600 to {1}, a quarter of the clock or 3,000,000, within 0.5 % of what the clock makes")]
     Baud(u32, u32),
     /// No such memory.
     #[error("memory: 2^{0} bytes are not possible; expected 2^14 to 2^20")]
     Memory(usize),
     /// The array has what the board has not.
-    #[error("{0}: a board has no pins for it; expected an array without")]
+    #[error("{0}: boards have nothing to connect to it; expected an array without")]
     Part(&'static str),
     /// The configuration of the array is not possible.
     #[error(transparent)]
@@ -44,6 +44,8 @@ pub struct Board {
     pub package: &'static str,
     /// The speed grade.
     pub speed: u32,
+    /// What the device has.
+    pub capacity: Capacity,
     /// Its oscillator in kHz.
     pub oscillator: u32,
     /// Clock of the array in kHz, unless another is asked for.
@@ -62,6 +64,17 @@ pub struct Board {
     pub constraints: &'static str,
 }
 
+/// What a device has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// LUTs of four inputs.
+    pub luts: usize,
+    /// Block RAMs of 18 kbit.
+    pub block_rams: usize,
+    /// Multipliers of 18 x 18 bits.
+    pub multipliers: usize,
+}
+
 /// Names of the pins that a simulation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
@@ -73,6 +86,8 @@ pub struct Pins {
     pub from_board: &'static str,
 }
 
+const ULX3S_PINS: Pins = Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" };
+
 /// The boards.
 pub const BOARDS: [Board; 2] = [
     Board {
@@ -81,29 +96,31 @@ pub const BOARDS: [Board; 2] = [
         device: "--85k",
         package: "CABGA381",
         speed: 6,
+        capacity: Capacity { luts: 83_640, block_rams: 208, multipliers: 156 },
         oscillator: 25_000,
         kilohertz: 40_000,
         baud: 2_000_000,
         preset: "fpga",
         lanes: None,
         memory_log2: 17,
-        pins: Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" },
+        pins: ULX3S_PINS,
         constraints: include_str!("../constraints/ulx3s.lpf"),
     },
     Board {
-        name: "colorlight-i5",
-        title: "Colorlight i5 v7.0 with an LFE5U-25F, on its extension board",
-        device: "--25k",
+        name: "ulx3s-45f",
+        title: "Radiona ULX3S with an LFE5U-45F",
+        device: "--45k",
         package: "CABGA381",
         speed: 6,
+        capacity: Capacity { luts: 43_848, block_rams: 108, multipliers: 72 },
         oscillator: 25_000,
         kilohertz: 40_000,
-        baud: 1_000_000,
+        baud: 2_000_000,
         preset: "fpga",
         lanes: Some(2),
         memory_log2: 15,
-        pins: Pins { clock: "clk_25mhz", to_board: "uart_rx", from_board: "uart_tx" },
-        constraints: include_str!("../constraints/colorlight_i5.lpf"),
+        pins: ULX3S_PINS,
+        constraints: include_str!("../constraints/ulx3s.lpf"),
     },
 ];
 
@@ -133,7 +150,7 @@ impl Board {
     /// Settings for an array on this board.
     ///
     /// # Errors
-    /// The configuration is not possible, or has ports that the board has no pins for; no clock near `megahertz`, no such rate or size.
+    /// The configuration is not possible, or has parts that a board does not connect; no clock near `megahertz`, no such rate or size.
     pub fn settings(
         &self,
         config: Config,
@@ -148,17 +165,22 @@ impl Board {
             (config.network, "network"),
             (config.trace, "trace"),
             (config.command_threads > 0, "command_threads"),
+            (config.spawn_slots > 0, "spawn_slots"),
             (config.channels > 1, "channels"),
         ];
         if let Some((_, part)) = parts.iter().find(|(there, _)| *there) {
             return Err(BoardError::Part(part));
         }
         let wanted = megahertz.unwrap_or(f64::from(self.kilohertz) / 1e3);
-        let pll = (10.0..=120.0).contains(&wanted).then(|| Ecp5Pll::find(self.oscillator, (wanted * 1e3) as u32));
+        let pll =
+            (10.0..=120.0).contains(&wanted).then(|| Ecp5Pll::find(self.oscillator, (wanted * 1e3) as u32));
         let pll = pll.flatten().ok_or(BoardError::Clock(wanted, self.oscillator / 1000))?;
         let baud = baud.unwrap_or(self.baud);
         let most = (pll.kilohertz * 250).min(3_000_000);
-        if !(9_600..=most).contains(&baud) {
+        let step = uart_step(pll.kilohertz, baud);
+        let made = f64::from(pll.kilohertz) * 1e3 * step as f64 / 65_536.0;
+        let near = (made / f64::from(baud) - 1.0).abs() < 0.005;
+        if !(9_600..=most).contains(&baud) || !near {
             return Err(BoardError::Baud(baud, most));
         }
         let memory_log2 = memory_log2.unwrap_or(self.memory_log2);
@@ -195,8 +217,7 @@ impl Settings {
     /// Part of a bit of the serial line that a cycle is, in 2^-16.
     #[must_use]
     pub fn uart_step(&self) -> u64 {
-        let clock = u64::from(self.pll.kilohertz) * 1000;
-        ((u64::from(self.baud) << 16) + clock / 2) / clock
+        uart_step(self.pll.kilohertz, self.baud)
     }
 
     /// The top of the board as Verilog.
@@ -215,20 +236,20 @@ impl Settings {
     }
 
     fn emit_lanes<const LANES: usize>(&self) -> Result<Design, EmitError> {
-        match self.board.name {
-            "ulx3s" => emit(&Ulx3s::<LANES>::new(self), self.top()),
-            _ => emit(&ColorlightI5::<LANES>::new(self), self.top()),
-        }
+        emit(&Ulx3s::<LANES>::new(self), self.top())
     }
 
     /// Name of the top module.
     #[must_use]
     pub fn top(&self) -> &'static str {
-        match self.board.name {
-            "ulx3s" => "ulx3s_top",
-            _ => "colorlight_i5_top",
-        }
+        "ulx3s_top"
     }
+}
+
+/// The nearest part of a bit, in 2^-16, that a cycle of a clock in kHz is.
+fn uart_step(kilohertz: u32, baud: u32) -> u64 {
+    let clock = u64::from(kilohertz) * 1000;
+    ((u64::from(baud) << 16) + clock / 2) / clock
 }
 
 /// What tells the bitstream of one array from that of another: the first 8 bytes of the SHA-256 of the configuration as JSON, without the name of its preset.

@@ -1,20 +1,57 @@
-//! The tops of all boards: they can be emitted, and tools accept them.
+//! The tops of all boards have their pins, and what no board can be is refused.
 
 use super::*;
-
-fn settings(board: Board) -> Settings {
-    board.settings(board.config(), None, None, None).unwrap()
-}
 
 #[test]
 fn every_board_is_emitted_with_its_pins() {
     for board in BOARDS {
-        let design = settings(board).emit().unwrap();
-        assert_eq!(design.ports.iter().filter(|port| port.width > 1).count(), usize::from(board.name == "ulx3s"));
-        for port in &design.ports {
-            let site = format!("LOCATE COMP \"{}", port.name);
-            assert!(board.constraints.contains(&site), "{}: no site for {}", board.name, port.name);
+        let design = board.settings(board.config(), None, None, None).unwrap().emit().unwrap();
+        let names = design.ports.iter().flat_map(|port| {
+            let bits = 0..port.width;
+            bits.map(|bit| if port.width == 1 { port.name.clone() } else { format!("{}[{bit}]", port.name) })
+        });
+        for name in names {
+            for line in [format!("LOCATE COMP \"{name}\" SITE "), format!("IOBUF PORT \"{name}\" ")] {
+                assert!(board.constraints.contains(&line), "{}: no {line:?}", board.name);
+            }
         }
-        std::fs::write(format!("/tmp/{}.v", design.top), design.verilog()).unwrap();
+        let pins = [board.pins.clock, board.pins.to_board, board.pins.from_board];
+        assert!(pins.iter().all(|pin| design.ports.iter().any(|port| port.name == *pin)), "{pins:?}");
     }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let board = Board::find("ulx3s").unwrap();
+    let config = board.config();
+    let error = |result: Result<Settings, BoardError>| result.unwrap_err().to_string();
+    assert!(
+        error(board.settings(Config { lanes: 3, ..config.clone() }, None, None, None)).contains("lanes: 3")
+    );
+    let with_ports = Config { packet_ports: true, ..config.clone() };
+    assert!(
+        error(board.settings(with_ports, None, None, None)).starts_with("packet_ports: boards have nothing")
+    );
+    assert!(error(board.settings(config.clone(), Some(500.0), None, None)).starts_with("clock: 500 MHz"));
+    assert!(
+        error(board.settings(config.clone(), Some(10.0), Some(2_600_000), None)).starts_with("baud: 2600000")
+    );
+    // Steps of the phase are too coarse for it.
+    assert!(error(board.settings(config.clone(), Some(100.0), Some(9_600), None)).contains("within 0.5 %"));
+    assert!(error(board.settings(config.clone(), None, None, Some(13))).starts_with("memory: 2^13"));
+    assert!(Board::find("ulx4s").unwrap_err().to_string().contains("expected one of ulx3s, ulx3s-45f"));
+    // The clock is the nearest below what is asked for, and a bit of the serial line about as long as it should be.
+    let settings = board.settings(config, Some(41.0), Some(3_000_000), None).unwrap();
+    let clock = settings.pll.kilohertz;
+    assert!((40_000..=41_000).contains(&clock), "{clock}");
+    let baud = settings.uart_step() * u64::from(clock) * 1000 >> 16;
+    assert!(baud.abs_diff(3_000_000) < 1_000, "{baud}");
+}
+
+#[test]
+fn the_hash_is_of_what_the_array_is_and_not_of_its_name() {
+    let config = Board::find("ulx3s").unwrap().config();
+    let named = Config { preset: "mine".to_string(), ..config.clone() };
+    assert_eq!(configuration_hash(&config), configuration_hash(&named));
+    assert_ne!(configuration_hash(&config), configuration_hash(&Config { lanes: 4, ..config }));
 }

@@ -69,6 +69,7 @@ impl<const LANES: usize> Logic for BoardSystem<LANES> {
         self.frames_out.valid.next = self.link.answer_valid.val();
         self.frames_out.data.next = self.link.answer_data.val();
         self.frames_out.last.next = self.link.answer_last.val();
+        self.frames_out.abort.next = self.link.answer_abort.val();
         self.link.answer_ready.next = self.frames_out.ready.val();
         self.transmitter.valid.next = self.frames_out.line_valid.val();
         self.transmitter.data.next = self.frames_out.line_data.val();

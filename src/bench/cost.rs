@@ -45,14 +45,16 @@ pub fn measure(args: &Args, quiet: bool) -> anyhow::Result<Vec<Figure>> {
         None
     } else {
         // Installed or not, that is told before anything is measured.
-        let nextpnr = Tool::nextpnr_ecp5().map_err(|error| anyhow!("{error}; --no-clock leaves the clock out"))?;
+        let nextpnr =
+            Tool::nextpnr_ecp5().map_err(|error| anyhow!("{error}; --no-clock leaves the clock out"))?;
         Some((nextpnr, core(args.clock_lanes)?))
     };
 
     let mut figures = Vec::new();
     for (lanes, design) in &designs {
         let cells = with_spinner(quiet, &format!("synthesizing a core of {lanes} lanes"), || {
-            flow::synthesize(&yosys, tempfile::tempdir()?.path(), &design.verilog(), &design.top).map_err(anyhow::Error::from)
+            flow::synthesize(&yosys, tempfile::tempdir()?.path(), &design.verilog(), &design.top)
+                .map_err(anyhow::Error::from)
         })?;
         figures.extend(cost(*lanes, &cells));
     }

@@ -28,8 +28,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     jobs: u8,
     /// Minutes after which placing and routing are given up
-    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
-    limit: u64,
+    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    limit: u32,
     /// Times as much as by default (10) that the placer weighs timing against the length of wires
     #[arg(long, value_name = "N", default_value_t = Effort::default().timing_weight)]
     timing_weight: u32,
@@ -84,12 +84,15 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         .transpose()?;
     let design = settings.emit()?;
     let folder = &args.output;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let top = settings.top();
     let verilog = artefacts::verilog(&design, &settings.config, false);
-    write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
-    write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())?;
-    let Some((yosys, nextpnr, ecppack)) = tools else { return Ok(()) };
+    let sources = || {
+        write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
+        write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())
+    };
+    let Some((yosys, nextpnr, ecppack)) = tools else { return sources() };
 
     let staging = StagingFolder::create_in(folder)?;
     let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
@@ -114,7 +117,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         jobs: args.jobs.into(),
         megahertz: f64::from(settings.pll.kilohertz) / 1e3,
         patience: PATIENCE,
-        limit: Duration::from_secs(60 * args.limit),
+        limit: Duration::from_secs(60 * u64::from(args.limit)),
     };
     let began = Instant::now();
     let mut progress = |states: &[Progress]| spinner.set_message(told(states));
@@ -124,6 +127,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let config = winner.config.display().to_string();
     ecppack.run(staging.path(), &["--compress", "--input", &config, "--bit", "board.bit"])?;
     let log = staging.path().join(format!("seed-{}.log", winner.seed));
+    // All files are of one build.
+    sources()?;
     write(&folder.join(format!("{top}.nextpnr.log")), &std::fs::read(log)?)?;
     write(&folder.join(format!("{top}.bit")), &std::fs::read(staging.path().join("board.bit"))?)?;
     staging.close()?;

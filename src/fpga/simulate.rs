@@ -47,7 +47,8 @@ struct Terminal {
 impl Terminal {
     /// A new pseudo-terminal that passes bytes as they are; its name.
     fn open() -> anyhow::Result<(Self, String)> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).context("cannot open a pseudo-terminal")?;
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).context("cannot open a pseudo-terminal")?;
         grantpt(&master)?;
         unlockpt(&master)?;
         let name = ptsname(&master, Vec::new())?.into_string()?;

@@ -274,7 +274,10 @@ fn translation_units(objects: &Path, jobs: usize) -> Result<TranslationUnits, Er
     };
     if fast.len() + slow.len() <= SMALL {
         fast.extend(slow);
-        return Ok(TranslationUnits { fast: vec![write("hermes_all".to_string(), &fast)?], slow: Vec::new() });
+        return Ok(TranslationUnits {
+            fast: vec![write("hermes_all".to_string(), &fast)?],
+            slow: Vec::new(),
+        });
     }
     let size = |name: &String| {
         let path = objects.join(format!("{name}.cpp"));
@@ -384,7 +387,12 @@ fn link(objects: &Path, runtime: &Path, options: &ModelOptions) -> Result<PathBu
     let include = version::root(&options.verilator)?.join("include");
     let library = objects.join("model.so");
     let mut command = Command::new(&options.compiler);
-    command.current_dir(objects).args(&options.cxx_flags).args(["-shared", "-Wl,-Bsymbolic", "-o", "model.so"]);
+    command.current_dir(objects).args(&options.cxx_flags).args([
+        "-shared",
+        "-Wl,-Bsymbolic",
+        "-o",
+        "model.so",
+    ]);
     command.args(["-Wl,--whole-archive", &format!("{CLASS}__ALL.a"), "-Wl,--no-whole-archive"]).arg(runtime);
     command.args(options.trace.then_some("-lz"));
     // Newer versions write waveforms with another library.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `tools` | the programs: where they are, how they are started |
 //! | `synthesis` | Yosys: a netlist of ECP5 cells, and how many of each |
+//! | `units` | the cells of each unit of the design |
 //! | `placement` | nextpnr: one attempt, its log, the clock that it found |
 //! | `race` | attempts with several seeds at once; the first that meets the clock wins |
 
@@ -11,8 +12,10 @@ mod placement;
 mod race;
 mod synthesis;
 mod tools;
+mod units;
 
 pub use placement::{clock, overused, Device, Effort, Placement};
 pub use race::{race, Progress, RaceOptions, Winner};
 pub use synthesis::{synthesize, Cells};
 pub use tools::{FlowError, Tool};
+pub use units::Units;

@@ -1,6 +1,7 @@
 //! nextpnr.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
@@ -59,7 +60,8 @@ impl Placement<'_> {
     /// nextpnr does not start.
     pub fn start(&self, nextpnr: &Tool, seed: u32) -> Result<Child, FlowError> {
         let Device { size, package, speed } = self.device;
-        let mut arguments: Vec<String> = [size, "--package", package, "--json", "netlist.json"].map(String::from).into();
+        let mut arguments: Vec<String> =
+            [size, "--package", package, "--json", "netlist.json"].map(String::from).into();
         arguments.extend(["--speed".to_string(), speed.to_string(), "--seed".to_string(), seed.to_string()]);
         arguments.extend(["--log".to_string(), format!("seed-{seed}.log")]);
         let weight = self.effort.timing_weight.to_string();
@@ -76,12 +78,15 @@ impl Placement<'_> {
         }
         if self.route {
             arguments.extend(["--textcfg".to_string(), format!("seed-{seed}.config")]);
-            arguments.extend(["--router", if self.effort.router2 { "router2" } else { "router1" }].map(String::from));
+            arguments.extend(
+                ["--router", if self.effort.router2 { "router2" } else { "router1" }].map(String::from),
+            );
         } else {
             arguments.push("--no-route".to_string());
         }
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = nextpnr.command(self.folder, &arguments);
+        command.process_group(0);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         child.map_err(|error| nextpnr.cannot_start(error))
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use rustix::process::{kill_process_group, Pid, Signal};
+
 use super::placement::{clock, overused, Placement};
 use super::tools::{FlowError, Tool};
 
@@ -53,8 +55,10 @@ struct Attempt {
 
 impl Drop for Attempt {
     fn drop(&mut self) {
-        // One that has ended cannot be killed.
-        let _ = self.child.kill();
+        // nextpnr may be a script that starts another program: all of its group end. One that has ended cannot be killed.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.child.wait();
     }
 }
@@ -79,7 +83,13 @@ pub fn race(
     progress: &mut dyn FnMut(&[Progress]),
 ) -> Result<Winner, FlowError> {
     let began = Instant::now();
-    let mut waiting: VecDeque<u32> = options.seeds.iter().copied().collect();
+    // A seed that is named twice would be tried twice in the same files.
+    let mut waiting: VecDeque<u32> = VecDeque::new();
+    for seed in &options.seeds {
+        if !waiting.contains(seed) {
+            waiting.push_back(*seed);
+        }
+    }
     let mut running: Vec<Attempt> = Vec::new();
     let mut ended: Vec<(u32, String)> = Vec::new();
     let mut best: Option<(u32, f64)> = None;
@@ -111,7 +121,11 @@ pub fn race(
                     }
                 }
                 (Some(status), _) => {
-                    let last = log.lines().rev().find(|line| line.starts_with("ERROR")).unwrap_or("no error in its log");
+                    let last = log
+                        .lines()
+                        .rev()
+                        .find(|line| line.starts_with("ERROR"))
+                        .unwrap_or("no error in its log");
                     ended.push((seed, format!("{status}: {last}")));
                 }
                 (None, _) if is_stuck(&rounds, options.patience) => {

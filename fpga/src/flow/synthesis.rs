@@ -26,6 +26,19 @@ impl Cells {
         Self(text.lines().filter_map(cell).collect())
     }
 
+    /// Adds cells of one kind.
+    pub(super) fn add(&mut self, kind: &str, count: usize) {
+        match self.0.iter_mut().find(|(name, _)| name == kind) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((kind.to_string(), count)),
+        }
+    }
+
+    /// Adds the cells of another part.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        other.0.iter().for_each(|(kind, count)| self.add(kind, *count));
+    }
+
     /// How many of one kind.
     #[must_use]
     pub fn count(&self, wanted: &str) -> usize {
@@ -84,6 +97,9 @@ mod tests {
                     DP16KD                        3\n     LUT4                       100\n     \
                     TRELLIS_DPR16X4                 5\n     TRELLIS_FF                  40\n";
         let cells = Cells::from_statistics(text);
-        assert_eq!((cells.luts(), cells.flip_flops(), cells.block_rams(), cells.multipliers()), (140, 40, 3, 0));
+        assert_eq!(
+            (cells.luts(), cells.flip_flops(), cells.block_rams(), cells.multipliers()),
+            (140, 40, 3, 0)
+        );
     }
 }

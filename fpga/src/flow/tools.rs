@@ -94,19 +94,26 @@ impl Tool {
     }
 
     /// The program that `variable` names, or the first of `names` on the search path.
-    fn find(
-        variable: &'static str,
-        names: &[&'static str],
-        how: &'static str,
-    ) -> Result<Self, FlowError> {
+    fn find(variable: &'static str, names: &[&'static str], how: &'static str) -> Result<Self, FlowError> {
         if let Some(named) = std::env::var_os(variable).filter(|value| !value.is_empty()) {
-            return Ok(Self { program: named.into() });
+            return Ok(Self { program: absolute(named.into()) });
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let mut candidates = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+        let mut candidates =
+            names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
         let found = candidates.find(|path| path.is_file());
-        found.map(|program| Self { program }).ok_or(FlowError::Missing { name: names[0], how, variable })
+        found.map(|program| Self { program: absolute(program) }).ok_or(FlowError::Missing {
+            name: names[0],
+            how,
+            variable,
+        })
+    }
+
+    /// A program at a place that is not looked at.
+    #[cfg(test)]
+    pub(super) fn named(program: &str) -> Self {
+        Self { program: program.into() }
     }
 
     /// Where it is.
@@ -149,6 +156,14 @@ impl Tool {
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         Err(self.failed(output.status, &said))
     }
+}
+
+/// Where a program is, seen from any folder: it runs in another one. A plain name is looked for on the search path.
+fn absolute(program: PathBuf) -> PathBuf {
+    if program.components().count() < 2 {
+        return program;
+    }
+    std::path::absolute(&program).unwrap_or(program)
 }
 
 /// The text of a file.

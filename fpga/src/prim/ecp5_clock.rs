@@ -80,10 +80,14 @@ impl Logic for Ecp5Clock {
         .into_timing()
     }
     fn hdl(&self) -> Verilog {
-        let Ecp5Pll { reference, feedback, output, .. } = self._pll;
+        let Ecp5Pll { reference, feedback, output, kilohertz } = self._pll;
+        let megahertz = |kilohertz: u32| f64::from(kilohertz) / 1e3;
         Verilog::Custom(format!(
             "wire locked;\n\
              `ifdef SYNTHESIS\n\
+             // Currents and filter of the loop: nextpnr writes zeros without them.\n\
+             (* FREQUENCY_PIN_CLKI = \"{input}\", FREQUENCY_PIN_CLKOP = \"{made}\",\n   \
+                ICP_CURRENT = \"12\", LPF_RESISTOR = \"8\", MFG_ENABLE_FILTEROPAMP = \"1\", MFG_GMCREF_SEL = \"2\" *)\n\
              EHXPLLL #(\n    \
                  .CLKI_DIV({reference}),\n    \
                  .CLKFB_DIV({feedback}),\n    \
@@ -130,6 +134,8 @@ impl Logic for Ecp5Clock {
              end\n\
              assign reset_out = ~waited[4];\n",
             phase = output - 1,
+            input = megahertz(kilohertz * reference / feedback),
+            made = megahertz(kilohertz),
         ))
     }
 }
@@ -140,7 +146,9 @@ mod tests {
 
     #[test]
     fn the_dividers_make_what_is_asked_for() {
-        for (input, wanted) in [(25_000, 25_000), (25_000, 40_000), (25_000, 50_000), (25_000, 62_500), (25_000, 100_000)] {
+        for (input, wanted) in
+            [(25_000, 25_000), (25_000, 40_000), (25_000, 50_000), (25_000, 62_500), (25_000, 100_000)]
+        {
             assert_eq!(Ecp5Pll::find(input, wanted).unwrap().kilohertz, wanted);
         }
         for wanted in 10_000..120_000u32 {

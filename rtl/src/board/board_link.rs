@@ -6,7 +6,7 @@ use crate::prelude::*;
 /// What a board says of itself (`docs/fpga-link.md`, "Identity").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoardIdentity {
-    /// Hash of the configuration of array and board.
+    /// Hash of the configuration of the array.
     pub hash: u64,
     /// Bytes of the packet memory as a power of two: 10 to 20.
     pub memory_log2: usize,
@@ -61,7 +61,8 @@ pub enum LinkState {
 ///
 /// 1. `enable` is high while a request is awaited; a frame that comes while another is worked on or answered is lost.
 /// 2. A write whose operation and sequence number are those of the last one is not done again. IDENTIFY forgets the last one.
-/// 3. Registers have 65,536 cycles to answer. After that the access is given up, and the array may need a reset.
+/// 3. Registers have 65,536 cycles to answer, and so has the memory for the bytes of a write, and for each byte of a read. After that the access is given up, with status 3, or, of
+///    a read of memory whose answer has begun, with an abort. The array needs a reset then.
 /// 4. `array_reset` is high during RESET, for 32 cycles, and while `reset` is. Behind it the array has had time to start.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(identity: BoardIdentity)]
@@ -96,6 +97,8 @@ pub struct BoardLink {
     pub answer_data: Signal<Out, Bits<8>>,
     /// It is the last.
     pub answer_last: Signal<Out, Bit>,
+    /// The rest of the answer does not come.
+    pub answer_abort: Signal<Out, Bit>,
 
     /// The registers of the array.
     pub m_axil: Flipped<AxiLite>,
@@ -193,16 +196,14 @@ impl Logic for BoardLink {
                 self.sequence.d.next = self.byte.val();
             }
             if number == bits::<11>(2) || number == bits::<11>(3) {
-                self.count.d.next =
-                    (self.count.q.val() >> 8) | (bit_cast::<16, 8>(self.byte.val()) << 8);
+                self.count.d.next = (self.count.q.val() >> 8) | (bit_cast::<16, 8>(self.byte.val()) << 8);
             }
             if number.get_bits::<9>(2) == bits::<9>(1) {
                 self.address.d.next =
                     (self.address.q.val() >> 8) | (bit_cast::<32, 8>(self.byte.val()) << 24);
             }
             if number.get_bits::<9>(2) == bits::<9>(2) {
-                self.value.d.next =
-                    (self.value.q.val() >> 8) | (bit_cast::<32, 8>(self.byte.val()) << 24);
+                self.value.d.next = (self.value.q.val() >> 8) | (bit_cast::<32, 8>(self.byte.val()) << 24);
             }
         }
         if receives && self.end.val() {
@@ -246,8 +247,10 @@ impl Logic for BoardLink {
             self.data_taken.d.next = false;
             self.status.d.next = bits::<8>(0);
             self.state.d.next = LinkState::Answer;
-            if is_identify {
+            if is_identify && possible {
                 self.last_valid.d.next = false;
+                // All four bytes are of the same cycle.
+                self.value.d.next = self.busy_cycles.val();
             }
             if is_read_register {
                 self.state.d.next = LinkState::ReadRegister;
@@ -310,7 +313,8 @@ impl Logic for BoardLink {
         }
 
         // Reset
-        self.array_reset.next = self.reset.val() || (doing == LinkState::Reset && !self.timer.q.val().get_bits::<2>(5).any());
+        self.array_reset.next =
+            self.reset.val() || (doing == LinkState::Reset && !self.timer.q.val().get_bits::<2>(5).any());
         if doing == LinkState::Reset {
             self.timer.d.next = self.timer.q.val() + bits::<17>(1);
             // As many cycles again behind it.
@@ -332,6 +336,16 @@ impl Logic for BoardLink {
             self.place.d.next = self.place.q.val() + bits::<11>(1);
             self.state.d.next = LinkState::Fetch;
             ends = is_last;
+        }
+        let waits_for_memory =
+            doing == LinkState::Store || doing == LinkState::Load || doing == LinkState::Loading;
+        if waits_for_memory {
+            self.timer.d.next = self.timer.q.val() + bits::<17>(1);
+        }
+        let memory_hangs = waits_for_memory && self.timer.q.val().get_bit(16);
+        if doing == LinkState::Store && memory_hangs {
+            ends = true;
+            outcome = bits::<8>(3);
         }
 
         if ends {
@@ -367,7 +381,7 @@ impl Logic for BoardLink {
             last_byte = bits::<11>(31);
             shown = self.damages.q.val();
             if at.get_bits::<3>(2) == bits::<3>(7) {
-                shown = self.busy_cycles.val();
+                shown = self.value.q.val();
             }
             for i in 0..self._words {
                 if at.get_bits::<3>(2) == bits::<3>(i as u64) {
@@ -395,6 +409,7 @@ impl Logic for BoardLink {
             if at == bits::<11>(3) && !self.in_data.q.val() {
                 self.place.d.next = bits::<11>(0);
                 self.in_data.d.next = true;
+                self.timer.d.next = bits::<17>(0);
                 if has_memory {
                     self.state.d.next = LinkState::Load;
                 }
@@ -412,10 +427,16 @@ impl Logic for BoardLink {
         }
         if gives && self.answer_ready.val() {
             self.place.d.next = at + bits::<11>(1);
+            self.timer.d.next = bits::<17>(0);
             self.state.d.next = LinkState::Load;
             if ends_answer {
                 self.state.d.next = LinkState::Receive;
             }
+        }
+        // The head of the answer is gone: only an abort tells that the rest does not come.
+        self.answer_abort.next = memory_hangs && doing != LinkState::Store;
+        if memory_hangs && doing != LinkState::Store {
+            self.state.d.next = LinkState::Receive;
         }
     }
 }

@@ -32,6 +32,7 @@ fn frames() {
     check_with(FrameTransmitter::default(), 10_000, |unit, random, _| {
         unit.data.next = line_byte(random).into();
         unit.last.next = random() % 8 == 0;
+        unit.abort.next = random() % 64 == 0;
     });
     check(Fcs::default());
 }

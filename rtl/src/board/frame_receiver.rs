@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// 1. Each byte of a frame, those of the FCS included, is given in the cycle in which its last byte on the line comes (`byte_valid`), with its number in the frame.
 /// 2. The flag behind it ends the frame: `end` is high for one cycle, `length` says how many bytes it had without FCS, and `damaged` that its FCS is wrong, a stop bit
 ///    was missing, it was aborted, or it has more than [`MOST_BYTES`]. Less than four bytes without such an error are no frame: no `end`.
-/// 3. While `enable` is low, and behind a reset, bytes are ignored; afterwards up to the next flag.
+/// 3. While `enable` is low, and behind a reset, bytes are ignored; afterwards up to the next flag, which begins a frame: that of a frame of which only the end was heard.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameReceiver {
     /// Rising-edge clock.
@@ -85,10 +85,8 @@ impl Logic for FrameReceiver {
         let aborted = self.escaped.q.val();
         let has_fcs = self.count.q.val() > bits::<11>(3);
         self.end.next = closes && (has_fcs || self.wrong.q.val() || aborted);
-        self.damaged.next = self.wrong.q.val()
-            || aborted
-            || !has_fcs
-            || self.fcs.value.val() != bits::<32>(RESIDUE as u64);
+        self.damaged.next =
+            self.wrong.q.val() || aborted || !has_fcs || self.fcs.value.val() != bits::<32>(RESIDUE as u64);
         self.length.next = self.count.q.val() - bits::<11>(4);
 
         let found = self.enable.val() && self.valid.val() && !self.error.val() && is_flag;

@@ -12,14 +12,17 @@ pub enum Sending {
     Byte,
     /// A byte of the FCS.
     Check,
+    /// An escape, which with the last flag behind it is an abort.
+    Abort,
     /// The last flag.
     Close,
 }
 
 /// Sends frames as bytes: asynchronous framing of RFC 1662, FCS of 32 bits.
 ///
-/// A frame is its bytes in their order, with `last` at the last one; a byte is taken with `valid` and `ready`. Between the bytes of a frame `valid` may be low for as long as it
-/// likes: the line is idle then.
+/// 1. A frame is its bytes in their order, with `last` at the last one; a byte is taken with `valid` and `ready`, and does not change between. Between the bytes of a frame
+///    `valid` may be low for as long as it likes: the line is idle then.
+/// 2. `abort`, high for one cycle between two bytes of a frame while `valid` is low, ends it as one that is not whole.
 #[derive(Clone, Debug, Default, LogicBlock)]
 pub struct FrameTransmitter {
     /// Rising-edge clock.
@@ -34,6 +37,8 @@ pub struct FrameTransmitter {
     pub data: Signal<In, Bits<8>>,
     /// It is the last of its frame.
     pub last: Signal<In, Bit>,
+    /// The rest of the frame does not come.
+    pub abort: Signal<In, Bit>,
     /// A byte for the line is offered.
     pub line_valid: Signal<Out, Bit>,
     /// It is taken.
@@ -71,6 +76,9 @@ impl Logic for FrameTransmitter {
                 sent = plain ^ bits::<8>(0x20);
             }
         }
+        if self.state.q.val() == Sending::Abort {
+            sent = bits::<8>(0x7d);
+        }
         self.line_data.next = sent;
         let waits = self.state.q.val() == Sending::Flag || self.state.q.val() == Sending::Byte;
         let offers = self.valid.val() || !waits;
@@ -102,10 +110,16 @@ impl Logic for FrameTransmitter {
                         self.state.d.next = Sending::Close;
                     }
                 }
+                Sending::Abort => {
+                    self.state.d.next = Sending::Close;
+                }
                 Sending::Close => {
                     self.state.d.next = Sending::Flag;
                 }
             }
+        }
+        if self.abort.val() && self.state.q.val() == Sending::Byte {
+            self.state.d.next = Sending::Abort;
         }
     }
 }

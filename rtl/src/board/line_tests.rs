@@ -67,8 +67,7 @@ fn contents(length: usize, rng: &mut impl Rng) -> Vec<u8> {
 #[test]
 fn frames_of_every_length_arrive_whole() {
     let mut rng = random("frame_receiver");
-    let frames: Vec<Vec<u8>> =
-        (0..40).chain([1031, 1032]).map(|length| contents(length, &mut rng)).collect();
+    let frames: Vec<Vec<u8>> = (0..40).chain([1031, 1032]).map(|length| contents(length, &mut rng)).collect();
     let mut line = Vec::new();
     for frame in &frames {
         line.extend(framed(frame));
@@ -95,7 +94,9 @@ fn damaged_frames_are_told_and_the_next_one_is_whole() {
             0 => line[at].1 = true,
             // A bit that makes no flag and no escape of it
             1 => {
-                let at = (1..line.len() - 1).find(|at| !matches!(line[*at].0, 0x7c..=0x7f | 0x5c..=0x5f)).unwrap_or(1);
+                let at = (1..line.len() - 1)
+                    .find(|at| !matches!(line[*at].0, 0x7c..=0x7f | 0x5c..=0x5f))
+                    .unwrap_or(1);
                 line[at].0 ^= 1;
             }
             // Aborted
@@ -141,6 +142,42 @@ fn transmitted_frames_are_those_of_the_standard() {
         }
         assert_eq!(line, framed(&frame), "{length} bytes");
     }
+}
+
+#[test]
+fn an_aborted_frame_is_told_and_the_next_one_is_whole() {
+    let mut rng = random("frame_transmitter, abort");
+    let mut uut = FrameTransmitter::default();
+    reset!(uut);
+    let mut line = Vec::new();
+    let good = [1, 2, 0x7e, 4, 5, 6];
+    for (frame, whole) in [(&good[..5], false), (&good[..], true)] {
+        let mut sent = 0;
+        for _ in 0..60 {
+            uut.valid.next = sent < frame.len();
+            uut.data.next = u64::from(frame.get(sent).copied().unwrap_or(0)).into();
+            uut.last.next = whole && sent + 1 == frame.len();
+            uut.line_ready.next = rng.gen();
+            settle(&mut uut);
+            if uut.line_valid.val() && uut.line_ready.val() {
+                line.push(uut.line_data.val().to_u64() as u8);
+            }
+            sent += usize::from(uut.valid.val() && uut.ready.val());
+            tick!(uut);
+        }
+        uut.abort.next = !whole;
+        tick!(uut);
+        uut.abort.next = false;
+        uut.line_ready.next = true;
+        for _ in 0..4 {
+            settle(&mut uut);
+            if uut.line_valid.val() {
+                line.push(uut.line_data.val().to_u64() as u8);
+            }
+            tick!(uut);
+        }
+    }
+    assert_eq!(received(&without_error(&line), &mut rng), [None, Some(good.to_vec())]);
 }
 
 /// Sends bytes at one rate and receives them at another; gives what came, and how many stop bits were missing.

@@ -7,7 +7,8 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 
-const IDENTITY: BoardIdentity = BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
+const IDENTITY: BoardIdentity =
+    BoardIdentity { hash: 0x0123_4567_89ab_cdef, memory_log2: 12, kilohertz: 40_000 };
 
 /// A link with frames at its one end, registers and memory at the other.
 struct Bench {
@@ -19,6 +20,11 @@ struct Bench {
     written: Vec<(usize, u32)>,
     /// The registers do not answer.
     hangs: bool,
+    /// The memory does not answer.
+    memory_hangs: bool,
+    /// Busy cycles, which go on.
+    busy: u32,
+    aborts: usize,
     resets: usize,
     rng: ChaCha8Rng,
 }
@@ -32,6 +38,9 @@ impl Bench {
             registers: vec![0; 1024],
             written: Vec::new(),
             hangs: false,
+            memory_hangs: false,
+            busy: 0x0001_fe00,
+            aborts: 0,
             resets: 0,
             rng: random(name),
         };
@@ -51,7 +60,7 @@ impl Bench {
         let (mut sent, mut answers, mut answer) = (0, Vec::new(), Vec::new());
         let (mut quiet, mut write, mut read, mut byte) = (0, (None, None), None, None);
         let mut was_reset = false;
-        let limit = if self.hangs { 70_000 } else { 300 };
+        let limit = if self.hangs || self.memory_hangs { 70_000 } else { 300 };
         while quiet < limit {
             let link = &mut self.link;
             self.receiver.valid.next = sent < bytes.len() && self.rng.gen();
@@ -66,8 +75,9 @@ impl Bench {
             link.length.next = self.receiver.length.val();
             sent += usize::from(self.receiver.valid.val());
             link.answer_ready.next = self.rng.gen();
-            link.busy_cycles.next = 0x1234_5678u64.into();
-            link.memory_ready.next = self.rng.gen();
+            self.busy += 1;
+            link.busy_cycles.next = u64::from(self.busy).into();
+            link.memory_ready.next = self.rng.gen::<bool>() && !self.memory_hangs;
             link.memory_answer.next = byte.is_some();
             link.memory_read.next = u64::from(byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
             let axil = &mut link.m_axil;
@@ -97,6 +107,10 @@ impl Bench {
                     answers.push(std::mem::take(&mut answer));
                 }
                 quiet = 0;
+            }
+            if link.answer_abort.val() {
+                self.aborts += 1;
+                answer.clear();
             }
             if link.memory_valid.val() && link.memory_ready.val() {
                 let address = link.memory_address.val().index();
@@ -147,10 +161,17 @@ fn the_board_says_what_it_is() {
     let mut bench = Bench::new("board_link, identity");
     let mut expected = b"HRMS\x01\0\0\0".to_vec();
     expected.extend(IDENTITY.hash.to_le_bytes());
-    for word in [4096u32, 40_000, 0, 0x1234_5678] {
+    for word in [4096u32, 40_000, 0] {
         expected.extend(word.to_le_bytes());
     }
-    assert_eq!(bench.ask(0, 9, 0, 0, &[]), (0, expected));
+    for _ in 0..20 {
+        let before = bench.busy;
+        let (status, data) = bench.ask(0, 9, 0, 0, &[]);
+        assert_eq!((status, &data[..28]), (0, &expected[..]));
+        // The bytes go out one after the other, and the counter goes on.
+        let busy = u32::from_le_bytes(data[28..].try_into().unwrap());
+        assert!((before..bench.busy).contains(&busy), "{busy:#x} of {before:#x} to {:#x}", bench.busy);
+    }
 }
 
 #[test]
@@ -200,6 +221,10 @@ fn a_write_that_is_repeated_is_done_once() {
     bench.ask(5, 3, 0, 0, &[]);
     bench.ask(5, 3, 0, 0, &[]);
     assert_eq!(bench.resets, before + 1);
+    // A request that only looks like an IDENTIFY forgets nothing.
+    assert_eq!(bench.ask(0, 2, 0, 0, &[1]).0, 2);
+    bench.ask(5, 3, 0, 0, &[]);
+    assert_eq!(bench.resets, before + 1);
     // A new session may begin with the number of the last write of the one before.
     bench.ask(0, 1, 0, 0, &[]);
     bench.ask(5, 3, 0, 0, &[]);
@@ -234,7 +259,10 @@ fn what_cannot_be_is_refused() {
         (5, 0, 0, 1),
     ] {
         let got = bench.ask(operation, 3, count, address, &data[..length]);
-        assert_eq!(got, refused, "operation {operation}, count {count}, address {address:#x}, {length} bytes");
+        assert_eq!(
+            got, refused,
+            "operation {operation}, count {count}, address {address:#x}, {length} bytes"
+        );
     }
     assert!(bench.memory.iter().all(|byte| *byte == 0) && bench.written.is_empty());
 }
@@ -267,4 +295,17 @@ fn registers_that_hang_are_given_up() {
     bench.hangs = false;
     assert_eq!(bench.ask(5, 3, 0, 0, &[]), (0, vec![]));
     assert_eq!(bench.ask(1, 4, 0, 0, &[]), (0, vec![0; 4]));
+}
+
+#[test]
+fn a_memory_that_hangs_is_given_up() {
+    let mut bench = Bench::new("board_link, memory");
+    bench.memory_hangs = true;
+    assert_eq!(bench.ask(4, 1, 2, 0, &[1, 2]), (3, vec![]));
+    let request = [3, 2, 4, 0, 0, 0, 0, 0];
+    assert_eq!(bench.line(&framed(&request)), Vec::<Vec<u8>>::new());
+    assert_eq!(bench.aborts, 1);
+    bench.memory_hangs = false;
+    assert_eq!(bench.ask(5, 3, 0, 0, &[]), (0, vec![]));
+    assert_eq!(bench.ask(3, 4, 4, 0, &[]), (0, vec![0; 4]));
 }

@@ -19,6 +19,8 @@ mod line_memory;
 mod line_tests;
 #[cfg(test)]
 mod link_tests;
+#[cfg(test)]
+mod memory_tests;
 mod run_timer;
 mod uart_receiver;
 mod uart_transmitter;

@@ -11,9 +11,9 @@ use super::link::{Link, LinkOptions, LinkStatistics, Operation, Request, Status,
 use crate::cosim::{register_name, CosimError, Device};
 
 /// First bytes of the answer to IDENTIFY.
-const MAGIC: [u8; 4] = *b"HRMS";
+const MAGIC: [u8; 4] = hermes_rtl::board::MAGIC.to_le_bytes();
 /// Version of the protocol.
-const VERSION: u32 = 1;
+const VERSION: u32 = hermes_rtl::board::PROTOCOL;
 /// Bytes of the answer to IDENTIFY.
 const IDENTITY_BYTES: usize = 32;
 /// Least bytes on the line of a request with its answer: two frames with their headers only.
@@ -24,7 +24,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// What a board says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Hash of the configuration of array and board.
+    /// Hash of the configuration of the array.
     pub configuration: u64,
     /// Bytes of the packet memory, from address 0.
     pub memory_bytes: u32,
@@ -198,10 +198,8 @@ fn identify<P: Read + Write>(link: &mut Link<P>) -> Result<Identity, BoardError>
     let request = Request { operation, count: 0, address: 0, data: &[], answer: IDENTITY_BYTES };
     match link.request(&request)? {
         (Status::Done, data) => Identity::from_answer(&data),
-        (Status::Hangs, _) => Err(BoardError::Hangs { request: "IDENTIFY".to_string() }),
-        (Status::Refused | Status::SlaveError | Status::Other(_), _) => {
-            Err(BoardError::Refused { request: "IDENTIFY".to_string() })
-        }
+        (Status::Refused, _) => Err(BoardError::Refused { request: "IDENTIFY".to_string() }),
+        (other, _) => Err(BoardError::Status { request: "IDENTIFY".to_string(), status: other.number() }),
     }
 }
 

@@ -102,10 +102,12 @@ pub enum LinkError {
         bytes: u64,
     },
     /// The board received no request whole.
-    #[error("the board says of {tries} requests that they were damaged: the line to it is noisy, or its baud rate is another one")]
+    #[error("no answer to {tries} requests: the board says of {damaged} that they were damaged: the line to it is noisy, or its baud rate is another one")]
     Deaf {
         /// How often the request was sent.
         tries: u32,
+        /// How often the board said that it was damaged.
+        damaged: u64,
     },
     /// What was sent comes back.
     #[error("no answer to {tries} requests: the device sends back what it gets; expected a board, not a loop-back or a terminal with echo")]

@@ -11,7 +11,7 @@ use super::error::LinkError;
 use super::hdlc::{self, Decoder, Event};
 
 /// Most bytes of memory that a request reads or writes.
-pub const MOST_BYTES: usize = 1024;
+pub const MOST_BYTES: usize = hermes_rtl::board::MOST_COUNT as usize;
 /// Bytes of an answer before its data.
 const ANSWER_HEADER: usize = 4;
 /// Bytes of a request before its data.
@@ -76,6 +76,19 @@ pub enum Status {
     Hangs,
     /// A status that the protocol does not have.
     Other(u8),
+}
+
+impl Status {
+    /// Its number in an answer.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::SlaveError => 1,
+            Self::Refused => 2,
+            Self::Hangs => 3,
+            Self::Other(number) => number,
+        }
+    }
 }
 
 /// Status of a frame that was damaged.
@@ -236,6 +249,10 @@ impl<P: Read + Write> Link<P> {
         let mut heard = Heard::default();
         for number in 0..self.options.tries.max(1) {
             self.statistics.repeats += u64::from(number > 0);
+            if number > 1 {
+                // Noise comes in bursts: one that lasts some milliseconds is waited for.
+                std::thread::sleep(Duration::from_millis(1 << number.min(6)));
+            }
             match self.attempt(request, &contents, &line, patience, &mut heard)? {
                 Try::Answered(status, data) => {
                     self.statistics.requests += 1;
@@ -369,7 +386,7 @@ impl<P: Read + Write> Link<P> {
         } else if heard.echoes > 0 {
             LinkError::Echo { tries }
         } else if heard.damaged_requests > 0 {
-            LinkError::Deaf { tries }
+            LinkError::Deaf { tries, damaged: heard.damaged_requests }
         } else if heard.foreign > 0 {
             let last: Vec<_> = heard.last.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
             LinkError::Foreign { tries, last: last.join(" ") }

@@ -1,0 +1,166 @@
+//! The packet memory against a model: random lines and bytes, answers that wait, addresses beyond it; and the run timer.
+
+use super::*;
+use crate::memory::testing::{bits_to_line, line_to_bits, random, reset, settle, tick, Line};
+use rand::Rng;
+use std::collections::VecDeque;
+
+const BYTES_LOG2: usize = 10;
+const BYTES: usize = 1 << BYTES_LOG2;
+
+#[test]
+fn lines_and_bytes_are_those_that_were_written() {
+    let mut rng = random("line_memory");
+    let mut uut = LineMemory::new(BYTES_LOG2);
+    reset!(uut);
+    // The RAM begins with anything; here with zeros.
+    let mut model = vec![0u8; BYTES];
+    let (mut reads, mut writes): (VecDeque<(u64, Option<Line>)>, VecDeque<(u64, bool)>) = Default::default();
+    let mut byte = None;
+    let (mut read_lines, mut written_lines, mut bytes, mut errors) = (0, 0, 0, 0);
+    // What is offered stays until it is taken.
+    let (mut ar, mut aw, mut w, mut host): (Option<(u64, u32)>, _, _, Option<(bool, usize, u8)>) =
+        (None, None::<(u64, u32)>, None::<(Line, u64)>, None);
+    for cycle in 0..30_000 {
+        let address = |rng: &mut rand_chacha::ChaCha8Rng| {
+            if rng.gen_ratio(1, 8) {
+                rng.gen::<u32>() & !63
+            } else {
+                rng.gen_range(0..BYTES as u32) & !63
+            }
+        };
+        if ar.is_none() && rng.gen_ratio(1, 8) {
+            ar = Some((rng.gen_range(0..256), address(&mut rng)));
+        }
+        if aw.is_none() && rng.gen_ratio(1, 10) {
+            aw = Some((rng.gen_range(0..256), address(&mut rng)));
+        }
+        if w.is_none() && rng.gen_ratio(1, 10) {
+            w = Some((std::array::from_fn(|_| rng.gen()), rng.gen::<u64>() | rng.gen::<u64>()));
+        }
+        if host.is_none() && rng.gen_ratio(1, 6) {
+            host = Some((rng.gen(), rng.gen_range(0..BYTES), rng.gen()));
+        }
+        uut.arvalid.next = ar.is_some();
+        uut.arid.next = ar.map_or(0, |(id, _)| id).into();
+        uut.araddr.next = ar.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.awvalid.next = aw.is_some();
+        uut.awid.next = aw.map_or(0, |(id, _)| id).into();
+        uut.awaddr.next = aw.map_or(0, |(_, address)| u64::from(address)).into();
+        uut.wvalid.next = w.is_some();
+        uut.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
+        uut.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
+        uut.byte_valid.next = host.is_some();
+        uut.byte_write.next = host.is_some_and(|(write, ..)| write);
+        uut.byte_address.next = host.map_or(0, |(_, address, _)| address as u64).into();
+        uut.byte_data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
+        uut.rready.next = rng.gen_ratio(3, 4);
+        uut.bready.next = rng.gen_ratio(3, 4);
+        settle(&mut uut);
+
+        assert_eq!(uut.byte_answer.val(), byte.is_some(), "cycle {cycle}");
+        if let Some(expected) = byte.take() {
+            assert_eq!(uut.byte_read.val().to_u64() as u8, expected, "cycle {cycle}");
+        }
+        if uut.rvalid.val() {
+            let (id, line) = reads[0];
+            assert_eq!(uut.rid.val().to_u64(), id);
+            assert_eq!(uut.rresp.val().to_u64(), if line.is_some() { 0 } else { 3 });
+            if let Some(line) = line {
+                assert!(bits_to_line(uut.rdata.val()) == line, "cycle {cycle}");
+            }
+            if uut.rready.val() {
+                reads.pop_front();
+            }
+        }
+        if uut.bvalid.val() {
+            let (id, inside) = writes[0];
+            assert_eq!((uut.bid.val().to_u64(), uut.bresp.val().to_u64()), (id, if inside { 0 } else { 3 }));
+            if uut.bready.val() {
+                writes.pop_front();
+            }
+        }
+        if let (true, Some((id, address))) = (uut.arready.val(), ar) {
+            let at = address as usize;
+            let line = (at < BYTES).then(|| std::array::from_fn(|i| model[at + i]));
+            read_lines += 1;
+            errors += u32::from(line.is_none());
+            reads.push_back((id, line));
+            ar = None;
+        }
+        assert_eq!(uut.awready.val(), uut.wready.val());
+        if uut.awready.val() {
+            let ((id, address), (line, strobe)) = (aw.take().unwrap(), w.take().unwrap());
+            let at = address as usize;
+            if at < BYTES {
+                let enabled = (0..64).filter(|i| strobe >> i & 1 == 1);
+                enabled.for_each(|i| model[at + i] = line[i]);
+            }
+            written_lines += 1;
+            writes.push_back((id, at < BYTES));
+        }
+        if let (true, Some((write, address, data))) = (uut.byte_ready.val(), host) {
+            bytes += 1;
+            if write {
+                model[address] = data;
+            } else {
+                byte = Some(model[address]);
+            }
+            host = None;
+        }
+        tick!(uut);
+    }
+    assert!(read_lines > 1_000 && written_lines > 500 && bytes > 1_000 && errors > 50);
+}
+
+#[test]
+fn a_line_takes_as_long_as_is_said() {
+    let mut uut = LineMemory::new(BYTES_LOG2);
+    reset!(uut);
+    uut.rready.next = true;
+    uut.bready.next = true;
+    // Cycles from the offer to the answer, and to the next one, of lines that come back to back.
+    let (mut read, mut written) = (Vec::new(), Vec::new());
+    for cycle in 0..40 {
+        uut.arvalid.next = true;
+        settle(&mut uut);
+        if uut.rvalid.val() {
+            read.push(cycle);
+        }
+        tick!(uut);
+    }
+    assert_eq!(read[..3], [6, 13, 20]);
+    uut.arvalid.next = false;
+    (0..10).for_each(|_| tick!(uut));
+    for cycle in 0..40 {
+        uut.awvalid.next = true;
+        uut.wvalid.next = true;
+        settle(&mut uut);
+        if uut.bvalid.val() {
+            written.push(cycle);
+        }
+        tick!(uut);
+    }
+    assert_eq!(written[..3], [5, 11, 17]);
+}
+
+#[test]
+fn cycles_with_packets_are_counted() {
+    let mut rng = random("run_timer");
+    let mut uut = RunTimer::new(4);
+    reset!(uut);
+    let (mut inside, mut expected, mut seen) = (0u32, 0u64, 0);
+    for cycle in 0..2_000u64 {
+        uut.issued.next = inside < 6 && rng.gen_ratio(1, 9);
+        uut.committed.next = inside > 0 && rng.gen_ratio(1, 7);
+        settle(&mut uut);
+        assert_eq!(uut.busy_cycles.val().to_u64(), expected, "cycle {cycle}");
+        assert_eq!(uut.heartbeat.val(), cycle >> 4 & 1 == 1, "cycle {cycle}");
+        assert_eq!(uut.busy.val(), seen > 0, "cycle {cycle}");
+        expected += u64::from(inside > 0);
+        seen = if inside > 0 { 1 } else { seen };
+        inside = inside + u32::from(uut.issued.val()) - u32::from(uut.committed.val());
+        tick!(uut);
+    }
+    assert!(expected > 100 && expected < 1_900, "{expected}");
+}
