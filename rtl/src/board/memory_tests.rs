@@ -15,12 +15,16 @@ fn lines_and_bytes_are_those_that_were_written() {
     reset!(uut);
     // The RAM begins with anything; here with zeros.
     let mut model = vec![0u8; BYTES];
-    let (mut reads, mut writes): (VecDeque<(u64, Option<Line>)>, VecDeque<(u64, bool)>) = Default::default();
+    // What is to be answered: ID, and the line that is to be read, or whether a write is inside.
+    let mut reads: VecDeque<(u64, Option<Line>)> = VecDeque::new();
+    let mut writes: VecDeque<(u64, bool)> = VecDeque::new();
     let mut byte = None;
     let (mut read_lines, mut written_lines, mut bytes, mut errors) = (0, 0, 0, 0);
     // What is offered stays until it is taken.
-    let (mut ar, mut aw, mut w, mut host): (Option<(u64, u32)>, _, _, Option<(bool, usize, u8)>) =
-        (None, None::<(u64, u32)>, None::<(Line, u64)>, None);
+    let mut ar: Option<(u64, u32)> = None;
+    let mut aw: Option<(u64, u32)> = None;
+    let mut w: Option<(Line, u64)> = None;
+    let mut host: Option<(bool, usize, u8)> = None;
     for cycle in 0..30_000 {
         let address = |rng: &mut rand_chacha::ChaCha8Rng| {
             if rng.gen_ratio(1, 8) {

@@ -191,7 +191,7 @@ fn devices_that_are_no_boards_are_told_apart() {
     let error = refused(device(move |_| framed(b"\x03other")));
     assert!(error.contains("the last one was 03 6f 74 68 65 72; expected a Hermes board"), "{error}");
     let error = refused(device(move |_| framed(&[255, 0, 4, 0])));
-    assert!(error.contains("says of 8 requests that they were damaged"), "{error}");
+    assert!(error.contains("the board says of 8 that they were damaged"), "{error}");
     let other = [&[128, 0, 0, 0][..], b"HRMX", &[0; 28]].concat();
     let error = refused(device(move |_| framed(&other)));
     assert!(error.contains("expected [48, 52, 4d, 53], \"HRMS\""), "{error}");
