@@ -174,8 +174,8 @@ fn a_line_without_a_board_is_given_up() {
             sleep(Duration::from_millis(5));
         }
     });
-    let parts = ["9600 baud: no answer to 8 requests:", "bytes came, but no whole frame among them"];
-    refuse(&folder, &name, "--timeout 0.05 --baud 9600", &parts);
+    let parts = ["115200 baud: no answer to 8 requests:", "bytes came, but no whole frame among them"];
+    refuse(&folder, &name, "--timeout 0.05 --baud 115200", &parts);
     drop((chatty, _theirs));
 }
 

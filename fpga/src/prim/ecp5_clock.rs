@@ -20,7 +20,7 @@ impl Ecp5Pll {
     /// The dividers that make `kilohertz` of `input` kHz, or what is nearest below it. The oscillator runs at 400 to 800 MHz, the phase detector at 3.125 to
     /// 400 MHz.
     ///
-    /// `None` if there are none within an eighth.
+    /// `None` if there are none within a sixth.
     #[must_use]
     pub fn find(input: u32, kilohertz: u32) -> Option<Self> {
         let phases = (1..=128).filter(|reference| (3_125..=400_000).contains(&(input / reference)));
@@ -29,7 +29,7 @@ impl Ecp5Pll {
                 let made = input * feedback / reference;
                 let output = (600_000 + made / 2) / made.max(1);
                 let possible = (1..=128).contains(&output) && (400_000..=800_000).contains(&(made * output));
-                let near = made <= kilohertz && u64::from(made) * 8 >= u64::from(kilohertz) * 7;
+                let near = made <= kilohertz && u64::from(made) * 6 >= u64::from(kilohertz) * 5;
                 (possible && near).then_some(Self { reference, feedback, output, kilohertz: made })
             })
         });
@@ -153,7 +153,7 @@ mod tests {
         }
         for wanted in 10_000..120_000u32 {
             let pll = Ecp5Pll::find(25_000, wanted).unwrap();
-            assert!(pll.kilohertz <= wanted && pll.kilohertz * 8 >= wanted * 7, "{wanted}: {pll:?}");
+            assert!(pll.kilohertz <= wanted && pll.kilohertz * 6 >= wanted * 5, "{wanted}: {pll:?}");
             assert_eq!(pll.kilohertz, 25_000 * pll.feedback / pll.reference);
             assert!((400_000..=800_000).contains(&(pll.kilohertz * pll.output)), "{pll:?}");
         }
