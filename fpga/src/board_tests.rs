@@ -44,7 +44,7 @@ fn what_cannot_be_is_refused() {
     let settings = board.settings(config, Some(41.0), Some(3_000_000), None).unwrap();
     let clock = settings.pll.kilohertz;
     assert!((40_000..=41_000).contains(&clock), "{clock}");
-    let baud = settings.uart_step() * u64::from(clock) * 1000 >> 16;
+    let baud = (settings.uart_step() * u64::from(clock) * 1000) >> 16;
     assert!(baud.abs_diff(3_000_000) < 1_000, "{baud}");
 }
 
