@@ -1,11 +1,10 @@
 //! The options that describe an array.
 
-use std::time::Duration;
-
 use hermes_rtl::config::Config;
 use hermes_rtl::emit::Design;
-use indicatif::ProgressBar;
 use verilator_sys::{Model, ModelLibrary, ModelOptions};
+
+use crate::print;
 
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
@@ -181,9 +180,13 @@ pub fn library(
     let design = design(config)?;
     let mut options = ModelOptions { trace, ..hermes_testbench::model::options(&design) };
     change(&mut options);
-    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    spinner.enable_steady_tick(Duration::from_millis(200));
-    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
+    build(&design, &options, quiet)
+}
+
+/// A model of a design with these options, from the cache or built now.
+pub fn build(design: &Design, options: &ModelOptions, quiet: bool) -> anyhow::Result<ModelLibrary> {
+    let spinner = print::spinner(quiet);
+    let library = Model::build_with_progress(&design.verilog(), options, &mut |step| {
         spinner.set_message(step.to_string());
     });
     spinner.finish_and_clear();

@@ -402,8 +402,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     };
     let report = Report::new(facts, result);
     if let Some(mut json) = json {
-        serde_json::to_writer_pretty(&mut json, &report)?;
-        std::io::Write::write_all(&mut json, b"\n")?;
+        json.write_json(&report)?;
         json.commit()?;
     }
     let printed = print::line(report.text(args.status));

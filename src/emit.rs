@@ -1,13 +1,12 @@
 //! `hermes emit`
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use hermes_rtl::config::Config;
 use hermes_rtl::emit::artefacts;
 use hermes_rtl::host::registers::registers_of;
-use hermes_testbench::output::OutputFile;
+use hermes_testbench::output;
 
 use crate::array::{self, ArrayArgs};
 
@@ -49,14 +48,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     for (name, text) in artefacts::all(&design, &config, &registers_of(&config), args.line_directives) {
-        write(&folder.join(name), &text)?;
+        output::write(&folder.join(name), text.as_bytes())?;
     }
     log::info!("{}: {} modules", folder.display(), design.modules.len());
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut file = OutputFile::create(path)?;
-    file.write_all(text.as_bytes())?;
-    Ok(file.commit()?)
 }

@@ -134,8 +134,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     if let Some(output) = &mut output {
-        serde_json::to_writer_pretty(&mut *output, &coverage.to_json(&features))?;
-        std::io::Write::write_all(output, b"\n")?;
+        output.write_json(&coverage.to_json(&features))?;
     }
     output.map(OutputFile::commit).transpose()?;
     let how = match compared {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -58,6 +59,13 @@ pub fn error(text: impl fmt::Display) {
 /// Prints a line for the user on standard error, where it may be lost.
 pub fn note(text: impl fmt::Display) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Says that something is under way, for as long as it takes; hidden with `quiet`.
+pub fn spinner(quiet: bool) -> ProgressBar {
+    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner
 }
 
 /// A bar for `total` packets on a terminal; hidden elsewhere and with `quiet`.

@@ -28,7 +28,7 @@ use crate::print;
 use crate::timeline::{Timeline, TimelineArgs};
 use outcome::{compare, core_work, counted, records, tell_faults};
 use outputs::Outputs;
-use program::{in_the_ring, InputArgs, Program};
+use program::{in_the_ring, InputArgs, LimitArgs, Program};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -78,22 +78,13 @@ pub struct Args {
     wave: Option<PathBuf>,
     #[command(flatten)]
     timeline: TimelineArgs,
-    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
-    /// every packet a verdict; 0: any number
-    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
-    watchdog: u32,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Cycles without a commit, with packets in flight, after which the run ends with an error, for kernels that do not end; those of
     /// --watchdog come on top; 0: any number. Whatever this is, a run ends with an error when no instruction was retired for
     /// 500,000 cycles, or for 100 times --mem-latency if that is more
     #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit)]
     commit_limit: u64,
-    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel, and not with the kernel of
-    /// an app. What they faulted of is told either way
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    fail_on_fault: Option<bool>,
-    /// Process only the first packets of the capture
-    #[arg(long, value_name = "N")]
-    max_packets: Option<usize>,
 }
 
 /// How packets come and go.
@@ -174,7 +165,7 @@ impl Args {
             stall_limit: usual.stall_limit.max(100 * u64::from(self.mem_latency.unwrap_or(0))),
             commit_limit: match self.commit_limit {
                 0 => u64::MAX,
-                limit => limit.saturating_add(self.watchdog.into()),
+                limit => limit.saturating_add(self.limits.watchdog.into()),
             },
             arrivals: match self.line_rate {
                 LineRate::Max => Arrivals::Taken,
@@ -229,7 +220,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         firmware::check(firmware, &config, Some(&program))?;
     }
     let mcw = program.mcw(args.mcw, &config)?;
-    let capture = traffic::read(pcap, args.max_packets)?;
+    let capture = traffic::read(pcap, args.limits.max_packets)?;
     let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
 
@@ -242,7 +233,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     };
     let packets: Vec<_> = capture.frames.iter().map(packet).collect();
     let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
-    let watchdog = args.watchdog;
+    let watchdog = args.limits.watchdog;
     let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, watchdog, ..ArraySetup::default() };
     let arrivals = args.line_rate.arrivals(&capture.frames);
     let arriving = match args.through {
@@ -308,7 +299,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     outputs.write(&capture.frames, &results, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
-    tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
+    tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()))?;
     firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, ended))?;
     printed
 }

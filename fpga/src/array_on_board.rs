@@ -2,7 +2,7 @@
 
 use hermes_rtl::board::{LineMemory, RunTimer};
 use hermes_rtl::config::Config;
-use hermes_rtl::ports::AxiLite;
+use hermes_rtl::ports::{AxiLite, MemoryByte};
 use hermes_rtl::prelude::*;
 use hermes_rtl::top::HermesTop;
 
@@ -19,20 +19,8 @@ pub struct ArrayOnBoard<const LANES: usize> {
     pub reset: Signal<In, Bit>,
     /// The registers.
     pub s_axil: AxiLite,
-    /// A byte of the memory is to be read or written.
-    pub byte_valid: Signal<In, Bit>,
-    /// It is taken.
-    pub byte_ready: Signal<Out, Bit>,
-    /// It is to be written.
-    pub byte_write: Signal<In, Bit>,
-    /// Its address.
-    pub byte_address: Signal<In, Bits<32>>,
-    /// The byte to write.
-    pub byte_data: Signal<In, Bits<8>>,
-    /// The byte that was read is given.
-    pub byte_answer: Signal<Out, Bit>,
-    /// It.
-    pub byte_read: Signal<Out, Bits<8>>,
+    /// A byte of the packet memory.
+    pub byte: MemoryByte,
     /// Cycles with packets in the array, modulo 2^32.
     pub busy_cycles: Signal<Out, Bits<32>>,
     /// Packets are, or were just now, in the array.
@@ -91,13 +79,7 @@ impl<const LANES: usize> Logic for ArrayOnBoard<LANES> {
         self.array.m_axi[0].rlast.next = true;
         self.array.m_axi[0].rvalid.next = self.memory.rvalid.val();
 
-        self.memory.byte_valid.next = self.byte_valid.val();
-        self.byte_ready.next = self.memory.byte_ready.val();
-        self.memory.byte_write.next = self.byte_write.val();
-        self.memory.byte_address.next = self.byte_address.val();
-        self.memory.byte_data.next = self.byte_data.val();
-        self.byte_answer.next = self.memory.byte_answer.val();
-        self.byte_read.next = self.memory.byte_read.val();
+        connect!(self.byte, self.memory.byte);
 
         self.timer.issued.next = self.array.trace_issue_valid.val();
         self.timer.committed.next = self.array.trace_commit_valid.val();

@@ -6,6 +6,7 @@ use hermes_rtl::emit::{emit, Design, EmitError};
 use sha2::{Digest, Sha256};
 
 use crate::boards::Ulx3s;
+use crate::flow::Device;
 use crate::prim::Ecp5Pll;
 
 /// A board that cannot be, or an array that it cannot carry.
@@ -38,12 +39,8 @@ pub struct Board {
     pub name: &'static str,
     /// What it is, for people.
     pub title: &'static str,
-    /// The device for nextpnr-ecp5: `--85k`, `--25k`, ...
-    pub device: &'static str,
-    /// The package.
-    pub package: &'static str,
-    /// The speed grade.
-    pub speed: u32,
+    /// Its FPGA.
+    pub device: Device,
     /// What the device has.
     pub capacity: Capacity,
     /// Its oscillator in kHz.
@@ -86,41 +83,32 @@ pub struct Pins {
     pub from_board: &'static str,
 }
 
-const ULX3S_PINS: Pins = Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" };
+const ULX3S: Board = Board {
+    name: "ulx3s",
+    title: "Radiona ULX3S with an LFE5U-85F",
+    device: Device { size: "--85k", package: "CABGA381", speed: 6 },
+    capacity: Capacity { luts: 83_640, block_rams: 208, multipliers: 156 },
+    oscillator: 25_000,
+    kilohertz: 40_000,
+    baud: 2_000_000,
+    preset: "fpga",
+    lanes: None,
+    memory_log2: 17,
+    pins: Pins { clock: "clk_25mhz", to_board: "ftdi_txd", from_board: "ftdi_rxd" },
+    constraints: include_str!("../constraints/ulx3s.lpf"),
+};
 
 /// The boards.
 pub const BOARDS: [Board; 2] = [
-    Board {
-        name: "ulx3s",
-        title: "Radiona ULX3S with an LFE5U-85F",
-        device: "--85k",
-        package: "CABGA381",
-        speed: 6,
-        capacity: Capacity { luts: 83_640, block_rams: 208, multipliers: 156 },
-        oscillator: 25_000,
-        kilohertz: 40_000,
-        baud: 2_000_000,
-        preset: "fpga",
-        lanes: None,
-        memory_log2: 17,
-        pins: ULX3S_PINS,
-        constraints: include_str!("../constraints/ulx3s.lpf"),
-    },
+    ULX3S,
     Board {
         name: "ulx3s-45f",
         title: "Radiona ULX3S with an LFE5U-45F",
-        device: "--45k",
-        package: "CABGA381",
-        speed: 6,
+        device: Device { size: "--45k", ..ULX3S.device },
         capacity: Capacity { luts: 43_848, block_rams: 108, multipliers: 72 },
-        oscillator: 25_000,
-        kilohertz: 40_000,
-        baud: 2_000_000,
-        preset: "fpga",
         lanes: Some(2),
         memory_log2: 15,
-        pins: ULX3S_PINS,
-        constraints: include_str!("../constraints/ulx3s.lpf"),
+        ..ULX3S
     },
 ];
 

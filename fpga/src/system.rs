@@ -78,13 +78,7 @@ impl<const LANES: usize> Logic for BoardSystem<LANES> {
         self.board.reset.next = self.link.array_reset.val();
         connect!(self.link.m_axil, self.board.s_axil);
         self.link.busy_cycles.next = self.board.busy_cycles.val();
-        self.board.byte_valid.next = self.link.memory_valid.val();
-        self.link.memory_ready.next = self.board.byte_ready.val();
-        self.board.byte_write.next = self.link.memory_write.val();
-        self.board.byte_address.next = self.link.memory_address.val();
-        self.board.byte_data.next = self.link.memory_data.val();
-        self.link.memory_answer.next = self.board.byte_answer.val();
-        self.link.memory_read.next = self.board.byte_read.val();
+        connect!(self.link.memory, self.board.byte);
 
         self.heartbeat.next = self.board.heartbeat.val();
         self.busy.next = self.board.busy.val();

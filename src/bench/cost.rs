@@ -4,14 +4,13 @@
 //! has more than the device has pins, are behind shift registers.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use anyhow::{anyhow, ensure};
 use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Tool};
 use hermes_rtl::emit::{Design, Direction};
-use indicatif::ProgressBar;
 
 use super::figure::{Bound, Figure};
+use crate::print;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -77,8 +76,7 @@ fn core(lanes: usize) -> anyhow::Result<Design> {
 }
 
 fn with_spinner<T>(quiet: bool, message: &str, work: impl FnOnce() -> T) -> T {
-    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    spinner.enable_steady_tick(Duration::from_millis(200));
+    let spinner = print::spinner(quiet);
     spinner.set_message(message.to_string());
     let result = work();
     spinner.finish_and_clear();

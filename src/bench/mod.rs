@@ -15,7 +15,6 @@ mod spawn;
 mod times;
 mod workload;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use hermes_testbench::output::OutputFile;
@@ -79,8 +78,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Fig7(args) => fig7::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
-        serde_json::to_writer_pretty(&mut *json, &figures)?;
-        json.write_all(b"\n")?;
+        json.write_json(&figures)?;
     }
     json.map(OutputFile::commit).transpose()?;
     print::line(table(&figures))

@@ -1,15 +1,14 @@
 //! `hermes fpga build`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{ensure, Context};
 use hermes_fpga::board::Settings;
-use hermes_fpga::flow::{self, Cells, Device, Effort, Placement, Progress, RaceOptions, Tool, Winner};
+use hermes_fpga::flow::{self, Cells, Effort, Placement, Progress, RaceOptions, Tool, Winner};
 use hermes_rtl::emit::artefacts;
-use hermes_testbench::output::OutputFile;
+use hermes_testbench::output;
 use hermes_testbench::staging::StagingFolder;
-use indicatif::ProgressBar;
 
 use super::target::TargetArgs;
 use crate::print;
@@ -89,23 +88,21 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let top = settings.top();
     let verilog = artefacts::verilog(&design, &settings.config, false);
     let sources = || {
-        write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
-        write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())
+        output::write(&folder.join(format!("{top}.v")), verilog.as_bytes())?;
+        output::write(&folder.join(format!("{top}.lpf")), settings.board.constraints.as_bytes())
     };
-    let Some((yosys, nextpnr, ecppack)) = tools else { return sources() };
+    let Some((yosys, nextpnr, ecppack)) = tools else { return Ok(sources()?) };
 
     let staging = StagingFolder::create_in(folder)?;
-    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    spinner.enable_steady_tick(Duration::from_millis(200));
+    let spinner = print::spinner(quiet);
     spinner.set_message("synthesis");
     let began = Instant::now();
     let cells = flow::synthesize(&yosys, staging.path(), &verilog, top)?;
     let synthesis = began.elapsed();
     log::info!("synthesized in {:.0} s: {} LUTs", synthesis.as_secs_f64(), cells.luts());
     std::fs::write(staging.path().join("pins.lpf"), settings.board.constraints)?;
-    let board = settings.board;
     let placement = Placement {
-        device: Device { size: board.device, package: board.package, speed: board.speed },
+        device: settings.board.device,
         folder: staging.path(),
         megahertz: None,
         pins: true,
@@ -129,8 +126,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let log = staging.path().join(format!("seed-{}.log", winner.seed));
     // All files are of one build.
     sources()?;
-    write(&folder.join(format!("{top}.nextpnr.log")), &std::fs::read(log)?)?;
-    write(&folder.join(format!("{top}.bit")), &std::fs::read(staging.path().join("board.bit"))?)?;
+    output::write(&folder.join(format!("{top}.nextpnr.log")), &std::fs::read(log)?)?;
+    output::write(&folder.join(format!("{top}.bit")), &std::fs::read(staging.path().join("board.bit"))?)?;
     staging.close()?;
     let built = Built { cells, winner, synthesis, routing };
     print::line(built.lines(&settings))?;
@@ -151,10 +148,4 @@ fn told(states: &[Progress]) -> String {
         Some(wires) => format!("seed {}: {wires} wires used twice", state.seed),
     };
     states.iter().map(of).collect::<Vec<_>>().join(", ")
-}
-
-fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut file = OutputFile::create(path)?;
-    std::io::Write::write_all(&mut file, bytes)?;
-    Ok(file.commit()?)
 }

@@ -1,10 +1,8 @@
 //! `hermes fpga report`
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::bail;
 use hermes_fpga::board::{Board, Settings};
 use hermes_fpga::flow::{self, Cells, Tool, Units};
 use hermes_rtl::config::Config;
@@ -43,40 +41,37 @@ impl Args {
     }
 }
 
+/// A parameter of the array.
+type Field = fn(&mut Config) -> &mut usize;
+
+/// Parameters that can be swept.
+const FIELDS: [(&str, Field); 6] = [
+    ("cores", |config| &mut config.cores),
+    ("lanes", |config| &mut config.lanes),
+    ("warps", |config| &mut config.warps),
+    ("l1-lines", |config| &mut config.l1_lines),
+    ("l2-lines", |config| &mut config.l2_bank_lines),
+    ("instruction-cache-lines", |config| &mut config.instruction_cache_lines),
+];
+
 /// A parameter and its values.
 #[derive(Clone, Debug)]
 struct Sweep {
-    name: String,
+    name: &'static str,
+    field: Field,
     values: Vec<usize>,
-}
-
-/// The field of a configuration that `name` means.
-fn field<'a>(config: &'a mut Config, name: &str) -> Option<&'a mut usize> {
-    Some(match name {
-        "cores" => &mut config.cores,
-        "lanes" => &mut config.lanes,
-        "warps" => &mut config.warps,
-        "l1-lines" => &mut config.l1_lines,
-        "l2-lines" => &mut config.l2_bank_lines,
-        "instruction-cache-lines" => &mut config.instruction_cache_lines,
-        _ => return None,
-    })
 }
 
 impl FromStr for Sweep {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || {
-            "expected NAME=N,N with cores, lanes, warps, l1-lines, l2-lines or instruction-cache-lines"
-                .to_string()
-        };
-        let (name, values) = text.split_once('=').ok_or_else(expected)?;
-        let mut some = Config::preset("fpga").map_err(|error| error.to_string())?;
-        field(&mut some, name).ok_or_else(expected)?;
-        let values =
-            values.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>().map_err(|_| expected())?;
-        Ok(Self { name: name.to_string(), values })
+        let names = FIELDS.map(|(name, _)| name).join(", ");
+        let expected = || format!("expected NAME=N,N, NAME one of {names}");
+        let (wanted, values) = text.split_once('=').ok_or_else(expected)?;
+        let (name, field) = FIELDS.into_iter().find(|(name, _)| *name == wanted).ok_or_else(expected)?;
+        let values = values.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
+        Ok(Self { name, field, values })
     }
 }
 
@@ -126,16 +121,15 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let all = combinations(&settings, &args.sweep)?;
     let yosys = Tool::yosys()?;
     let mut json = args.json.as_deref().map(OutputFile::create).transpose()?;
-    let bar = print::progress(all.len() as u64, quiet);
+    let spinner = print::spinner(quiet);
     let mut points = Vec::new();
-    for settings in &all {
+    for (settings, number) in all.iter().zip(1..) {
+        spinner.set_message(format!("synthesizing array {number} of {}", all.len()));
         points.push(measure(&yosys, settings, args.depth.into())?);
-        bar.inc(1);
     }
-    bar.finish_and_clear();
+    spinner.finish_and_clear();
     if let Some(json) = &mut json {
-        serde_json::to_writer_pretty(&mut *json, &points)?;
-        json.write_all(b"\n")?;
+        json.write_json(&points)?;
     }
     json.map(OutputFile::commit).transpose()?;
     let text = match points.as_slice() {
@@ -148,15 +142,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
 /// Every combination of the values.
 fn combinations(settings: &Settings, sweeps: &[Sweep]) -> anyhow::Result<Vec<Settings>> {
     let mut all = vec![settings.clone()];
-    for Sweep { name, values } in sweeps {
+    for Sweep { field, values, .. } in sweeps {
         let mut next = Vec::new();
         for settings in &all {
             for value in values {
                 let mut settings = settings.clone();
-                let Some(field) = field(&mut settings.config, name) else {
-                    bail!("--sweep {name}: no such parameter")
-                };
-                *field = *value;
+                *field(&mut settings.config) = *value;
                 settings.config.validate()?;
                 next.push(settings);
             }
@@ -169,14 +160,14 @@ fn combinations(settings: &Settings, sweeps: &[Sweep]) -> anyhow::Result<Vec<Set
 fn measure(yosys: &Tool, settings: &Settings, depth: usize) -> anyhow::Result<Point> {
     let folder = tempfile::tempdir()?;
     let top = settings.top();
-    let cells = flow::synthesize(yosys, folder.path(), &settings.emit()?.verilog(), top)?;
+    flow::synthesize(yosys, folder.path(), &settings.emit()?.verilog(), top)?;
     let units = Units::read(yosys, folder.path(), top, depth)?;
     let unit = |(name, cells): (&str, &Cells)| Unit { name: name.to_string(), area: cells.into() };
     Ok(Point {
         board: settings.board.name,
         config: settings.config.clone(),
         memory_bytes: 1 << settings.memory_log2,
-        total: (&cells).into(),
+        total: (&units.total()).into(),
         control_path: (&units.inside(CONTROL)).into(),
         units: units.largest_first().into_iter().map(unit).collect(),
     })
@@ -200,10 +191,8 @@ fn of_units(point: &Point, board: &Board) -> String {
     for Unit { name, area } in point.units.iter().take(SHOWN) {
         text += &row(name, area, share(area));
     }
-    let (shown, left) = point.units.split_at(point.units.len().min(SHOWN));
-    if !left.is_empty() {
-        text +=
-            &format!("{:>7} {:>5} {:1} and {} smaller ones\n", "", "", "", point.units.len() - shown.len());
+    if point.units.len() > SHOWN {
+        text += &format!("{:15} and {} smaller ones\n", "", point.units.len() - SHOWN);
     }
     text += &row("all", &point.total, 100.0);
     text += &row(
@@ -227,10 +216,7 @@ fn of_points(points: &[Point], sweeps: &[Sweep], board: &Board) -> String {
     let mut text = format!("LUTs in percent of those of {}\n{HEAD}", board.title);
     for point in points {
         let mut config = point.config.clone();
-        let value = |Sweep { name, .. }: &Sweep| {
-            let value = field(&mut config, name).map_or(0, |value| *value);
-            format!("{name} {value}")
-        };
+        let value = |Sweep { name, field, .. }: &Sweep| format!("{name} {}", field(&mut config));
         let name = sweeps.iter().map(value).collect::<Vec<_>>().join(", ");
         let control = percent(point.control_path.luts, point.total.luts);
         let name = format!("{name}; control path {} LUTs, {control:.1} %", point.control_path.luts);

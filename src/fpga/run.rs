@@ -16,7 +16,7 @@ use crate::files::Files;
 use crate::print;
 use crate::run::outcome::{compare, core_work, counted, records, tell_faults};
 use crate::run::outputs::Outputs;
-use crate::run::program::{in_the_ring, InputArgs, Program};
+use crate::run::program::{in_the_ring, InputArgs, LimitArgs, Program};
 
 /// Slots of the largest ring, as a power of two: a batch of so many packets keeps the serial line busy for seconds.
 const MOST_RING_SLOTS_LOG2: u32 = 10;
@@ -51,23 +51,14 @@ pub struct Args {
     /// Verdict of every packet as CSV, in commit order; the columns of the times are empty, since a board does not see them
     #[arg(long, value_name = "FILE.csv")]
     verdicts: Option<PathBuf>,
-    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
-    /// every packet a verdict; 0: any number
-    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
-    watchdog: u32,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// How much longer than its bytes take on the line the board may take to answer before a request is sent again
     #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
     timeout: Duration,
     /// How long packets may be on the board without a commit before the run ends with an error
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     stall_limit: Duration,
-    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel, and not with the kernel of
-    /// an app. What they faulted of is told either way
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    fail_on_fault: Option<bool>,
-    /// Process only the first packets of the capture
-    #[arg(long, value_name = "N")]
-    max_packets: Option<usize>,
 }
 
 #[derive(clap::Args)]
@@ -143,14 +134,14 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config.aes)?;
     let mcw = program.mcw(args.mcw, config)?;
     let stack_bytes_log2 = args.stack_bytes_log2(&program)?;
-    let capture = traffic::read(&args.pcap, args.max_packets)?;
+    let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
     let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
     let mut host = args.connect(&settings)?;
-    let watchdog = args.watchdog;
+    let watchdog = args.limits.watchdog;
     let mut setup = ArraySetup { slot_bytes_log2, mcw, watchdog, stack_bytes_log2, ..ArraySetup::default() };
     let result = process(args, &program, &packets, &mut host, &mut setup, quiet)?;
     let board = host.device_mut();
@@ -194,7 +185,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     outputs.write(&capture.frames, &result.packets, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
-    tell_faults(&report, args.fail_on_fault.unwrap_or(args.what.kernel.is_some()))?;
+    tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()))?;
     printed
 }
 

@@ -4,15 +4,15 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use anyhow::Context;
+use hermes_fpga::board::Pins;
 use hermes_testbench::board::{BoardPins, BoardSimulation, LineNoise};
-use indicatif::ProgressBar;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
 use rustix::termios::{tcgetattr, tcsetattr, OptionalActions};
-use verilator_sys::Model;
 
 use super::target::TargetArgs;
+use crate::array;
 
 /// Cycles between two looks at the terminal.
 const LOOK: u64 = 512;
@@ -89,21 +89,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     let design = settings.emit()?;
     let options = hermes_testbench::model::options(&design);
-    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    spinner.enable_steady_tick(Duration::from_millis(200));
-    let library = Model::build_with_progress(&design.verilog(), &options, &mut |step| {
-        spinner.set_message(step.to_string());
-    });
-    spinner.finish_and_clear();
-    let pins = settings.board.pins;
-    let pins = BoardPins {
-        clock: pins.clock.to_string(),
-        to_board: pins.to_board.to_string(),
-        from_board: pins.from_board.to_string(),
-    };
+    let library = array::build(&design, &options, quiet)?;
+    let Pins { clock, to_board, from_board } = settings.board.pins;
+    let pins = BoardPins { clock, to_board, from_board };
     let noise = LineNoise { bit_errors: args.bit_errors, seed: args.seed };
     let noise = (args.bit_errors > 0.0).then_some(noise);
-    let mut board = BoardSimulation::new(library?.instantiate()?, &pins, settings.uart_step() as u32, noise)?;
+    let mut board = BoardSimulation::new(library.instantiate()?, &pins, settings.uart_step() as u32, noise)?;
     let (mut terminal, name) = Terminal::open()?;
     crate::print::line(&name)?;
     let mut opened = false;

@@ -1,6 +1,5 @@
 //! The files that a run writes; they appear at its end, or not at all.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use hermes_testbench::cosim::PacketResult;
@@ -50,8 +49,7 @@ impl Outputs {
             }
         }
         if let Some(json) = &mut json {
-            serde_json::to_writer_pretty(&mut *json, report)?;
-            json.write_all(b"\n")?;
+            json.write_json(report)?;
         }
         if let Some(verdicts) = &mut verdicts {
             metrics::write_verdicts(verdicts, records)?;

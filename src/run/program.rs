@@ -47,6 +47,29 @@ impl InputArgs {
     }
 }
 
+/// What ends a run, and how much of it is run.
+#[derive(clap::Args)]
+pub struct LimitArgs {
+    /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
+    /// every packet a verdict; 0: any number
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
+    pub watchdog: u32,
+    /// Fail, after everything was written, if threads ended with a fault: by default with --kernel, and not with the kernel of
+    /// an app. What they faulted of is told either way
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    fail_on_fault: Option<bool>,
+    /// Process only the first packets of the capture
+    #[arg(long, value_name = "N")]
+    pub max_packets: Option<usize>,
+}
+
+impl LimitArgs {
+    /// Whether faults of threads fail the run, which has a kernel of the user's own or not.
+    pub fn fails_on_fault(&self, own_kernel: bool) -> bool {
+        self.fail_on_fault.unwrap_or(own_kernel)
+    }
+}
+
 /// What is to be run.
 pub struct Program {
     pub kernel: Kernel,

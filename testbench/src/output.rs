@@ -45,6 +45,15 @@ impl OutputFile {
         Ok(Self { path: path.to_path_buf(), target })
     }
 
+    /// Writes a value as JSON for people, with the end of a line behind it.
+    ///
+    /// # Errors
+    /// Any of the file system; the message names the path.
+    pub fn write_json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *self, value)?;
+        self.write_all(b"\n")
+    }
+
     /// Gives the file its name, replacing a file that had it.
     ///
     /// # Errors
@@ -59,6 +68,16 @@ impl OutputFile {
         };
         result.map_err(|error| named(&path, error))
     }
+}
+
+/// Writes a file that appears whole or not at all.
+///
+/// # Errors
+/// As [`OutputFile::create`] and [`OutputFile::commit`].
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(bytes)?;
+    file.commit()
 }
 
 /// The error, with the path in its message.

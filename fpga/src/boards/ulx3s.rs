@@ -8,7 +8,7 @@ use crate::system::BoardSystem;
 
 /// Pins of a ULX3S with an LFE5U-85F. Their names are those of the board's schematics.
 ///
-/// Lamps: LED 0 beats, LED 1 is on while packets are in the array, LED 2 if a thread ended with a fault or memory answered with an error.
+/// LED 0 beats, LED 1 is on while packets are in the array, LED 2 if a thread ended with a fault or memory answered with an error.
 #[derive(LogicBlock)]
 #[new(settings: &Settings)]
 pub struct Ulx3s<const LANES: usize> {
@@ -20,7 +20,7 @@ pub struct Ulx3s<const LANES: usize> {
     pub ftdi_rxd: Signal<Out, Bit>,
     /// Button FIRE1: resets everything but the packet memory's contents.
     pub btn_fire1: Signal<In, Bit>,
-    /// Lamps.
+    /// LEDs.
     pub led: Signal<Out, Bits<8>>,
     /// Keeps the ESP32 from taking the board over: high.
     pub wifi_gpio0: Signal<Out, Bit>,

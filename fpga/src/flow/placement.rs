@@ -30,7 +30,7 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// What routed the boards of this project.
+    /// More weight on timing than nextpnr gives by itself, its own spreading, the second router.
     fn default() -> Self {
         Self { timing_weight: 40, beta: 0.9, router2: true }
     }

@@ -1,6 +1,6 @@
 //! What the host asks of a board over its serial line.
 
-use crate::ports::AxiLite;
+use crate::ports::{AxiLite, MemoryByte};
 use crate::prelude::*;
 
 /// What a board says of itself (`docs/fpga-link.md`, "Identity").
@@ -107,21 +107,8 @@ pub struct BoardLink {
     /// Cycles with packets in the array, modulo 2^32.
     pub busy_cycles: Signal<In, Bits<32>>,
 
-    // The packet memory
-    /// A byte is to be read or written.
-    pub memory_valid: Signal<Out, Bit>,
-    /// It is taken.
-    pub memory_ready: Signal<In, Bit>,
-    /// It is to be written.
-    pub memory_write: Signal<Out, Bit>,
-    /// Its address.
-    pub memory_address: Signal<Out, Bits<32>>,
-    /// The byte to write.
-    pub memory_data: Signal<Out, Bits<8>>,
-    /// The byte that was read is given.
-    pub memory_answer: Signal<In, Bit>,
-    /// It.
-    pub memory_read: Signal<In, Bits<8>>,
+    /// The packet memory.
+    pub memory: Flipped<MemoryByte>,
 
     state: Register<LinkState>,
     operation: Register<Bits<8>>,
@@ -324,15 +311,15 @@ impl Logic for BoardLink {
         // Bytes to the memory
         self.buffer.read_enable.next = doing == LinkState::Fetch;
         self.buffer.read_address.next = self.place.q.val() + bits::<11>(8);
-        self.memory_address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
-        self.memory_data.next = self.buffer.read_data.val();
-        self.memory_write.next = doing == LinkState::Store;
-        self.memory_valid.next = doing == LinkState::Store || doing == LinkState::Load;
+        self.memory.address.next = self.address.q.val() + bit_cast::<32, 11>(self.place.q.val());
+        self.memory.data.next = self.buffer.read_data.val();
+        self.memory.write.next = doing == LinkState::Store;
+        self.memory.valid.next = doing == LinkState::Store || doing == LinkState::Load;
         let is_last = bit_cast::<16, 11>(self.place.q.val()) + bits::<16>(1) == amount;
         if doing == LinkState::Fetch {
             self.state.d.next = LinkState::Store;
         }
-        if doing == LinkState::Store && self.memory_ready.val() {
+        if doing == LinkState::Store && self.memory.ready.val() {
             self.place.d.next = self.place.q.val() + bits::<11>(1);
             self.state.d.next = LinkState::Fetch;
             ends = is_last;
@@ -418,11 +405,11 @@ impl Logic for BoardLink {
                 self.state.d.next = LinkState::Receive;
             }
         }
-        if doing == LinkState::Load && self.memory_ready.val() {
+        if doing == LinkState::Load && self.memory.ready.val() {
             self.state.d.next = LinkState::Loading;
         }
-        if doing == LinkState::Loading && self.memory_answer.val() {
-            self.read.d.next = self.memory_read.val();
+        if doing == LinkState::Loading && self.memory.answer.val() {
+            self.read.d.next = self.memory.read.val();
             self.state.d.next = LinkState::Give;
         }
         if gives && self.answer_ready.val() {

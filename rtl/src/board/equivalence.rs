@@ -40,7 +40,7 @@ fn frames() {
 #[test]
 fn line_memory() {
     check_with(LineMemory::new(10), 10_000, |unit, random, _| {
-        for address in [&mut unit.araddr, &mut unit.awaddr, &mut unit.byte_address] {
+        for address in [&mut unit.araddr, &mut unit.awaddr, &mut unit.byte.address] {
             address.next = (random() % (1 << 10)).into();
         }
         if random() % 8 == 0 {

@@ -1,5 +1,6 @@
 //! The check sequence of frames on the serial line.
 
+use crate::net::POLYNOMIAL;
 use crate::prelude::*;
 
 /// The FCS of RFC 1662, 32 bits (appendix C.3), which is the CRC-32 of Ethernet, a byte a cycle.
@@ -32,7 +33,7 @@ impl Logic for Fcs {
             let least = made.get_bit(0);
             made = made >> 1;
             if least {
-                made = made ^ bits::<32>(0xedb8_8320u64);
+                made = made ^ bits::<32>(POLYNOMIAL as u64);
             }
         }
         if self.take.val() {

@@ -1,5 +1,6 @@
 //! The packet memory of a board.
 
+use crate::ports::MemoryByte;
 use crate::prelude::*;
 
 /// What the memory does.
@@ -26,7 +27,7 @@ pub enum LineAccess {
 ///    back to back take 6 each. Requests are answered in the order in which they are taken; reads
 ///    and writes take turns. AWREADY and WREADY are high together, when both are offered.
 /// 2. Beyond the memory AXI4 accesses are answered with DECERR and do nothing. The host is not to go there.
-/// 3. A byte goes first when the memory is idle. It is written at the edge with `byte_valid` and `byte_ready`; a byte that was read is given with `byte_answer` in the cycle after that.
+/// 3. A byte goes first when the memory is idle. It is written at the edge with `byte.valid` and `byte.ready`; a byte that was read is given with `byte.answer` in the cycle after that.
 #[derive(Clone, Debug, LogicBlock)]
 #[new(words: usize)]
 pub struct LineMemory {
@@ -79,21 +80,8 @@ pub struct LineMemory {
     /// Read data ready.
     pub rready: Signal<In, Bit>,
 
-    // The host
-    /// A byte is to be read or written.
-    pub byte_valid: Signal<In, Bit>,
-    /// It is taken.
-    pub byte_ready: Signal<Out, Bit>,
-    /// It is to be written.
-    pub byte_write: Signal<In, Bit>,
-    /// Its address.
-    pub byte_address: Signal<In, Bits<32>>,
-    /// The byte to write.
-    pub byte_data: Signal<In, Bits<8>>,
-    /// The byte that was read is given.
-    pub byte_answer: Signal<Out, Bit>,
-    /// It.
-    pub byte_read: Signal<Out, Bits<8>>,
+    /// A byte for the host.
+    pub byte: MemoryByte,
 
     /// The four columns of 32 bits.
     #[init((0..4).map(|_| RamBytes::new(words)).collect())]
@@ -135,21 +123,18 @@ impl Logic for LineMemory {
         let idle = self.state.q.val() == LineAccess::Idle;
         let writes = self.awvalid.val() && self.wvalid.val() && !self.answers.q.val();
         let reads = self.arvalid.val();
-        let byte = idle && self.byte_valid.val();
-        let takes_write = idle && !byte && writes && (self.write_first.q.val() || !reads);
-        let takes_read = idle && !byte && reads && !takes_write;
-        self.byte_ready.next = byte;
+        let takes_byte = idle && self.byte.valid.val();
+        let takes_write = idle && !takes_byte && writes && (self.write_first.q.val() || !reads);
+        let takes_read = idle && !takes_byte && reads && !takes_write;
+        self.byte.ready.next = takes_byte;
         self.awready.next = takes_write;
         self.wready.next = takes_write;
         self.arready.next = takes_read;
 
         // What the columns do
-        let same = bit_cast::<128, 8>(self.byte_data.val());
-        let two = same | (same << 8);
-        let four = two | (two << 16);
-        let eight = four | (four << 32);
+        let same = bit_cast::<32, 8>(self.byte.data.val());
+        let pair = same | (same << 8);
         let mut at_row = self.row.q.val();
-        let mut data = self.line.q.val().get_bits::<128>(0);
         let mut enables = bits::<16>(0);
         let mut works = self.state.q.val() == LineAccess::Read;
         if self.state.q.val() == LineAccess::Write {
@@ -157,17 +142,19 @@ impl Logic for LineMemory {
             works = !self.outside.q.val();
         }
         if idle {
-            works = byte;
-            at_row = self.byte_address.val().get_bits::<16>(4);
-            data = eight | (eight << 64);
-            if self.byte_write.val() {
-                enables = bits::<16>(1) << self.byte_address.val().get_bits::<4>(0);
+            works = takes_byte;
+            at_row = self.byte.address.val().get_bits::<16>(4);
+            if self.byte.write.val() {
+                enables = bits::<16>(1) << self.byte.address.val().get_bits::<4>(0);
             }
         }
         for i in 0..4 {
             self.column[i].enable.next = works;
             self.column[i].address.next = at_row;
-            self.column[i].write_data.next = data.get_bits::<32>(32 * i);
+            self.column[i].write_data.next = self.line.q.val().get_bits::<32>(32 * i);
+            if idle {
+                self.column[i].write_data.next = pair | (pair << 16);
+            }
             self.column[i].write_strobe.next = enables.get_bits::<4>(4 * i);
         }
         let read = (bit_cast::<128, 32>(self.column[3].read_data.val()) << 96)
@@ -176,11 +163,11 @@ impl Logic for LineMemory {
             | bit_cast::<128, 32>(self.column[0].read_data.val());
 
         // Bytes of the host
-        self.byte_answer.next = self.state.q.val() == LineAccess::Byte;
+        self.byte.answer.next = self.state.q.val() == LineAccess::Byte;
         let turned = read >> (bit_cast::<7, 4>(self.place.q.val()) << 3);
-        self.byte_read.next = turned.get_bits::<8>(0);
-        self.place.d.next = self.byte_address.val().get_bits::<4>(0);
-        if byte && !self.byte_write.val() {
+        self.byte.read.next = turned.get_bits::<8>(0);
+        self.place.d.next = self.byte.address.val().get_bits::<4>(0);
+        if takes_byte && !self.byte.write.val() {
             self.state.d.next = LineAccess::Byte;
         }
         if self.state.q.val() == LineAccess::Byte {

@@ -77,9 +77,9 @@ impl Bench {
             link.answer_ready.next = self.rng.gen();
             self.busy += 1;
             link.busy_cycles.next = u64::from(self.busy).into();
-            link.memory_ready.next = self.rng.gen::<bool>() && !self.memory_hangs;
-            link.memory_answer.next = byte.is_some();
-            link.memory_read.next = u64::from(byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
+            link.memory.ready.next = self.rng.gen::<bool>() && !self.memory_hangs;
+            link.memory.answer.next = byte.is_some();
+            link.memory.read.next = u64::from(byte.take().unwrap_or_else(|| self.rng.gen::<u8>())).into();
             let axil = &mut link.m_axil;
             axil.awready.next = self.rng.gen::<bool>() && !self.hangs;
             axil.wready.next = self.rng.gen::<bool>() && !self.hangs;
@@ -112,10 +112,10 @@ impl Bench {
                 self.aborts += 1;
                 answer.clear();
             }
-            if link.memory_valid.val() && link.memory_ready.val() {
-                let address = link.memory_address.val().index();
-                if link.memory_write.val() {
-                    self.memory[address] = link.memory_data.val().to_u64() as u8;
+            if link.memory.valid.val() && link.memory.ready.val() {
+                let address = link.memory.address.val().index();
+                if link.memory.write.val() {
+                    self.memory[address] = link.memory.data.val().to_u64() as u8;
                 } else {
                     byte = Some(self.memory[address]);
                 }

@@ -54,17 +54,17 @@ fn lines_and_bytes_are_those_that_were_written() {
         uut.wvalid.next = w.is_some();
         uut.wdata.next = w.map_or_else(|| line_to_bits(&[0x55; 64]), |(line, _)| line_to_bits(&line));
         uut.wstrb.next = w.map_or(0, |(_, strobe)| strobe).into();
-        uut.byte_valid.next = host.is_some();
-        uut.byte_write.next = host.is_some_and(|(write, ..)| write);
-        uut.byte_address.next = host.map_or(0, |(_, address, _)| address as u64).into();
-        uut.byte_data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
+        uut.byte.valid.next = host.is_some();
+        uut.byte.write.next = host.is_some_and(|(write, ..)| write);
+        uut.byte.address.next = host.map_or(0, |(_, address, _)| address as u64).into();
+        uut.byte.data.next = host.map_or(0, |(.., data)| u64::from(data)).into();
         uut.rready.next = rng.gen_ratio(3, 4);
         uut.bready.next = rng.gen_ratio(3, 4);
         settle(&mut uut);
 
-        assert_eq!(uut.byte_answer.val(), byte.is_some(), "cycle {cycle}");
+        assert_eq!(uut.byte.answer.val(), byte.is_some(), "cycle {cycle}");
         if let Some(expected) = byte.take() {
-            assert_eq!(uut.byte_read.val().to_u64() as u8, expected, "cycle {cycle}");
+            assert_eq!(uut.byte.read.val().to_u64() as u8, expected, "cycle {cycle}");
         }
         if uut.rvalid.val() {
             let (id, line) = reads[0];
@@ -103,7 +103,7 @@ fn lines_and_bytes_are_those_that_were_written() {
             written_lines += 1;
             writes.push_back((id, at < BYTES));
         }
-        if let (true, Some((write, address, data))) = (uut.byte_ready.val(), host) {
+        if let (true, Some((write, address, data))) = (uut.byte.ready.val(), host) {
             bytes += 1;
             if write {
                 model[address] = data;

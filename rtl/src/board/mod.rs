@@ -1,4 +1,4 @@
-//! What stands around the array on a board: the serial line to the host, the packet memory, the lamps.
+//! What stands around the array on a board: the serial line to the host, the packet memory, the LEDs.
 //!
 //! | unit | what it does |
 //! | --- | --- |
@@ -6,7 +6,7 @@
 //! | `FrameReceiver`, `FrameTransmitter`, `Fcs` | frames of RFC 1662 in these bytes |
 //! | `BoardLink` | what the host asks: registers, memory, reset, identity (`docs/fpga-link.md`) |
 //! | `LineMemory` | the packet memory in block RAM, an AXI4 slave |
-//! | `RunTimer` | cycles with packets in the array, lamps |
+//! | `RunTimer` | cycles with packets in the array, LEDs |
 
 mod board_link;
 #[cfg(test)]

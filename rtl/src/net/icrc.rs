@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 /// The polynomial of Ethernet's CRC-32, least significant bit first.
-const POLYNOMIAL: u32 = 0xedb8_8320;
+pub const POLYNOMIAL: u32 = 0xedb8_8320;
 /// Bytes before the IPv4 header: they do not count.
 const ETHERNET: usize = 14;
 

@@ -47,7 +47,7 @@ pub use frame_head::{FrameHead, NetIdentity};
 pub use frame_queue::FrameQueue;
 pub use frame_turns::FrameTurns;
 pub use header_bytes::HeaderBytes;
-pub use icrc::{Icrc, RESIDUE};
+pub use icrc::{Icrc, POLYNOMIAL, RESIDUE};
 pub use net_interface::{InterfaceSizes, NetInterface};
 pub use net_window::{window, NetWindow};
 pub use packet_cut::{CommandPacket, PacketCut};

@@ -7,14 +7,14 @@ use rand_chacha::ChaCha8Rng;
 use verilator_sys::{Error, Input, Model, Output};
 
 /// The pins of a board that a host needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoardPins {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoardPins<'a> {
     /// The oscillator.
-    pub clock: String,
+    pub clock: &'a str,
     /// The serial line to the board.
-    pub to_board: String,
+    pub to_board: &'a str,
     /// The serial line from the board.
-    pub from_board: String,
+    pub from_board: &'a str,
 }
 
 /// Errors on the serial line.
@@ -71,8 +71,8 @@ impl BoardSimulation {
     /// # Errors
     /// The model does not have these pins, or stopped by itself.
     pub fn new(model: Model, pins: &BoardPins, step: u32, noise: Option<LineNoise>) -> Result<Self, Error> {
-        let (clock, to_board) = (model.input(&pins.clock, 1)?, model.input(&pins.to_board, 1)?);
-        let from_board = model.output(&pins.from_board, 1)?;
+        let (clock, to_board) = (model.input(pins.clock, 1)?, model.input(pins.to_board, 1)?);
+        let from_board = model.output(pins.from_board, 1)?;
         let mut board = Self {
             model,
             clock,

@@ -19,6 +19,7 @@ mod axi_lite;
 mod device;
 mod egress;
 mod error;
+mod fault_record;
 mod host;
 mod image;
 mod link;
@@ -40,10 +41,9 @@ pub use axi_lite::{Access, AxiLiteHost, Completion};
 pub use device::Device;
 pub use egress::{EgressLists, ENTRY_BYTES, LIST_HEADER_BYTES};
 pub use error::CosimError;
+pub use fault_record::FaultRecord;
 pub(crate) use host::option;
-pub use host::{
-    ArrayInfo, ArraySetup, CoreCounters, FaultRecord, Host, KernelImage, Layout, LostCycles, ReadOut,
-};
+pub use host::{ArrayInfo, ArraySetup, CoreCounters, Host, KernelImage, Layout, LostCycles, ReadOut};
 pub use image::{MemoryImage, LINE};
 pub use link::{host_interrupt, MESSAGE_WORDS};
 pub use memory::{

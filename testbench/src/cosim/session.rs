@@ -18,9 +18,9 @@ use super::axi_lite::{Access, Completion};
 use super::device::Device as _;
 use super::egress::read_u32;
 use super::error::CosimError;
+use super::fault_record::{FaultRecord, FAULT_REGISTERS};
 use super::host::{
-    ArraySetup, CoreCounters, FaultRecord, Host, Layout, ReadOut, FAULT_REGISTERS, INVALIDATE_DATA, L2_BUSY,
-    L2_CLEAN_INVALIDATE,
+    ArraySetup, CoreCounters, Host, Layout, ReadOut, INVALIDATE_DATA, L2_BUSY, L2_CLEAN_INVALIDATE,
 };
 use super::image::LINE;
 use super::memory::MemoryStatistics;

@@ -1,0 +1,22 @@
+//! A byte of the packet memory of a board.
+
+use crate::prelude::*;
+
+/// Between the link to the host and the packet memory. A byte is taken with `valid` and `ready`; one that is read is answered in the cycle after that.
+#[derive(Ports)]
+pub struct MemoryByte {
+    /// A byte is to be read or written.
+    pub valid: Signal<In, Bit>,
+    /// It is taken.
+    pub ready: Signal<Out, Bit>,
+    /// It is to be written.
+    pub write: Signal<In, Bit>,
+    /// Its address.
+    pub address: Signal<In, Bits<32>>,
+    /// The byte to write.
+    pub data: Signal<In, Bits<8>>,
+    /// The byte that was read is given.
+    pub answer: Signal<Out, Bit>,
+    /// The byte that was read.
+    pub read: Signal<Out, Bits<8>>,
+}

@@ -1,0 +1,194 @@
+//! Reports of runs in simulation and on a board, as text and as JSON.
+
+use super::*;
+use crate::verdict::Reason;
+
+fn simulation(memory: Latency) -> Environment {
+    Environment::Simulation { line_rate: "max".into(), channels: 1, memory }
+}
+
+fn facts() -> RunFacts {
+    RunFacts {
+        kernel: "dec-ttl".into(),
+        inputs: vec!["3 prefixes".into()],
+        capture: "in.pcap".into(),
+        preset: "default".into(),
+        cores: 2,
+        lanes: 8,
+        warps: 8,
+        mcw: 4,
+        environment: simulation(Latency::Fixed(60)),
+        slot_bytes: 2048,
+    }
+}
+
+#[test]
+fn figures_of_a_small_run() {
+    let record = |packet, verdict, arrival, start, commit| {
+        let times = PacketTimes { arrival, start, finish: commit - 1, commit, ..PacketTimes::default() };
+        PacketRecord { packet, verdict, times: Some(times) }
+    };
+    let drop = Verdict::drop(Reason::Ttl);
+    let records = [
+        record(0, Verdict(0), 100, 110, 150),
+        record(1, Verdict(0), 120, 120, 160),
+        record(2, drop, 130, 140, 300),
+    ];
+    let lost = LostCycles { memory: 40, fetch: 10, ..LostCycles::default() };
+    let core = CoreWork {
+        instructions: 50,
+        lane_instructions: 300,
+        active_cycles: 100,
+        line_reads: 36,
+        line_writes: 30,
+        fetch_misses: 4,
+        l2_read_hits: 10,
+        l2_read_misses: 30,
+        ..CoreWork::default()
+    };
+    let cores = vec![CoreWork { lost, ..core }, CoreWork::default()];
+    let lengths = [64, 64, 1518].into_iter();
+    let mut report = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true);
+    let channel = ChannelStatistics {
+        lines_read: 50,
+        lines_written: 20,
+        most_outstanding: 7,
+        ..ChannelStatistics::default()
+    };
+    report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![channel] });
+    assert_eq!((report.packets, report.cycles, report.frame_bytes), (3, 200, 1646));
+    assert!((report.throughput_gbps - 1646.0 * 8.0 / 200.0).abs() < 1e-9);
+    let delays = report.delays.unwrap();
+    assert_eq!((delays.delay.p50, delays.delay.max), (50, 170));
+    assert_eq!((delays.queuing.max, delays.service.max), (10, 160));
+    assert!((report.cores[0].ipc - 0.25).abs() < 1e-9);
+    assert_eq!(report.verdicts["drop: TTL ran out"], 1);
+    let text = report.to_string();
+    for part in [
+        "input        3 prefixes",
+        "65.84 Gbit/s",
+        "drop: TTL ran out",
+        "IPC per core 0.250 0.000",
+        "SIMD         75.0 % of the lanes active",
+        "core 0           50.0       20.0        5.0        0.0        0.0        0.0\n",
+        "all cores        75.0       10.0        2.5        0.0        0.0        0.0\n",
+        "line rate max, 1 memory channel (latency 60 cycles), slots of 2048 bytes",
+        "L2           40 lines read (36 for loads, 4 of instructions), 25.0 % hits; 30 written\n",
+        "memory 0     50 lines read (25.0 % of the cycles), 20 written (10.0 %), at most 7 requests at a time\n",
+        "every packet and verdict agrees",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["verdicts"]["forward: port 0"], 2);
+    assert_eq!(json["run"]["memory"], "60");
+    assert_eq!(
+        (&json["memory"][0]["lines_read"], &json["memory"][0]["read_use"]),
+        (&50.into(), &0.25.into())
+    );
+    let dram = ChannelStatistics { row_hits: 9, row_misses: 3, bus_cycles: 36, refreshes: 1, ..channel };
+    report.run.environment = simulation("dram".parse().unwrap());
+    report.set_memory(&MemoryStatistics { cycles: 200, channels: vec![dram; 2] });
+    let text = report.to_string();
+    assert!(text.contains("9 row hits, 3 misses, 1 refreshes, data bus used 18.0 %\n  memory 1 "), "{text}");
+    assert_eq!((&json["simd_efficiency"], &json["cores"][0]["lost"]["fetch"]), (&0.75.into(), &10.into()));
+    assert_eq!((&json["cores"][0]["no_warp"], &json["cores"][1]["no_warp"]), (&100.into(), &200.into()));
+}
+
+#[test]
+fn the_text_shows_the_most_frequent_verdicts() {
+    let record = |packet: u64| PacketRecord { packet, verdict: Verdict(packet as u32 / 2 % 20), times: None };
+    let records: Vec<_> = (0..47).map(record).collect();
+    let lengths = records.iter().map(|_| 64);
+    let cores = vec![CoreWork::default()];
+    let text = Report::new(facts(), &records, lengths, cores, 0, Counted::default(), true).to_string();
+    assert!(text.contains("forward: port 0 ") && !text.contains("forward: port 9 "), "{text}");
+    assert!(text.contains("4 other verdicts                  8"), "{text}");
+}
+
+/// Keys of an object in JSON, in their order.
+fn keys(text: &str, indent: usize) -> Vec<&str> {
+    let start = format!("\n{}\"", " ".repeat(indent));
+    text.split(&start).skip(1).filter_map(|rest| rest.split_once('"')).map(|(key, _)| key).collect()
+}
+
+#[test]
+fn what_a_board_does_not_measure_is_not_told() {
+    let records: Vec<_> =
+        (0..3).map(|packet| PacketRecord { packet, verdict: Verdict(0), times: None }).collect();
+    let board = BoardRun {
+        device: "/dev/ttyUSB0".into(),
+        baud: 2_000_000,
+        clock_khz: 25_000,
+        memory_bytes: 131_072,
+        ring_slots: 16,
+        seconds: 1.25,
+    };
+    let facts = RunFacts { environment: Environment::Board(board), ..facts() };
+    let cores = vec![CoreWork { instructions: 50, lane_instructions: 300, ..CoreWork::default() }];
+    let report =
+        Report::without_times(facts, &records, 1000, [100; 3].into_iter(), cores, 0, Counted::default());
+    assert!((report.throughput_gbps - 2400.0 / 1000.0 * 0.025).abs() < 1e-9);
+    let text = report.to_string();
+    for part in [
+        "environment  board at /dev/ttyUSB0 (2000000 baud), 25 MHz, 131072 bytes of packet memory, 16 slots of 2048 bytes",
+        "busy cycles  1000 with packets on the cores or waiting for their commit; 1.2 s with",
+        "throughput   0.060 Gbit/s at 25 MHz over the busy cycles",
+        "IPC per core 0.050",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(["delay", "queuing", "service", "memory 0"].iter().all(|word| !text.contains(word)), "{text}");
+    let json = serde_json::to_string_pretty(&report).unwrap();
+    assert!(!json.contains("delay") && !json.contains("queuing") && !json.contains("\"line_rate"), "{json}");
+    assert!(keys(&json, 4).starts_with(&["kernel", "inputs", "capture"]), "{json}");
+}
+
+/// Those who read the JSON know these keys in this order.
+#[test]
+fn keys_of_the_json() {
+    let report = Report::new(facts(), &[], std::iter::empty(), vec![], 0, Counted::default(), true);
+    let json = serde_json::to_string_pretty(&report).unwrap();
+    let of_run = [
+        "kernel",
+        "inputs",
+        "capture",
+        "preset",
+        "cores",
+        "lanes",
+        "warps",
+        "mcw",
+        "line_rate",
+        "channels",
+        "memory",
+        "slot_bytes",
+    ];
+    assert_eq!(keys(&json, 4)[..12], of_run);
+    let of_report = [
+        "run",
+        "packets",
+        "frame_bytes",
+        "cycles",
+        "throughput_gbps",
+        "delay",
+        "queuing",
+        "service",
+        "verdicts",
+        "faults",
+        "fault_causes",
+        "counted",
+        "simd_efficiency",
+        "cores",
+        "memory",
+        "golden_checked",
+    ];
+    assert_eq!(keys(&json, 2), of_report);
+}
+
+#[test]
+fn a_run_without_packets() {
+    let report =
+        Report::new(facts(), &[], std::iter::empty(), vec![CoreWork::default()], 0, Counted::default(), true);
+    assert_eq!((report.packets, report.cycles), (0, 0));
+    assert!(report.throughput_gbps == 0.0 && report.cores[0].ipc == 0.0);
+}
