@@ -7,11 +7,11 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_rtl::config::Config;
 use hermes_testbench::apps::{check_ports, App, NOT_SENT};
 use hermes_testbench::cosim::{
-    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency,
+    self, ArraySetup, Arrivals, CosimError, DramTiming, EgressLists, Host, KernelImage, Latency, MemoryMap,
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
-use hermes_testbench::metrics::{Environment, FaultCause, Report, RunFacts};
+use hermes_testbench::metrics::{Environment, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, Frame, LineRate};
@@ -26,7 +26,7 @@ use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
 use crate::timeline::{Timeline, TimelineArgs};
-use outcome::{compare, core_work, counted, records, tell_faults};
+use outcome::{compare, core_work, counted, fault_causes, records, tell_faults};
 use outputs::Outputs;
 use program::{in_the_ring, InputArgs, LimitArgs, Program};
 
@@ -241,7 +241,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Through::Ports => on_the_wire(&capture.frames, arrivals),
     };
     let outcome = simulate(args, &config, &program, firmware.as_ref(), setup, arriving, timeline, quiet)?;
-    let (outcome, ended) = outcome;
+    let (outcome, ended, memory) = outcome;
 
     let mut result = match (outcome, &program.app) {
         (Outcome::Ports(ports), Some(app)) => {
@@ -295,7 +295,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             verdict => app.verdict_name(verdict),
         });
     }
-    report.fault_causes = FaultCause::of(&result.faults, &records, faults);
+    report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
     outputs.write(&capture.frames, &results, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
@@ -351,7 +351,7 @@ fn simulate(
     packets: Vec<Packet>,
     timeline: Option<Timeline>,
     quiet: bool,
-) -> anyhow::Result<(Outcome, Option<firmware::Ended>)> {
+) -> anyhow::Result<(Outcome, Option<firmware::Ended>, MemoryMap)> {
     let mut model = array::model(config, args.wave.is_some(), quiet)?;
     let wave = args.wave.as_deref().map(Wave::create).transpose()?;
     if let Some(wave) = &wave {
@@ -367,8 +367,11 @@ fn simulate(
         host.load_app(app.as_ref(), &mut setup)?;
     }
     let layout = host.configure(&setup)?;
-    if let Some(firmware) = firmware {
-        host.keep_kernels_out(firmware)?;
+    let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
+    match firmware {
+        Some(firmware) => host.keep_kernels_out(firmware)?,
+        None if args.limits.open_windows => {}
+        None => host.close_windows(&map)?,
     }
     timeline.as_ref().map(|timeline| timeline.attach(host.device_mut())).transpose()?;
     if let Some(firmware) = firmware {
@@ -416,7 +419,7 @@ fn simulate(
     if result.bus_errors > 0 {
         log::warn!("{} memory responses were errors", result.bus_errors);
     }
-    Ok((outcome, ended))
+    Ok((outcome, ended, map))
 }
 
 /// A waveform file, which gets its name when the simulation has ended.

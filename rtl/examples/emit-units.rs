@@ -39,6 +39,7 @@ fn units() -> Vec<(&'static str, Result<String, EmitError>)> {
         unit("warp_scheduler", &core::WarpScheduler::new(false, 0, 0)),
         unit("boot_first", &core::BootFirst::default()),
         unit("front_end", &core::FrontEnd::<2>::new(false, 0, 0)),
+        unit("local_window", &core::LocalWindow::<2>::default()),
         unit("atomic_turns", &core::AtomicTurns::default()),
         unit("store_buffer", &command::StoreBuffer::new(1)),
         unit("hart_scheduler", &command::HartScheduler::default()),

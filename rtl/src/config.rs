@@ -17,6 +17,10 @@ pub const EXIT_ADDRESS: u32 = 0xffff_fffc;
 /// Cause of the fault with which the lanes of a warp end that has run for too long (WATCHDOG register): the first of those that the
 /// RISC-V privileged specification leaves to platforms.
 pub const WATCHDOG_CAUSE: u8 = 24;
+/// With a local window, where every thread sees its stack: 2^STACK_BYTES_LOG2 bytes from here on, at most up to the scratchpad.
+pub const LOCAL_WINDOW_ADDRESS: u32 = 0xfffd_0000;
+/// First byte of the region of stacks, up to the scratchpad: an access there that is not on the stack is a fault, whatever the windows say.
+pub const LOCAL_REGION_ADDRESS: u32 = 0xfffc_0000;
 /// First byte of the scratchpad of the core; it is `SCRATCHPAD_BYTES` long.
 pub const SCRATCHPAD_ADDRESS: u32 = 0xfffe_0000;
 
@@ -44,6 +48,9 @@ pub struct Config {
     pub atomics: bool,
     /// Of the warps that can issue, a core takes the one that started first, instead of going round.
     pub oldest_first: bool,
+    /// The cores have a local window: the words of stacks are interleaved by lane, and a stack belongs to its thread alone.
+    #[serde(default)]
+    pub local_window: bool,
     /// AXI4 channels to memory: 1, 2 or 4, and not more than banks of the L2.
     pub channels: usize,
     /// Banks of the L2: 1, 2, 4 or 8.
@@ -105,6 +112,8 @@ pub struct CoreOptions {
     pub atomics: bool,
     /// The oldest warp issues first.
     pub oldest_first: bool,
+    /// Stacks are in the local window.
+    pub local_window: bool,
     /// Lines of the L1 data cache.
     pub l1_lines: usize,
     /// Lines of the instruction cache.
@@ -129,6 +138,7 @@ impl Default for CoreOptions {
             aes: false,
             atomics: false,
             oldest_first: false,
+            local_window: false,
             l1_lines: 64,
             instruction_cache_lines: 64,
             instruction_cache_ways: 1,
@@ -194,6 +204,7 @@ impl Config {
             aes: false,
             atomics: false,
             oldest_first: false,
+            local_window: false,
             channels: 1,
             l2_banks,
             l2_bank_lines,
@@ -252,6 +263,7 @@ impl Config {
             aes: self.aes,
             atomics: self.atomics,
             oldest_first: self.oldest_first,
+            local_window: self.local_window,
             l1_lines: self.l1_lines,
             instruction_cache_lines: self.instruction_cache_lines,
             instruction_cache_ways: self.instruction_cache_ways,

@@ -7,14 +7,14 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage};
-use hermes_testbench::metrics::{BoardRun, Environment, FaultCause, Report, RunFacts};
+use hermes_testbench::metrics::{BoardRun, Environment, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
 
 use super::target::BoardArgs;
 use crate::files::Files;
 use crate::print;
-use crate::run::outcome::{compare, core_work, counted, records, tell_faults};
+use crate::run::outcome::{compare, core_work, counted, fault_causes, records, tell_faults};
 use crate::run::outputs::Outputs;
 use crate::run::program::{in_the_ring, InputArgs, LimitArgs, Program};
 
@@ -181,7 +181,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         report.golden_checked = true;
         report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
     }
-    report.fault_causes = FaultCause::of(&result.faults, &records, faults);
+    let memory = host.memory_map(&program.kernel, stack_bytes_log2);
+    report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
     outputs.write(&capture.frames, &result.packets, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
@@ -205,6 +206,10 @@ fn process(
         host.load_app(app.as_ref(), setup).with_context(on_port)?;
     }
     let layout = host.configure(setup).with_context(on_port)?;
+    if !args.limits.open_windows {
+        let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
+        host.close_windows(&map).with_context(on_port)?;
+    }
     let packets = in_the_ring(packets, std::iter::repeat(0));
     let bar = print::progress(packets.len() as u64, quiet);
     let options = SessionOptions { stall_limit: args.stall_limit };

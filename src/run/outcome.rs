@@ -3,8 +3,9 @@
 
 use anyhow::{bail, ensure};
 use hermes_testbench::apps::App;
-use hermes_testbench::cosim::{CoreCounters, PacketResult, PacketTimes};
+use hermes_testbench::cosim::{CoreCounters, FaultRecord, MemoryMap, PacketResult, PacketTimes};
 use hermes_testbench::golden::Golden;
+use hermes_testbench::kernel::Kernel;
 use hermes_testbench::metrics::{CoreWork, Counted, FaultCause, PacketRecord, Report};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic::{Capture, Frame};
@@ -14,6 +15,22 @@ use crate::print;
 
 /// Causes of faults that are told, a line each; JSON has all.
 const MOST_FAULT_LINES: usize = 32;
+
+/// What threads faulted of, explained by the file of the kernel and by what lay in memory.
+pub fn fault_causes(
+    faults: &[FaultRecord],
+    records: &[PacketRecord],
+    threads: u64,
+    kernel: &Kernel,
+    memory: &MemoryMap,
+) -> Vec<FaultCause> {
+    let mut causes = FaultCause::of(faults, records, threads);
+    if !causes.is_empty() {
+        let source = kernel.source_map();
+        causes.iter_mut().for_each(|cause| cause.explain(kernel, &source, memory));
+    }
+    causes
+}
 
 /// Tells what threads faulted of, a line for each cause and instruction; with `fail` that is an error.
 pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {

@@ -58,6 +58,10 @@ pub struct LimitArgs {
     /// an app. What they faulted of is told either way
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     fail_on_fault: Option<bool>,
+    /// Let the kernel load from and store to all of memory. Else an access outside of what belongs to the run is a fault: its code and
+    /// data, packets, tables, stacks, argument block; and so is a store to its code. Beside firmware all is open but the firmware
+    #[arg(long)]
+    pub open_windows: bool,
     /// Process only the first packets of the capture
     #[arg(long, value_name = "N")]
     pub max_packets: Option<usize>,

@@ -12,6 +12,7 @@ use crate::prelude::*;
 /// belongs to stage X, all other outputs to stage W; the addresses are those of the instruction
 /// that was in stage X at the last edge with `advance` high.
 #[derive(LogicBlock)]
+#[new(locals: usize)]
 pub struct AccessCheck<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -51,6 +52,14 @@ pub struct AccessCheck<const LANES: usize> {
     /// From the access windows: distance from each end to the immediate.
     #[count(WINDOWS)]
     pub from_end: Vec<Signal<In, Bits<27>>>,
+
+    /// Stage X, from the local window: lanes that access their stack, whatever the windows say (one
+    /// element with a local window, as the next).
+    #[count(locals)]
+    pub granted: Vec<Signal<In, Bits<LANES>>>,
+    /// Stage X, from the local window: lanes that access its guard, which is in no window.
+    #[count(locals)]
+    pub guarded: Vec<Signal<In, Bits<LANES>>>,
 
     // Stage W
     /// Lanes that execute the instruction.
@@ -110,6 +119,15 @@ pub struct AccessCheck<const LANES: usize> {
     target_misaligned_w: Register<Bit>,
     inside_w: Register<Bits<LANES>>,
     private_w: Register<Bits<LANES>>,
+    #[init(locals)]
+    _locals: usize,
+}
+
+impl<const LANES: usize> AccessCheck<LANES> {
+    /// The checks of a core without (`locals` 0) or with a local window (1).
+    pub fn new(locals: usize) -> Self {
+        Self::wired(locals)
+    }
 }
 
 impl<const LANES: usize> Logic for AccessCheck<LANES> {
@@ -145,6 +163,14 @@ impl<const LANES: usize> Logic for AccessCheck<LANES> {
             }
             self.private.x[i].next = self.region[i].scratchpad.val();
             self.inside.x[i].next = self.region[i].window.val();
+            for k in 0..self._locals {
+                if self.granted[k].val().get_bit(i) {
+                    self.inside.x[i].next = true;
+                }
+                if self.guarded[k].val().get_bit(i) {
+                    self.inside.x[i].next = false;
+                }
+            }
         }
         let target_misaligned = self.execute_jump.val() & self.immediate.val().get_bits::<2>(0).any();
         self.early_fault.next = (self.execute_active.val() & self.misaligned.y.val()).any()
@@ -245,7 +271,7 @@ mod tests {
     #[test]
     fn loads_and_stores_are_told_apart() {
         let mut random = crate::testing::random();
-        let mut unit = AccessCheck::<8>::default();
+        let mut unit = AccessCheck::<8>::new(1);
         for _ in 0..2_000 {
             let immediate = random.gen_range(-0x800..0x800) as u32;
             for (i, (base, end)) in [(0x100, 0x200), (0x400, 0x401)].into_iter().enumerate() {
@@ -278,6 +304,14 @@ mod tests {
                     Lane::Outside
                 }
             };
+            // Those on their stack, in no window: its lanes share memory with the others; and those in the guard.
+            let granted: u64 = random.gen_range(0..256) & random.gen_range(0..256);
+            let guarded: u64 = random.gen_range(0..256) & random.gen_range(0..256) & !granted;
+            let kind = |lane: usize| match kind(lane) {
+                Lane::Outside if granted >> lane & 1 == 1 => Lane::Shared,
+                Lane::Shared if guarded >> lane & 1 == 1 => Lane::Outside,
+                other => other,
+            };
             let lanes = |wanted: Lane| {
                 (0..8)
                     .filter(|&i| active >> i & 1 == 1 && kind(i) == wanted)
@@ -291,6 +325,8 @@ mod tests {
                 staying |= shared;
             }
 
+            unit.granted[0].next = bits(granted);
+            unit.guarded[0].next = bits(guarded);
             unit.active.next = active.into();
             unit.execute_active.next = active.into();
             unit.load.next = !store;
@@ -340,7 +376,7 @@ mod tests {
 
     #[test]
     fn jumps_fault_where_their_target_is_misaligned() {
-        let mut unit = AccessCheck::<4>::default();
+        let mut unit = AccessCheck::<4>::new(0);
         for (lane, address) in [0u64, 1, 2, 3].into_iter().enumerate() {
             unit.address[lane].next = (0x1000 + address).into();
             unit.operand[lane].next = (0xf00 + address).into();

@@ -16,7 +16,7 @@ use crate::prelude::*;
 /// a warp that has run for too long becomes a fault of all lanes that run, whatever it is and even
 /// if it is not in the cache; EXIT alone is executed.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize, networks: usize)]
+#[new(lanes: usize, spawns: usize, networks: usize, locals: usize)]
 pub struct DecodeStage {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -235,7 +235,7 @@ pub struct DecodeStage {
     pub pass_valid: Vec<Signal<Out, Bit>>,
     rom: BootRom,
     decoder: Decoder,
-    #[init(ThreadIndex::new(lanes, spawns, networks))]
+    #[init(ThreadIndex::new(lanes, spawns, networks, locals))]
     thread_index: ThreadIndex,
     word_d: Register<Bits<32>>,
     hit_d: Register<Bit>,
@@ -300,9 +300,10 @@ pub struct DecodeStage {
 
 impl DecodeStage {
     /// The stage of a core with `lanes` lanes that runs packets alone (`spawns` 0), or packets and
-    /// spawned threads (1), without (`networks` 0) or with a network interface (1).
-    pub fn new(lanes: usize, spawns: usize, networks: usize) -> Self {
-        Self::wired(lanes, spawns, networks)
+    /// spawned threads (1), without (`networks` 0) or with a network interface (1), without
+    /// (`locals` 0) or with a local window (1).
+    pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize) -> Self {
+        Self::wired(lanes, spawns, networks, locals)
     }
 }
 

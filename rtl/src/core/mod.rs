@@ -9,7 +9,7 @@
 //! | I instruction | the instruction comes from the cache | `InstructionCache`, [`FrontEnd`] |
 //! | D decode | instruction known, hazards checked | [`DecodeStage`], [`Hazards`], [`Scoreboard`] |
 //! | R registers | operands known | [`ReadStage`], [`Lane`] |
-//! | X execute | arithmetic, branch condition, address and its check | [`Lane`], [`LaneAlu`], [`AccessCheck`] |
+//! | X execute | arithmetic, branch condition, address and its check | [`Lane`], [`LaneAlu`], [`AccessCheck`], [`LocalWindow`] |
 //! | W write | products, write back, next PC, memory request, faults | [`WriteStage`], [`Lane`], [`PathSelector`] |
 //! | M memory | loads and stores go to their memory | [`MemoryStage`], [`DataMemory`] |
 
@@ -44,6 +44,7 @@ mod issue_turns;
 mod lane;
 mod late_results;
 mod load_errors;
+mod local_window;
 mod lost_cycles;
 mod memory_stage;
 mod multiplier;
@@ -101,6 +102,7 @@ pub use issue_turns::IssueTurns;
 pub use lane::{Lane, OperandSource};
 pub use late_results::{LateResults, FROM_DIVISION, FROM_MEMORY, FROM_SCRATCHPAD, LATE_SOURCES};
 pub use load_errors::LoadErrors;
+pub use local_window::LocalWindow;
 pub use lost_cycles::{LostCycle, LostCycles};
 pub use memory_stage::MemoryStage;
 pub use multiplier::Multiplier;

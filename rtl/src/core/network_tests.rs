@@ -8,6 +8,7 @@ const NETWORK: CoreOptions = CoreOptions {
     aes: false,
     atomics: true,
     oldest_first: false,
+    local_window: false,
     l1_lines: 16,
     instruction_cache_lines: 16,
     instruction_cache_ways: 1,

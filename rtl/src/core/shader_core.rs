@@ -2,9 +2,9 @@
 
 use super::{
     AccessWindow, AtomicStage, AtomicTurns, DataMemory, DecodeStage, DivideUnit, EventCounters, FaultBuffer,
-    FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LostCycles, PathSelector, ReadStage,
-    RegisterAddress, RetireTrace, SpawnedWarps, WarpWaits, Watchdog, WriteStage, FROM_DIVISION, FROM_MEMORY,
-    WINDOWS,
+    FrontEnd, Hazards, InstructionCount, Lane, LateResults, LoadErrors, LocalWindow, LostCycles,
+    PathSelector, ReadStage, RegisterAddress, RetireTrace, SpawnedWarps, WarpWaits, Watchdog, WriteStage,
+    FROM_DIVISION, FROM_MEMORY, WINDOWS,
 };
 use crate::config::CoreOptions;
 use crate::memory::{InstructionCache, ReadMerge};
@@ -22,7 +22,7 @@ const LONG_WAIT: usize = 10;
 /// [`InstructionCache`] go to memory. Instructions of a warp issue back to back; loads and divisions write their registers
 /// late, through [`LateResults`].
 #[derive(LogicBlock)]
-#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize)]
+#[new(options: CoreOptions, traces: usize, atomics: usize, spawns: usize, networks: usize, banks: usize, locals: usize)]
 pub struct ShaderCore<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -162,11 +162,12 @@ pub struct ShaderCore<const LANES: usize> {
     front_end: FrontEnd<LANES>,
     #[init(InstructionCache::new(options.instruction_cache_lines, options.instruction_cache_ways))]
     cache: InstructionCache,
-    #[init(DecodeStage::new(LANES, spawns, networks))]
+    #[init(DecodeStage::new(LANES, spawns, networks, locals))]
     decode: DecodeStage,
     read: ReadStage<LANES>,
     #[init((0..LANES).map(|_| Lane::new(options.aes)).collect())]
     lane: Vec<Lane>,
+    #[init(WriteStage::new(locals))]
     write: WriteStage<LANES>,
     paths: PathSelector<LANES>,
     #[init(DataMemory::new(options.l1_lines, options.atomics, options.network))]
@@ -191,6 +192,8 @@ pub struct ShaderCore<const LANES: usize> {
     hazards: Hazards,
     #[count(WINDOWS)]
     window: Vec<AccessWindow>,
+    #[count(locals)]
+    local: Vec<LocalWindow<LANES>>,
     divide: DivideUnit<LANES>,
     instruction_count: InstructionCount,
     lost_cycles: LostCycles,
@@ -222,6 +225,8 @@ pub struct ShaderCore<const LANES: usize> {
     _networks: usize,
     #[init(banks)]
     _banks: usize,
+    #[init(locals)]
+    _locals: usize,
 }
 
 impl<const LANES: usize> Default for ShaderCore<LANES> {
@@ -243,7 +248,8 @@ impl<const LANES: usize> ShaderCore<LANES> {
         let spawns = usize::from(options.spawns);
         let networks = usize::from(options.network);
         let banks = networks * options.l2_banks;
-        Self::wired(options, traces, atomics, spawns, networks, banks)
+        let locals = usize::from(options.local_window);
+        Self::wired(options, traces, atomics, spawns, networks, banks, locals)
     }
 
     /// With a network interface: the slot whose warp falls asleep, and whether a store of it is outstanding.
@@ -276,6 +282,9 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             }
             self.write.stores.next = self.atomic_stage[k].stores.val();
             self.write.refused.next = self.atomic_stage[k].refused.val();
+            for l in 0..self._locals {
+                self.write.refused.next = self.atomic_stage[k].refused.val() & !self.local[l].held.val();
+            }
             checked_as_store = self.decode.read_store.val() | self.atomic_stage[k].read_stores.val();
             self.hazards.read_atomic.next = self.atomic_stage[k].read_atomic.val();
             self.hazards.execute_atomic.next = self.atomic_stage[k].execute_atomic.val();
@@ -627,6 +636,23 @@ impl<const LANES: usize> Logic for ShaderCore<LANES> {
             self.write.result[i].next = self.lane[i].result.val();
             self.write.taken[i].next = self.lane[i].taken.val();
             self.paths.key[i].next = self.lane[i].path_key.val();
+        }
+
+        // Stacks in the local window, if there is one
+        for k in 0..self._locals {
+            self.local[k].advance.next = self.write.advance.val();
+            self.local[k].core.next = self.core.val();
+            self.local[k].stack_base.next = self.stack_base.val();
+            self.local[k].stack_bytes_log2.next = self.stack_bytes_log2.val();
+            self.local[k].slot.next = self.write.execute_slot.val();
+            self.local[k].access.next = self.write.execute_accesses[k].val();
+            self.write.granted[k].next = self.local[k].granted.val();
+            self.write.guarded[k].next = self.local[k].guarded.val();
+            for i in 0..LANES {
+                self.local[k].address[i].next = self.lane[i].address.val();
+                self.local[k].result[i].next = self.lane[i].result.val();
+                self.data_memory.request_address[i].next = self.local[k].physical[i].val();
+            }
         }
 
         // R

@@ -1,5 +1,6 @@
 //! Values that follow from a thread's place: packetIdx, slot address, stack, verdict address.
 
+use crate::config::LOCAL_WINDOW_ADDRESS;
 use crate::control::PriorityEncoder;
 use crate::prelude::*;
 
@@ -38,9 +39,15 @@ use crate::prelude::*;
 /// | --- | --- |
 /// | 0xccb | the lowest lane that runs the instruction |
 ///
+/// With a local window:
+///
+/// | CSR | value |
+/// | --- | --- |
+/// | 0xcc6 | the address behind the thread's stack in the local window |
+///
 /// Combinational. `known` is low for any other number.
 #[derive(LogicBlock)]
-#[new(lanes: usize, spawns: usize, networks: usize)]
+#[new(lanes: usize, spawns: usize, networks: usize, locals: usize)]
 pub struct ThreadIndex {
     /// Core ID: index of the core in the array; constant.
     pub core: Signal<In, Bits<5>>,
@@ -107,13 +114,18 @@ pub struct ThreadIndex {
     _spawns: usize,
     #[init(networks)]
     _networks: usize,
+    #[init(locals)]
+    _locals: usize,
+    #[init((0..locals).map(|_| Constant::new(u64::from(LOCAL_WINDOW_ADDRESS).into())).collect())]
+    window: Vec<Constant<Bits<32>>>,
 }
 
 impl ThreadIndex {
     /// The unit of a core with `lanes` lanes (a power of two) that runs packets alone (`spawns` 0), or
-    /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1).
-    pub fn new(lanes: usize, spawns: usize, networks: usize) -> Self {
-        Self::wired(lanes, spawns, networks)
+    /// packets and spawned threads (1), without (`networks` 0) or with a network interface (1), without
+    /// (`locals` 0) or with a local window (1).
+    pub fn new(lanes: usize, spawns: usize, networks: usize, locals: usize) -> Self {
+        Self::wired(lanes, spawns, networks, locals)
     }
 }
 
@@ -200,6 +212,13 @@ impl Logic for ThreadIndex {
                 }
             }
         }
+        for k in 0..self._locals {
+            if !self.exit.val() & (self.number.val() == bits::<12>(0xcc6)) {
+                self.base.next = self.window[k].val();
+                self.offset_base.next = bits::<32>(1) << self.stack_bytes_log2.val();
+                self.mask.next = bits::<32>(0);
+            }
+        }
         for k in 0..self._networks {
             self.lowest[k].request.next = self.running[k].val();
             if self.number.val() == bits::<12>(0xccb) {
@@ -218,7 +237,7 @@ mod tests {
     use rust_hdl::prelude::simulate;
 
     fn unit() -> ThreadIndex {
-        let mut unit = ThreadIndex::new(8, 0, 0);
+        let mut unit = ThreadIndex::new(8, 0, 0, 0);
         unit.core.next = 3.into();
         unit.packet.next = 1027.into();
         unit.slot.next = 5.into();
@@ -302,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_lowest_running_lane_is_a_csr_with_a_network_interface() {
-        let mut unit = ThreadIndex::new(8, 0, 1);
+        let mut unit = ThreadIndex::new(8, 0, 1, 0);
         unit.number.next = 0xccb.into();
         for running in 1..256_u64 {
             unit.running[0].next = running.into();
@@ -312,7 +331,7 @@ mod tests {
                 assert_eq!(value(&unit, lane), running.trailing_zeros(), "{running:#b}");
             }
         }
-        let mut unit = ThreadIndex::new(8, 1, 0);
+        let mut unit = ThreadIndex::new(8, 1, 0, 0);
         unit.number.next = 0xccb.into();
         assert!(simulate(&mut unit, 10));
         assert!(!unit.known.val());
@@ -320,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_spawned_thread_has_the_arguments_of_its_job() {
-        let mut unit = ThreadIndex::new(8, 1, 0);
+        let mut unit = ThreadIndex::new(8, 1, 0, 0);
         unit.packet.next = 100.into();
         unit.ring_slots_log2.next = 1.into();
         unit.ring_base.next = 0x10_0000.into();
@@ -347,6 +366,19 @@ mod tests {
                     "CSR {number:#x} of lane {lane}, spawned: {spawned}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn all_stacks_begin_at_the_same_address_with_a_local_window() {
+        let mut with = ThreadIndex::new(8, 0, 0, 1);
+        with.stack_bytes_log2.next = 9.into();
+        with.stack_base.next = 0x40_0000.into();
+        with.slot.next = 5.into();
+        with.number.next = 0xcc6.into();
+        for lane in 0..8 {
+            assert!(simulate(&mut with, 10));
+            assert_eq!(value(&with, lane), 0xfffd_0200);
         }
     }
 

@@ -33,6 +33,7 @@ use crate::prelude::*;
 /// results of its warp, more lanes may join it: so the record, too, is sent when the last of them
 /// are here.
 #[derive(LogicBlock)]
+#[new(locals: usize)]
 pub struct WriteStage<const LANES: usize> {
     /// Rising-edge clock.
     pub clock: Signal<In, Clock>,
@@ -124,6 +125,16 @@ pub struct WriteStage<const LANES: usize> {
     /// Stage X: distance from the end of each window to the immediate.
     #[count(WINDOWS)]
     pub from_end: Vec<Signal<In, Bits<27>>>,
+    /// Stage X, from the local window: lanes that access their stack, whatever the windows say (one
+    /// element with a local window, as the next two).
+    #[count(locals)]
+    pub granted: Vec<Signal<In, Bits<LANES>>>,
+    /// Stage X, from the local window: lanes that access its guard.
+    #[count(locals)]
+    pub guarded: Vec<Signal<In, Bits<LANES>>>,
+    /// Stage X: the instruction is a load or a store, and not EXIT.
+    #[count(locals)]
+    pub execute_accesses: Vec<Signal<Out, Bit>>,
     /// A long-latency result is written to registers in this cycle.
     pub late_write: Signal<In, Bit>,
     /// The instruction that is here in the next cycle writes a result, unless it is flushed. It
@@ -318,9 +329,19 @@ pub struct WriteStage<const LANES: usize> {
     mixed_q: Register<Bit>,
     request_taken: Register<Bit>,
     fault_taken: Register<Bit>,
+    #[init(AccessCheck::new(locals))]
     check: AccessCheck<LANES>,
     encoder: FaultEncoder<LANES>,
     active_count: PopulationCount<LANES>,
+    #[init(locals)]
+    _locals: usize,
+}
+
+impl<const LANES: usize> WriteStage<LANES> {
+    /// The stage of a core without (`locals` 0) or with a local window (1).
+    pub fn new(locals: usize) -> Self {
+        Self::wired(locals)
+    }
 }
 
 impl<const LANES: usize> Logic for WriteStage<LANES> {
@@ -353,6 +374,11 @@ impl<const LANES: usize> Logic for WriteStage<LANES> {
         for i in 0..WINDOWS {
             self.check.from_base[i].next = self.from_base[i].val();
             self.check.from_end[i].next = self.from_end[i].val();
+        }
+        for k in 0..self._locals {
+            self.check.granted[k].next = self.granted[k].val();
+            self.check.guarded[k].next = self.guarded[k].val();
+            self.execute_accesses[k].next = execute_access;
         }
         let access = (self.load_w.q.val() | self.store_w.q.val()) & !self.exit_w.q.val();
         self.faulting_q.d.next = self.check.faulting.val();

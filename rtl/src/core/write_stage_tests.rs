@@ -12,7 +12,7 @@ use rand::Rng;
 #[test]
 fn a_record_has_all_lanes_that_fault() {
     let mut random = crate::testing::random();
-    let mut uut = WriteStage::<4>::default();
+    let mut uut = WriteStage::<4>::new(0);
     reset!(uut);
     uut.read_active.next = bits(15);
     uut.read_alive.next = bits(15);
@@ -91,7 +91,7 @@ fn load(uut: &mut WriteStage<4>, slot: u64, addresses: [u64; 4]) {
 /// it comes again; those of other warps, and later ones of its own, are not held up.
 #[test]
 fn an_access_that_faults_is_sent_back_first() {
-    let mut uut = WriteStage::<4>::default();
+    let mut uut = WriteStage::<4>::new(0);
     reset!(uut);
     open_a_window(&mut uut);
     uut.read_active.next = bits(15);

@@ -94,7 +94,7 @@ units! {
     };
     warp_former: control::WarpFormer::new(8);
     warp_issue: control::WarpIssue::new(3, 8, 1);
-    access_check: core::AccessCheck::<4>::default();
+    access_check: core::AccessCheck::<4>::new(1);
     access_window: core::AccessWindow::default();
     core_counters: core::EventCounters::default();
     instruction_count: core::InstructionCount::default();
@@ -103,7 +103,7 @@ units! {
     };
     program_counters: core::ProgramCounters::default();
     retire_trace: core::RetireTrace::<4>::default();
-    decode_stage: core::DecodeStage::new(8, 1, 1);
+    decode_stage: core::DecodeStage::new(8, 1, 1, 1);
     front_end: core::FrontEnd::<4>::new(false, 1, 1);
     lane: core::Lane::new(true), 10_000, |unit, random, _| {
         unit.operation.next = random_control(random());
@@ -135,7 +135,7 @@ units! {
     shader_core: core::ShaderCore::<4>::default(), 1_500, |_, _, _| {};
     memory_stage: core::MemoryStage::<4>::new(true);
     read_stage: core::ReadStage::<4>::default();
-    write_stage: core::WriteStage::<4>::default();
+    write_stage: core::WriteStage::<4>::new(1);
     coalescer: memory::Coalescer::<4>::default();
     instruction_cache: memory::InstructionCache::new(4, 2);
     load_path: memory::LoadPath::<4>::default();
@@ -172,7 +172,7 @@ units! {
     substitution_box: core::SubstitutionBox::default();
     population_count: core::PopulationCount::<8>::default();
     register_address: core::RegisterAddress::default();
-    thread_index: core::ThreadIndex::new(8, 1, 1);
+    thread_index: core::ThreadIndex::new(8, 1, 1, 1);
     watchdog: core::Watchdog::new(1, 1), 10_000, |unit, random, cycle| {
         unit.cycle.next = ((cycle + 0xffff_e000) & 0xffff_ffff).into();
         unit.limit.next = ([0, 40, 400, 3000][cycle as usize / 2_500 % 4]).into();
@@ -259,6 +259,7 @@ units! {
         }
     };
     spawned_warps: core::SpawnedWarps::default();
+    shader_core_with_local_window: core::ShaderCore::<4>::new(CoreOptions { local_window: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     shader_core_with_spawns_and_network: core::ShaderCore::<2>::new(CoreOptions { atomics: true, spawns: true, network: true, ..CoreOptions::default() }), 1_500, |_, _, _| {};
     hermes_top: top::HermesTop::<2>::new(&Config { cores: 2, lanes: 2, warps: 2, ..Config::preset("fpga").unwrap() }), 600, |_, _, _| {};
 }

@@ -1,5 +1,7 @@
 //! The host library: memory, kernels, set-up, tasks, results. Works on every [`Device`].
 
+use std::collections::BTreeMap;
+
 use hermes_rtl::host::registers::core_counters::{CoreCounterValues, L2CounterValues, LostCycleValues};
 use hermes_rtl::host::registers::{offset, RegisterSpec, ID, REGISTERS};
 
@@ -10,6 +12,7 @@ use super::error::CosimError;
 use super::fault_record::{FaultRecord, FAULT_REGISTERS};
 use super::image::LINE;
 use super::link::FIRMWARE_FAULTS;
+use super::room::{STACKS, VERDICTS};
 use crate::apps::{App, Placement};
 use crate::firmware::{Firmware, FirmwareEnd, FirmwareLink};
 use crate::kernel::Kernel;
@@ -86,6 +89,8 @@ pub struct Layout {
     pub stack_base: u32,
     /// First byte of the argument block.
     pub argument: u32,
+    /// The stacks are in the local window: their words are interleaved by lane.
+    pub local_window: bool,
 }
 
 /// What the array says of itself in the CONFIG register.
@@ -97,6 +102,8 @@ pub struct ArrayInfo {
     pub cores: u32,
     /// Warp slots of a core.
     pub warps: u32,
+    /// Stacks are in the local window.
+    pub local_window: bool,
 }
 
 /// Event counters of a core since reset, each modulo 2^32: all that the register table has.
@@ -163,6 +170,8 @@ const STATE_REGISTERS: [&str; 9] = [
 pub struct Host<D> {
     pub(super) device: D,
     pub(super) allocator: Allocator,
+    /// What was allocated: first address, name and bytes.
+    pub(super) areas: BTreeMap<u64, (String, u64)>,
     info: ArrayInfo,
     /// The CONFIG register.
     config: u32,
@@ -185,9 +194,23 @@ impl<D: Device> Host<D> {
             return Err(CosimError::Identification { found, expected: ID });
         }
         let config = device.read_register(offset("CONFIG"))?;
-        let info = ArrayInfo { lanes: config & 0xff, cores: config >> 8 & 0xff, warps: config >> 16 & 0xff };
+        let info = ArrayInfo {
+            lanes: config & 0xff,
+            cores: config >> 8 & 0xff,
+            warps: config >> 16 & 0xff,
+            local_window: config >> 29 & 1 == 1,
+        };
         let allocator = Allocator::new(LINE as u64, device.memory_size());
-        Ok(Self { device, allocator, info, config, kernel_registers: 32, firmware_at: None, firmware: None })
+        Ok(Self {
+            device,
+            allocator,
+            areas: BTreeMap::new(),
+            info,
+            config,
+            kernel_registers: 32,
+            firmware_at: None,
+            firmware: None,
+        })
     }
 
     /// Sizes of the array.
@@ -221,7 +244,10 @@ impl<D: Device> Host<D> {
     /// [`CosimError::OutOfMemory`].
     pub fn rmalloc_aligned(&mut self, what: &str, bytes: usize, alignment: u32) -> Result<u32, CosimError> {
         let alignment = u64::from(alignment).max(LINE as u64);
-        self.allocator.allocate(what, bytes.next_multiple_of(LINE) as u64, alignment)
+        let bytes = bytes.next_multiple_of(LINE).max(LINE) as u64;
+        let address = self.allocator.allocate(what, bytes, alignment)?;
+        self.areas.insert(address.into(), (what.to_string(), bytes));
+        Ok(address)
     }
 
     /// Frees what [`Host::rmalloc`] gave.
@@ -229,6 +255,7 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// [`CosimError::NotAllocated`].
     pub fn rfree(&mut self, address: u32) -> Result<(), CosimError> {
+        self.areas.remove(&address.into());
         self.allocator.free(address)
     }
 
@@ -386,9 +413,14 @@ impl<D: Device> Host<D> {
 
         let layout = Layout {
             ring_base: self.rmalloc("the packet ring", setup.ring_bytes())?,
-            verdict_base: self.rmalloc("the verdicts", setup.verdict_bytes())?,
-            stack_base: self.rmalloc("the stacks", setup.stack_bytes(self.info))?,
+            verdict_base: self.rmalloc(VERDICTS, setup.verdict_bytes())?,
+            stack_base: self.rmalloc_aligned(
+                STACKS,
+                setup.stack_bytes(self.info),
+                setup.stack_alignment(self.info),
+            )?,
             argument: self.rmalloc("the argument block", setup.argument.len())?,
+            local_window: self.info.local_window,
         };
         self.device.write_memory(layout.argument, &setup.argument)?;
         self.write("CONTROL", 0)?;

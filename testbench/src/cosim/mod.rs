@@ -8,6 +8,7 @@
 //! | `axi_lite` | register accesses, a step each cycle |
 //! | `simulation` | the cycle loop: a [`Device`] |
 //! | `allocator`, `host`, `room` | the host library, for every [`Device`] |
+//! | `memory_map` | what lies where, for explanations and for the windows of kernels |
 //! | `link` | the command processor: mailboxes, console, doorbell, interrupt |
 //! | `spawn` | jobs of the thread spawner: descriptors, completion words |
 //! | `egress` | packets that a kernel sends instead of the one in the slot |
@@ -24,6 +25,7 @@ mod host;
 mod image;
 mod link;
 mod memory;
+mod memory_map;
 mod network;
 mod ports;
 mod progress;
@@ -50,6 +52,7 @@ pub use memory::{
     Axi4Memory, ChannelStatistics, Disturbance, DramTiming, Latency, MemoryOptions, MemoryStatistics, DECERR,
     OKAY, SLVERR,
 };
+pub use memory_map::{MemoryMap, NamedArea};
 pub use network::{
     compare_swap, fetch_add, get, get_inline, put, put_inline, reflecting_wire, NetAddress, PostOptions,
     QueueAreas, QueuePair, Region,

@@ -9,6 +9,11 @@ use super::image::LINE;
 use super::session::frame_capacity;
 use crate::apps::{App, Placement};
 
+/// What the stacks are called.
+pub(super) const STACKS: &str = "the stacks";
+/// What the verdicts are called.
+pub(super) const VERDICTS: &str = "the verdicts";
+
 /// A part of the shared memory that a run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
@@ -16,6 +21,8 @@ pub struct Area {
     pub what: &'static str,
     /// Its bytes: whole lines.
     pub bytes: u64,
+    /// What its address is a multiple of.
+    pub alignment: u64,
 }
 
 impl ArraySetup {
@@ -35,6 +42,16 @@ impl ArraySetup {
     #[must_use]
     pub fn stack_bytes(&self, info: ArrayInfo) -> usize {
         (info.cores as usize * MAX_WARPS * info.lanes as usize) << self.stack_bytes_log2
+    }
+
+    /// What the address of the stacks of an array is a multiple of: with a local window the stacks of a warp.
+    #[must_use]
+    pub const fn stack_alignment(&self, info: ArrayInfo) -> u32 {
+        if info.local_window {
+            info.lanes << self.stack_bytes_log2
+        } else {
+            LINE as u32
+        }
     }
 
     /// The egress lists of `app` without their address, if it has any, and their bytes.
@@ -63,11 +80,16 @@ impl<D: Device> Host<D> {
             ("the app's tables", tables),
             ("the egress lists", egress),
             ("the packet ring", setup.ring_bytes()),
-            ("the verdicts", setup.verdict_bytes()),
-            ("the stacks", setup.stack_bytes(self.info())),
+            (VERDICTS, setup.verdict_bytes()),
+            (STACKS, setup.stack_bytes(self.info())),
             ("the argument block", setup.argument.len().max(1)),
         ];
-        let area = |(what, bytes): (_, usize)| Area { what, bytes: bytes.next_multiple_of(LINE) as u64 };
+        let stacks = setup.stack_alignment(self.info()).max(LINE as u32);
+        let area = |(what, bytes): (_, usize)| Area {
+            what,
+            bytes: bytes.next_multiple_of(LINE) as u64,
+            alignment: if what == STACKS { stacks.into() } else { LINE as u64 },
+        };
         areas.into_iter().filter(|(_, bytes)| *bytes > 0).map(area).collect()
     }
 
@@ -75,7 +97,7 @@ impl<D: Device> Host<D> {
     #[must_use]
     pub fn has_room(&self, areas: &[Area]) -> bool {
         let mut allocator = self.allocator.clone();
-        areas.iter().all(|area| allocator.allocate(area.what, area.bytes, LINE as u64).is_ok())
+        areas.iter().all(|area| allocator.allocate(area.what, area.bytes, area.alignment).is_ok())
     }
 
     /// Bytes of the shared memory.

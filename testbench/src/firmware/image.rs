@@ -1,19 +1,13 @@
 //! Firmware in an ELF file.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use gimli::{EndianRcSlice, RunTimeEndian};
-use object::{Object as _, ObjectSection as _};
-
-use crate::kernel::{Executable, KernelError, RegisterClass, Segment};
+use crate::kernel::{Executable, KernelError, Place, RegisterClass, Segment, SourceMap};
 
 /// From here on there is no shared memory.
 const OUTSIDE: u64 = 0xfff0_0000;
 /// The word in which firmware says how many harts it needs; without one it needs one.
 const HARTS: &str = "firmware_harts";
-
-type Lines = addr2line::Context<EndianRcSlice<RunTimeEndian>>;
 
 /// Firmware, ready to be loaded.
 pub struct Firmware {
@@ -23,33 +17,7 @@ pub struct Firmware {
     pub executable: Executable,
     /// Harts that it needs.
     pub harts: u32,
-    lines: Option<Lines>,
-}
-
-/// Where an address lies in the source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The address.
-    pub address: u32,
-    /// Function or label, and bytes behind it.
-    pub symbol: Option<(String, u32)>,
-    /// Source file and line.
-    pub line: Option<(String, u32)>,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#010x}", self.address)?;
-        match &self.symbol {
-            Some((name, 0)) => write!(f, " {name}")?,
-            Some((name, offset)) => write!(f, " {name}+{offset:#x}")?,
-            None => {}
-        }
-        if let Some((file, line)) = &self.line {
-            write!(f, " ({file}:{line})")?;
-        }
-        Ok(())
-    }
+    source: SourceMap,
 }
 
 impl Firmware {
@@ -64,7 +32,8 @@ impl Firmware {
         let format = |problem| KernelError::Format { path: path.to_path_buf(), problem };
         let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
         let harts = check(&executable).map_err(format)?;
-        Ok(Self { path: path.to_path_buf(), executable, harts, lines: lines(&data) })
+        let source = SourceMap::new(&executable, &data);
+        Ok(Self { path: path.to_path_buf(), executable, harts, source })
     }
 
     /// First address, and the one behind the last, of all segments and what is between them, in whole lines of 64 bytes.
@@ -86,30 +55,13 @@ impl Firmware {
     /// Where its functions and labels begin, ascending; without those that the compiler made up.
     #[must_use]
     pub fn functions(&self) -> Vec<(u32, String)> {
-        let symbols = self.executable.symbols.iter().filter(|(name, _)| !name.starts_with(".L"));
-        symbols.map(|(name, address)| (*address, name.clone())).collect()
+        self.source.functions().to_vec()
     }
 
     /// Where `address` lies in the source.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {
-        let inside = |segment: &Segment| {
-            address.checked_sub(segment.address).is_some_and(|offset| (offset as usize) < segment.bytes.len())
-        };
-        let known = self.executable.segments.iter().any(inside);
-        let mut symbols = self.executable.symbols.iter().filter(|_| known);
-        let symbol = symbols.rfind(|(name, at)| *at <= address && !name.starts_with(".L"));
-        let location = |lines: &Lines| {
-            let found = lines.find_location(address.into()).ok()??;
-            let file = found.file?;
-            let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
-            Some((name?, found.line?))
-        };
-        Place {
-            address,
-            symbol: symbol.map(|(name, at)| (name.clone(), address - at)),
-            line: self.lines.as_ref().filter(|_| known).and_then(location),
-        }
+        self.source.place(address)
     }
 
     /// Makes sure that the array has the harts and that the memory has room beside `others`: their name, first address and bytes.
@@ -130,7 +82,7 @@ impl Firmware {
                 self.harts.next_power_of_two()
             ));
         }
-        for Segment { address, bytes } in &self.executable.segments {
+        for Segment { address, bytes, .. } in &self.executable.segments {
             let (first, end) = (u64::from(*address), u64::from(*address) + bytes.len() as u64);
             if end > memory {
                 return Err(format!(
@@ -159,7 +111,7 @@ fn check(executable: &Executable) -> Result<u32, String> {
     if executable.registers == RegisterClass::Rv32e {
         return Err("is for 16 registers (RV32E in e_flags); expected RV32I, -mabi=ilp32".into());
     }
-    for Segment { address, bytes } in &executable.segments {
+    for Segment { address, bytes, .. } in &executable.segments {
         if u64::from(*address) + bytes.len() as u64 > OUTSIDE {
             return Err(format!("segment at {address:#010x} (p_paddr) is outside the shared memory; expected an end below {OUTSIDE:#010x}"));
         }
@@ -184,14 +136,4 @@ fn check(executable: &Executable) -> Result<u32, String> {
         Some(harts) => Err(format!("{HARTS} is {harts}; expected 1 to 8")),
         None => Err(format!("{HARTS} is no word of a loaded segment; expected 1 to 8 there")),
     }
-}
-
-/// The lines of the source, if the file has them.
-fn lines(data: &[u8]) -> Option<Lines> {
-    let file = object::File::parse(data).ok()?;
-    let section = |id: gimli::SectionId| -> Result<_, gimli::Error> {
-        let bytes = file.section_by_name(id.name()).and_then(|section| section.data().ok());
-        Ok(EndianRcSlice::new(bytes.unwrap_or_default().into(), RunTimeEndian::Little))
-    };
-    addr2line::Context::from_dwarf(gimli::Dwarf::load(section).ok()?).ok()
 }

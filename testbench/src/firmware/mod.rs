@@ -14,7 +14,8 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+pub use crate::kernel::Place;
 pub use build::{build_firmware, firmware_registers, HERMES_CP_H};
 pub use debug::{DebugError, Debugger, HartsStatus};
-pub use image::{Firmware, Place};
+pub use image::Firmware;
 pub use session::{FirmwareEnd, FirmwareLink};

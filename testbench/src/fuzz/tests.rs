@@ -24,6 +24,7 @@ fn machine(program: &Program) -> Machine {
         stack_bytes_log2: 10,
         protection: Protection::Windows { read: [all, closed], write: [closed, all] },
         scratchpad: program.features.scratchpad,
+        local_window: false,
         instret: program.features.instret,
         network: program.features.network,
         watchdog: false,

@@ -95,8 +95,12 @@ impl Alone {
                 return Ok(End::Limit);
             }
             let pc = self.hart.pc;
-            let mut memory =
-                CoreMemory { shared: &mut self.memory, scratchpad: None, protection: &Protection::Off };
+            let mut memory = CoreMemory {
+                shared: &mut self.memory,
+                scratchpad: None,
+                protection: &Protection::Off,
+                local: None,
+            };
             match self.hart.step(&self.isa, &mut memory, &AloneCsrs(self.count)) {
                 Ok((instruction, outcome)) => {
                     self.count += 1;

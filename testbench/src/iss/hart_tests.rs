@@ -10,7 +10,7 @@ const MAX: u32 = 0x7fff_ffff;
 const ONES: u32 = 0xffff_ffff;
 
 fn execute(hart: &mut Hart, shared: &mut MemoryImage, instruction: Instruction) -> Result<Outcome, Fault> {
-    let mut memory = CoreMemory { shared, scratchpad: None, protection: &Protection::Off };
+    let mut memory = CoreMemory { shared, scratchpad: None, protection: &Protection::Off, local: None };
     let word = instruction.encode();
     assert_eq!(Instruction::decode(word, &ALL), Some(instruction), "{word:#010x}");
     hart.execute(instruction, &mut memory, &NoCsrs)
@@ -237,7 +237,8 @@ fn csrs_fences_and_x0() {
         }
     }
     let mut shared = MemoryImage::new(64);
-    let mut memory = CoreMemory { shared: &mut shared, scratchpad: None, protection: &Protection::Off };
+    let mut memory =
+        CoreMemory { shared: &mut shared, scratchpad: None, protection: &Protection::Off, local: None };
     let mut hart = Hart::new(0);
     for op in [Op::Csrrs, Op::Csrrc, Op::Csrrsi, Op::Csrrci] {
         hart.x[7] = 0;

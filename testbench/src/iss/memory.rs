@@ -1,5 +1,7 @@
 //! What a hart sees of memory, and protection.
 
+use hermes_rtl::config::{LOCAL_REGION_ADDRESS, LOCAL_WINDOW_ADDRESS};
+
 use super::hart::Cause;
 use crate::cosim::MemoryImage;
 
@@ -87,6 +89,35 @@ impl Protection {
     }
 }
 
+/// The stack of a thread in the local window: its words lie between those of the other lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalStack {
+    /// Bytes of a stack, as a power of two.
+    pub bytes_log2: u32,
+    /// Lanes of the core.
+    pub lanes: u32,
+    /// First byte of the stacks of the warp.
+    pub warp_base: u32,
+    /// Lane of the thread.
+    pub lane: u32,
+}
+
+impl LocalStack {
+    /// The addresses that belong to stacks: beside its own stack a thread reaches nothing there.
+    pub const REGION: Window =
+        Window { base: LOCAL_REGION_ADDRESS, size: SCRATCHPAD_BASE - LOCAL_REGION_ADDRESS };
+
+    /// Where `address` is in memory, if it is on the stack.
+    pub const fn place(&self, address: u32) -> Option<u32> {
+        let offset = address.wrapping_sub(LOCAL_WINDOW_ADDRESS);
+        if offset >> self.bytes_log2 != 0 {
+            return None;
+        }
+        let word = offset / 4 * self.lanes + self.lane;
+        Some(self.warp_base.wrapping_add(4 * word + offset % 4))
+    }
+}
+
 /// The shared memory and the scratchpad of a core, behind a kernel's protection. A load from an address without memory
 /// gives 0, a store to one is lost: only the bus tells, and no thread faults by it.
 pub struct CoreMemory<'a> {
@@ -96,9 +127,20 @@ pub struct CoreMemory<'a> {
     pub scratchpad: Option<&'a mut [u8]>,
     /// The windows of the kernel.
     pub protection: &'a Protection,
+    /// The stack of the thread that accesses memory, if it is in the local window.
+    pub local: Option<LocalStack>,
 }
 
 impl CoreMemory<'_> {
+    /// Where `address` is in the shared memory, if the thread may access it: on its stack in the local window, or where the windows allow
+    /// it.
+    fn reach(&self, address: u32, allows: fn(&Protection, u32) -> bool) -> Option<u32> {
+        match self.local {
+            Some(stack) if LocalStack::REGION.contains(address) => stack.place(address),
+            _ => allows(self.protection, address).then_some(address),
+        }
+    }
+
     /// The bytes of the scratchpad at `address`, if it is there.
     fn scratchpad(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         let offset = address.checked_sub(SCRATCHPAD_BASE)? as usize;
@@ -116,9 +158,10 @@ impl Memory for CoreMemory<'_> {
         let target = &mut value[..bytes as usize];
         if let Some(source) = self.scratchpad(address, bytes) {
             target.copy_from_slice(source);
-        } else if !self.protection.allows_load(address) {
-            return Err(Cause::LoadAccess);
-        } else if self.shared.contains(address, bytes as usize) {
+            return Ok(u32::from_le_bytes(value));
+        }
+        let address = self.reach(address, Protection::allows_load).ok_or(Cause::LoadAccess)?;
+        if self.shared.contains(address, bytes as usize) {
             self.shared.read(address, target).map_err(|_| Cause::LoadAccess)?;
         }
         Ok(u32::from_le_bytes(value))
@@ -128,9 +171,10 @@ impl Memory for CoreMemory<'_> {
         let value = &value.to_le_bytes()[..bytes as usize];
         if let Some(target) = self.scratchpad(address, bytes) {
             target.copy_from_slice(value);
-        } else if !self.protection.allows_store(address) {
-            return Err(Cause::StoreAccess);
-        } else if self.shared.contains(address, bytes as usize) {
+            return Ok(());
+        }
+        let address = self.reach(address, Protection::allows_store).ok_or(Cause::StoreAccess)?;
+        if self.shared.contains(address, bytes as usize) {
             self.shared.write(address, value).map_err(|_| Cause::StoreAccess)?;
         }
         Ok(())
@@ -145,7 +189,7 @@ impl Memory for CoreMemory<'_> {
     }
 
     fn exchange(&mut self, address: u32, change: impl FnOnce(u32) -> Option<u32>) -> Result<u32, Cause> {
-        if self.scratchpad(address, 4).is_some() || !self.protection.allows_store(address) {
+        if self.scratchpad(address, 4).is_some() || self.reach(address, Protection::allows_store).is_none() {
             return Err(Cause::StoreAccess);
         }
         let old = self.load(address, 4).map_err(|_| Cause::StoreAccess)?;
@@ -177,8 +221,12 @@ mod tests {
         let window = Window { base: 0x400, size: 128 };
         let protection =
             Protection::Windows { read: [window, Window::default()], write: [Window::default(); 2] };
-        let mut memory =
-            CoreMemory { shared: &mut shared, scratchpad: Some(&mut pad), protection: &protection };
+        let mut memory = CoreMemory {
+            shared: &mut shared,
+            scratchpad: Some(&mut pad),
+            protection: &protection,
+            local: None,
+        };
         assert_eq!(memory.load(0x400, 4), Ok(0));
         assert_eq!(memory.load(0x3fc, 4), Err(Cause::LoadAccess));
         assert_eq!(memory.store(0x400, 4, 1), Err(Cause::StoreAccess));
@@ -194,5 +242,36 @@ mod tests {
         assert_eq!(memory.exchange(0xfffe_0000, Some), Err(Cause::StoreAccess));
         memory.scratchpad = None;
         assert_eq!(memory.load(0xfffe_0000, 1), Err(Cause::LoadAccess));
+    }
+
+    #[test]
+    fn a_thread_reaches_its_stack_alone() {
+        let mut shared = MemoryImage::new(1 << 16);
+        let closed = Protection::Windows { read: [Window::default(); 2], write: [Window::default(); 2] };
+        for protection in [Protection::Off, closed] {
+            let mut memory =
+                CoreMemory { shared: &mut shared, scratchpad: None, protection: &protection, local: None };
+            for lane in 0..4 {
+                memory.local = Some(LocalStack { bytes_log2: 8, lanes: 4, warp_base: 0x1000, lane });
+                memory.store(0xfffd_0004, 4, 0x0101_0101 * (lane + 1)).unwrap();
+                memory.store(0xfffd_00ff, 1, lane).unwrap();
+                assert_eq!(memory.exchange(0xfffd_0008, |old| Some(old + 1)), Ok(0));
+                for beyond in [0xfffc_0000, 0xfffc_fffc, 0xfffd_0100, 0xfffd_fffc] {
+                    assert_eq!(memory.load(beyond, 4), Err(Cause::LoadAccess));
+                    assert_eq!(memory.store(beyond, 4, 0), Err(Cause::StoreAccess));
+                    assert_eq!(memory.exchange(beyond, Some), Err(Cause::StoreAccess));
+                }
+            }
+            assert_eq!(memory.load(0xfffd_0004, 4), Ok(0x0404_0404));
+            memory.exchange(0xfffd_0008, |_| Some(0)).unwrap();
+            for lane in 0..4 {
+                let word = memory.shared.read_u32(0x1010 + 4 * lane).unwrap();
+                assert_eq!(word, 0x0101_0101 * (lane + 1));
+                let mut byte = [0];
+                memory.shared.read(0x1000 + 63 * 16 + 4 * lane + 3, &mut byte).unwrap();
+                assert_eq!(u32::from(byte[0]), lane);
+                memory.shared.write(0x1020 + 4 * lane, &[0; 4]).unwrap();
+            }
+        }
     }
 }

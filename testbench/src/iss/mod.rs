@@ -26,6 +26,6 @@ pub use alone::{Alone, End, Executed};
 pub use disassemble::{csr_name, disassemble, register_name, Disassembly};
 pub use hart::{Cause, Csrs, Fault, Hart, NoCsrs, Outcome};
 pub use instruction::{Instruction, Isa};
-pub use memory::{CoreMemory, Memory, Protection, Window, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
+pub use memory::{CoreMemory, LocalStack, Memory, Protection, Window, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
 pub use op::{Class, Encoding, Extension, Format, Op, ENCODINGS};
 pub use thread::{Counters, Machine, Place, Step, Thread, BOOT_ADDRESS};

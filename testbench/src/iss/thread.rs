@@ -1,10 +1,10 @@
 //! A thread of the array: a hart with its place, its boot sequence, its faults and its end.
 
-use hermes_rtl::config::EXIT_ADDRESS;
+use hermes_rtl::config::{EXIT_ADDRESS, LOCAL_WINDOW_ADDRESS};
 
 use super::hart::{Cause, Csrs, Fault, Hart, Outcome};
 use super::instruction::{Instruction, Isa};
-use super::memory::{CoreMemory, Memory, Protection};
+use super::memory::{CoreMemory, LocalStack, Memory, Protection};
 use super::Op;
 use crate::cosim::{ArraySetup, KernelImage, Layout};
 use crate::verdict::FAULT;
@@ -53,6 +53,8 @@ pub struct Machine {
     pub protection: Protection,
     /// Whether the cores have scratchpads.
     pub scratchpad: bool,
+    /// Whether stacks are in the local window.
+    pub local_window: bool,
     /// Whether the CSRs `instret` and `instreth` exist.
     pub instret: bool,
     /// Whether the CSR 0xccb of arrays with a network interface exists.
@@ -78,6 +80,7 @@ impl Machine {
             stack_bytes_log2: setup.stack_bytes_log2,
             protection: Protection::Off,
             scratchpad: false,
+            local_window: layout.local_window,
             instret: false,
             network: false,
             watchdog: false,
@@ -98,9 +101,23 @@ impl Machine {
 
     /// The address after a thread's stack.
     pub fn stack_top(&self, place: &Place) -> u32 {
+        if self.local_window {
+            return LOCAL_WINDOW_ADDRESS + (1 << self.stack_bytes_log2);
+        }
         let warp = u32::from(place.core) << 5 | u32::from(place.slot);
         let thread = warp * self.lanes + u32::from(place.lane);
         self.stack_base.wrapping_add((thread + 1) << self.stack_bytes_log2)
+    }
+
+    /// The stack of a thread in the local window, if there is one.
+    pub fn local_stack(&self, place: &Place) -> Option<LocalStack> {
+        let warp = u32::from(place.core) << 5 | u32::from(place.slot);
+        self.local_window.then(|| LocalStack {
+            bytes_log2: self.stack_bytes_log2,
+            lanes: self.lanes,
+            warp_base: self.stack_base.wrapping_add((warp * self.lanes) << self.stack_bytes_log2),
+            lane: place.lane.into(),
+        })
     }
 }
 
@@ -200,6 +217,7 @@ impl Thread {
                 Outcome { next_pc: pc, result: None, address: Some(address), stored: Some(verdict) };
             return Step { word, instruction: None, outcome: Ok(outcome) };
         }
+        memory.local = machine.local_stack(&self.place);
         let csrs = ThreadCsrs { machine, place: &self.place, counters };
         let mut outcome = fetched.and_then(|code| self.hart.execute(code, memory, &csrs));
         if let (Ok(outcome), true) = (&mut outcome, pc == BOOT_ADDRESS + 4 * (BOOT.len() as u32 - 1)) {
@@ -264,6 +282,7 @@ mod tests {
         stack_bytes_log2: 8,
         protection: Protection::Off,
         scratchpad: false,
+        local_window: false,
         instret: false,
         network: false,
         watchdog: false,
@@ -281,7 +300,8 @@ mod tests {
         while !thread.ended {
             assert!(done.len() < steps, "{done:?}");
             let protection = machine.protection;
-            let mut memory = CoreMemory { shared: &mut shared, scratchpad: None, protection: &protection };
+            let mut memory =
+                CoreMemory { shared: &mut shared, scratchpad: None, protection: &protection, local: None };
             done.push(thread.step(machine, &mut memory, Counters::default()));
         }
         (thread, shared, done)
@@ -343,8 +363,12 @@ mod tests {
         let mut thread = Thread::new(PLACE);
         let mut depths = Vec::new();
         for _ in 0..8 {
-            let mut memory =
-                CoreMemory { shared: &mut shared, scratchpad: None, protection: &Protection::Off };
+            let mut memory = CoreMemory {
+                shared: &mut shared,
+                scratchpad: None,
+                protection: &Protection::Off,
+                local: None,
+            };
             thread.step(&MACHINE, &mut memory, Counters::default());
             depths.push(thread.depth);
         }

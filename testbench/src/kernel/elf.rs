@@ -1,10 +1,13 @@
 //! Loads a kernel from an ELF file.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use object::elf::{FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PT_LOAD};
+use object::elf::{FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, PF_W, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
+
+use super::source_map::SourceMap;
 
 /// The symbol at which every thread starts.
 const ENTRY_SYMBOL: &str = "kernel";
@@ -35,6 +38,8 @@ pub struct Segment {
     pub address: u32,
     /// The bytes, with the zeros of `.bss`.
     pub bytes: Vec<u8>,
+    /// The program stores there (PF_W).
+    pub writable: bool,
 }
 
 /// A kernel, ready to be loaded.
@@ -48,6 +53,8 @@ pub struct Kernel {
     pub registers: RegisterClass,
     /// Names and addresses of the functions, objects and labels, in the order of the addresses.
     pub symbols: Vec<(String, u32)>,
+    /// The ELF file, for what explains the kernel.
+    elf: Arc<[u8]>,
 }
 
 /// Why a file is not a kernel for the array.
@@ -109,7 +116,23 @@ impl Kernel {
         if !segments.iter().any(inside) {
             return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
         }
-        Ok(Self { entry, segments, registers, symbols })
+        Ok(Self { entry, segments, registers, symbols, elf: data.into() })
+    }
+
+    /// Its functions and lines.
+    #[must_use]
+    pub fn source_map(&self) -> SourceMap {
+        SourceMap::of(&self.segments, &self.symbols, &self.elf)
+    }
+
+    /// The word at `address`, if it is in a segment.
+    #[must_use]
+    pub fn word(&self, address: u32) -> Option<u32> {
+        self.segments.iter().find_map(|segment| {
+            let offset = address.checked_sub(segment.address)? as usize;
+            let bytes = segment.bytes.get(offset..offset.checked_add(4)?)?;
+            Some(u32::from_le_bytes(bytes.try_into().ok()?))
+        })
     }
 
     /// Bytes in memory, over all segments.
@@ -187,7 +210,8 @@ impl Executable {
                 return Err(format!("segment at {address:#010x} is larger in the file than in memory"));
             }
             bytes.resize(size as usize, 0);
-            segments.push(Segment { address, bytes });
+            let writable = segment.p_flags(endian) & PF_W != 0;
+            segments.push(Segment { address, bytes, writable });
         }
         segments.sort_by_key(|segment| segment.address);
         for pair in segments.windows(2) {

@@ -116,7 +116,8 @@ impl Thread {
 
     fn step(&mut self) {
         let scratchpad = Some(&mut self.scratchpad[..]);
-        let mut memory = CoreMemory { shared: &mut self.memory, scratchpad, protection: &self.protection };
+        let mut memory =
+            CoreMemory { shared: &mut self.memory, scratchpad, protection: &self.protection, local: None };
         let pc = self.hart.pc;
         let stepped = self.hart.step(&self.isa, &mut memory, &Place);
         stepped.unwrap_or_else(|fault| panic!("{fault:x?} at {pc:#x}"));

@@ -25,6 +25,7 @@ fn machine() -> Machine {
         stack_bytes_log2: 8,
         protection: Protection::Windows { read: [data, Window::default()], write: [data, Window::default()] },
         scratchpad: true,
+        local_window: false,
         instret: true,
         network: true,
         watchdog: false,

@@ -134,8 +134,12 @@ impl Warp {
             leader: lanes(active).next().map_or(0, |lane| lane as u8),
         };
         let WarpMemory { shared, scratchpad, protection } = memory;
-        let mut memory =
-            CoreMemory { shared, scratchpad: scratchpad.filter(|pad| !pad.is_empty()), protection };
+        let mut memory = CoreMemory {
+            shared,
+            scratchpad: scratchpad.filter(|pad| !pad.is_empty()),
+            protection,
+            local: None,
+        };
         let retired = &mut expected.retired;
         for lane in lanes(active) {
             let step = self.threads[lane].step(machine, &mut memory, counters);

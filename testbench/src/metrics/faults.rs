@@ -6,12 +6,14 @@ use std::fmt;
 use serde::Serialize;
 
 use super::PacketRecord;
-use crate::cosim::FaultRecord;
+use crate::cosim::{FaultRecord, MemoryMap};
+use crate::iss::{disassemble, Isa};
+use crate::kernel::{Kernel, SourceMap};
 use crate::verdict::{Verdict, FAULT};
 
 /// Threads that faulted of one cause at one instruction, as the records of the fault FIFO tell; or those of one cause of which it had no
 /// room for a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FaultCause {
     /// Cause of the RISC-V privileged specification, or that of the watchdog. `None`: it is not known either.
     pub cause: Option<u32>,
@@ -23,6 +25,17 @@ pub struct FaultCause {
     pub threads: u64,
     /// packetIdx of the first of them, if there is a record.
     pub first_packet: Option<u32>,
+    /// What the record of the first of them says of the fault: the address of an access that is not allowed or misaligned, the word that is
+    /// no instruction.
+    pub value: Option<u32>,
+    /// Where the instruction is, if the kernel's file tells: function or label, with the bytes behind it.
+    pub function: Option<String>,
+    /// Source file and line.
+    pub line: Option<String>,
+    /// The instruction in assembly.
+    pub instruction: Option<String>,
+    /// What is at the address of an access.
+    pub area: Option<String>,
 }
 
 impl FaultCause {
@@ -46,9 +59,13 @@ impl FaultCause {
                 pc: Some(record.pc),
                 threads: 0,
                 first_packet: Some(record.packet),
+                value: Some(record.address),
+                ..Self::default()
             });
             entry.threads += threads;
-            entry.first_packet = entry.first_packet.min(Some(record.packet));
+            if Some(record.packet) < entry.first_packet {
+                (entry.first_packet, entry.value) = (Some(record.packet), Some(record.address));
+            }
             without_record.entry(cause).and_modify(|count| *count = count.saturating_sub(threads));
         }
         let mut causes: Vec<_> = causes.into_values().collect();
@@ -56,14 +73,29 @@ impl FaultCause {
         let mut rest = threads.saturating_sub(causes.iter().map(|cause| cause.threads).sum());
         for (cause, threads) in without_record.into_iter().filter(|(_, threads)| *threads > 0) {
             let (cause, name) = (Some(cause), name(cause));
-            causes.push(Self { cause, name, pc: None, threads, first_packet: None });
+            causes.push(Self { cause, name, threads, ..Self::default() });
             rest = rest.saturating_sub(threads);
         }
         if rest > 0 {
             let name = "cause not known".to_string();
-            causes.push(Self { cause: None, name, pc: None, threads: rest, first_packet: None });
+            causes.push(Self { name, threads: rest, ..Self::default() });
         }
         causes
+    }
+
+    /// Whether the value is the address of a load or store.
+    fn accesses_memory(&self) -> bool {
+        matches!(self.cause, Some(4..=7))
+    }
+
+    /// Adds where the instruction is in `kernel`, and what `memory` has at the address of an access.
+    pub fn explain(&mut self, kernel: &Kernel, source: &SourceMap, memory: &MemoryMap) {
+        let Some(pc) = self.pc else { return };
+        let place = source.place(pc);
+        (self.function, self.line) = (place.function(), place.source_line());
+        let everything = Isa { aes: true, atomics: true, ..Isa::RV32IM_ZBB };
+        self.instruction = kernel.word(pc).map(|word| disassemble(pc, word, &everything));
+        self.area = self.value.filter(|_| self.accesses_memory()).map(|address| memory.describe(address));
     }
 }
 
@@ -78,10 +110,23 @@ impl fmt::Display for FaultCause {
         let s = if *threads == 1 { "" } else { "s" };
         match (self.pc, self.first_packet) {
             (Some(pc), Some(packet)) => {
-                write!(
-                    f,
-                    "fault: {name} at PC {pc:#010x}: {threads} thread{s}, the first with packet {packet}"
-                )
+                write!(f, "fault: {name} at PC {pc:#010x}")?;
+                if let Some(function) = &self.function {
+                    write!(f, " in {function}")?;
+                }
+                if let Some(line) = &self.line {
+                    write!(f, " ({line})")?;
+                }
+                if let Some(instruction) = &self.instruction {
+                    write!(f, ", `{instruction}`")?;
+                }
+                if let Some(address) = self.value.filter(|_| self.accesses_memory()) {
+                    write!(f, ", address {address:#010x}")?;
+                }
+                if let Some(area) = &self.area {
+                    write!(f, " ({area})")?;
+                }
+                write!(f, ": {threads} thread{s}, the first with packet {packet}")
             }
             _ => write!(
                 f,
@@ -119,10 +164,10 @@ mod tests {
             record(5, 0x1014, 1, 90),
         ];
         let told = [
-            "fault: load access at PC 0x00001010: 7 threads, the first with packet 8",
+            "fault: load access at PC 0x00001010, address 0x00000008: 7 threads, the first with packet 8",
             "fault: watchdog at PC 0x00001010: 1 thread, the first with packet 9",
             "fault: illegal instruction at PC 0x00001020: 1 thread, the first with packet 17",
-            "fault: load access at PC 0x00001014: 1 thread, the first with packet 90",
+            "fault: load access at PC 0x00001014, address 0x0000005a: 1 thread, the first with packet 90",
         ];
         let verdicts = packets(&[(FAULT | 5, 8), (FAULT | 2, 1), (FAULT | 24, 1), (3, 7)]);
         assert_eq!(lines(&records, &verdicts, 10), told);
@@ -134,7 +179,7 @@ mod tests {
         let records = [record(5, 0x1010, 3, 40)];
         let verdicts = packets(&[(FAULT | 5, 5), (FAULT | 2, 4), (FAULT | 99, 1)]);
         let told = [
-            "fault: load access at PC 0x00001010: 3 threads, the first with packet 40",
+            "fault: load access at PC 0x00001010, address 0x00000028: 3 threads, the first with packet 40",
             "fault: illegal instruction, PC not on record since the fault FIFO was full: 4 threads",
             "fault: load access, PC not on record since the fault FIFO was full: 2 threads",
             "fault: cause 99, PC not on record since the fault FIFO was full: 1 thread",

@@ -1,0 +1,113 @@
+//! Where an address of a program lies in its source.
+
+use std::fmt;
+use std::path::Path;
+
+use gimli::{EndianRcSlice, RunTimeEndian};
+use object::{Object as _, ObjectSection as _};
+
+use super::elf::{Executable, Segment};
+
+type Lines = addr2line::Context<EndianRcSlice<RunTimeEndian>>;
+
+/// Functions and lines of a program, as its ELF file tells them (symbol table, DWARF).
+pub struct SourceMap {
+    /// First address and bytes of each segment.
+    extents: Vec<(u32, u32)>,
+    /// Functions and labels, ascending.
+    symbols: Vec<(u32, String)>,
+    lines: Option<Lines>,
+}
+
+/// Where an address lies in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The address.
+    pub address: u32,
+    /// Function or label, and bytes behind it.
+    pub symbol: Option<(String, u32)>,
+    /// Source file and line.
+    pub line: Option<(String, u32)>,
+}
+
+impl Place {
+    /// The function or label with the bytes behind it, such as `kernel+0x10`.
+    #[must_use]
+    pub fn function(&self) -> Option<String> {
+        let (name, offset) = self.symbol.as_ref()?;
+        Some(if *offset == 0 { name.clone() } else { format!("{name}+{offset:#x}") })
+    }
+
+    /// File and line, such as `nat.c:12`.
+    #[must_use]
+    pub fn source_line(&self) -> Option<String> {
+        self.line.as_ref().map(|(file, line)| format!("{file}:{line}"))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", self.address)?;
+        if let Some(function) = self.function() {
+            write!(f, " {function}")?;
+        }
+        match self.source_line() {
+            Some(line) => write!(f, " ({line})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl SourceMap {
+    /// The map of the program in the bytes of an ELF file.
+    pub(crate) fn new(executable: &Executable, elf: &[u8]) -> Self {
+        Self::of(&executable.segments, &executable.symbols, elf)
+    }
+
+    /// As [`Self::new`], from the parts of a program.
+    pub(crate) fn of(segments: &[Segment], symbols: &[(String, u32)], elf: &[u8]) -> Self {
+        let extents = segments.iter().map(|segment| (segment.address, segment.bytes.len() as u32)).collect();
+        // Without those that the compiler made up.
+        let symbols = symbols.iter().filter(|(name, _)| !name.starts_with(".L"));
+        let symbols = symbols.map(|(name, address)| (*address, name.clone())).collect();
+        Self { extents, symbols, lines: lines(elf) }
+    }
+
+    /// Where functions and labels begin, ascending; without those that the compiler made up.
+    #[must_use]
+    pub fn functions(&self) -> &[(u32, String)] {
+        &self.symbols
+    }
+
+    /// Where `address` lies in the source; outside of the program neither symbol nor line.
+    #[must_use]
+    pub fn place(&self, address: u32) -> Place {
+        let inside =
+            |(first, bytes): &(u32, u32)| address.checked_sub(*first).is_some_and(|offset| offset < *bytes);
+        if !self.extents.iter().any(inside) {
+            return Place { address, ..Place::default() };
+        }
+        let symbol = self.symbols.iter().rfind(|(at, _)| *at <= address);
+        let location = |lines: &Lines| {
+            let found = lines.find_location(address.into()).ok()??;
+            let file = found.file?;
+            let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
+            Some((name?, found.line?))
+        };
+        Place {
+            address,
+            symbol: symbol.map(|(at, name)| (name.clone(), address - at)),
+            line: self.lines.as_ref().and_then(location),
+        }
+    }
+}
+
+/// The lines of the source, if the file has them.
+fn lines(elf: &[u8]) -> Option<Lines> {
+    let file = object::File::parse(elf).ok()?;
+    let section = |id: gimli::SectionId| -> Result<_, gimli::Error> {
+        let bytes = file.section_by_name(id.name()).and_then(|section| section.data().ok());
+        Ok(EndianRcSlice::new(bytes.unwrap_or_default().into(), RunTimeEndian::Little))
+    };
+    addr2line::Context::from_dwarf(gimli::Dwarf::load(section).ok()?).ok()
+}
