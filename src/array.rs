@@ -57,10 +57,10 @@ pub struct ArrayArgs {
     /// Ways of the instruction cache, instead of the preset's: 1, 2 or 4
     #[arg(long)]
     instruction_cache_ways: Option<usize>,
-    /// Give the cores a local window: the words of stacks lie beside each other by lane, which makes kernels that use their stack faster, and
-    /// an access beyond a stack is a fault
-    #[arg(long)]
-    local_window: bool,
+    /// Whether the cores have a local window, if not as the preset says: the words of stacks lie beside each other by lane, which makes
+    /// kernels that use their stack faster, and an access beyond a stack is a fault
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    local_window: Option<bool>,
     /// Give the cores the AES instructions of RISC-V (Zkne and Zknd)
     #[arg(long)]
     aes: bool,
@@ -149,7 +149,7 @@ impl ArrayArgs {
         config.aes |= self.aes;
         config.atomics |= self.atomics | self.network;
         config.oldest_first |= self.oldest_first;
-        config.local_window |= self.local_window;
+        config.local_window = self.local_window.unwrap_or(config.local_window);
         config.fault_output |= self.fault_output;
         config.uli_channels = self.uli_channels.unwrap_or(config.uli_channels);
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);

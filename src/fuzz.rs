@@ -80,6 +80,7 @@ fn features(args: &Args, config: &Config) -> Features {
     Features {
         atomics: config.atomics,
         network: config.network,
+        local_window: config.local_window,
         embedded: args.rv32e,
         faults: !args.no_faults,
         ..Features::ALL

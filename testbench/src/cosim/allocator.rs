@@ -26,9 +26,23 @@ impl Allocator {
     /// # Errors
     /// [`CosimError::OutOfMemory`] naming `what`.
     pub fn allocate(&mut self, what: &str, bytes: u64, alignment: u64) -> Result<u32, CosimError> {
+        self.allocate_behind(0, what, bytes, alignment)
+    }
+
+    /// As [`Self::allocate`], not below `from`.
+    ///
+    /// # Errors
+    /// As [`Self::allocate`].
+    pub fn allocate_behind(
+        &mut self,
+        from: u64,
+        what: &str,
+        bytes: u64,
+        alignment: u64,
+    ) -> Result<u32, CosimError> {
         let bytes = bytes.max(1);
         let fits = |(&first, &length): (&u64, &u64)| {
-            let start = first.next_multiple_of(alignment);
+            let start = first.max(from).next_multiple_of(alignment);
             (start + bytes <= first + length).then_some(start)
         };
         let start = self.free.iter().find_map(fits);

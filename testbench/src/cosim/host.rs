@@ -411,7 +411,7 @@ impl<D: Device> Host<D> {
             &format!("1 to {most} with this kernel and array"),
         )?;
 
-        let layout = Layout {
+        let mut layout = Layout {
             ring_base: self.rmalloc("the packet ring", setup.ring_bytes())?,
             verdict_base: self.rmalloc(VERDICTS, setup.verdict_bytes())?,
             stack_base: self.rmalloc_aligned(
@@ -419,9 +419,10 @@ impl<D: Device> Host<D> {
                 setup.stack_bytes(self.info),
                 setup.stack_alignment(self.info),
             )?,
-            argument: self.rmalloc("the argument block", setup.argument.len())?,
+            argument: 0,
             local_window: self.info.local_window,
         };
+        layout.argument = self.place_argument(layout.stack_base, setup.argument.len())?;
         self.device.write_memory(layout.argument, &setup.argument)?;
         self.write("CONTROL", 0)?;
         self.write("RING_BASE", layout.ring_base)?;
@@ -435,6 +436,20 @@ impl<D: Device> Host<D> {
         self.write("TIMEOUT", setup.timeout)?;
         self.write("WATCHDOG", setup.watchdog)?;
         Ok(layout)
+    }
+
+    /// Allocates the argument block: behind the stacks, so that windows can leave out what lies below the kernel, or anywhere if no room is
+    /// left there.
+    fn place_argument(&mut self, stacks: u32, bytes: usize) -> Result<u32, CosimError> {
+        let what = "the argument block";
+        let whole = bytes.next_multiple_of(LINE).max(LINE) as u64;
+        match self.allocator.allocate_behind(stacks.into(), what, whole, LINE as u64) {
+            Ok(address) => {
+                self.areas.insert(address.into(), (what.to_string(), whole));
+                Ok(address)
+            }
+            Err(_) => self.rmalloc(what, bytes),
+        }
     }
 
     /// Most warps a core can have with the loaded kernel: its slots, and its registers shared among them.

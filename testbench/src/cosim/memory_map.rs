@@ -10,6 +10,9 @@ use super::room::{STACKS, VERDICTS};
 use crate::iss::{Window, SCRATCHPAD_BASE, SCRATCHPAD_BYTES};
 use crate::kernel::Kernel;
 
+/// What a kernel's code and constants are called, and its data.
+const CODE: &str = "the kernel's code";
+const DATA: &str = "the kernel's data";
 /// An address this close to an area is told as one beside it.
 const NEAR: u64 = 4096;
 
@@ -87,9 +90,11 @@ impl MemoryMap {
             let base = first & !(LINE as u64 - 1);
             Window { base: base as u32, size: (end.next_multiple_of(LINE as u64) - base) as u32 }
         };
+        // The code matters most, then what else is not to be in a window, then the size.
         let forbidden = |from: u64, to: u64| {
-            let inside = |area: &&NamedArea| area.first >= from && area.end() <= to;
-            writable && self.areas.iter().filter(inside).any(|area| !area.writable)
+            let inside = |area: &&NamedArea| area.first >= from && area.end() <= to && !area.writable;
+            let rank = |area: &NamedArea| if area.name == CODE { 2 } else { 1 };
+            self.areas.iter().filter(inside).map(rank).max().filter(|_| writable).unwrap_or(0)
         };
         let gap =
             |pair: &[&NamedArea]| (forbidden(pair[0].end(), pair[1].first), pair[1].first - pair[0].end());
@@ -116,7 +121,7 @@ impl<D: Device> Host<D> {
             .iter()
             .filter(|segment| !segment.bytes.is_empty())
             .map(|segment| NamedArea {
-                name: if segment.writable { "the kernel's data" } else { "the kernel's code" }.to_string(),
+                name: if segment.writable { DATA } else { CODE }.to_string(),
                 first: segment.address.into(),
                 bytes: segment.bytes.len() as u64,
                 writable: segment.writable,

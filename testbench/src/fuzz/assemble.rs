@@ -3,7 +3,7 @@
 use super::program::{
     Access, Area, Atomic, AtomicPlace, Block, FaultKind, Function, Program, Statement, Target, Trips, A0,
     ADDRESS, BYTE, COUNTER, HELP, LINK, PRIVATE, PRIVATE_BYTES, PRIVATE_OFFSET, RA, SCRATCHPAD_PART, SP,
-    TABLE, WORD,
+    STACK_BYTES, TABLE, WORD,
 };
 use crate::iss::{Class, Instruction, Op, SCRATCHPAD_BASE};
 
@@ -17,6 +17,8 @@ const LANE: i32 = 0xcc1;
 const SLOT: i32 = 0xcc2;
 /// Number of the CSR with the address of the argument block, a multiple of 64.
 const ARGUMENT: i32 = 0xcc5;
+/// Number of the CSR with the address behind the stack.
+const STACK_TOP: i32 = 0xcc6;
 /// Number of the CSR with the address of the packet's slot.
 const PACKET_SLOT: i32 = 0xcc4;
 
@@ -205,7 +207,7 @@ impl Lowering<'_> {
             Area::Table => TABLE,
             Area::Word => WORD,
             Area::Byte => BYTE,
-            Area::Scratchpad => ADDRESS,
+            Area::Scratchpad | Area::Stack => ADDRESS,
         };
         let mut items = Code::new();
         if area == Area::Scratchpad {
@@ -218,6 +220,12 @@ impl Lowering<'_> {
                 code(Op::Slli, ADDRESS, ADDRESS, 0, part as i32),
                 code(Op::Lui, HELP, 0, 0, SCRATCHPAD_BASE as i32),
                 add(ADDRESS, ADDRESS, HELP),
+            ]);
+        }
+        if area == Area::Stack {
+            items.extend([
+                code(Op::Csrrs, ADDRESS, 0, 0, STACK_TOP),
+                add_immediate(ADDRESS, ADDRESS, -(STACK_BYTES as i32)),
             ]);
         }
         let (mut base, mut offset) = (base, offset as i32);
@@ -427,6 +435,15 @@ fn fault(kind: FaultKind) -> Code {
         }
         FaultKind::AccessOutside(op) => {
             vec![code(Op::Lui, ADDRESS, 0, 0, 0x7fff_f000), access_at(op, ADDRESS)]
+        }
+        FaultKind::BeyondStack(op, below) => {
+            // The first word above the stack, or the last one below it.
+            let distance = if below { -(STACK_BYTES as i32) - 4 } else { 0 };
+            vec![
+                code(Op::Csrrs, ADDRESS, 0, 0, STACK_TOP),
+                add_immediate(ADDRESS, ADDRESS, distance),
+                access_at(op, ADDRESS),
+            ]
         }
         FaultKind::ScratchpadAtomic(op) => {
             vec![code(Op::Lui, ADDRESS, 0, 0, SCRATCHPAD_BASE as i32), access_at(op, ADDRESS)]

@@ -11,7 +11,7 @@ use verilator_sys::ModelLibrary;
 use super::assemble::assemble;
 use super::coverage::Coverage;
 use super::generate::Case;
-use super::program::Program;
+use super::program::{Program, STACK_BYTES};
 use super::reference::{warps_of, Reference};
 use crate::cosim::{
     self, ArraySetup, CosimError, Event, FaultRecord, Host, KernelImage, Layout, MemoryImage, MemoryOptions,
@@ -27,8 +27,8 @@ pub const CODE_BASE: u32 = LINE as u32;
 const MEMORY_BYTES: u64 = 64 << 20;
 /// Bytes of a ring slot, as a power of two: descriptor, frame, private bytes, dump of the registers.
 const SLOT_BYTES_LOG2: u32 = 8;
-/// Stack bytes of a thread, as a power of two: more than the deepest calls and loops need.
-const STACK_BYTES_LOG2: u32 = 10;
+/// Stack bytes of a thread, as a power of two.
+const STACK_BYTES_LOG2: u32 = STACK_BYTES.ilog2();
 /// Cycles without an event after which a run is given up.
 const WATCHDOG: u64 = 200_000;
 

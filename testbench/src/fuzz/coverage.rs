@@ -273,9 +273,9 @@ fn hazards(features: &Features) -> impl Iterator<Item = Hazard> {
 }
 
 fn causes(features: &Features) -> impl Iterator<Item = Cause> {
-    let (faults, windows) = (features.faults, features.windows);
+    let (faults, windows, local_window) = (features.faults, features.windows, features.local_window);
     let outside = |cause: &Cause| matches!(cause, Cause::LoadAccess | Cause::StoreAccess);
     // The watchdog is not a matter of the program.
     let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Watchdog);
-    causes.filter(move |cause| faults && (windows || !outside(cause)))
+    causes.filter(move |cause| faults && (windows || local_window || !outside(cause)))
 }

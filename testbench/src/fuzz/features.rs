@@ -17,6 +17,8 @@ pub struct Features {
     pub embedded: bool,
     /// The cores have scratchpads.
     pub scratchpad: bool,
+    /// Stacks are in the local window.
+    pub local_window: bool,
     /// Loads and stores are confined to windows.
     pub windows: bool,
     /// The CSR `instret`.
@@ -38,13 +40,14 @@ impl Features {
         atomics: false,
         embedded: false,
         scratchpad: false,
+        local_window: false,
         windows: false,
         instret: false,
         cycle: false,
         network: false,
         faults: true,
     };
-    /// Everything but atomic operations, RV32E and what a network interface adds.
+    /// Everything but atomic operations, RV32E, the local window and what a network interface adds.
     pub const ALL: Self = Self {
         m: true,
         zbb: true,
@@ -52,6 +55,7 @@ impl Features {
         atomics: false,
         embedded: false,
         scratchpad: true,
+        local_window: false,
         windows: true,
         instret: true,
         cycle: true,

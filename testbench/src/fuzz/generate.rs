@@ -291,6 +291,9 @@ impl Generator {
         if self.features.scratchpad {
             areas.extend([Area::Scratchpad, Area::Scratchpad]);
         }
+        if self.features.local_window {
+            areas.extend([Area::Stack, Area::Stack]);
+        }
         let area = self.pick(&areas);
         let fits = |op: Op, load: bool| {
             let class = if load { Class::Load } else { Class::Store };
@@ -404,6 +407,9 @@ impl Generator {
         ];
         if self.features.windows {
             kinds.extend([FaultKind::AccessOutside(any_access); 2]);
+        }
+        if self.features.local_window {
+            kinds.extend([true, false].map(|below| FaultKind::BeyondStack(any_access, below)));
         }
         if self.features.atomics {
             let op = self.atomic_op();

@@ -38,6 +38,10 @@ pub const PRIVATE_OFFSET: u32 = 64;
 pub const PRIVATE_BYTES: u32 = 128;
 /// Bytes of the table.
 pub const TABLE_BYTES: u32 = 1024;
+/// Stack bytes of a thread, a power of two: more than the deepest calls and loops need.
+pub const STACK_BYTES: u32 = 1024;
+/// Bytes of the stack that programs use beside their calls.
+pub const STACK_PART: u32 = 64;
 /// Bytes of a thread's part of the scratchpad: enough parts for 32 warps of 32 lanes.
 pub const SCRATCHPAD_PART: u32 = 16;
 
@@ -170,6 +174,8 @@ pub enum Area {
     Byte,
     /// The thread's part of the scratchpad.
     Scratchpad,
+    /// The lowest bytes of the thread's stack in the local window, which calls do not reach.
+    Stack,
 }
 
 impl Area {
@@ -181,6 +187,7 @@ impl Area {
             Self::Word => 4,
             Self::Byte => 1,
             Self::Scratchpad => SCRATCHPAD_PART,
+            Self::Stack => STACK_PART,
         }
     }
 }
@@ -238,6 +245,8 @@ pub enum FaultKind {
     MisalignedAccess(Op),
     /// A load, store or atomic operation outside the windows.
     AccessOutside(Op),
+    /// A load, store or atomic operation above or below (`true`) the stack in the local window.
+    BeyondStack(Op, bool),
     /// An atomic operation in the scratchpad, which has none.
     ScratchpadAtomic(Op),
 }

@@ -24,7 +24,7 @@ fn machine(program: &Program) -> Machine {
         stack_bytes_log2: 10,
         protection: Protection::Windows { read: [all, closed], write: [closed, all] },
         scratchpad: program.features.scratchpad,
-        local_window: false,
+        local_window: program.features.local_window,
         instret: program.features.instret,
         network: program.features.network,
         watchdog: false,
@@ -65,7 +65,7 @@ fn programs_end_and_cover_what_there_is() {
         Features::RV32I,
         Features { embedded: true, ..Features::ALL },
         Features { faults: false, ..Features::ALL },
-        Features { atomics: true, network: true, ..Features::ALL },
+        Features { atomics: true, network: true, local_window: true, ..Features::ALL },
     ] {
         let mut coverage = Coverage::default();
         let mut faults = 0;
