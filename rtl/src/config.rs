@@ -225,6 +225,7 @@ impl Config {
             trace: false,
         };
         Ok(match name {
+            "paper" | "default" => Self { local_window: true, ..plain },
             "pangaea" => Self {
                 atomics: true,
                 command_threads: 4,

@@ -32,6 +32,7 @@ fn configurations() -> Vec<(String, Config)> {
             aes: true,
             atomics: true,
             oldest_first: true,
+            local_window: true,
             packet_ports: true,
             command_threads: 1,
             command_cache_lines: 64,

@@ -96,10 +96,11 @@ impl<const LANES: usize> Logic for LocalWindow<LANES> {
         self.guarded.next = self.in_guard.y.val();
         let warp_bytes_log2 = log2 + self.lanes_log2.val();
         let warp = (bit_cast::<32, 5>(self.core.val()) << bits::<5>(5)) | bit_cast::<32, 5>(self.slot.val());
-        let aligned = (self.stack_base.val() >> warp_bytes_log2) + warp;
+        // The bytes of all stacks of a warp, less one
+        let below = (bits::<32>(1) << warp_bytes_log2) - bits::<32>(1);
         if self.advance.val() {
             self.granted_w.d.next = self.on_stack.y.val();
-            self.base_w.d.next = aligned << warp_bytes_log2;
+            self.base_w.d.next = (self.stack_base.val() & !below) + (warp << warp_bytes_log2);
         }
 
         // W
