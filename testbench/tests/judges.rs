@@ -107,7 +107,14 @@ fn beside(hart: u32) -> Executable {
     let bytes = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
     let segments =
         vec![Segment { address: entry, bytes }, Segment { address: (0x20 + hart) << 12, bytes: vec![0; 8] }];
-    Executable { entry, segments, registers: RegisterClass::Rv32i, symbols: vec![] }
+    Executable {
+        entry,
+        segments,
+        registers: RegisterClass::Rv32i,
+        symbols: vec![],
+        sized: vec![],
+        arch: None,
+    }
 }
 
 /// The words of a signature file.
