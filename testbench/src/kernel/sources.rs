@@ -72,3 +72,7 @@ pub fn write_headers(folder: &Path) -> Result<(), BuildError> {
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), BuildError> {
     super::build::write_file(&folder.join(name), text)
 }
+
+#[cfg(test)]
+#[path = "include_tests.rs"]
+mod tests;
