@@ -146,12 +146,9 @@ fn info(kernel: &Kernel) -> String {
 /// The stack that a thread needs, as text.
 fn stack(need: &StackNeed) -> String {
     let usual = 1 << ArraySetup::default().stack_bytes_log2;
-    match need {
-        StackNeed::Bytes(bytes) if *bytes > usual => {
-            format!(
-                "{need}, more than the {usual} that a thread gets without --stack-bytes {}",
-                bytes.next_power_of_two()
-            )
+    match need.stack_bytes() {
+        Some(enough) if enough > usual => {
+            format!("{need}, more than the {usual} that a thread gets without --stack-bytes {enough}")
         }
         _ => need.to_string(),
     }

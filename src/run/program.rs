@@ -98,16 +98,16 @@ impl StackArgs {
         let needed = program.app.as_ref().map_or(0, |app| app.stack_bytes_log2());
         let log2 = self.stack_bytes.unwrap_or(ArraySetup::default().stack_bytes_log2.max(needed));
         ensure!(log2 >= needed, "--stack-bytes {}: {} needs {}", 1 << log2, program.name, 1 << needed);
-        if let StackNeed::Bytes(bytes) = StackNeed::of(&program.kernel) {
-            let enough = bytes.next_power_of_two();
-            let advice = match enough.ilog2() <= MAX_STACK_BYTES_LOG2 {
+        let need = StackNeed::of(&program.kernel);
+        if let Some(enough) = need.stack_bytes() {
+            let advice = match enough <= 1 << MAX_STACK_BYTES_LOG2 {
                 true => format!("--stack-bytes {enough} is enough"),
                 false => format!("the most is --stack-bytes {}", 1 << MAX_STACK_BYTES_LOG2),
             };
+            let name = &program.name;
             ensure!(
-                bytes <= 1 << log2,
-                "{} needs {bytes} bytes of stack, and a thread gets {}; {advice}",
-                program.name,
+                enough <= 1 << log2,
+                "{name} needs {need} of stack, and a thread gets {}; {advice}",
                 1 << log2
             );
         }

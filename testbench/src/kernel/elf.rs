@@ -287,6 +287,7 @@ const MAX_NAME_BYTES: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::StackNeed;
 
     fn message(data: &[u8]) -> String {
         Kernel::parse(data).unwrap_err()
@@ -326,14 +327,20 @@ mod tests {
         assert!(message(&one).contains("segment at 0x80000000 has 17825792 bytes"));
     }
 
-    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic.
+    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic; and the kernel's
+    /// stack can be asked for.
     #[test]
     fn broken_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dec-ttl.elf");
         crate::apps::AppEntry::find("dec-ttl").unwrap().build(false, &path).unwrap();
         let data = std::fs::read(&path).unwrap();
-        let _ = Kernel::parse(&data).unwrap();
+        let kernel = Kernel::parse(&data).unwrap();
+        for position in 0..kernel.segments[0].bytes.len() {
+            let mut broken = kernel.clone();
+            broken.segments[0].bytes[position] ^= 0x5a;
+            let _ = StackNeed::of(&broken);
+        }
         for length in (0..data.len()).step_by(7) {
             let _ = Kernel::parse(&data[..length]);
         }
@@ -341,7 +348,7 @@ mod tests {
             for value in [0x00, 0x7f, 0xff] {
                 let mut broken = data.clone();
                 broken[position] = value;
-                let _ = Kernel::parse(&broken);
+                let _ = Kernel::parse(&broken).map(|kernel| StackNeed::of(&kernel));
             }
         }
     }

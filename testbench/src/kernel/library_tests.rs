@@ -12,7 +12,7 @@ fn returns(text: &str, expected: u32) {
     for (registers, level) in [(RegisterClass::Rv32i, "2"), (RegisterClass::Rv32e, "s")] {
         let optimization = level.to_string();
         let options = BuildOptions { optimization, compiler: Compiler::Gcc, ..BuildOptions::new(registers) };
-        build_with(&[source.clone()], &options, &output).unwrap();
+        build_with(std::slice::from_ref(&source), &options, &output).unwrap();
         let embedded = registers == RegisterClass::Rv32e;
         let isa = Isa { embedded, ..Isa::RV32IM_ZBB };
         let mut alone = Alone::new(&Executable::read(&output).unwrap(), isa).unwrap();

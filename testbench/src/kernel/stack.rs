@@ -17,6 +17,8 @@ const SAVED: [u8; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
 
 /// Instructions that are looked at; more take too long.
 const MOST_VISITS: usize = 1_000_000;
+/// Paths that wait to be followed.
+const MOST_PATHS: usize = 100_000;
 /// Entries of a jump table.
 const MOST_ENTRIES: u32 = 4096;
 /// Calls within calls that are followed.
@@ -45,6 +47,17 @@ impl StackNeed {
         match analysis.need(kernel.entry, RA) {
             Ok(bytes) => Self::Bytes(bytes),
             Err(reason) => Self::NotKnown(reason),
+        }
+    }
+}
+
+impl StackNeed {
+    /// The smallest stack that is enough, a power of two of bytes, if that is known.
+    #[must_use]
+    pub fn stack_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Bytes(bytes) => Some(u64::from(*bytes).next_power_of_two()),
+            Self::NotKnown(_) => None,
         }
     }
 }
@@ -143,7 +156,7 @@ impl Analysis<'_> {
                 }
             }
             self.visits += 1;
-            if self.visits > MOST_VISITS {
+            if self.visits > MOST_VISITS || paths.len() > MOST_PATHS {
                 return Err(format!("more than {MOST_VISITS} instructions"));
             }
             seen.insert(pc, registers);
@@ -175,7 +188,7 @@ impl Analysis<'_> {
                 }
                 (Class::Jump | Class::Jalr, Some(target)) if rd == 0 => paths.push((target, registers)),
                 (Class::Jump | Class::Jalr, Some(target)) => {
-                    need = need.max(depth + self.need(target, rd)?);
+                    need = need.max(depth.saturating_add(self.need(target, rd)?));
                     let kept =
                         |number: usize| SAVED.contains(&(number as u8)) || [0, SP.into()].contains(&number);
                     let after = |number| if kept(number) { registers[number] } else { Value::Unknown };
@@ -219,7 +232,8 @@ impl Analysis<'_> {
             return (0..MOST_ENTRIES).map_while(|number| entry(number).filter(is_code)).collect();
         }
         let Some(function) = self.function(pc) else { return Vec::new() };
-        let inside = function.address + 1..function.address.saturating_add(function.size);
+        // Not the function's own first address: that is a pointer to it.
+        let inside = function.address.saturating_add(1)..function.address.saturating_add(function.size);
         self.addresses.range(inside).copied().collect()
     }
 
