@@ -282,7 +282,7 @@ impl Executable {
 const MAX_LOADED_BYTES: u32 = 16 << 20;
 
 /// The longest name of a symbol. Symbols may share the text of their names, so that a small file could hold very many long ones.
-const MAX_NAME_BYTES: usize = 4096;
+const MAX_NAME_BYTES: usize = 2048;
 
 #[cfg(test)]
 mod tests {
