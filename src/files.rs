@@ -17,28 +17,30 @@ pub struct Files {
 
 #[derive(Debug)]
 struct Named {
-    option: &'static str,
+    option: String,
     path: PathBuf,
 }
 
 impl std::fmt::Display for Named {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.option, self.path.display())
+        // `--out FILE`, but `--table NAME=FILE`
+        let space = if self.option.ends_with('=') { "" } else { " " };
+        write!(f, "{}{space}{}", self.option, self.path.display())
     }
 }
 
 impl Files {
     /// Adds a file that is read, if it was given. `option` is what stands before it on the command line.
     #[must_use]
-    pub fn input(mut self, option: &'static str, path: Option<&Path>) -> Self {
-        self.inputs.extend(path.map(|path| Named { option, path: path.to_path_buf() }));
+    pub fn input(mut self, option: impl Into<String>, path: Option<&Path>) -> Self {
+        self.inputs.extend(path.map(|path| Named { option: option.into(), path: path.to_path_buf() }));
         self
     }
 
     /// Adds a file that is written, if it was given.
     #[must_use]
-    pub fn output(mut self, option: &'static str, path: Option<&Path>) -> Self {
-        self.outputs.extend(path.map(|path| Named { option, path: path.to_path_buf() }));
+    pub fn output(mut self, option: impl Into<String>, path: Option<&Path>) -> Self {
+        self.outputs.extend(path.map(|path| Named { option: option.into(), path: path.to_path_buf() }));
         self
     }
 

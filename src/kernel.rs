@@ -1,8 +1,9 @@
-//! `hermes kernel build` and `hermes kernel info`
+//! `hermes kernel build`, `hermes kernel info` and `hermes kernel headers`
 
 use std::path::PathBuf;
 
-use hermes_testbench::kernel::{self, Kernel, RegisterClass};
+use hermes_testbench::cosim::ArraySetup;
+use hermes_testbench::kernel::{self, BuildOptions, Compiler, Kernel, RegisterClass, StackNeed};
 
 use crate::files::Files;
 use crate::print;
@@ -11,20 +12,84 @@ use crate::print;
 pub enum Command {
     /// Assemble or compile a kernel and link it for the array
     Build(BuildArgs),
-    /// Show entry, size, register class and symbols of a kernel
+    /// Show entry, size, register class, stack and symbols of a kernel
     Info(InfoArgs),
+    /// Write the include files of kernels and the linker script, for editors and other build systems
+    Headers(HeadersArgs),
 }
 
 #[derive(clap::Args)]
 pub struct BuildArgs {
-    /// Source: .S or .s (GNU as; `.include "packet.inc"`) or .c (`#include <hermes.h>`)
-    source: PathBuf,
+    /// Sources: .S or .s (GNU as; `.include "packet.inc"`) or .c (`#include <hermes.h>`), of which one has the function `kernel`
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
     /// ELF file to write
     #[arg(short, long, value_name = "FILE.elf")]
     output: PathBuf,
     /// Use only 16 registers (RV32E): up to 32 warps a core instead of 16
     #[arg(long)]
     rv32e: bool,
+    /// Folder with include files, which may be given several times
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Macro in C, symbol in assembly (its value is a number there), which may be given several times; 1 without a value
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    defines: Vec<String>,
+    /// Level of optimization of sources in C
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3", "s", "z", "g"])]
+    optimization: String,
+    /// Allow atomic instructions, for arrays with --atomics
+    #[arg(long)]
+    atomics: bool,
+    /// Allow AES instructions, for arrays with --aes
+    #[arg(long)]
+    aes: bool,
+    /// Compiler of sources in C; clang has RV32E from version 18 on
+    #[arg(long, value_enum, value_name = "gcc|clang", default_value = "gcc")]
+    compiler: CompilerArg,
+}
+
+/// A compiler by its name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum CompilerArg {
+    /// GCC for RISC-V.
+    Gcc,
+    /// Clang.
+    Clang,
+}
+
+/// `NAME` or `NAME=VALUE`.
+fn define(text: &str) -> Result<String, String> {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| text.to_string()).ok_or_else(|| "expected NAME or NAME=VALUE".to_string())
+}
+
+impl BuildArgs {
+    fn options(&self) -> BuildOptions {
+        let registers = if self.rv32e { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
+        BuildOptions {
+            include: self.include.clone(),
+            defines: self.defines.clone(),
+            optimization: self.optimization.clone(),
+            atomics: self.atomics,
+            aes: self.aes,
+            compiler: match self.compiler {
+                CompilerArg::Gcc => Compiler::Gcc,
+                CompilerArg::Clang => Compiler::Clang,
+            },
+            stack_bytes: Some(1 << ArraySetup::default().stack_bytes_log2),
+            ..BuildOptions::new(registers)
+        }
+    }
+}
+
+#[derive(clap::Args)]
+pub struct HeadersArgs {
+    /// Folder to write them to; files of the same names are replaced
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -38,20 +103,21 @@ impl Command {
     pub fn files(&self) -> Files {
         match self {
             Self::Build(args) => {
-                Files::default().input("SOURCE", Some(&args.source)).output("-o", Some(&args.output))
+                let files = Files::default().output("-o", Some(&args.output));
+                args.sources.iter().fold(files, |files, source| files.input("SOURCE", Some(source)))
             }
             Self::Info(args) => Files::default().input("FILE", Some(&args.file)),
+            // A folder of its own.
+            Self::Headers(_) => Files::default(),
         }
     }
 }
 
 pub fn execute(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Build(args) => {
-            let registers = if args.rv32e { RegisterClass::Rv32e } else { RegisterClass::Rv32i };
-            Ok(kernel::build(&args.source, registers, &args.output)?)
-        }
+        Command::Build(args) => Ok(kernel::build_with(&args.sources, &args.options(), &args.output)?),
         Command::Info(args) => print::line(info(&Kernel::read(&args.file)?)),
+        Command::Headers(args) => Ok(kernel::write_headers(&args.output)?),
     }
 }
 
@@ -65,7 +131,9 @@ fn info(kernel: &Kernel) -> String {
         format!("entry      {:#010x}", kernel.entry),
         format!("size       {} bytes", kernel.size()),
         format!("registers  {} ({name}): at most {warps} warps a core", kernel.registers.registers()),
+        format!("stack      {}", stack(&StackNeed::of(kernel))),
     ];
+    lines.extend(kernel.arch.as_ref().map(|arch| format!("built for  {arch}")));
     for segment in &kernel.segments {
         lines.push(format!("segment    {:#010x}, {} bytes", segment.address, segment.bytes.len()));
     }
@@ -73,4 +141,15 @@ fn info(kernel: &Kernel) -> String {
         lines.push(format!("symbol     {address:#010x} {symbol}"));
     }
     lines.join("\n")
+}
+
+/// The stack that a thread needs, as text.
+fn stack(need: &StackNeed) -> String {
+    let usual = 1 << ArraySetup::default().stack_bytes_log2;
+    match need.stack_bytes() {
+        Some(enough) if enough > usual => {
+            format!("{need}, more than the {usual} that a thread gets without --stack-bytes {enough}")
+        }
+        _ => need.to_string(),
+    }
 }

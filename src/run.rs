@@ -16,6 +16,8 @@ use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
 use hermes_testbench::traffic::{self, Frame, LineRate};
 
+pub mod data;
+pub mod expect;
 mod firmware;
 mod gdb;
 pub mod outcome;
@@ -26,9 +28,11 @@ use crate::array::{self, ArrayArgs};
 use crate::files::Files;
 use crate::print;
 use crate::timeline::{Timeline, TimelineArgs};
-use outcome::{compare, core_work, counted, fault_causes, records, tell_faults};
+use data::{Data, DataArgs};
+use expect::ExpectArgs;
+use outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
 use outputs::Outputs;
-use program::{in_the_ring, InputArgs, LimitArgs, Program};
+use program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
 
 /// Bytes of the shared memory: room for the largest ring. Pages are allocated when they are written.
 const MEMORY_BYTES: u64 = 1 << 30;
@@ -52,6 +56,12 @@ pub struct Args {
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
     #[arg(long)]
     mcw: Option<u32>,
+    #[command(flatten)]
+    stack: StackArgs,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    expect: ExpectArgs,
     /// How packets come and go: the host writes them to the ring and reads them there, or they enter and leave through the packet
     /// ports of the array (AXI4-Stream), which --packet-ports gives to an array to be emitted
     #[arg(long, value_enum, value_name = "host|ports", default_value = "host")]
@@ -141,11 +151,13 @@ impl Args {
             .input("--firmware", self.what.firmware.as_deref())
             .and(self.firmware_args.files())
             .and(self.inputs.files())
+            .and(self.expect.files())
             .output("--out", self.out.as_deref())
             .output("--json", self.json.as_deref())
             .output("--verdicts", self.verdicts.as_deref())
             .output("--wave", self.wave.as_deref())
             .and(self.timeline.files())
+            .and(self.data.files())
     }
 
     fn latency(&self) -> anyhow::Result<Latency> {
@@ -214,12 +226,14 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         (None, None) => bail!("expected --pcap"),
     };
     let program =
-        Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config.aes)?;
+        Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, &config)?;
     args.check_through(&program)?;
     if let Some(firmware) = &firmware {
         firmware::check(firmware, &config, Some(&program))?;
     }
     let mcw = program.mcw(args.mcw, &config)?;
+    let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
+    let mut data = args.data.load(&program)?;
     let capture = traffic::read(pcap, args.limits.max_packets)?;
     let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
@@ -232,16 +246,24 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Through::Ports => SlotPacket::new(&whole(frame), slot_bytes_log2),
     };
     let packets: Vec<_> = capture.frames.iter().map(packet).collect();
+    let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
     let ring_slots_log2 = ring_slots_log2(program.app.as_deref(), &config, slot_bytes_log2);
     let watchdog = args.limits.watchdog;
-    let setup = ArraySetup { ring_slots_log2, slot_bytes_log2, mcw, watchdog, ..ArraySetup::default() };
+    let setup = ArraySetup {
+        ring_slots_log2,
+        slot_bytes_log2,
+        mcw,
+        watchdog,
+        stack_bytes_log2,
+        ..ArraySetup::default()
+    };
     let arrivals = args.line_rate.arrivals(&capture.frames);
     let arriving = match args.through {
         Through::Host => in_the_ring(&packets, arrivals),
         Through::Ports => on_the_wire(&capture.frames, arrivals),
     };
-    let outcome = simulate(args, &config, &program, firmware.as_ref(), setup, arriving, timeline, quiet)?;
-    let (outcome, ended, memory) = outcome;
+    let (outcome, ended, memory) =
+        simulate(args, &config, &program, &mut data, firmware.as_ref(), setup, arriving, timeline, quiet)?;
 
     let mut result = match (outcome, &program.app) {
         (Outcome::Ports(ports), Some(app)) => {
@@ -296,10 +318,15 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         });
     }
     report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
+    let golden = expected.compare_golden(&results);
+    report.set_compared(expected.has_golden(), golden.is_ok());
+    let compared = both(golden, expected.compare(&results));
     outputs.write(&capture.frames, &results, &records, &report)?;
+    data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
-    tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()))?;
+    let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
+    both(faults, compared)?;
     firmware.zip(ended).map_or(Ok(()), |(firmware, ended)| firmware::tell(&firmware, ended))?;
     printed
 }
@@ -346,6 +373,7 @@ fn simulate(
     args: &Args,
     config: &Config,
     program: &Program,
+    data: &mut Data,
     firmware: Option<&Firmware>,
     mut setup: ArraySetup,
     packets: Vec<Packet>,
@@ -366,6 +394,7 @@ fn simulate(
     if let Some(app) = &program.app {
         host.load_app(app.as_ref(), &mut setup)?;
     }
+    data.place(&mut host, &mut setup)?;
     let layout = host.configure(&setup)?;
     let map = host.memory_map(&program.kernel, setup.stack_bytes_log2);
     match firmware {
@@ -396,6 +425,7 @@ fn simulate(
         (Ok(_), Some(_)) => Some(firmware::finish(args, &mut host, packets.len())),
         _ => None,
     };
+    let dumped = if result.is_ok() { data.read(&mut host) } else { Ok(()) };
     let cycle = host.device_mut().cycle();
     drop(host);
     // Waveforms and traces are wanted most when a run fails.
@@ -408,6 +438,7 @@ fn simulate(
         error => error.into(),
     })?;
     written?;
+    dumped?;
     let ended = ended.transpose()?;
     let result = outcome.run();
     log::info!(

@@ -25,6 +25,11 @@ fn folder() -> Folder {
     folder.write("typed", "words\n");
     folder.write("keys", "spi 0x1001\n");
     folder.write("headers", "1 2 3 4 6\n");
+    folder.succeed("gen-trace --kind imix --packets 2 -o expected.pcap");
+    folder.write("verdicts.csv", "packetIdx,verdict\n");
+    folder.write("table.bin", "bytes");
+    folder.write("argument.bin", "word");
+    folder.write("second.S", "");
     fs::create_dir(folder.path("sub")).unwrap();
     for name in INPUTS {
         symlink(name, folder.path(&format!("{name}.link"))).unwrap();
@@ -35,14 +40,40 @@ fn folder() -> Folder {
     folder
 }
 
-const INPUTS: [&str; 11] =
-    ["in.pcap", "routes", "rules", "snort", "k.S", "k.elf", "f.c", "f.elf", "typed", "keys", "headers"];
+const INPUTS: [&str; 16] = [
+    "in.pcap",
+    "routes",
+    "rules",
+    "snort",
+    "k.S",
+    "k.elf",
+    "f.c",
+    "f.elf",
+    "typed",
+    "keys",
+    "headers",
+    "expected.pcap",
+    "verdicts.csv",
+    "table.bin",
+    "argument.bin",
+    "second.S",
+];
+
+/// What a user gives of data and expectations.
+const DATA: &[(&str, &str)] = &[
+    ("--kernel", "k.elf"),
+    ("--pcap", "in.pcap"),
+    ("--table name=", "table.bin"),
+    ("--argument", "argument.bin"),
+    ("--expect", "expected.pcap"),
+    ("--expect-verdicts", "verdicts.csv"),
+];
 
 /// A command: itself, its inputs as options and files, its outputs as options.
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 16] = [
+const COMMANDS: [Subject; 18] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -65,7 +96,9 @@ const COMMANDS: [Subject; 16] = [
         &["--out", "--json", "--verdicts"],
     ),
     ("fpga run --port none --app ipsec", &[("--pcap", "in.pcap"), ("--keys", "keys")], &["--out", "--json"]),
-    ("kernel build", &[("", "k.S")], &["-o"]),
+    ("run", DATA, &["--out", "--dump kernel=", "--dump 0x1000:4="]),
+    ("fpga run --port none", DATA, &["--json", "--dump kernel=", "--dump 0x1000:4="]),
+    ("kernel build", &[("", "k.S"), ("", "second.S")], &["-o"]),
     ("firmware build", &[("", "f.c")], &["-o"]),
     ("gen-trace --kind imix --packets 1", &[("--headers", "headers")], &["-o"]),
     (
@@ -85,9 +118,15 @@ const COMMANDS: [Subject; 16] = [
     ),
 ];
 
+/// An option with its file: `--out FILE`, but `--dump NAME=FILE`.
+fn with(option: &str, file: &str) -> String {
+    let space = if option.ends_with('=') { "" } else { " " };
+    format!("{option}{space}{file}")
+}
+
 /// The command with its inputs and more arguments.
 fn arguments(command: &str, inputs: &[(&str, &str)], more: &str) -> String {
-    let inputs: Vec<_> = inputs.iter().map(|(option, file)| format!("{option} {file}")).collect();
+    let inputs: Vec<_> = inputs.iter().map(|(option, file)| with(option, file)).collect();
     format!("{command} {} {more}", inputs.join(" "))
 }
 
@@ -113,9 +152,9 @@ fn no_output_overwrites_an_input() {
                     folder.path(input).display().to_string(),
                 ];
                 for name in names {
-                    let arguments = arguments(command, inputs, &format!("{output} {name}"));
-                    let (written, read) =
-                        (format!("{output} {name}: would overwrite"), format!("{option} {input}"));
+                    let output = with(output, &name);
+                    let arguments = arguments(command, inputs, &output);
+                    let (written, read) = (format!("{output}: would overwrite"), with(option, input));
                     folder.fail(&arguments, &[&written, read.trim()]);
                 }
             }
@@ -132,8 +171,9 @@ fn no_output_overwrites_another() {
         for (number, first) in outputs.iter().enumerate() {
             for second in &outputs[number + 1..] {
                 for name in ["new", "./new", "sub/../new", "new.link"] {
-                    let arguments = arguments(command, inputs, &format!("{first} new {second} {name}"));
-                    let same = format!("{second} {name}: the same file as {first} new");
+                    let (first, second) = (with(first, "new"), with(second, name));
+                    let arguments = arguments(command, inputs, &format!("{first} {second}"));
+                    let same = format!("{second}: the same file as {first}");
                     folder.fail(&arguments, &[&same]);
                 }
             }
@@ -170,8 +210,14 @@ fn every_output_option_is_declared() {
         for line in help.lines().map(str::trim).filter(|line| line.starts_with('-')) {
             // `-o, --output <FILE>`, `--json <FILE>`
             let Some((options, value)) = line.split_once(" <") else { continue };
-            let is_file = ["FILE>", "FILE.", "OUT.", "IN>"].iter().any(|name| value.starts_with(name));
-            let declared = options.split(", ").any(|option| known.contains(&option));
+            let is_file =
+                ["FILE>", "FILE.", "FILE|", "OUT.", "IN>"].iter().any(|name| value.starts_with(name));
+            let is_file = is_file || value.contains("=FILE");
+            let declared = options.split(", ").any(|option| {
+                known.iter().any(|known| {
+                    *known == option || known.strip_prefix(option).is_some_and(|rest| rest.starts_with(' '))
+                })
+            });
             assert!(!is_file || declared, "hermes {command}: {line} is not in the table");
         }
     }

@@ -227,6 +227,21 @@ fn a_board_does_what_the_simulation_does() {
     );
     assert_eq!(folder.files(), before);
 
+    // Data of the user's own come to the board and back.
+    folder.write("tables.c", include_str!("kernels/tables.c"));
+    folder.succeed("kernel build tables.c -o tables.elf --rv32e");
+    folder.write("table.bin", [5, 0, 0, 0, 9, 0, 0, 0]);
+    folder.write("more.bin", [7]);
+    let data = "--table squares=table.bin --table more=more.bin --argument 2,100 --dump squares=squares.bin --dump seen=seen.bin";
+    let outputs = "--verdicts tables.csv --max-packets 10";
+    let run = format!("run --kernel tables.elf --pcap in.pcap {ARRAY} {data} {outputs}");
+    folder.succeed(&run);
+    let (seen, verdicts) = (folder.read("seen.bin"), folder.text("tables.csv"));
+    folder.write("expected.csv", verdicts);
+    folder.succeed(&format!("fpga {run} --port {name} --timeout 60 --expect-verdicts expected.csv"));
+    assert_eq!((folder.read("seen.bin"), seen.len()), (seen, 256));
+    assert_eq!(folder.read("squares.bin"), [0xcd, 0xab, 0, 0, 9, 0, 0, 0]);
+
     // A kernel that does not end, without a watchdog and with one.
     folder.write("endless.S", ".text\n.globl kernel\nkernel: j kernel\n");
     folder.succeed("kernel build endless.S -o endless.elf");

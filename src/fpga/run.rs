@@ -14,9 +14,11 @@ use hermes_testbench::traffic;
 use super::target::BoardArgs;
 use crate::files::Files;
 use crate::print;
-use crate::run::outcome::{compare, core_work, counted, fault_causes, records, tell_faults};
+use crate::run::data::{Data, DataArgs};
+use crate::run::expect::ExpectArgs;
+use crate::run::outcome::{both, compare, core_work, counted, fault_causes, records, tell_faults};
 use crate::run::outputs::Outputs;
-use crate::run::program::{in_the_ring, InputArgs, LimitArgs, Program};
+use crate::run::program::{in_the_ring, InputArgs, LimitArgs, Program, StackArgs};
 
 /// Slots of the largest ring, as a power of two: a batch of so many packets keeps the serial line busy for seconds.
 const MOST_RING_SLOTS_LOG2: u32 = 10;
@@ -41,10 +43,12 @@ pub struct Args {
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
     #[arg(long)]
     mcw: Option<u32>,
-    /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs. Smaller stacks leave more of the
-    /// board's memory to packets
-    #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
-    stack_bytes: Option<u32>,
+    #[command(flatten)]
+    stack: StackArgs,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    expect: ExpectArgs,
     /// Report as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -80,13 +84,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected seconds, above 0 and up to 86400".to_string())
 }
 
-/// Bytes of a stack; gives the power of two.
-fn stack_bytes_log2(text: &str) -> Result<u32, String> {
-    let bytes =
-        text.parse::<u32>().ok().filter(|bytes| bytes.is_power_of_two() && (16..=65_536).contains(bytes));
-    bytes.map(u32::ilog2).ok_or_else(|| "expected a power of two, 16 to 65536".to_string())
-}
-
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
@@ -94,17 +91,11 @@ impl Args {
             .input("--pcap", Some(&self.pcap))
             .input("--kernel", self.what.kernel.as_deref())
             .and(self.inputs.files())
+            .and(self.expect.files())
             .output("--out", self.out.as_deref())
             .output("--json", self.json.as_deref())
             .output("--verdicts", self.verdicts.as_deref())
-    }
-
-    /// Stack bytes of a thread, as a power of two.
-    fn stack_bytes_log2(&self, program: &Program) -> anyhow::Result<u32> {
-        let needed = program.app.as_ref().map_or(0, |app| app.stack_bytes_log2());
-        let log2 = self.stack_bytes.unwrap_or(ArraySetup::default().stack_bytes_log2.max(needed));
-        ensure!(log2 >= needed, "--stack-bytes {}: {} needs {}", 1 << log2, program.name, 1 << needed);
-        Ok(log2)
+            .and(self.data.files())
     }
 
     /// Finds the board and takes charge of its array.
@@ -130,20 +121,21 @@ impl Args {
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.board.settings()?;
     let config = &settings.config;
-    let program =
-        Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config.aes)?;
+    let program = Program::load(args.what.app.as_deref(), args.what.kernel.as_deref(), &args.inputs, config)?;
     let mcw = program.mcw(args.mcw, config)?;
-    let stack_bytes_log2 = args.stack_bytes_log2(&program)?;
+    let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
+    let mut data = args.data.load(&program)?;
     let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
     let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     let packets: Vec<_> =
         capture.frames.iter().map(|frame| SlotPacket::new(frame, slot_bytes_log2)).collect();
+    let expected = args.expect.load(&program, &packets, &capture.frames, slot::capacity(slot_bytes_log2))?;
     let mut host = args.connect(&settings)?;
     let watchdog = args.limits.watchdog;
     let mut setup = ArraySetup { slot_bytes_log2, mcw, watchdog, stack_bytes_log2, ..ArraySetup::default() };
-    let result = process(args, &program, &packets, &mut host, &mut setup, quiet)?;
+    let result = process(args, &program, &packets, &mut data, &mut host, &mut setup, quiet)?;
     let board = host.device_mut();
     let busy_cycles = board.busy_cycles()?;
     log::info!("{}: {}", args.port.display(), board.statistics());
@@ -183,10 +175,15 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     let memory = host.memory_map(&program.kernel, stack_bytes_log2);
     report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
+    let golden = expected.compare_golden(&result.packets);
+    report.set_compared(expected.has_golden(), golden.is_ok());
+    let compared = both(golden, expected.compare(&result.packets));
     outputs.write(&capture.frames, &result.packets, &records, &report)?;
+    data.write()?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);
-    tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()))?;
+    let faults = tell_faults(&report, args.limits.fails_on_fault(args.what.kernel.is_some()));
+    both(faults, compared)?;
     printed
 }
 
@@ -195,12 +192,14 @@ fn process(
     args: &Args,
     program: &Program,
     packets: &[SlotPacket],
+    data: &mut Data,
     host: &mut Host<Board<Port>>,
     setup: &mut ArraySetup,
     quiet: bool,
 ) -> anyhow::Result<SessionResult> {
     let on_port = || args.port.display().to_string();
     host.load_kernel(&KernelImage::from(&program.kernel)).with_context(on_port)?;
+    data.place(host, setup).with_context(on_port)?;
     setup.ring_slots_log2 = ring_slots_log2(host, program, setup)?;
     if let Some(app) = &program.app {
         host.load_app(app.as_ref(), setup).with_context(on_port)?;
@@ -222,6 +221,7 @@ fn process(
         error => error.into(),
     });
     let result = result.with_context(on_port)?;
+    data.read(host).with_context(on_port)?;
     if result.read_out.bus_errors > 0 {
         log::warn!("{} memory responses were errors", result.read_out.bus_errors);
     }

@@ -50,6 +50,14 @@ pub fn tell_faults(report: &Report, fail: bool) -> anyhow::Result<()> {
     )
 }
 
+/// The first error of two results; if both are errors, the second one is told at once.
+pub fn both(first: anyhow::Result<()>, second: anyhow::Result<()>) -> anyhow::Result<()> {
+    if let (Err(_), Err(error)) = (&first, &second) {
+        print::error(format_args!("{error:#}"));
+    }
+    first.and(second)
+}
+
 /// What [`tell_faults`] tells.
 fn fault_lines(report: &Report) -> Vec<String> {
     let (shown, more) = report.fault_causes.split_at(report.fault_causes.len().min(MOST_FAULT_LINES));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, ensure};
 use hermes_rtl::config::{most_warps, Config};
 use hermes_testbench::apps::{App, AppEntry, Inputs};
-use hermes_testbench::cosim::Packet;
-use hermes_testbench::kernel::Kernel;
+use hermes_testbench::cosim::{ArraySetup, Packet};
+use hermes_testbench::kernel::{Arch, Kernel, StackNeed};
 use hermes_testbench::slot::SlotPacket;
 
 use crate::files::Files;
@@ -74,6 +74,51 @@ impl LimitArgs {
     }
 }
 
+/// The stacks of the threads.
+#[derive(clap::Args)]
+pub struct StackArgs {
+    /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs. `hermes kernel info` tells what a
+    /// kernel needs. Smaller stacks leave more of a board's memory to packets
+    #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
+    stack_bytes: Option<u32>,
+}
+
+/// The largest stack, as a power of two.
+const MAX_STACK_BYTES_LOG2: u32 = 16;
+
+/// Bytes of a stack; gives the power of two.
+fn stack_bytes_log2(text: &str) -> Result<u32, String> {
+    let bytes =
+        text.parse::<u32>().ok().filter(|bytes| bytes.is_power_of_two() && (16..=65_536).contains(bytes));
+    bytes.map(u32::ilog2).ok_or_else(|| "expected a power of two, 16 to 65536".to_string())
+}
+
+impl StackArgs {
+    /// Stack bytes of a thread, as a power of two.
+    ///
+    /// # Errors
+    /// They are too few for the app or the kernel.
+    pub fn bytes_log2(&self, program: &Program) -> anyhow::Result<u32> {
+        let needed = program.app.as_ref().map_or(0, |app| app.stack_bytes_log2());
+        let log2 = self.stack_bytes.unwrap_or(ArraySetup::default().stack_bytes_log2.max(needed));
+        ensure!(log2 >= needed, "--stack-bytes {}: {} needs {}", 1 << log2, program.name, 1 << needed);
+        let need = StackNeed::of(&program.kernel);
+        if let Some(enough) = need.stack_bytes() {
+            let advice = match enough <= 1 << MAX_STACK_BYTES_LOG2 {
+                true => format!("--stack-bytes {enough} is enough"),
+                false => format!("the most is --stack-bytes {}", 1 << MAX_STACK_BYTES_LOG2),
+            };
+            let name = &program.name;
+            ensure!(
+                enough <= 1 << log2,
+                "{name} needs {need} of stack, and a thread gets {}; {advice}",
+                1 << log2
+            );
+        }
+        Ok(log2)
+    }
+}
+
 /// What is to be run.
 pub struct Program {
     pub kernel: Kernel,
@@ -83,21 +128,33 @@ pub struct Program {
 }
 
 impl Program {
-    /// The app called `app` with its inputs and its kernel, or that in the file `own`; or a kernel alone. `aes`: the cores have the AES
-    /// instructions.
+    /// The app called `app` with its inputs and its kernel, or that in the file `own`; or a kernel alone. The cores are those of
+    /// `config`.
+    ///
+    /// # Errors
+    /// An input cannot be used, or the kernel is built for what the cores do not have.
     pub fn load(
         app: Option<&str>,
         own: Option<&Path>,
         inputs: &InputArgs,
-        aes: bool,
+        config: &Config,
     ) -> anyhow::Result<Self> {
         let entry = app.map(AppEntry::find).transpose()?;
         let app = entry.map(|entry| entry.load(&inputs.inputs())).transpose()?;
         let (kernel, name) = match (entry, own) {
             (_, Some(path)) => (Kernel::read(path)?, path.display().to_string()),
-            (Some(entry), None) => (entry.kernel(aes)?, entry.name.to_string()),
+            (Some(entry), None) => (entry.kernel(config.aes)?, entry.name.to_string()),
             (None, None) => bail!("--pcap: expected --app or --kernel with it"),
         };
+        if let Some(arch) = &kernel.arch {
+            let lacking = arch.beyond(config);
+            ensure!(
+                lacking.is_empty(),
+                "kernel {name} is built for {arch}, the array has {}; it lacks {}",
+                Arch::of(config),
+                lacking.join(", ")
+            );
+        }
         Ok(Self { kernel, name, app })
     }
 

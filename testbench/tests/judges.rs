@@ -105,9 +105,18 @@ fn beside(hart: u32) -> Executable {
     ];
     let entry = 0x1_0000 + 0x1000 * hart;
     let bytes = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
-    let segments =
-        vec![Segment { address: entry, bytes }, Segment { address: (0x20 + hart) << 12, bytes: vec![0; 8] }];
-    Executable { entry, segments, registers: RegisterClass::Rv32i, symbols: vec![] }
+    let segments = vec![
+        Segment { address: entry, bytes, writable: false },
+        Segment { address: (0x20 + hart) << 12, bytes: vec![0; 8], writable: true },
+    ];
+    Executable {
+        entry,
+        segments,
+        registers: RegisterClass::Rv32i,
+        symbols: vec![],
+        sized: vec![],
+        arch: None,
+    }
 }
 
 /// The words of a signature file.

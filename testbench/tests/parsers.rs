@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use hermes_rtl::config::Config as ArrayConfig;
 use hermes_testbench::apps::AppEntry;
 use hermes_testbench::cosim::Latency;
-use hermes_testbench::kernel::{Executable, Kernel};
+use hermes_testbench::kernel::{Executable, Kernel, StackNeed};
+use hermes_testbench::metrics::read_verdicts;
 use hermes_testbench::tables::{
     generate_filters, generate_routes, generate_rules, FilterKind, FilterSet, PatternSet, RouteTable,
     SecurityAssociation,
@@ -274,6 +275,15 @@ fn keys() {
 }
 
 #[test]
+fn verdicts() {
+    let texts = [
+        "packetIdx,verdict,arrival,start,finish,commit\n0,0x80000001,1,2,3,4\n1,0x00000000,,,,\n",
+        "0,1\n1,7\n2,0x9\n",
+    ];
+    fuzz("verdicts", &texts.map(|text| text.as_bytes().to_vec()), read_verdicts);
+}
+
+#[test]
 fn header_traces() {
     let text = "167772161 167772162 1024 80 6 3\n4294967295 0 65535 0 255\n\n1 2 3 4 5\n";
     fuzz("headers", &with_gzip(text), traffic::read_headers);
@@ -287,7 +297,9 @@ fn programs() {
     let elf = std::fs::read(&path).unwrap();
     // Changes of the headers and of the tables at the end do more than those of the code between.
     let headers = elf[..elf.len().min(400)].to_vec();
-    fuzz("kernels", std::slice::from_ref(&elf), Kernel::read);
+    fuzz("kernels", std::slice::from_ref(&elf), |path| {
+        Kernel::read(path).map(|kernel| (StackNeed::of(&kernel), kernel))
+    });
     let with_headers = |path: &Path| {
         let mut file = std::fs::read(path).unwrap();
         file.extend(&elf[headers.len().min(elf.len())..]);

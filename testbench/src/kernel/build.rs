@@ -5,49 +5,85 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::elf::{Kernel, KernelError, RegisterClass};
-
-/// Include file of kernels in assembly.
-pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
-/// Include file of kernels in C.
-pub const HERMES_H: &str = include_str!("../../../kernels-asm/include/hermes.h");
-/// Files of kernels that use the memories of other nodes: include files in C and in assembly, and the library, a file for each subject, with what it includes.
-const LIBRARY: [(&str, &str); 10] = [
-    ("hermes_shmem.h", include_str!("../../../kernels-asm/include/hermes_shmem.h")),
-    ("hermes_collectives.h", include_str!("../../../kernels-asm/include/hermes_collectives.h")),
-    ("hermes_shmem.inc", include_str!("../../../kernels-asm/include/hermes_shmem.inc")),
-    ("hermes_context.inc", include_str!("../../../kernels-asm/lib/hermes_context.inc")),
-    ("hermes_queue.inc", include_str!("../../../kernels-asm/lib/hermes_queue.inc")),
-    ("hermes_shmem.S", include_str!("../../../kernels-asm/lib/hermes_shmem.S")),
-    ("hermes_put_value.S", include_str!("../../../kernels-asm/lib/hermes_put_value.S")),
-    ("hermes_wait.S", include_str!("../../../kernels-asm/lib/hermes_wait.S")),
-    ("hermes_each_lane.S", include_str!("../../../kernels-asm/lib/hermes_each_lane.S")),
-    ("hermes_collectives.c", include_str!("../../../kernels-asm/lib/hermes_collectives.c")),
-];
-/// Include files of the apps' kernels, with their names.
-const APP_INCLUDES: [(&str, &str); 5] = [
-    ("check.inc", include_str!("../../../kernels-asm/include/check.inc")),
-    ("classify.inc", include_str!("../../../kernels-asm/include/classify.inc")),
-    ("payload.inc", include_str!("../../../kernels-asm/include/payload.inc")),
-    ("route.inc", include_str!("../../../kernels-asm/include/route.inc")),
-    ("ttl.inc", include_str!("../../../kernels-asm/include/ttl.inc")),
-];
-/// Linker script of every kernel.
-const LINKER_SCRIPT: &str = include_str!("../../../kernels-asm/kernel.ld");
+use super::sources;
 
 const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 const LINKER: &str = "riscv64-unknown-elf-ld";
 const ARCHIVER: &str = "riscv64-unknown-elf-ar";
 pub(crate) const COMPILER: &str = "riscv64-unknown-elf-gcc";
 
-impl RegisterClass {
-    /// The compiler's and the assembler's flags: what every array executes.
-    const fn flags(self) -> [&'static str; 2] {
+/// The compiler of kernels in C.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compiler {
+    /// GCC for RISC-V.
+    #[default]
+    Gcc,
+    /// Clang. GNU as and ld do the rest.
+    Clang,
+}
+
+impl Compiler {
+    /// The program, and the Debian package that brings it.
+    const fn program(self) -> (&'static str, &'static str) {
         match self {
-            Self::Rv32e => ["-march=rv32em_zicsr_zbb", "-mabi=ilp32e"],
-            Self::Rv32i => ["-march=rv32im_zicsr_zbb", "-mabi=ilp32"],
+            Self::Gcc => (COMPILER, "gcc-riscv64-unknown-elf"),
+            Self::Clang => ("clang", "clang"),
+        }
+    }
+}
+
+/// How a kernel is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Registers of a thread.
+    pub registers: RegisterClass,
+    /// Folders with include files, searched before those that come with Hermes.
+    pub include: Vec<PathBuf>,
+    /// `NAME` or `NAME=VALUE`: macros in C, symbols in assembly, where the value is a number. Without a value it is 1.
+    pub defines: Vec<String>,
+    /// Level of optimization of the compiler: what stands behind its `-O`.
+    pub optimization: String,
+    /// Whether the kernel may have atomic instructions (A).
+    pub atomics: bool,
+    /// Whether the kernel may have AES instructions (Zkne, Zknd).
+    pub aes: bool,
+    /// The compiler of sources in C.
+    pub compiler: Compiler,
+    /// Stack bytes of a thread above which a function in C gets a warning; `None`: no warnings.
+    pub stack_bytes: Option<u32>,
+}
+
+impl BuildOptions {
+    /// What every array executes, optimized at level 2.
+    #[must_use]
+    pub fn new(registers: RegisterClass) -> Self {
+        Self {
+            registers,
+            include: Vec::new(),
+            defines: Vec::new(),
+            optimization: "2".to_string(),
+            atomics: false,
+            aes: false,
+            compiler: Compiler::Gcc,
+            stack_bytes: None,
         }
     }
 
+    /// The compiler's and the assembler's flags: registers and extensions.
+    fn target(&self, compiler: Compiler) -> [String; 2] {
+        let (base, abi) = match self.registers {
+            RegisterClass::Rv32e => ("rv32e", "ilp32e"),
+            RegisterClass::Rv32i => ("rv32i", "ilp32"),
+        };
+        let atomics = if self.atomics { "a" } else { "" };
+        // Clang has the CSR instructions in the base, and knows their extension's name only from version 17 on.
+        let csr = if compiler == Compiler::Gcc { "_zicsr" } else { "" };
+        let aes = if self.aes { "_zknd_zkne" } else { "" };
+        [format!("-march={base}m{atomics}{csr}_zbb{aes}"), format!("-mabi={abi}")]
+    }
+}
+
+impl RegisterClass {
     /// The flags with which the compiler is asked for its library. It is built for few sets of extensions; asked with another one, the
     /// compiler names that for 64 bits. What this one uses every array executes.
     const fn library_flags(self) -> [&'static str; 2] {
@@ -72,6 +108,14 @@ pub enum BuildError {
     /// The name of the source says nothing about its language.
     #[error("{}: cannot tell the language; expected a name that ends with .S, .s or .c", .0.display())]
     Language(PathBuf),
+    /// A value that assembly cannot have.
+    #[error("-D {define}: {}: expected a number, since the source is assembly", source_file.display())]
+    Define {
+        /// `NAME=VALUE`.
+        define: String,
+        /// The source.
+        source_file: PathBuf,
+    },
     /// A file could not be read or written.
     #[error("{}", path.display())]
     File {
@@ -96,22 +140,54 @@ pub enum BuildError {
 }
 
 /// Builds the kernel in `source` (`.S` or `.s`: GNU as; `.c`: C) and writes the ELF file `output`. Assembly finds
-/// `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h`, `hermes_shmem.h` and `hermes_collectives.h`, both find what is beside the source, and the library of the latter two.
+/// `packet.inc` and `hermes_shmem.inc`, C finds `hermes.h`, `string.h`, `hermes_shmem.h` and `hermes_collectives.h`, both find what is beside the source,
+/// and the library of the latter three.
 ///
 /// # Errors
 /// [`BuildError`]; nothing is written then.
 pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(), BuildError> {
-    std::fs::read(source).map_err(|error| BuildError::File { path: source.to_path_buf(), source: error })?;
-    let work = Work::new()?;
-    let object = work.path("kernel.o");
-    match source.extension().and_then(|extension| extension.to_str()) {
-        Some("S" | "s") => work.assemble(source, registers, &object)?,
-        Some("c") => work.compile(source, registers, &object)?,
-        _ => return Err(BuildError::Language(source.to_path_buf())),
+    build_with(&[source.to_path_buf()], &BuildOptions::new(registers), output)
+}
+
+/// As [`build`], of several sources, of which one has the function `kernel`.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) -> Result<(), BuildError> {
+    for source in sources {
+        std::fs::read(source).map_err(|error| BuildError::File { path: source.clone(), source: error })?;
+        Language::of(source)?;
     }
-    let in_c = source.extension().is_some_and(|extension| extension == "c");
-    work.build_library(registers, in_c)?;
-    work.link(source, registers, &object, output)
+    let work = Work::new(options)?;
+    let mut objects = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        let object = work.path(&format!("kernel-{number}.o"));
+        match Language::of(source)? {
+            Language::Assembly => work.assemble(source, &object, options)?,
+            Language::C => work.compile(source, &object, options, &[])?,
+        }
+        objects.push(object);
+    }
+    let in_c = sources.iter().any(|source| matches!(Language::of(source), Ok(Language::C)));
+    work.link(sources, &objects, in_c, output)
+}
+
+/// The language of a source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Assembly,
+    C,
+}
+
+impl Language {
+    /// What the name of `source` says.
+    fn of(source: &Path) -> Result<Self, BuildError> {
+        match source.extension().and_then(|extension| extension.to_str()) {
+            Some("S" | "s") => Ok(Self::Assembly),
+            Some("c") => Ok(Self::C),
+            _ => Err(BuildError::Language(source.to_path_buf())),
+        }
+    }
 }
 
 /// As [`build`], from the text of an assembly source called `name`.
@@ -124,83 +200,142 @@ pub fn build_source(
     registers: RegisterClass,
     output: &Path,
 ) -> Result<(), BuildError> {
-    let work = Work::new()?;
-    let source = work.path(name);
+    let folder = work_folder()?;
+    let source = folder.path().join(name);
     write_file(&source, text)?;
     build(&source, registers, output)
 }
 
-/// A temporary folder with the include files and the linker script.
-struct Work {
-    folder: tempfile::TempDir,
+/// A temporary folder.
+fn work_folder() -> Result<tempfile::TempDir, BuildError> {
+    let folder = tempfile::Builder::new().prefix("hermes-kernel-").tempdir();
+    folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })
 }
 
-impl Work {
-    fn new() -> Result<Self, BuildError> {
-        let folder = tempfile::Builder::new().prefix("hermes-kernel-").tempdir();
-        let folder = folder.map_err(|source| BuildError::File { path: std::env::temp_dir(), source })?;
-        let work = Self { folder };
-        write_file(&work.path("packet.inc"), PACKET_INC)?;
-        for (name, text) in APP_INCLUDES.into_iter().chain(LIBRARY) {
-            write_file(&work.path(name), text)?;
-        }
-        write_file(&work.path("hermes.h"), HERMES_H)?;
-        write_file(&work.path("kernel.ld"), LINKER_SCRIPT)?;
-        Ok(work)
+/// A temporary folder with the include files, the library's sources and the linker script.
+struct Work<'a> {
+    folder: tempfile::TempDir,
+    options: &'a BuildOptions,
+}
+
+impl<'a> Work<'a> {
+    fn new(options: &'a BuildOptions) -> Result<Self, BuildError> {
+        let folder = work_folder()?;
+        sources::write_all(folder.path())?;
+        Ok(Self { folder, options })
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn assemble(&self, source: &Path, registers: RegisterClass, object: &Path) -> Result<(), BuildError> {
+    /// Assembles `source` with `options`.
+    fn assemble(&self, source: &Path, object: &Path, options: &BuildOptions) -> Result<(), BuildError> {
         let mut command = Command::new(ASSEMBLER);
-        command.args(registers.flags()).arg("-g").arg("-I").arg(self.folder.path());
-        command.arg("-I").arg(folder_of(source)).arg("-o").arg(object).arg(source);
+        command.args(options.target(Compiler::Gcc)).arg("-g");
+        for folder in options.include.iter().map(PathBuf::as_path) {
+            command.arg("-I").arg(folder);
+        }
+        command.arg("-I").arg(self.folder.path()).arg("-I").arg(folder_of(source));
+        for define in &options.defines {
+            let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+            let digits = value.strip_prefix('-').unwrap_or(value);
+            let number = digits.strip_prefix("0x").map_or_else(
+                || digits.parse::<u32>().is_ok(),
+                |digits| u32::from_str_radix(digits, 16).is_ok(),
+            );
+            if !number {
+                return Err(BuildError::Define { define: define.clone(), source_file: source.to_path_buf() });
+            }
+            command.arg("--defsym").arg(format!("{name}={value}"));
+        }
+        command.arg("-o").arg(object).arg(source);
         run_tool(command, ASSEMBLER, "binutils-riscv64-unknown-elf", source)
     }
 
-    fn compile(&self, source: &Path, registers: RegisterClass, object: &Path) -> Result<(), BuildError> {
-        let mut command = Command::new(COMPILER);
-        command.args(registers.flags()).args(["-c", "-O2", "-g", "-Wall", "-ffreestanding", "-nostdlib"]);
-        command.args(["-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0", "-mstrict-align"]);
-        command.arg("-I").arg(self.folder.path()).arg("-o").arg(object).arg(source);
-        run_tool(command, COMPILER, "gcc-riscv64-unknown-elf", source)
+    /// Compiles `source` with `options` and further flags.
+    fn compile(
+        &self,
+        source: &Path,
+        object: &Path,
+        options: &BuildOptions,
+        flags: &[&str],
+    ) -> Result<(), BuildError> {
+        let (program, package) = options.compiler.program();
+        let mut command = Command::new(program);
+        command.args(options.target(options.compiler)).arg(format!("-O{}", options.optimization));
+        command.args(["-c", "-g", "-Wall", "-ffreestanding", "-nostdlib"]);
+        command.args(["-fno-pic", "-mcmodel=medany", "-msmall-data-limit=0"]).args(flags);
+        let stack_warning = match options.compiler {
+            Compiler::Gcc => {
+                command.arg("-mstrict-align");
+                "-Wstack-usage"
+            }
+            Compiler::Clang => {
+                command.args(["--target=riscv32-unknown-elf", "-mno-relax"]);
+                "-Wframe-larger-than"
+            }
+        };
+        command.args(options.stack_bytes.map(|bytes| format!("{stack_warning}={bytes}")));
+        command.args(options.defines.iter().map(|define| format!("-D{define}")));
+        for folder in options.include.iter().map(PathBuf::as_path).chain([self.folder.path()]) {
+            command.arg("-I").arg(folder);
+        }
+        command.arg("-o").arg(object).arg(source);
+        run_tool(command, program, package, source)
     }
 
-    /// The library of `hermes_shmem.h` and `hermes_collectives.h`, of which a kernel gets what it calls. Its parts in C are for kernels in C, which need a compiler anyway.
-    fn build_library(&self, registers: RegisterClass, in_c: bool) -> Result<(), BuildError> {
-        let archive = self.path("libhermes_shmem.a");
+    /// The library, of which a kernel gets what it calls.
+    fn build_library(&self, in_c: bool) -> Result<PathBuf, BuildError> {
+        let archive = self.path("libhermes.a");
         let mut command = Command::new(ARCHIVER);
         command.arg("rcs").arg(&archive);
-        for (name, _) in LIBRARY {
+        let compiler = self.options.compiler;
+        let flags: &[&str] = match compiler {
+            // The loops of memcpy must not become calls of memcpy; clang leaves them as they are.
+            Compiler::Gcc => &["-fno-tree-loop-distribute-patterns"],
+            Compiler::Clang => &["-Wno-unknown-attributes", "-Wno-inline-asm"],
+        };
+        for (name, atomics) in sources::library(in_c) {
             let (source, object) = (self.path(name), self.path(&format!("{name}.o")));
-            match Path::new(name).extension().and_then(|extension| extension.to_str()) {
-                Some("S") => self.assemble(&source, registers, &object)?,
-                Some("c") if in_c => self.compile(&source, registers, &object)?,
-                _ => continue,
+            let options = BuildOptions {
+                // `.option arch` in the source does for GCC; clang has it from version 17 on.
+                atomics: self.options.atomics || (atomics && compiler == Compiler::Clang),
+                aes: self.options.aes,
+                compiler,
+                ..BuildOptions::new(self.options.registers)
+            };
+            match Language::of(&source)? {
+                Language::Assembly => self.assemble(&source, &object, &options)?,
+                Language::C => self.compile(&source, &object, &options, flags)?,
             }
             command.arg(object);
         }
-        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &archive)
+        run_tool(command, ARCHIVER, "binutils-riscv64-unknown-elf", &archive)?;
+        Ok(archive)
     }
 
-    /// Links `object`; C kernels also get the compiler's own library, for multiplication and division.
+    /// Links `objects`; kernels in C also get the compiler's own library, for divisions and numbers of 64 bits and the like.
     fn link(
         &self,
-        source: &Path,
-        registers: RegisterClass,
-        object: &Path,
+        sources: &[PathBuf],
+        objects: &[PathBuf],
+        in_c: bool,
         output: &Path,
     ) -> Result<(), BuildError> {
+        let library = self.build_library(in_c)?;
+        let source = sources.first().map_or(Path::new(""), PathBuf::as_path);
         let linked = self.path("kernel.elf");
         let mut command = Command::new(LINKER);
         command.args(["-m", "elf32lriscv", "--no-relax", "--fatal-warnings", "-z", "noexecstack"]);
         command.arg("-T").arg(self.path("kernel.ld"));
-        command.arg("-o").arg(&linked).arg(object).arg(self.path("libhermes_shmem.a"));
-        if source.extension().is_some_and(|extension| extension == "c") {
-            command.args(compiler_library(registers));
+        command.arg("-o").arg(&linked).args(objects);
+        // Functions of each library use the other one.
+        command.arg("--start-group").arg(library);
+        if in_c {
+            command.args(compiler_library(self.options.registers));
         }
+        command.arg("--end-group");
         run_tool(command, LINKER, "binutils-riscv64-unknown-elf", source)?;
         Kernel::read(&linked).map_err(|error| match error {
             KernelError::Format { problem, .. } => {
@@ -210,10 +345,7 @@ impl Work {
         })?;
         let bytes = std::fs::read(&linked);
         let bytes = bytes.map_err(|error| BuildError::File { path: linked.clone(), source: error })?;
-        let written = crate::output::OutputFile::create(output).and_then(|mut file| {
-            io::Write::write_all(&mut file, &bytes)?;
-            file.commit()
-        });
+        let written = crate::output::write(output, &bytes);
         written.map_err(|error| BuildError::File { path: output.to_path_buf(), source: error })
     }
 }
@@ -268,8 +400,9 @@ pub(crate) fn run_tool(
 /// If it cannot be built.
 #[cfg(test)]
 pub(crate) fn build_words(text: &str, base: u32) -> (Vec<u32>, std::collections::BTreeMap<String, u32>) {
-    let work = Work::new().unwrap();
-    let (source, object, linked) = (work.path("words.S"), work.path("words.o"), work.path("words.elf"));
+    let folder = work_folder().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (source, object, linked) = (path("words.S"), path("words.o"), path("words.elf"));
     write_file(&source, &format!(".globl _start\n_start:\n{text}\n")).unwrap();
     let mut command = Command::new(ASSEMBLER);
     command.args(["-march=rv32ima_zicsr_zifencei_zbb", "-mabi=ilp32", "-mno-relax", "-o"]);
@@ -284,6 +417,10 @@ pub(crate) fn build_words(text: &str, base: u32) -> (Vec<u32>, std::collections:
     let words = words.map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect();
     (words, program.symbols.into_iter().collect())
 }
+
+#[cfg(test)]
+#[path = "library_tests.rs"]
+mod library_tests;
 
 #[cfg(test)]
 mod tests {
@@ -309,6 +446,72 @@ mod tests {
         fails("kernel: no-such-instruction\n", "unrecognized opcode");
         fails("kernel: mv t6, a0\n", "illegal operands");
         fails("start: ret\n", "kernel");
+    }
+
+    /// C and assembly together, with include folders, macros and an optimization level.
+    #[test]
+    fn several_sources() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("include")).unwrap();
+        std::fs::write(path("include/mine.h"), "uint32_t next(uint32_t);\n").unwrap();
+        std::fs::write(path("include/mine.inc"), ".macro step\naddi a0, a0, STEP\n.endm\n").unwrap();
+        let c = "#include <hermes.h>\n#include <mine.h>\nuint32_t extra = EXTRA;\n\
+                 uint32_t kernel(uint32_t p, struct packet_slot *s, void *a) { return next(p) + extra; }\n";
+        std::fs::write(path("k.c"), c).unwrap();
+        std::fs::write(path("next.S"), ".include \"mine.inc\"\n.globl next\nnext: step\nret\n").unwrap();
+        let sources = [path("k.c"), path("next.S")];
+        let defines = |extra: &str| vec!["STEP=0x10".to_string(), format!("EXTRA{extra}")];
+        let options = |extra: &str| BuildOptions {
+            include: vec![path("include")],
+            defines: defines(extra),
+            optimization: "0".to_string(),
+            atomics: true,
+            aes: true,
+            ..BuildOptions::new(RegisterClass::Rv32e)
+        };
+        build_with(&sources, &options(""), &path("k.elf")).unwrap();
+        let kernel = Kernel::read(&path("k.elf")).unwrap();
+        let extra = kernel.symbol("extra").unwrap();
+        assert_eq!((extra.size, extra.is_function, kernel.word(extra.address)), (4, false, Some(1)));
+        let arch = kernel.arch.unwrap().to_string();
+        assert!(arch.starts_with("rv32ema") && arch.ends_with("_zknd_zkne"), "{arch}");
+        let error = build_with(&sources[1..], &options("=K"), &path("none.elf")).unwrap_err().to_string();
+        assert!(error.contains("-D EXTRA=K: ") && error.contains("next.S: expected a number"), "{error}");
+        let error = build_with(&sources[..1], &options(""), &path("none.elf")).unwrap_err().to_string();
+        assert!(error.contains("undefined reference to `next'") && !path("none.elf").exists(), "{error}");
+    }
+
+    #[test]
+    fn headers_are_those_of_a_build() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/headers");
+        crate::kernel::write_headers(&path).unwrap();
+        crate::kernel::write_headers(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(path.join("hermes.h")).unwrap(), crate::kernel::HERMES_H);
+        for name in ["packet.inc", "string.h", "hermes_shmem.h", "kernel.ld"] {
+            assert!(path.join(name).is_file(), "{name}");
+        }
+        let error = anyhow::Error::from(crate::kernel::write_headers(&path.join("hermes.h")).unwrap_err());
+        assert!(format!("{error:#}").contains("hermes.h: File exists"), "{error:#}");
+    }
+
+    /// Clang, if there is one; otherwise the error says what is missing.
+    #[test]
+    fn clang() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, output) = (folder.path().join("k.c"), folder.path().join("k.elf"));
+        let text = "#include <hermes.h>\n#include <string.h>\n\
+                    uint32_t kernel(uint32_t p, struct packet_slot *s, uint64_t *a) { memcpy(a, s, p); return *a / p; }\n";
+        std::fs::write(&source, text).unwrap();
+        let options = BuildOptions { compiler: Compiler::Clang, ..BuildOptions::new(RegisterClass::Rv32i) };
+        match build_with(&[source], &options, &output) {
+            Ok(()) => assert_eq!(Kernel::read(&output).unwrap().registers, RegisterClass::Rv32i),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("install the package clang"), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use object::elf::{FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, P
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
 
+use super::arch::Arch;
 use super::source_map::SourceMap;
 
 /// The symbol at which every thread starts.
@@ -42,6 +43,19 @@ pub struct Segment {
     pub writable: bool,
 }
 
+/// A name of a function, an object or a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name.
+    pub name: String,
+    /// Address of its first byte.
+    pub address: u32,
+    /// Its bytes; 0 if the source does not tell (labels in assembly without `.size`).
+    pub size: u32,
+    /// Whether it is a function.
+    pub is_function: bool,
+}
+
 /// A kernel, ready to be loaded.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -53,6 +67,10 @@ pub struct Kernel {
     pub registers: RegisterClass,
     /// Names and addresses of the functions, objects and labels, in the order of the addresses.
     pub symbols: Vec<(String, u32)>,
+    /// The same with their sizes, in the same order.
+    pub sized: Vec<Symbol>,
+    /// The registers and extensions for which it is built, if the file tells.
+    pub arch: Option<Arch>,
     /// The ELF file, for what explains the kernel.
     elf: Arc<[u8]>,
 }
@@ -89,6 +107,10 @@ pub struct Executable {
     pub registers: RegisterClass,
     /// Names and addresses of the functions, objects and labels, in the order of the addresses.
     pub symbols: Vec<(String, u32)>,
+    /// The same with their sizes, in the same order.
+    pub sized: Vec<Symbol>,
+    /// The registers and extensions for which it is built, if the file tells.
+    pub arch: Option<Arch>,
 }
 
 impl Kernel {
@@ -106,7 +128,7 @@ impl Kernel {
     /// The kernel in the bytes of an ELF file.
     fn parse(data: &[u8]) -> Result<Self, String> {
         let parsed = Executable::parse(data, "hermes kernel build")?;
-        let Executable { segments, registers, symbols, .. } = parsed;
+        let Executable { segments, registers, symbols, sized, arch, .. } = parsed;
         let entry = symbols.iter().find(|(name, _)| name == ENTRY_SYMBOL).map(|(_, address)| *address);
         let entry = entry.ok_or("has no symbol `kernel`; expected the kernel's first instruction there")?;
         if entry % 4 != 0 {
@@ -116,7 +138,7 @@ impl Kernel {
         if !segments.iter().any(inside) {
             return Err(format!("symbol `kernel` is at {entry:#010x}, outside every loaded segment"));
         }
-        Ok(Self { entry, segments, registers, symbols, elf: data.into() })
+        Ok(Self { entry, segments, registers, symbols, sized, arch, elf: data.into() })
     }
 
     /// Its functions and lines.
@@ -125,14 +147,31 @@ impl Kernel {
         SourceMap::of(&self.segments, &self.symbols, &self.elf)
     }
 
-    /// The word at `address`, if it is in a segment.
+    /// The symbol called `name`; the first, if several sources have one of their own.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
+        self.sized.iter().find(|symbol| symbol.name == name)
+    }
+
+    /// Whether `bytes` bytes from `address` on are part of a loaded segment.
+    #[must_use]
+    pub fn holds(&self, address: u32, bytes: u32) -> bool {
+        let inside = |segment: &Segment| {
+            let offset = address.checked_sub(segment.address);
+            offset.is_some_and(|offset| u64::from(offset) + u64::from(bytes) <= segment.bytes.len() as u64)
+        };
+        self.segments.iter().any(inside)
+    }
+
+    /// The word at `address` before the run; `None` outside the loaded segments.
     #[must_use]
     pub fn word(&self, address: u32) -> Option<u32> {
-        self.segments.iter().find_map(|segment| {
+        let inside = |segment: &Segment| {
             let offset = address.checked_sub(segment.address)? as usize;
             let bytes = segment.bytes.get(offset..offset.checked_add(4)?)?;
             Some(u32::from_le_bytes(bytes.try_into().ok()?))
-        })
+        };
+        self.segments.iter().find_map(inside)
     }
 
     /// Bytes in memory, over all segments.
@@ -222,7 +261,7 @@ impl Executable {
 
         let sections = header.sections(endian, data).map_err(broken)?;
         let table = sections.symbols(endian, data, object::elf::SHT_SYMTAB).map_err(broken)?;
-        let mut symbols = Vec::new();
+        let mut sized = Vec::new();
         for symbol in table.iter() {
             let name = symbol.name(endian, table.strings()).map_err(broken)?;
             if name.len() > MAX_NAME_BYTES {
@@ -237,11 +276,18 @@ impl Executable {
                 && !name.is_empty()
                 && !name.starts_with('$')
             {
-                symbols.push((name.into_owned(), symbol.st_value(endian)));
+                sized.push(Symbol {
+                    name: name.into_owned(),
+                    address: symbol.st_value(endian),
+                    size: symbol.st_size(endian),
+                    is_function: symbol.st_type() == object::elf::STT_FUNC,
+                });
             }
         }
-        symbols.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
-        Ok(Self { entry: header.e_entry(endian), segments, registers, symbols })
+        sized.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        let symbols = sized.iter().map(|symbol| (symbol.name.clone(), symbol.address)).collect();
+        let arch = Arch::read(header, data)?;
+        Ok(Self { entry: header.e_entry(endian), segments, registers, symbols, sized, arch })
     }
 }
 
@@ -249,11 +295,12 @@ impl Executable {
 const MAX_LOADED_BYTES: u32 = 16 << 20;
 
 /// The longest name of a symbol. Symbols may share the text of their names, so that a small file could hold very many long ones.
-const MAX_NAME_BYTES: usize = 4096;
+const MAX_NAME_BYTES: usize = 2048;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::StackNeed;
 
     fn message(data: &[u8]) -> String {
         Kernel::parse(data).unwrap_err()
@@ -293,14 +340,20 @@ mod tests {
         assert!(message(&one).contains("segment at 0x80000000 has 17825792 bytes"));
     }
 
-    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic.
+    /// Every prefix of a good file, and every file with one byte changed, gives a kernel or an error, never a panic; and the kernel's
+    /// stack can be asked for.
     #[test]
     fn broken_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dec-ttl.elf");
         crate::apps::AppEntry::find("dec-ttl").unwrap().build(false, &path).unwrap();
         let data = std::fs::read(&path).unwrap();
-        let _ = Kernel::parse(&data).unwrap();
+        let kernel = Kernel::parse(&data).unwrap();
+        for position in 0..kernel.segments[0].bytes.len() {
+            let mut broken = kernel.clone();
+            broken.segments[0].bytes[position] ^= 0x5a;
+            let _ = StackNeed::of(&broken);
+        }
         for length in (0..data.len()).step_by(7) {
             let _ = Kernel::parse(&data[..length]);
         }
@@ -308,7 +361,7 @@ mod tests {
             for value in [0x00, 0x7f, 0xff] {
                 let mut broken = data.clone();
                 broken[position] = value;
-                let _ = Kernel::parse(&broken);
+                let _ = Kernel::parse(&broken).map(|kernel| StackNeed::of(&kernel));
             }
         }
     }

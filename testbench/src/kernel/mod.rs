@@ -1,14 +1,20 @@
 //! Packet kernels: building from source, loading from ELF.
 
+mod arch;
 mod build;
 mod elf;
 #[cfg(test)]
 pub(crate) mod interpreter;
 mod source_map;
+mod sources;
+mod stack;
 
+pub use arch::Arch;
 #[cfg(test)]
 pub(crate) use build::build_words;
-pub use build::{build, build_source, BuildError, HERMES_H, PACKET_INC};
+pub use build::{build, build_source, build_with, BuildError, BuildOptions, Compiler};
 pub(crate) use build::{run_tool, write_file, COMPILER};
-pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment};
+pub use elf::{Executable, Kernel, KernelError, RegisterClass, Segment, Symbol};
 pub use source_map::{Place, SourceMap};
+pub use sources::{write_headers, HERMES_H, PACKET_INC};
+pub use stack::StackNeed;

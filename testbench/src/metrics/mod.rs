@@ -11,7 +11,7 @@ mod verdicts;
 pub use distribution::Distribution;
 pub use faults::FaultCause;
 pub use report::{BoardRun, ChannelWork, CoreWork, Counted, Delays, Environment, Report, RunFacts};
-pub use verdicts::write_verdicts;
+pub use verdicts::{read_verdicts, write_verdicts};
 
 use crate::cosim::PacketTimes;
 use crate::verdict::Verdict;

@@ -198,6 +198,9 @@ pub struct Report {
     pub memory: Vec<ChannelWork>,
     /// Whether every packet was compared with the app's golden model (and was right).
     pub golden_checked: bool,
+    /// Whether a packet is otherwise than a golden model says, which the error tells in full.
+    #[serde(skip)]
+    pub golden_differs: bool,
 }
 
 impl Report {
@@ -217,6 +220,12 @@ impl Report {
         let cycles = times.iter().map(|t| t.commit).max().unwrap_or(0) - first;
         let report = Self::without_times(run, records, cycles, lengths, cores, faults, counted);
         Self { delays: Some(Delays::of(&times)), golden_checked, ..report }
+    }
+
+    /// Notes the outcome of a comparison with a golden model of the user's own, if there is one (`golden`): whether all packets agree.
+    pub fn set_compared(&mut self, golden: bool, agree: bool) {
+        self.golden_checked |= golden && agree;
+        self.golden_differs |= golden && !agree;
     }
 
     /// As [`Self::new`], of packets whose times were not seen, in a run of `cycles`; not compared with a golden model.
@@ -264,6 +273,7 @@ impl Report {
             cores,
             memory: Vec::new(),
             golden_checked: false,
+            golden_differs: false,
         };
         report.name_verdicts(records, |verdict| verdict.to_string());
         report
@@ -470,7 +480,11 @@ impl fmt::Display for Report {
         write!(
             f,
             "  golden model {}",
-            if self.golden_checked { "every packet and verdict agrees" } else { "none for this kernel" }
+            match (self.golden_checked, self.golden_differs) {
+                (true, _) => "every packet and verdict agrees",
+                (false, true) => "differs",
+                (false, false) => "none for this kernel",
+            }
         )
     }
 }

@@ -1,6 +1,15 @@
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
+use std::path::Path;
 
 use super::PacketRecord;
+use crate::tables::InputError;
+use crate::verdict::Verdict;
+
+/// The columns that are read back.
+const PACKET: &str = "packetIdx";
+const VERDICT: &str = "verdict";
+/// The most bytes of a file with verdicts: those of some 30 million packets.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Writes the verdicts as CSV: a row for each packet in the order of `records`, which is commit order. The verdict is in
 /// hexadecimal, everything else in cycles. Times that were not seen are empty.
@@ -20,11 +29,54 @@ pub fn write_verdicts(output: &mut impl Write, records: &[PacketRecord]) -> io::
     Ok(())
 }
 
+/// Reads verdicts: of a CSV file as [`write_verdicts`] makes it the columns `packetIdx` and `verdict`, whatever else it has, or lines
+/// `packetIdx,verdict` without a header. Packets are numbered from 0, in their order; verdicts are decimal or hexadecimal (`0x...`).
+///
+/// # Errors
+/// The file cannot be read, a line is not like that, or a packet is missing.
+pub fn read_verdicts(path: &Path) -> Result<Vec<Verdict>, InputError> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(|error| InputError::file(path, error))?;
+    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+    read.map_err(|error| InputError::file(path, error))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(InputError::file(path, format!("more than {MAX_BYTES} bytes; expected verdicts")));
+    }
+    parse_verdicts(&text).map_err(|(line, problem)| InputError::line(path, line, problem))
+}
+
+/// What `text` holds, or the number of a line and what is wrong with it.
+fn parse_verdicts(text: &str) -> Result<Vec<Verdict>, (usize, String)> {
+    let (mut columns, mut verdicts) = ((0, 1), Vec::new());
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let fields: Vec<_> = line.split(',').map(str::trim).collect();
+        if number == 1 && fields.contains(&PACKET) {
+            let verdict = fields.iter().position(|field| *field == VERDICT);
+            let verdict = verdict.ok_or((number, format!("expected a column `{VERDICT}`")))?;
+            columns = (fields.iter().position(|field| *field == PACKET).unwrap_or_default(), verdict);
+            continue;
+        }
+        let field = |column: usize, name: &str| {
+            let text = fields.get(column).copied().unwrap_or_default();
+            let hexadecimal = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16));
+            let value = hexadecimal.unwrap_or_else(|| text.parse());
+            value.map_err(|_| {
+                (number, format!("{name} `{text}`: expected a number below 2^32, decimal or 0x..."))
+            })
+        };
+        let (packet, verdict) = (field(columns.0, PACKET)?, field(columns.1, VERDICT)?);
+        if packet as usize != verdicts.len() {
+            return Err((number, format!("packet {packet}; expected packet {}", verdicts.len())));
+        }
+        verdicts.push(Verdict(verdict));
+    }
+    Ok(verdicts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cosim::PacketTimes;
-    use crate::verdict::Verdict;
 
     #[test]
     fn one_row_a_packet() {
@@ -40,5 +92,34 @@ mod tests {
         let expected = "packetIdx,verdict,arrival,start,finish,commit\n\
                         3,0x80000008,1,20,300,301\n4,0x00000002,1,20,300,301\n5,0x00000000,,,,\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let records: Vec<_> = (0..100)
+            .map(|packet| PacketRecord { packet, verdict: Verdict(0x7fff_fff0 + packet as u32), times: None })
+            .collect();
+        let mut text = Vec::new();
+        write_verdicts(&mut text, &records).unwrap();
+        let verdicts = parse_verdicts(std::str::from_utf8(&text).unwrap()).unwrap();
+        assert_eq!(verdicts, records.iter().map(|record| record.verdict).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn other_columns_and_errors() {
+        let expected = Ok(vec![Verdict(5), Verdict(0x8000_0001)]);
+        assert_eq!(parse_verdicts("0,5\r\n1,0x80000001\r\n\r\n"), expected);
+        assert_eq!(parse_verdicts("verdict,why,packetIdx\n5,,0\n0x80000001,x,1\n"), expected);
+        assert_eq!(parse_verdicts(""), Ok(Vec::new()));
+        for (text, line, problem) in [
+            ("packetIdx,arrival\n0,1\n", 1, "expected a column `verdict`"),
+            ("0,1\n2,1\n", 2, "packet 2; expected packet 1"),
+            ("0,drop\n", 1, "verdict `drop`: expected a number"),
+            ("0\n", 1, "verdict ``: expected a number"),
+            ("0,1\n1,0x100000000\n", 2, "verdict `0x100000000`"),
+        ] {
+            let (at, what) = parse_verdicts(text).unwrap_err();
+            assert!(at == line && what.contains(problem), "{text}: {at} {what}");
+        }
     }
 }

@@ -78,8 +78,11 @@ pub fn read(path: &Path, max_packets: Option<usize>) -> Result<Capture, CaptureE
     read_from(file, path, max_packets)
 }
 
-/// As [`read`], from bytes; `path` names them in errors.
-fn read_from(
+/// As [`read`], from a stream; `path` names it in errors.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(
     mut file: impl Read + Send,
     path: &Path,
     max_packets: Option<usize>,

@@ -8,13 +8,13 @@ mod schedule;
 mod write;
 
 pub use aim::{read_headers, Aim};
-pub use capture::{read, Capture, CaptureError};
+pub use capture::{read, read_from, Capture, CaptureError};
 pub use generate::{Generator, Kind, Traffic};
 #[cfg(test)]
 pub(crate) use packet::correct_checksum;
 pub use packet::Defect;
 pub use schedule::{wire_bits, LineRate, WIRE_OVERHEAD_BYTES};
-pub use write::{write, CaptureWriter};
+pub use write::{write, write_to, CaptureWriter};
 
 /// An Ethernet frame without preamble and FCS.
 #[derive(Clone, Debug, PartialEq, Eq)]

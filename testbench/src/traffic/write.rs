@@ -26,16 +26,7 @@ impl CaptureWriter {
     /// Any of the file system; the message names the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut file = OutputFile::create(path)?;
-        let header = PcapHeader {
-            magic_number: NANOSECOND_MAGIC,
-            version_major: 2,
-            version_minor: 4,
-            thiszone: 0,
-            sigfigs: 0,
-            snaplen: SNAP_LENGTH,
-            network: Linktype::ETHERNET,
-        };
-        file.write_all(&header.to_vec_raw().map_err(io::Error::other)?)?;
+        write_header(&mut file)?;
         Ok(Self { file })
     }
 
@@ -44,15 +35,7 @@ impl CaptureWriter {
     /// # Errors
     /// Any of the file system.
     pub fn write(&mut self, frame: &Frame) -> io::Result<()> {
-        let seconds = frame.timestamp / 1_000_000_000;
-        let block = LegacyPcapBlock {
-            ts_sec: u32::try_from(seconds).unwrap_or(u32::MAX),
-            ts_usec: (frame.timestamp % 1_000_000_000) as u32,
-            caplen: u32::try_from(frame.data.len()).map_err(io::Error::other)?,
-            origlen: frame.wire_length,
-            data: &frame.data,
-        };
-        self.file.write_all(&block.to_vec_raw().map_err(io::Error::other)?)
+        write_frame(&mut self.file, frame)
     }
 
     /// Gives the file its name.
@@ -62,6 +45,42 @@ impl CaptureWriter {
     pub fn commit(self) -> io::Result<()> {
         self.file.commit()
     }
+}
+
+/// Writes what stands before the frames of a pcap file.
+fn write_header(output: &mut impl Write) -> io::Result<()> {
+    let header = PcapHeader {
+        magic_number: NANOSECOND_MAGIC,
+        version_major: 2,
+        version_minor: 4,
+        thiszone: 0,
+        sigfigs: 0,
+        snaplen: SNAP_LENGTH,
+        network: Linktype::ETHERNET,
+    };
+    output.write_all(&header.to_vec_raw().map_err(io::Error::other)?)
+}
+
+/// Writes a frame of a pcap file.
+fn write_frame(output: &mut impl Write, frame: &Frame) -> io::Result<()> {
+    let seconds = frame.timestamp / 1_000_000_000;
+    let block = LegacyPcapBlock {
+        ts_sec: u32::try_from(seconds).unwrap_or(u32::MAX),
+        ts_usec: (frame.timestamp % 1_000_000_000) as u32,
+        caplen: u32::try_from(frame.data.len()).map_err(io::Error::other)?,
+        origlen: frame.wire_length,
+        data: &frame.data,
+    };
+    output.write_all(&block.to_vec_raw().map_err(io::Error::other)?)
+}
+
+/// Writes `frames` as a pcap file (Ethernet, nanosecond timestamps, little-endian) to `output`, such as a pipe.
+///
+/// # Errors
+/// Those of `output`.
+pub fn write_to(output: &mut impl Write, frames: &[Frame]) -> io::Result<()> {
+    write_header(output)?;
+    frames.iter().try_for_each(|frame| write_frame(output, frame))
 }
 
 /// Writes `frames` as the capture `path`.

@@ -165,8 +165,14 @@ pub fn machine_program(random: &mut ChaCha8Rng, blocks: usize, style: Style) -> 
         let bytes = (0..4096).map(|_| random.gen()).collect();
         segments.push(Segment { address: base - 2048, bytes, writable: true });
     }
-    let executable =
-        Executable { entry: style.code, segments, registers: RegisterClass::Rv32i, symbols: vec![] };
+    let executable = Executable {
+        entry: style.code,
+        segments,
+        registers: RegisterClass::Rv32i,
+        symbols: vec![],
+        sized: vec![],
+        arch: None,
+    };
     MachineProgram { executable, last }
 }
 

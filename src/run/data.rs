@@ -1,0 +1,347 @@
+//! Data of the user's own: tables and an argument block before the run, parts of the memory after it.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{bail, ensure, Context};
+use hermes_testbench::cosim::{ArraySetup, Device, Host};
+use hermes_testbench::kernel::{Kernel, Symbol};
+use hermes_testbench::output::OutputFile;
+
+use super::program::Program;
+use crate::files::Files;
+
+/// The most bytes of a table.
+const MAX_TABLE_BYTES: u64 = 256 << 20;
+/// The most bytes of an argument block.
+const MAX_ARGUMENT_BYTES: u64 = 64 << 10;
+/// Names that are offered in place of one that is not known, and how like it they are at least (Jaro-Winkler, up to 1).
+const MOST_NEAR: usize = 3;
+const NEAR: f64 = 0.8;
+
+/// Data of the user's own.
+#[derive(clap::Args)]
+pub struct DataArgs {
+    /// Table of your own, which may be given several times: the bytes of FILE are placed in memory, at a multiple of 64. The pointer
+    /// variable NAME of the kernel (4 bytes, not static, not const) gets their address, and the variable NAME_bytes their number, if there is one
+    #[arg(long = "table", value_name = "NAME=FILE", requires = "pcap")]
+    tables: Vec<TableArg>,
+    /// The kernel's argument block (a2): the bytes of a file, or 32-bit words, such as `1,0x20,3`
+    #[arg(long, value_name = "FILE|WORDS", requires = "pcap")]
+    argument: Option<ArgumentArg>,
+    /// Part of the memory to write after the run, which may be given several times: the bytes of a symbol of the kernel, those of a --table by its
+    /// NAME, or LENGTH bytes from ADDRESS on
+    #[arg(long = "dump", value_name = "SYMBOL=FILE|ADDRESS:LENGTH=FILE", requires = "pcap")]
+    dumps: Vec<DumpArg>,
+}
+
+/// `NAME=FILE`
+#[derive(Clone, Debug)]
+struct TableArg {
+    name: String,
+    path: PathBuf,
+}
+
+impl FromStr for TableArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('=').filter(|(name, path)| !name.is_empty() && !path.is_empty());
+        let (name, path) = parts.ok_or("expected NAME=FILE, such as rules=rules.bin")?;
+        Ok(Self { name: name.to_string(), path: path.into() })
+    }
+}
+
+/// `FILE` or `WORD,WORD,...`
+#[derive(Clone, Debug)]
+enum ArgumentArg {
+    File(PathBuf),
+    Words(Vec<u32>),
+}
+
+impl FromStr for ArgumentArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Option<Vec<u32>> = text.split(',').map(|word| number(word.trim())).collect();
+        let digits = |c: char| c.is_ascii_hexdigit() || matches!(c, ',' | ' ' | 'x');
+        match words {
+            Some(words) => Ok(Self::Words(words)),
+            None if text.contains(',')
+                && text.starts_with(|c: char| c.is_ascii_digit())
+                && text.chars().all(digits) =>
+            {
+                Err("expected words below 2^32, decimal or 0x..., with commas between them, or a file"
+                    .to_string())
+            }
+            None => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+/// `SYMBOL=FILE` or `ADDRESS:LENGTH=FILE`
+#[derive(Clone, Debug)]
+struct DumpArg {
+    what: String,
+    range: Option<(u32, u32)>,
+    path: PathBuf,
+}
+
+impl FromStr for DumpArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected SYMBOL=FILE or ADDRESS:LENGTH=FILE, such as counters=counters.bin or 0x1000:64=code.bin";
+        let parts = text.split_once('=').filter(|(what, path)| !what.is_empty() && !path.is_empty());
+        let (what, path) = parts.ok_or(expected)?;
+        let range = what.split_once(':').map(|(address, length)| Some((number(address)?, number(length)?)));
+        if range.is_some_and(|range| range.is_none_or(|(_, length)| length == 0)) {
+            return Err(format!("{expected}; numbers are below 2^32, and LENGTH is not 0"));
+        }
+        Ok(Self { what: what.to_string(), range: range.flatten(), path: path.into() })
+    }
+}
+
+/// A number below 2^32, decimal or 0x...
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+impl DataArgs {
+    /// What is read and written.
+    pub fn files(&self) -> Files {
+        let mut files = Files::default();
+        for TableArg { name, path } in &self.tables {
+            files = files.input(format!("--table {name}="), Some(path));
+        }
+        if let Some(ArgumentArg::File(path)) = &self.argument {
+            files = files.input("--argument", Some(path));
+        }
+        for DumpArg { what, path, .. } in &self.dumps {
+            files = files.output(format!("--dump {what}="), Some(path));
+        }
+        files
+    }
+
+    /// Reads the files and finds the symbols; makes sure that what is dumped can be written.
+    ///
+    /// # Errors
+    /// A file cannot be read or written, or a symbol is none that the option can use.
+    pub fn load(&self, program: &Program) -> anyhow::Result<Data> {
+        let (kernel, name) = (&program.kernel, &program.name);
+        let mut tables: Vec<Table> = Vec::new();
+        for TableArg { name: table, path } in &self.tables {
+            let option = format!("--table {table}={}", path.display());
+            ensure!(tables.iter().all(|other| other.name != *table), "{option}: {table} is given twice");
+            let symbol = symbol(kernel, table).with_context(|| format!("{option}: {name}"))?;
+            let pointer =
+                variable(kernel, symbol, "a pointer").with_context(|| format!("{option}: {name}"))?;
+            let length = kernel.symbol(&format!("{table}_bytes"));
+            let length = length.map(|symbol| variable(kernel, symbol, "a number")).transpose();
+            let length = length.with_context(|| format!("{option}: {name}"))?;
+            let bytes = read(path, MAX_TABLE_BYTES).with_context(|| format!("--table {table}="))?;
+            tables.push(Table { name: table.clone(), bytes, pointer, length, address: 0 });
+        }
+        let argument = match &self.argument {
+            None => None,
+            Some(_) if program.app.is_some() => {
+                bail!("--argument: {name} has an argument block of its own; expected no --app with it")
+            }
+            Some(ArgumentArg::Words(words)) => {
+                Some(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+            }
+            Some(ArgumentArg::File(path)) => Some(read(path, MAX_ARGUMENT_BYTES).context("--argument")?),
+        };
+        let mut dumps = Vec::new();
+        for DumpArg { what, range, path } in &self.dumps {
+            let place = match (range, tables.iter().position(|table| table.name == *what)) {
+                (Some((address, length)), _) => Place::Range { address: *address, length: *length },
+                (None, Some(table)) => Place::Table(table),
+                (None, None) => {
+                    let option = || format!("--dump {what}={}: {name}", path.display());
+                    let symbol = symbol(kernel, what).with_context(option)?;
+                    ensure!(
+                        symbol.size > 0,
+                        "{}: does not tell the size of `{what}`; expected `.size` in its source, or ADDRESS:LENGTH=FILE (it is at {:#010x})",
+                        option(),
+                        symbol.address
+                    );
+                    Place::Range { address: symbol.address, length: symbol.size }
+                }
+            };
+            let file = OutputFile::create(path).with_context(|| format!("--dump {what}="))?;
+            dumps.push(Dump { what: what.clone(), place, bytes: Vec::new(), file });
+        }
+        Ok(Data { tables, argument, dumps })
+    }
+}
+
+/// A symbol of the kernel.
+fn symbol<'a>(kernel: &'a Kernel, name: &str) -> anyhow::Result<&'a Symbol> {
+    if let Some(symbol) = kernel.symbol(name) {
+        return Ok(symbol);
+    }
+    let likeness = |symbol: &&'a Symbol| strsim::jaro_winkler(name, &symbol.name);
+    let mut near: Vec<_> = kernel.sized.iter().filter(|symbol| likeness(symbol) >= NEAR).collect();
+    near.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.name.cmp(&b.name)));
+    near.dedup_by_key(|symbol| &symbol.name);
+    let near: Vec<_> = near.iter().take(MOST_NEAR).map(|symbol| format!("`{}`", symbol.name)).collect();
+    match near.is_empty() {
+        true => bail!("has no symbol `{name}`; `hermes kernel info` lists its symbols"),
+        false => bail!("has no symbol `{name}`; near it are {}", near.join(", ")),
+    }
+}
+
+/// The address of the word that `symbol` is.
+fn variable(kernel: &Kernel, symbol: &Symbol, what: &str) -> anyhow::Result<u32> {
+    let Symbol { name, address, size, is_function } = symbol;
+    ensure!(!is_function, "`{name}` is a function; expected a variable, {what} of 4 bytes");
+    ensure!(matches!(size, 0 | 4), "`{name}` has {size} bytes; expected {what} of 4 bytes");
+    ensure!(address % 4 == 0, "`{name}` is at {address:#010x}; expected a multiple of 4");
+    ensure!(kernel.holds(*address, 4), "`{name}` is at {address:#010x}, outside every loaded segment");
+    Ok(*address)
+}
+
+/// The bytes of a file that is not empty.
+fn read(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    file.take(most + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
+    ensure!(!bytes.is_empty(), "{}: is empty; expected 1 to {most} bytes", path.display());
+    ensure!(bytes.len() as u64 <= most, "{}: is larger than {most} bytes", path.display());
+    Ok(bytes)
+}
+
+/// The data, read, and where they belong.
+pub struct Data {
+    tables: Vec<Table>,
+    argument: Option<Vec<u8>>,
+    dumps: Vec<Dump>,
+}
+
+struct Table {
+    name: String,
+    bytes: Vec<u8>,
+    /// Addresses of the variables for its address and its length.
+    pointer: u32,
+    length: Option<u32>,
+    /// Where it lies, once it is placed.
+    address: u32,
+}
+
+/// What is dumped.
+enum Place {
+    Range {
+        address: u32,
+        length: u32,
+    },
+    /// The table with this number.
+    Table(usize),
+}
+
+struct Dump {
+    what: String,
+    place: Place,
+    bytes: Vec<u8>,
+    file: OutputFile,
+}
+
+impl Data {
+    /// Writes the tables to the memory of an array whose kernel is loaded and which does not run yet, and puts the argument block into
+    /// `setup`.
+    ///
+    /// # Errors
+    /// There is no room, or what is to be dumped is outside the memory.
+    pub fn place<D: Device>(&mut self, host: &mut Host<D>, setup: &mut ArraySetup) -> anyhow::Result<()> {
+        for table in &mut self.tables {
+            let option = || format!("--table {}=", table.name);
+            table.address =
+                host.rmalloc(&format!("the table {}", table.name), table.bytes.len()).with_context(option)?;
+            let device = host.device_mut();
+            device.write_memory(table.address, &table.bytes)?;
+            device.write_memory(table.pointer, &table.address.to_le_bytes())?;
+            if let Some(length) = table.length {
+                device.write_memory(length, &(table.bytes.len() as u32).to_le_bytes())?;
+            }
+        }
+        for dump in &self.dumps {
+            if let Place::Range { address, length } = dump.place {
+                let (end, size) = (u64::from(address) + u64::from(length), host.memory_size());
+                ensure!(
+                    end <= size,
+                    "--dump {}=: {length} bytes from {address:#010x} on end beyond the memory of {size} bytes",
+                    dump.what
+                );
+            }
+        }
+        if let Some(argument) = self.argument.take() {
+            setup.argument = argument;
+        }
+        Ok(())
+    }
+
+    /// Reads what is to be dumped, at the end of a run.
+    ///
+    /// # Errors
+    /// A register does not answer.
+    pub fn read<D: Device>(&mut self, host: &mut Host<D>) -> anyhow::Result<()> {
+        if self.dumps.is_empty() {
+            return Ok(());
+        }
+        host.clean_caches()?;
+        for dump in &mut self.dumps {
+            let (address, length) = match dump.place {
+                Place::Range { address, length } => (address, length as usize),
+                Place::Table(table) => (self.tables[table].address, self.tables[table].bytes.len()),
+            };
+            dump.bytes = vec![0; length];
+            host.device_mut().read_memory(address, &mut dump.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the files with what was read.
+    ///
+    /// # Errors
+    /// Any of the file system.
+    pub fn write(self) -> anyhow::Result<()> {
+        for Dump { bytes, mut file, .. } in self.dumps {
+            file.write_all(&bytes)?;
+            file.commit()?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options() {
+        let words = |text: &str| match text.parse() {
+            Ok(ArgumentArg::Words(words)) => words,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(words("7"), [7]);
+        assert_eq!(words("1, 0x20,0xffffffff"), [1, 32, u32::MAX]);
+        for file in ["argument.bin", "./7", "0xzz", "a,b"] {
+            assert!(matches!(file.parse(), Ok(ArgumentArg::File(_))), "{file}");
+        }
+        for text in ["1,0x100000000", "1,,2", "1,"] {
+            assert!(text.parse::<ArgumentArg>().is_err(), "{text}");
+        }
+        assert!("rules".parse::<TableArg>().is_err() && "=x".parse::<TableArg>().is_err());
+        let dump: DumpArg = "0x1000:64=a=b".parse().unwrap();
+        assert_eq!((dump.range, dump.path), (Some((4096, 64)), PathBuf::from("a=b")));
+        assert_eq!("counters=x".parse::<DumpArg>().unwrap().range, None);
+        for text in ["counters", "counters=", "1:0=x", "1:=x", "a:b=x", "0x1ffffffff:4=x"] {
+            assert!(text.parse::<DumpArg>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The macros of the include files change the registers that docs/kernels.md says.
+
+use std::collections::BTreeSet;
+
+use crate::iss::{register_name, Instruction, Isa};
+use crate::kernel::{build_source, Kernel, RegisterClass};
+
+const DOCUMENTATION: &str = include_str!("../../../docs/kernels.md");
+
+/// The registers that the instructions of a macro write.
+fn changes(call: &str) -> BTreeSet<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("k.elf");
+    let includes = ["packet", "check", "ttl", "route", "classify", "payload", "hermes_shmem"];
+    let mut text: String = includes.iter().map(|name| format!(".include \"{name}.inc\"\n")).collect();
+    text += &format!(".globl kernel\nkernel:\n{call}\nbehind: ret\n");
+    if call != "header_drops" {
+        text += "header_drops\n";
+    }
+    text += "drop_ttl: ret\ndrop_no_route: ret\n";
+    build_source("k.S", &text, RegisterClass::Rv32i, &output).unwrap();
+    let kernel = Kernel::read(&output).unwrap();
+    let end = kernel.symbol("behind").unwrap().address;
+    let words = (kernel.entry..end).step_by(4).map(|address| kernel.word(address).unwrap());
+    let written = words.filter_map(|word| Instruction::decode(word, &Isa::RV32IM_ZBB).unwrap().writes());
+    written.map(|register| register_name(register).to_string()).collect()
+}
+
+#[test]
+fn macros_change_what_is_documented() {
+    let rows = DOCUMENTATION.lines().filter(|line| line.starts_with("| `") && line.contains(".inc` |"));
+    let mut count = 0;
+    for row in rows {
+        let cells: Vec<_> =
+            row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let (call, documented) = (cells[0], cells[5]);
+        // t6 and t5 stand for registers that the user chooses, 1 for the reason.
+        let call = call.replace("REASON", "1").replace("REGISTER", "t6").replace("ENTRY, COMMAND", "t6, t5");
+        let documented = documented.replace("REGISTER", "t6").replace("none", "");
+        let documented: BTreeSet<_> = documented.split_whitespace().map(str::to_string).collect();
+        assert_eq!(changes(&call), documented, "{call}");
+        count += 1;
+    }
+    let include = |text: &str| text.lines().filter(|line| line.trim_start().starts_with(".macro")).count();
+    let macros: usize = super::INCLUDES.iter().map(|(_, text)| include(text)).sum();
+    assert_eq!(count, macros, "every macro stands in docs/kernels.md");
+}

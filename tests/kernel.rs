@@ -1,0 +1,114 @@
+//! What `hermes kernel` builds and tells, and kernels that an array cannot run.
+
+mod common;
+
+use common::{rows, Folder};
+
+/// The array of these tests, which other tests have too.
+const ARRAY: &str = "--cores 1 --lanes 4 --warps 4 --mem-latency 20";
+
+/// An array of 400 bytes on a stack of 256: the compiler warns, `kernel info` tells, and the run does not begin.
+#[test]
+fn a_stack_that_is_too_small() {
+    let folder = Folder::new();
+    folder.write(
+        "k.c",
+        "#include <hermes.h>\nuint32_t kernel(uint32_t packet, struct packet_slot *slot, void *a) {\n\
+         uint8_t bytes[400]; for (volatile uint32_t i = 0; i < 400; i++) bytes[i] = packet + i;\n\
+         uint32_t sum = 0; for (volatile uint32_t i = 0; i < 400; i++) sum += bytes[i]; return sum; }\n",
+    );
+    let output = folder.hermes("kernel build k.c -o k.elf --rv32e");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && error.contains("k.c:2:10: warning: stack usage is 4"), "{error}");
+    let info = folder.succeed("kernel info k.elf");
+    assert!(
+        info.contains(" bytes, more than the 256 that a thread gets without --stack-bytes 512"),
+        "{info}"
+    );
+    folder.succeed("gen-trace --kind imix --packets 200 --seed 4 -o in.pcap");
+    let run = format!("run --kernel k.elf --pcap in.pcap --verdicts out.csv {ARRAY}");
+    folder.fail(&run, &["k.elf needs 4", "and a thread gets 256; --stack-bytes 512 is enough"]);
+    assert!(!folder.files().contains(&"out.csv".to_string()));
+    folder.succeed(&format!("{run} --stack-bytes 512"));
+    for row in rows(&folder.text("out.csv")) {
+        let sum: u32 = (0..400).map(|i| (row.packet as u32 + i) & 0xff).sum();
+        assert_eq!(row.verdict, sum, "{row:?}");
+    }
+    // What calls itself needs nobody knows how much: it runs.
+    folder.write(
+        "r.S",
+        ".globl kernel\nkernel: addi sp, sp, -16\nsw ra, 12(sp)\nbnez zero, 1f\nj 2f\n1: call kernel\n2: lw ra, 12(sp)\n\
+         addi sp, sp, 16\nli a0, 3\nret\n",
+    );
+    folder.succeed("kernel build r.S -o r.elf");
+    let info = folder.succeed("kernel info r.elf");
+    assert!(info.contains("stack      not known: `kernel` calls itself"), "{info}");
+    folder.succeed(&format!("run --kernel r.elf --pcap in.pcap {ARRAY}"));
+}
+
+/// What a kernel is built for stands in its file, and an array that lacks it says so before the run.
+#[test]
+fn extensions_that_the_array_lacks() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 20 --seed 4 -o in.pcap");
+    folder.write(
+        "k.c",
+        "#include <hermes.h>\nuint32_t kernel(uint32_t p, struct packet_slot *s, void *a) { return 0; }\n",
+    );
+    folder.write("k.S", ".option arch, +zba\n.globl kernel\nkernel: sh2add a0, a0, a0\nret\n");
+    folder.succeed("kernel build k.c --atomics -o atomics.elf");
+    folder.succeed("kernel build k.c --aes -o aes.elf");
+    folder.succeed("kernel build k.S -o zba.elf");
+    for (kernel, lacks) in [("atomics", "a"), ("aes", "zknd, zkne"), ("zba", "zba")] {
+        folder.fail(
+            &format!("run --kernel {kernel}.elf --pcap in.pcap {ARRAY}"),
+            &[
+                &format!("kernel {kernel}.elf is built for rv32im"),
+                &format!(", the array has rv32im_zicsr_zbb; it lacks {lacks}"),
+            ],
+        );
+    }
+}
+
+/// Several sources, include folders and macros; functions of `string.h`, numbers of 64 bits and with a point link and run.
+#[test]
+fn sources_and_libraries() {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind tcp-mix --packets 60 --seed 4 -o in.pcap");
+    std::fs::create_dir(folder.path("include")).expect("a folder");
+    folder.write("include/step.inc", ".macro step\naddi a0, a0, STEP\n.endm\n");
+    folder.write("include/next.h", "uint32_t next(uint32_t);\n");
+    folder.write("next.S", ".include \"step.inc\"\n.globl next\nnext: step\nret\n");
+    folder.write(
+        "k.c",
+        "#include <hermes.h>\n#include <string.h>\n#include \"next.h\"\n\
+         uint32_t kernel(uint32_t packet, struct packet_slot *slot, void *a) {\n\
+         uint8_t old[14]; memcpy(old, slot->ethernet, sizeof old);\n\
+         memmove(slot->ethernet, old + 6, 6); memmove(slot->ethernet + 6, old, 6);\n\
+         if (memcmp(slot->ethernet, old + 6, 6) || strlen((char *)a) != 5) return 9999;\n\
+         uint64_t wide = (uint64_t)packet << 33 | 7; float part = packet / 4.0f;\n\
+         return next(wide / (packet + 3) % 1000 + (uint32_t)(part * 10)); }\n",
+    );
+    for more in ["--rv32e", "-O0", "-O s"] {
+        folder.succeed(&format!("kernel build k.c next.S -I include -DSTEP=5 {more} -o k.elf"));
+        let run = format!("run --argument 0x65766966,0x21 --kernel k.elf --pcap in.pcap --verdicts out.csv --out out.pcap {ARRAY}");
+        folder.succeed(&format!("{run} --stack-bytes 512"));
+        for row in rows(&folder.text("out.csv")) {
+            let packet = row.packet;
+            let wide = ((packet << 33 | 7) / (packet + 3) % 1000) as u32;
+            assert_eq!(row.verdict, wide + (packet as f32 / 4.0 * 10.0) as u32 + 5, "{more}: {row:?}");
+        }
+        let swapped = common::frames(folder.path("in.pcap")).into_iter().map(|mut frame| {
+            frame[..12].rotate_left(6);
+            frame
+        });
+        assert_eq!(common::frames(folder.path("out.pcap")), swapped.collect::<Vec<_>>());
+    }
+    folder.succeed("kernel headers -o new/headers");
+    assert!(folder.text("new/headers/hermes.h").contains("struct packet_slot"));
+    folder.fail(
+        "kernel build k.c next.S -o k2.elf -I include -D STEP=K",
+        &["-D STEP=K: next.S: expected a number"],
+    );
+    folder.fail("kernel build k.c none.S -o k2.elf", &["none.S: No such file"]);
+}
