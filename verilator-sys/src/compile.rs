@@ -364,7 +364,7 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
 /// Runs make, showing each of its lines to `line`.
 fn run_make(mut command: Command, options: &ModelOptions, line: &mut dyn FnMut(&str)) -> Result<(), Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(missing("make"))?;
+    let mut child = hermes_interrupt::spawn(&mut command).map_err(missing("make"))?;
     let mut errors = child.stderr.take().expect("standard error is a pipe");
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
