@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::input::is_standard;
 use crate::staging::StagedFile;
 
 /// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, or if the process is
 /// killed, it leaves nothing.
 ///
-/// A path that is no regular file (a pipe, a terminal) is written straight.
+/// A path that is no regular file (a pipe, a terminal) is written straight; so is standard output, whose name is `-`.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -20,6 +21,7 @@ pub struct OutputFile {
 enum Target {
     Staged(BufWriter<StagedFile>),
     Direct(BufWriter<File>),
+    Standard(BufWriter<io::Stdout>),
 }
 
 impl OutputFile {
@@ -29,6 +31,10 @@ impl OutputFile {
     /// If its folder does not exist or may not be written; the message names the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let named = |error| named(path, error);
+        if is_standard(path) {
+            let target = Target::Standard(BufWriter::new(io::stdout()));
+            return Ok(Self { path: path.to_path_buf(), target });
+        }
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -65,6 +71,7 @@ impl OutputFile {
                 file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.persist(&path))
             }
             Target::Direct(mut file) => file.flush(),
+            Target::Standard(mut output) => output.flush(),
         };
         result.map_err(|error| named(&path, error))
     }
@@ -82,6 +89,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The error, with the path in its message.
 fn named(path: &Path, error: io::Error) -> io::Error {
+    if is_standard(path) {
+        return io::Error::new(error.kind(), format!("standard output: {error}"));
+    }
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
@@ -90,6 +100,7 @@ impl Write for OutputFile {
         let result = match &mut self.target {
             Target::Staged(file) => file.write(bytes),
             Target::Direct(file) => file.write(bytes),
+            Target::Standard(output) => output.write(bytes),
         };
         result.map_err(|error| named(&self.path, error))
     }
@@ -98,6 +109,7 @@ impl Write for OutputFile {
         let result = match &mut self.target {
             Target::Staged(file) => file.flush(),
             Target::Direct(file) => file.flush(),
+            Target::Standard(output) => output.flush(),
         };
         result.map_err(|error| named(&self.path, error))
     }

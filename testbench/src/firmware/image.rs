@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use gimli::{EndianRcSlice, RunTimeEndian};
 use object::{Object as _, ObjectSection as _};
 
+use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::kernel::{Executable, KernelError, RegisterClass, Segment};
 
 /// From here on there is no shared memory.
@@ -60,7 +61,7 @@ impl Firmware {
     /// instructions, or does not lie in the shared memory.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data =
-            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+            input::read(path, MOST_PROGRAM_BYTES).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let format = |problem| KernelError::Format { path: path.to_path_buf(), problem };
         let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
         let harts = check(&executable).map_err(format)?;

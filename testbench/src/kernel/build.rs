@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::elf::{Kernel, KernelError, RegisterClass};
+use crate::input::{self, MOST_PROGRAM_BYTES};
 
 /// Include file of kernels in assembly.
 pub const PACKET_INC: &str = include_str!("../../../kernels-asm/include/packet.inc");
@@ -101,7 +102,7 @@ pub enum BuildError {
 /// # Errors
 /// [`BuildError`]; nothing is written then.
 pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(), BuildError> {
-    std::fs::read(source).map_err(|error| BuildError::File { path: source.to_path_buf(), source: error })?;
+    input::read(source, MOST_PROGRAM_BYTES).map_err(|error| BuildError::File { path: source.to_path_buf(), source: error })?;
     let work = Work::new()?;
     let object = work.path("kernel.o");
     match source.extension().and_then(|extension| extension.to_str()) {

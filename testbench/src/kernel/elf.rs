@@ -6,6 +6,8 @@ use object::elf::{FileHeader32, EF_RISCV_RVC, EF_RISCV_RVE, EM_RISCV, ET_EXEC, P
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
 
+use crate::input::{self, MOST_PROGRAM_BYTES};
+
 /// The symbol at which every thread starts.
 const ENTRY_SYMBOL: &str = "kernel";
 
@@ -54,7 +56,7 @@ pub struct Kernel {
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The file could not be read.
-    #[error("{}", path.display())]
+    #[error("{}", input::name(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -62,7 +64,7 @@ pub enum KernelError {
         source: std::io::Error,
     },
     /// The file does not hold what it should.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {problem}", input::name(path))]
     Format {
         /// The file.
         path: PathBuf,
@@ -92,7 +94,7 @@ impl Kernel {
     /// symbol `kernel` in a loaded segment.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data =
-            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+            input::read(path, MOST_PROGRAM_BYTES).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         Self::parse(&data).map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }
 
@@ -130,7 +132,7 @@ impl Executable {
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, or has compressed instructions.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
         let data =
-            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+            input::read(path, MOST_PROGRAM_BYTES).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let parsed = Self::parse(&data, "hermes kernel build");
         parsed.map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }
