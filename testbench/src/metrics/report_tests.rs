@@ -19,6 +19,7 @@ fn facts() -> RunFacts {
         mcw: 4,
         environment: simulation(Latency::Fixed(60)),
         slot_bytes: 2048,
+        configuration: Config::preset("default").unwrap(),
     }
 }
 
