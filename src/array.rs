@@ -2,7 +2,7 @@
 
 use hermes_rtl::config::Config;
 use hermes_rtl::emit::Design;
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::{BuildStep, Model, ModelLibrary, ModelOptions};
 
 use crate::print;
 
@@ -178,16 +178,54 @@ pub fn library(
     change: impl FnOnce(&mut ModelOptions),
 ) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
-    let mut options = ModelOptions { trace, ..hermes_testbench::model::options(&design) };
+    let about = about(config)?;
+    let mut options = ModelOptions { trace, about, ..hermes_testbench::model::options(&design) };
     change(&mut options);
     build(&design, &options, quiet)
+}
+
+/// An array in words, for the list of the cache: its preset, and what differs from it.
+fn about(config: &Config) -> anyhow::Result<String> {
+    let fields = serde_json::to_value(config)?;
+    let usual = Config::preset(&config.preset).map(serde_json::to_value).ok().transpose()?;
+    let differs = |(name, value): (&String, &serde_json::Value)| {
+        let same = usual.as_ref().is_some_and(|usual| usual[name] == *value);
+        (!same && name != "preset").then(|| format!(", {} {value}", name.replace('_', "-")))
+    };
+    let differences = fields.as_object().into_iter().flatten().filter_map(differs);
+    Ok(differences.fold(config.preset.clone(), |text, difference| text + &difference))
+}
+
+/// What a model is of.
+fn named(options: &ModelOptions) -> &str {
+    if options.about.is_empty() {
+        &options.top
+    } else {
+        &options.about
+    }
 }
 
 /// A model of a design with these options, from the cache or built now.
 pub fn build(design: &Design, options: &ModelOptions, quiet: bool) -> anyhow::Result<ModelLibrary> {
     let spinner = print::spinner(quiet);
+    let mut estimate = String::new();
     let library = Model::build_with_progress(&design.verilog(), options, &mut |step| {
-        spinner.set_message(step.to_string());
+        // A build takes as long as many users wait for nothing: off a terminal it is told as well.
+        let is_told = !matches!(
+            step,
+            BuildStep::Verilating | BuildStep::Compiling { .. } | BuildStep::Linking
+        );
+        if is_told && !quiet && spinner.is_hidden() {
+            print::note(format_args!("{}: {step}", named(options)));
+        }
+        match step {
+            BuildStep::Building { .. } => {
+                estimate = step.to_string();
+                spinner.set_message(estimate.clone());
+            }
+            _ if estimate.is_empty() => spinner.set_message(step.to_string()),
+            _ => spinner.set_message(format!("{estimate}: {step}")),
+        }
     });
     spinner.finish_and_clear();
     Ok(library?)

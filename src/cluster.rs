@@ -22,6 +22,7 @@ use hermes_testbench::traffic::{self, Frame};
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 use report::{Facts, Report};
 
@@ -243,7 +244,8 @@ impl Args {
             .input("--kernel", Some(&self.kernel))
             .input("--pcap", self.pcap.as_deref())
             .input("--firmware", self.firmware.as_deref())
-            .output("--json", self.json.as_deref());
+            .output("--json", self.json.as_deref())
+            .folder("--net-pcap", self.net_pcap.as_deref());
         let ports = 0..self.nodes.min(MOST_NODES);
         let captures =
             self.net_pcap.iter().flat_map(|folder| ports.clone().map(|port| capture_path(folder, port)));
@@ -399,10 +401,11 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         link: options.link.clone(),
         links: options.links.clone(),
         seed: args.seed,
+        configuration: config.clone(),
     };
     let report = Report::new(facts, result);
     if let Some(mut json) = json {
-        json.write_json(&report)?;
+        json.write_json(&Origin::of(&args.files()).with(&report))?;
         json.commit()?;
     }
     let printed = print::line(report.text(args.status));

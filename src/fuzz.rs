@@ -16,6 +16,7 @@ mod firmware;
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 
 /// Instructions of a thread, unless given.
@@ -127,6 +128,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             }
             Err(failure) => {
                 bar.finish_and_clear();
+                // Not the program's fault, and nothing that can be shrunk.
+                ensure!(!hermes_interrupt::is_requested(), "seed {seed} was under way");
                 return report(args, &config, &bench, &case, seed, &failure);
             }
         }
@@ -134,7 +137,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     if let Some(output) = &mut output {
-        output.write_json(&coverage.to_json(&features))?;
+        output.write_json(&Origin::of(&args.files()).with(&coverage.to_json(&features)))?;
     }
     output.map(OutputFile::commit).transpose()?;
     let how = match compared {

@@ -38,7 +38,10 @@ impl Command {
     pub fn files(&self) -> Files {
         match self {
             Self::Build(args) => {
-                Files::default().input("SOURCE", Some(&args.source)).output("-o", Some(&args.output))
+                Files::default()
+                .input("SOURCE", Some(&args.source))
+                .file("SOURCE", Some(&args.source))
+                .output("-o", Some(&args.output))
             }
             Self::Info(args) => Files::default().input("FILE", Some(&args.file)),
         }

@@ -3,7 +3,9 @@
 mod apps;
 mod array;
 mod bench;
+mod cache;
 mod cluster;
+mod compare;
 mod emit;
 mod files;
 mod firmware;
@@ -12,8 +14,10 @@ mod fuzz;
 mod gen_routes;
 mod gen_rules;
 mod gen_trace;
+mod interrupt;
 mod iss;
 mod kernel;
+mod origin;
 mod print;
 mod run;
 mod timeline;
@@ -22,12 +26,13 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Parser, Subcommand};
+use hermes_testbench::cosim::CosimError;
 
 use files::Files;
 
 /// A packet-processing SIMT array: emit it as Verilog, run captures through it, measure it.
 #[derive(Parser)]
-#[command(name = "hermes", version, arg_required_else_help = true)]
+#[command(name = "hermes", version = origin::VERSION, arg_required_else_help = true)]
 struct Cli {
     /// Say more: once for what is done, twice for every command that is started
     #[arg(short, long, global = true, action = ArgAction::Count)]
@@ -68,6 +73,11 @@ enum Command {
     GenRules(gen_rules::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
+    /// Show the models of arrays that were built, or remove them
+    #[command(subcommand)]
+    Cache(cache::Command),
+    /// Compare two reports: every figure that differs, and every option
+    Compare(compare::Args),
     /// Measure the product: every figure beside its limit and goal
     Bench(bench::Args),
 }
@@ -86,9 +96,10 @@ impl Command {
             Self::GenRoutes(args) => args.files(),
             Self::GenRules(args) => args.files(),
             Self::GenTrace(args) => args.files(),
+            Self::Compare(args) => args.files(),
             Self::Bench(args) => args.files(),
-            // No file is read, and the folder that is written is one.
-            Self::Emit(_) | Self::Apps => Files::default(),
+            Self::Emit(args) => args.files(),
+            Self::Apps | Self::Cache(_) => Files::default(),
         }
     }
 
@@ -107,6 +118,8 @@ impl Command {
             Self::GenRoutes(args) => gen_routes::execute(&args),
             Self::GenRules(args) => gen_rules::execute(&args),
             Self::GenTrace(args) => gen_trace::execute(&args, quiet),
+            Self::Cache(command) => cache::execute(&command),
+            Self::Compare(args) => compare::execute(&args),
             Self::Bench(args) => bench::execute(&args, quiet),
         }
     }
@@ -141,7 +154,20 @@ fn main() -> ExitCode {
         .format_timestamp(None)
         .format_target(false)
         .init();
-    match cli.command.execute(cli.quiet) {
+    if let Err(error) = interrupt::listen() {
+        log::warn!("signals end the command at once: {error}");
+    }
+    let temporary = interrupt::temporary_folder();
+    let result = cli.command.execute(cli.quiet);
+    drop(temporary);
+    if let (Err(error), Some(signal)) = (&result, hermes_interrupt::signal()) {
+        // Programs that were ended only say that they were.
+        let ended = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(CosimError::Interrupted { .. })));
+        let more = if ended { format!(": {error:#}") } else { String::new() };
+        print::error(format_args!("{}{more}", interrupt::message(signal)));
+        return ExitCode::from(interrupt::code(signal));
+    }
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if print::is_unread(&error) => ExitCode::SUCCESS,
         Err(error) if error.is::<print::Exit>() => {

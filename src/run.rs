@@ -11,6 +11,7 @@ use hermes_testbench::cosim::{
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
+use hermes_testbench::input;
 use hermes_testbench::metrics::{Environment, FaultCause, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
@@ -145,6 +146,7 @@ impl Args {
             .output("--json", self.json.as_deref())
             .output("--verdicts", self.verdicts.as_deref())
             .output("--wave", self.wave.as_deref())
+            .file("--wave", self.wave.as_deref())
             .and(self.timeline.files())
     }
 
@@ -221,7 +223,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     let mcw = program.mcw(args.mcw, &config)?;
     let capture = traffic::read(pcap, args.limits.max_packets)?;
-    let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
+    let outputs = Outputs::create(
+        args.out.as_deref(),
+        args.json.as_deref(),
+        args.verdicts.as_deref(),
+        &args.files(),
+    )?;
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
@@ -266,7 +273,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let facts = RunFacts {
         kernel: program.name.clone(),
         inputs: program.notes(),
-        capture: pcap.display().to_string(),
+        capture: input::name(pcap),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,
@@ -274,6 +281,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         mcw,
         environment,
         slot_bytes: 1 << slot_bytes_log2,
+        configuration: config.clone(),
     };
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
@@ -296,6 +304,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         });
     }
     report.fault_causes = FaultCause::of(&result.faults, &records, faults);
+    report.fault_records.clone_from(&result.faults);
     outputs.write(&capture.frames, &results, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);

@@ -11,6 +11,7 @@ use hermes_testbench::output;
 use hermes_testbench::staging::StagingFolder;
 
 use super::target::TargetArgs;
+use crate::files::Files;
 use crate::print;
 
 #[derive(clap::Args)]
@@ -38,6 +39,13 @@ pub struct Args {
     /// Write Verilog and pins only, for tools of one's own
     #[arg(long)]
     sources_only: bool,
+}
+
+impl Args {
+    /// What is written: a folder.
+    pub fn files(&self) -> Files {
+        Files::default().folder("-o", Some(&self.output))
+    }
 }
 
 /// Rounds of the router without progress after which a seed is given up.

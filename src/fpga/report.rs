@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::target::TargetArgs;
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 
 /// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs (Hermes, section 3).
@@ -116,6 +117,12 @@ struct Unit {
     area: Area,
 }
 
+/// The JSON file, but for where it comes from.
+#[derive(Serialize)]
+struct Points<'a> {
+    points: &'a [Point],
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     let all = combinations(&settings, &args.sweep)?;
@@ -129,7 +136,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     spinner.finish_and_clear();
     if let Some(json) = &mut json {
-        json.write_json(&points)?;
+        json.write_json(&Origin::of(&args.files()).with(&Points { points: &points }))?;
     }
     json.map(OutputFile::commit).transpose()?;
     let text = match points.as_slice() {

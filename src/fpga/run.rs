@@ -7,6 +7,7 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage};
+use hermes_testbench::input;
 use hermes_testbench::metrics::{BoardRun, Environment, FaultCause, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
@@ -135,7 +136,12 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mcw = program.mcw(args.mcw, config)?;
     let stack_bytes_log2 = args.stack_bytes_log2(&program)?;
     let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
-    let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
+    let outputs = Outputs::create(
+        args.out.as_deref(),
+        args.json.as_deref(),
+        args.verdicts.as_deref(),
+        &args.files(),
+    )?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     let packets: Vec<_> =
@@ -164,7 +170,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let facts = RunFacts {
         kernel: program.name.clone(),
         inputs: program.notes(),
-        capture: args.pcap.display().to_string(),
+        capture: input::name(&args.pcap),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,
@@ -172,6 +178,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         mcw,
         environment,
         slot_bytes: 1 << slot_bytes_log2,
+        configuration: config.clone(),
     };
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
@@ -182,6 +189,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         report.name_verdicts(&records, |verdict| app.verdict_name(verdict));
     }
     report.fault_causes = FaultCause::of(&result.faults, &records, faults);
+    report.fault_records.clone_from(&result.faults);
     outputs.write(&capture.frames, &result.packets, &records, &report)?;
     // That nobody reads the report does not make a run with faults a good one.
     let printed = print::line(&report);

@@ -30,6 +30,13 @@ impl Folder {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
+    /// A report in JSON, without where it comes from: the command line names other files in other runs.
+    pub fn report(&self, name: &str) -> serde_json::Value {
+        let mut report: serde_json::Value = serde_json::from_str(&self.text(name)).expect("JSON");
+        report.as_object_mut().and_then(|report| report.remove("origin")).expect("tells where it comes from");
+        report
+    }
+
     /// Names of the files in the folder, those that begin with a dot included.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the folder");
