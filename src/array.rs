@@ -8,6 +8,7 @@ use crate::print;
 
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Array")]
 pub struct ArrayArgs {
     /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper` for benches, `node` for clusters, `fpga` for boards and `default` otherwise
     #[arg(long)]

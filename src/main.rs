@@ -7,6 +7,7 @@ mod cache;
 mod cluster;
 mod compare;
 mod emit;
+mod examples;
 mod files;
 mod firmware;
 mod fpga;
@@ -20,12 +21,13 @@ mod kernel;
 mod origin;
 mod print;
 mod run;
+mod shell;
 mod timeline;
 
 use std::io;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use hermes_testbench::cosim::CosimError;
 
 use files::Files;
@@ -80,6 +82,10 @@ enum Command {
     Compare(compare::Args),
     /// Measure the product: every figure beside its limit and goal
     Bench(bench::Args),
+    /// Print a script that completes command lines of a shell
+    Completions(shell::CompletionArgs),
+    /// Write manual pages
+    Man(shell::ManArgs),
 }
 
 impl Command {
@@ -99,7 +105,8 @@ impl Command {
             Self::Compare(args) => args.files(),
             Self::Bench(args) => args.files(),
             Self::Emit(args) => args.files(),
-            Self::Apps | Self::Cache(_) => Files::default(),
+            Self::Man(args) => args.files(),
+            Self::Apps | Self::Cache(_) | Self::Completions(_) => Files::default(),
         }
     }
 
@@ -121,8 +128,15 @@ impl Command {
             Self::Cache(command) => cache::execute(&command),
             Self::Compare(args) => compare::execute(&args),
             Self::Bench(args) => bench::execute(&args, quiet),
+            Self::Completions(args) => shell::completions(&args, command()),
+            Self::Man(args) => shell::man(&args, command()),
         }
     }
+}
+
+/// The command line that there is, with examples.
+fn command() -> clap::Command {
+    examples::add_to(Cli::command())
 }
 
 /// Prints the help, the version or what is wrong with the arguments; gives clap's exit code.
@@ -138,7 +152,7 @@ fn explain(error: &clap::Error) -> ExitCode {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };

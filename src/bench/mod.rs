@@ -29,7 +29,7 @@ pub struct Args {
     #[command(subcommand)]
     command: Command,
     /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(short = 'o', visible_alias = "output", long, global = true, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
 }
 

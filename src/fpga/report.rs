@@ -25,13 +25,13 @@ pub struct Args {
     target: TargetArgs,
     /// Values of a parameter, each of which is synthesized: cores, lanes, warps, l1-lines, l2-lines or instruction-cache-lines; several give every
     /// combination
-    #[arg(long, value_name = "NAME=N,N")]
+    #[arg(long, value_name = "NAME=N,N", help_heading = "What to measure")]
     sweep: Vec<Sweep>,
     /// How deep units are told apart: those inside deeper ones count for the one that they are in
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20), help_heading = "What to measure")]
     depth: u8,
     /// Write all figures as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
 }
 

@@ -25,44 +25,45 @@ const MOST_RING_SLOTS_LOG2: u32 = 10;
 #[derive(clap::Args)]
 pub struct Args {
     /// Serial device of the board, such as /dev/ttyUSB0
-    #[arg(long, value_name = "DEV")]
+    #[arg(long, value_name = "DEV", help_heading = "Board")]
     port: PathBuf,
     #[command(flatten)]
     what: What,
     #[command(flatten)]
     inputs: InputArgs,
     /// Capture to process: pcap or pcapng, Ethernet
-    #[arg(long, value_name = "IN")]
+    #[arg(long, value_name = "IN", help_heading = "What to run")]
     pcap: PathBuf,
     /// Capture to write: the forwarded packets as the kernel left them, in commit order
-    #[arg(long, value_name = "OUT.pcap")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "OUT.pcap", help_heading = "Outputs")]
     out: Option<PathBuf>,
     #[command(flatten)]
     board: BoardArgs,
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
-    #[arg(long)]
+    #[arg(long, help_heading = "Array")]
     mcw: Option<u32>,
     /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs. Smaller stacks leave more of the
     /// board's memory to packets
-    #[arg(long, value_name = "N", value_parser = stack_bytes_log2)]
+    #[arg(long, value_name = "N", value_parser = stack_bytes_log2, help_heading = "Limits")]
     stack_bytes: Option<u32>,
     /// Report as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
     /// Verdict of every packet as CSV, in commit order; the columns of the times are empty, since a board does not see them
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
     /// How much longer than its bytes take on the line the board may take to answer before a request is sent again
-    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds, help_heading = "Limits")]
     timeout: Duration,
     /// How long packets may be on the board without a commit before the run ends with an error
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, help_heading = "Limits")]
     stall_limit: Duration,
 }
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "What to run")]
 #[group(required = true, multiple = true)]
 struct What {
     /// App, whose results are compared with its golden model; `hermes apps` lists them

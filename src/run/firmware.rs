@@ -26,6 +26,7 @@ const SPAWN_SLOTS: usize = 16;
 
 /// Options of firmware.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Firmware")]
 pub struct FirmwareArgs {
     /// Cycles that firmware may run, beside packets after the last one, before the command ends with an error; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 20_000_000, requires = "firmware")]
