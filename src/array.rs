@@ -1,6 +1,7 @@
 //! The options that describe an array.
 
-use hermes_rtl::config::Config;
+use anyhow::anyhow;
+use hermes_rtl::config::{Config, ConfigError};
 use hermes_rtl::emit::Design;
 use verilator_sys::{BuildStep, Model, ModelLibrary, ModelOptions};
 
@@ -117,7 +118,7 @@ impl ArrayArgs {
 
     /// As [`Self::config`], from this configuration if no preset is named.
     pub fn config_from(&self, usual: Config) -> anyhow::Result<Config> {
-        let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset)?;
+        let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset).map_err(by_option)?;
         config.cores = self.cores.unwrap_or(config.cores);
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);
@@ -151,8 +152,25 @@ impl ArrayArgs {
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;
         config.net_domains = self.net_domains.unwrap_or(config.net_domains);
-        config.validate()?;
+        config.validate().map_err(by_option)?;
         Ok(config)
+    }
+}
+
+/// What is wrong with a configuration, by the names of the options.
+fn by_option(error: ConfigError) -> anyhow::Error {
+    let option = |field: &str| match field {
+        "l2_bank_lines" => "--l2-lines".to_string(),
+        _ => format!("--{}", field.replace('_', "-")),
+    };
+    match error {
+        ConfigError::UnknownPreset(_) => anyhow!("--{error}"),
+        ConfigError::Range { field, value, expected } => {
+            anyhow!("{}: {value} is not possible; expected {expected}", option(field))
+        }
+        ConfigError::Needs { part, needs } => {
+            anyhow!("{}: not possible without {}", option(part), option(needs))
+        }
     }
 }
 
@@ -179,7 +197,7 @@ pub fn library(
     change: impl FnOnce(&mut ModelOptions),
 ) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
-    let about = about(config)?;
+    let about = about(config)? + if trace { ", waveforms" } else { "" };
     let mut options = ModelOptions { trace, about, ..hermes_testbench::model::options(&design) };
     change(&mut options);
     build(&design, &options, quiet)

@@ -336,6 +336,8 @@ fn explain(error: ClusterError) -> anyhow::Error {
         ClusterError::Node { error: CosimError::NoCommit { .. }, .. } => {
             anyhow!("{error}\n--watchdog CYCLES ends the warps of a kernel that does not end")
         }
+        // Fields with the name of an option.
+        ClusterError::Option { ref field, .. } if !field.contains(' ') => anyhow!("--{error}"),
         error => error.into(),
     }
 }
