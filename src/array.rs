@@ -230,10 +230,8 @@ pub fn build(design: &Design, options: &ModelOptions, quiet: bool) -> anyhow::Re
     let mut estimate = String::new();
     let library = Model::build_with_progress(&design.verilog(), options, &mut |step| {
         // A build takes as long as many users wait for nothing: off a terminal it is told as well.
-        let is_told = !matches!(
-            step,
-            BuildStep::Verilating | BuildStep::Compiling { .. } | BuildStep::Linking
-        );
+        let is_told =
+            !matches!(step, BuildStep::Verilating | BuildStep::Compiling { .. } | BuildStep::Linking);
         if is_told && !quiet && spinner.is_hidden() {
             print::note(format_args!("{}: {step}", named(options)));
         }

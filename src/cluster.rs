@@ -58,13 +58,25 @@ pub struct Args {
     commands: Option<u32>,
     /// The kernel posts commands by the queues of its warps while it runs, which hardware serves (queues), or firmware alone (paper). Its
     /// argument block is then that of hermes_shmem.h (docs/shmem.md). Warps begin when they are full
-    #[arg(long, value_name = "queues|paper", requires = "firmware", conflicts_with = "net_socket", help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "queues|paper",
+        requires = "firmware",
+        conflicts_with = "net_socket",
+        help_heading = "What to run"
+    )]
     queues: Option<ModeName>,
     /// Firmware of that mode: net.c or net-paper.c, built by `hermes firmware build`
     #[arg(long, value_name = "FILE.elf", requires = "queues", help_heading = "What to run")]
     firmware: Option<PathBuf>,
     /// Words of the kernel's own, behind those of its argument block, with --queues
-    #[arg(long, value_name = "N,..", value_delimiter = ',', requires = "queues", help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "N,..",
+        value_delimiter = ',',
+        requires = "queues",
+        help_heading = "What to run"
+    )]
     own: Vec<u32>,
     /// Bytes of the symmetric heap of a node: 64 to 67108864
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 16, help_heading = "What to run")]

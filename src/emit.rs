@@ -57,8 +57,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let registers = registers_of(&config);
-    let files =
-        artefacts::all(&design, &config, &registers, args.line_directives, origin::commit());
+    let files = artefacts::all(&design, &config, &registers, args.line_directives, origin::commit());
     for (name, text) in files {
         output::write(&folder.join(name), text.as_bytes())?;
     }

@@ -169,7 +169,10 @@ mod tests {
         for (path, examples) in EXAMPLES {
             assert!(path.is_empty() || all.iter().any(|name| name == path), "there is no hermes {path}");
             for (_, line) in examples {
-                assert!(line.starts_with(format!("hermes {path}").trim_end()), "{line} is no example of {path}");
+                assert!(
+                    line.starts_with(format!("hermes {path}").trim_end()),
+                    "{line} is no example of {path}"
+                );
                 if let Err(error) = crate::command().try_get_matches_from(line.split_whitespace()) {
                     panic!("{line}\n{error}");
                 }
@@ -216,7 +219,9 @@ mod tests {
         let mut command = crate::command();
         let run = command.find_subcommand_mut("run").unwrap();
         let help = run.render_long_help().to_string();
-        for heading in ["What to run:", "Outputs:", "Array:", "Surroundings:", "Limits:", "Traces:", "Firmware:"] {
+        for heading in
+            ["What to run:", "Outputs:", "Array:", "Surroundings:", "Limits:", "Traces:", "Firmware:"]
+        {
             assert_eq!(help.matches(&format!("\n{heading}\n")).count(), 1, "{heading} in\n{help}");
         }
     }

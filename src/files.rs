@@ -79,11 +79,11 @@ impl Files {
         self
     }
 
-    /// Makes sure that no output is an input or another output. If an output is `-`, what else the command prints goes to standard error from
+    /// Makes sure that no output is an input, another output, or a file that may not be written. If an output is `-`, what else the command prints goes to standard error from
     /// now on.
     ///
     /// # Errors
-    /// Two names of one file, both with their options; `-` for two files, or for one that must have a name.
+    /// Two names of one file, both with their options; a read-only file; `-` for two files, or for one that must have a name.
     pub fn check(&self) -> anyhow::Result<()> {
         self.check_standard()?;
         let with_path = |file: &&Named| !is_standard(&file.path);
@@ -92,6 +92,10 @@ impl Files {
         let mut outputs: Vec<(&Named, Identity)> = Vec::new();
         for file in self.outputs.iter().filter(with_path) {
             let identity = Identity::of(&file.path);
+            // It could be replaced, if its folder may be written; but it was made read-only to stay.
+            if file.path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly()) {
+                bail!("{file}: is read-only; expected a file that may be written, or none");
+            }
             if let Some((other, _)) = inputs.iter().find(|(_, other)| other.is(&identity)) {
                 bail!("{file}: would overwrite {other}, which is read; expected another file");
             }

@@ -37,12 +37,10 @@ impl Command {
     /// What is read and written.
     pub fn files(&self) -> Files {
         match self {
-            Self::Build(args) => {
-                Files::default()
+            Self::Build(args) => Files::default()
                 .input("SOURCE", Some(&args.source))
                 .file("SOURCE", Some(&args.source))
-                .output("-o", Some(&args.output))
-            }
+                .output("-o", Some(&args.output)),
             Self::Info(args) => Files::default().input("FILE", Some(&args.file)),
         }
     }

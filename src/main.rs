@@ -176,7 +176,8 @@ fn main() -> ExitCode {
     drop(temporary);
     if let (Err(error), Some(signal)) = (&result, hermes_interrupt::signal()) {
         // Programs that were ended only say that they were.
-        let ended = error.chain().any(|cause| matches!(cause.downcast_ref(), Some(CosimError::Interrupted { .. })));
+        let ended =
+            error.chain().any(|cause| matches!(cause.downcast_ref(), Some(CosimError::Interrupted { .. })));
         let more = if ended { format!(": {error:#}") } else { String::new() };
         print::error(format_args!("{}{more}", interrupt::message(signal)));
         return ExitCode::from(interrupt::code(signal));

@@ -55,7 +55,13 @@ pub struct Args {
     mcw: Option<u32>,
     /// How packets come and go: the host writes them to the ring and reads them there, or they enter and leave through the packet
     /// ports of the array (AXI4-Stream), which --packet-ports gives to an array to be emitted
-    #[arg(long, value_enum, value_name = "host|ports", default_value = "host", help_heading = "Surroundings")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "host|ports",
+        default_value = "host",
+        help_heading = "Surroundings"
+    )]
     through: Through,
     /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times (1 ns = 1 cycle), or as fast
     /// as the ring takes them. Delays count from then on, in the first two cases even if the packet finds the ring full
@@ -63,7 +69,12 @@ pub struct Args {
     line_rate: LineRate,
     /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
     /// `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
-    #[arg(long, value_name = "fixed|dram[:NAME=N,...]", default_value = "fixed", help_heading = "Surroundings")]
+    #[arg(
+        long,
+        value_name = "fixed|dram[:NAME=N,...]",
+        default_value = "fixed",
+        help_heading = "Surroundings"
+    )]
     memory: MemoryTiming,
     /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
@@ -224,12 +235,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     let mcw = program.mcw(args.mcw, &config)?;
     let capture = traffic::read(pcap, args.limits.max_packets)?;
-    let outputs = Outputs::create(
-        args.out.as_deref(),
-        args.json.as_deref(),
-        args.verdicts.as_deref(),
-        &args.files(),
-    )?;
+    let outputs =
+        Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref())?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());

@@ -16,7 +16,11 @@ fn captures() {
     let run = "run --app dec-ttl --out out.pcap --json out.json --verdicts out.csv --pcap";
     folder.fail(&format!("{run} none.pcap"), &["none.pcap: No such file"]);
     let output = folder.hermes(&format!("{run} none.pcap"));
-    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("os error").count(), 1, "the system's error once");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr).matches("os error").count(),
+        1,
+        "the system's error once"
+    );
     folder.write("text.pcap", "no capture");
     folder.fail(&format!("{run} text.pcap"), &["text.pcap", "expected a pcap or pcapng capture"]);
     folder.write("empty.pcap", "");

@@ -30,7 +30,10 @@ fn copy_model(folder: &Folder) {
     folder.succeed(RUN);
     let list = folder.succeed("cache list");
     let lines: Vec<_> = list.lines().map(str::trim).collect();
-    let at = lines.iter().position(|line| line.ends_with("default, cores 1, lanes 1, warps 2")).expect("the model");
+    let at = lines
+        .iter()
+        .position(|line| line.ends_with("default, cores 1, lanes 1, warps 2"))
+        .expect("the model");
     let path = Path::new(lines[at + 1]);
     fs::create_dir(folder.path("models")).unwrap();
     for end in ["", ".sha256", ".about"] {
@@ -57,7 +60,10 @@ fn models_are_listed_and_removed() {
     let lock = fs::File::create(format!("{}.lock", model(&folder).display())).unwrap();
     lock.lock().unwrap();
     let told = text(&hermes(&folder, "cache clean --all").stdout);
-    assert!(told.contains("in use: ") && told.contains("removed 0 files") && model(&folder).exists(), "{told}");
+    assert!(
+        told.contains("in use: ") && told.contains("removed 0 files") && model(&folder).exists(),
+        "{told}"
+    );
     drop(lock);
     let told = text(&hermes(&folder, "cache clean --older-than 0").stdout);
     assert!(told.contains("removed 1 file, "), "{told}");
@@ -69,8 +75,13 @@ fn models_are_listed_and_removed() {
 fn a_build_tells_of_itself_off_a_terminal_and_a_wrong_entry_is_built_again() {
     let folder = Folder::new();
     copy_model(&folder);
+    // Neither does the compiler mind a space in the path of temporary files.
+    let temporary = folder.path("temporary files");
+    fs::create_dir(&temporary).unwrap();
     let told = |arguments: &str| {
-        let output = hermes(&folder, arguments);
+        let output = folder.hermes_with(arguments, |command| {
+            command.env("HERMES_CACHE", folder.path("models")).env("TMPDIR", &temporary);
+        });
         let error = text(&output.stderr);
         assert!(output.status.success(), "{error}");
         error
@@ -82,11 +93,17 @@ fn a_build_tells_of_itself_off_a_terminal_and_a_wrong_entry_is_built_again() {
     let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     fs::write(format!("{}.sha256", model.display()), empty).unwrap();
     let error = told(RUN);
-    let parts = ["cannot be loaded; building it again", "building the model, about ", " s, once\n", "built the model in "];
+    let parts = [
+        "cannot be loaded; building it again",
+        "building the model, about ",
+        " s, once\n",
+        "built the model in ",
+    ];
     for part in parts {
         assert!(error.contains(part), "{part} in\n{error}");
     }
     assert_eq!(told(RUN), "");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
 }
 
 #[test]

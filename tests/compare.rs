@@ -25,7 +25,10 @@ fn a_report_tells_how_to_make_it_again() {
     let folder = folder();
     let report = json(&folder, "a.json");
     let origin = &report["origin"];
-    assert_eq!((&origin["generator"], &origin["version"]), (&"hermes".into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(
+        (&origin["generator"], &origin["version"]),
+        (&"hermes".into(), &env!("CARGO_PKG_VERSION").into())
+    );
     let version = folder.succeed("--version");
     let commit = origin["commit"].as_str().map_or(String::new(), |commit| format!(" ({commit})"));
     assert_eq!(version.trim(), format!("hermes {}{commit}", env!("CARGO_PKG_VERSION")));
@@ -55,8 +58,13 @@ fn every_difference_is_told() {
     let text = folder.succeed("compare a.json c.json");
     let lines: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let place = |wanted: &str| lines.iter().position(|line| line == wanted).unwrap_or_else(|| panic!("{wanted} in\n{text}"));
-    assert!(place("configuration") < place("run.memory 60 -> 30") && place("run.memory 60 -> 30") < place("figures"));
+    let place = |wanted: &str| {
+        lines.iter().position(|line| line == wanted).unwrap_or_else(|| panic!("{wanted} in\n{text}"))
+    };
+    assert!(
+        place("configuration") < place("run.memory 60 -> 30")
+            && place("run.memory 60 -> 30") < place("figures")
+    );
     let (a, c) = (json(&folder, "a.json"), json(&folder, "c.json"));
     let [first, second] = [&a, &c].map(|report| report["cycles"].as_i64().unwrap());
     let relative = 100.0 * (second - first) as f64 / first as f64;
@@ -85,7 +93,8 @@ fn every_difference_is_told() {
 #[test]
 fn figures_of_benches_are_found_by_their_names() {
     let folder = Folder::new();
-    let figure = |name: &str, value: f64| format!(r#"{{"name":"{name}","value":{value},"unit":"s","limit":null}}"#);
+    let figure =
+        |name: &str, value: f64| format!(r#"{{"name":"{name}","value":{value},"unit":"s","limit":null}}"#);
     let report = |figures: &[String]| format!(r#"{{"figures":[{}]}}"#, figures.join(","));
     folder.write("a.json", report(&[figure("one", 1.0), figure("two", 2.0)]));
     folder.write("b.json", report(&[figure("two", 2.0), figure("one", 1.5), figure("new", 1.0)]));
@@ -107,5 +116,8 @@ fn what_is_no_report_is_an_error() {
     folder.fail("compare run.json text", &["text: no JSON", expected]);
     folder.fail("compare other.json run.json", &["other.json: no report", expected]);
     folder.fail("compare none run.json", &["none: No such file"]);
-    folder.fail("compare run.json bench.json", &["bench.json: the JSON of hermes bench; expected that of hermes run, as run.json"]);
+    folder.fail(
+        "compare run.json bench.json",
+        &["bench.json: the JSON of hermes bench; expected that of hermes run, as run.json"],
+    );
 }

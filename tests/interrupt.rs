@@ -54,7 +54,8 @@ impl Interrupted {
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(said.contains(&format!("error: interrupted by SIG{signal}")), "{said}");
         assert!(!said.contains("panicked"), "{said}");
-        let left: Vec<_> = fs::read_dir(&self.temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let left: Vec<_> =
+            fs::read_dir(&self.temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(left.is_empty(), "{left:?}");
         wait_until(|| programs_in(&self.temporary) == 0);
         said
@@ -86,7 +87,9 @@ fn traces_of_a_run_are_closed() {
     folder.succeed("kernel build endless.S -o endless.elf");
     let files = "--trace trace.txt --perfetto timeline.json --json report.json";
     // The array of the tests of traces
-    let run = format!("-v run --kernel endless.elf --pcap in.pcap --commit-limit 0 {files} --cores 2 --lanes 2 --warps 4");
+    let run = format!(
+        "-v run --kernel endless.elf --pcap in.pcap --commit-limit 0 {files} --cores 2 --lanes 2 --warps 4"
+    );
     let mut run = Interrupted::start(&folder, &run, |_| {});
     run.wait_for("model of `hermes_top`");
     std::thread::sleep(Duration::from_secs(1));
@@ -95,7 +98,10 @@ fn traces_of_a_run_are_closed() {
     let timeline: serde_json::Value = serde_json::from_str(&folder.text("timeline.json")).expect("closed");
     assert!(!timeline["traceEvents"].as_array().expect("events").is_empty());
     assert!(folder.text("trace.txt").ends_with('\n'));
-    assert_eq!(folder.files(), ["endless.S", "endless.elf", "in.pcap", "temporary files", "timeline.json", "trace.txt"]);
+    assert_eq!(
+        folder.files(),
+        ["endless.S", "endless.elf", "in.pcap", "temporary files", "timeline.json", "trace.txt"]
+    );
 }
 
 #[test]

@@ -27,7 +27,9 @@ fn every_command_has_a_page() {
     folder.succeed("man -o pages/man1");
     let entries = std::fs::read_dir(folder.path("pages/man1")).unwrap();
     let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    for name in ["hermes.1", "hermes-run.1", "hermes-kernel-build.1", "hermes-bench-core.1", "hermes-cache-clean.1"] {
+    for name in
+        ["hermes.1", "hermes-run.1", "hermes-kernel-build.1", "hermes-bench-core.1", "hermes-cache-clean.1"]
+    {
         assert!(names.iter().any(|other| other == name), "{name} in {names:?}");
     }
     let page = folder.text("pages/man1/hermes-run.1");
@@ -38,7 +40,19 @@ fn every_command_has_a_page() {
 #[test]
 fn help_ends_with_examples() {
     let folder = Folder::new();
-    for command in ["run", "emit", "kernel build", "fpga build", "fpga run", "bench", "cluster", "fuzz", "gen-trace", "gen-rules", "gen-routes"] {
+    for command in [
+        "run",
+        "emit",
+        "kernel build",
+        "fpga build",
+        "fpga run",
+        "bench",
+        "cluster",
+        "fuzz",
+        "gen-trace",
+        "gen-rules",
+        "gen-routes",
+    ] {
         for option in ["-h", "--help"] {
             let help = folder.succeed(&format!("{command} {option}"));
             let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{help}"));

@@ -14,8 +14,12 @@ const ARRAY: &str = "--cores 1 --lanes 1 --warps 2";
 /// Runs `hermes` with these bytes at its standard input.
 fn with_input(folder: &Folder, arguments: &str, bytes: &[u8]) -> Output {
     let mut command = folder.command(arguments);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("hermes runs");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("hermes runs");
     // It may have ended before it has read everything.
     let _ = child.stdin.take().unwrap().write_all(bytes);
     child.wait_with_output().unwrap()
@@ -36,7 +40,8 @@ fn a_capture_comes_in_and_one_file_goes_out() {
     let folder = folder();
     let capture = folder.read("in.pcap");
     let run = format!("run --app dec-ttl {ARRAY}");
-    let table = folder.succeed(&format!("{run} --pcap in.pcap --json a.json --out out.pcap --verdicts a.csv"));
+    let table =
+        folder.succeed(&format!("{run} --pcap in.pcap --json a.json --out out.pcap --verdicts a.csv"));
     for (option, file) in [("--json", "a.json"), ("--out", "out.pcap"), ("--verdicts", "a.csv")] {
         let output = with_input(&folder, &format!("{run} --pcap - {option} -"), &capture);
         assert!(output.status.success(), "{}", text(&output.stderr));
@@ -80,7 +85,8 @@ fn generators_write_to_standard_output() {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
     let mut sh = Command::new("sh");
     let hermes = env!("CARGO_BIN_EXE_hermes");
-    let output = sh.args(["-c", &format!("{hermes} gen-routes --count 100000 -o - >/dev/full")]).output().unwrap();
+    let output =
+        sh.args(["-c", &format!("{hermes} gen-routes --count 100000 -o - >/dev/full")]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("error: standard output: No space left on device"));
 }
@@ -91,8 +97,14 @@ fn each_way_for_one_file() {
     let before = folder.files();
     let run = format!("run --app dec-ttl {ARRAY}");
     for (arguments, part) in [
-        (format!("{run} --pcap - --kernel -"), "--kernel -: standard input is taken by --pcap -; expected a file"),
-        (format!("{run} --pcap in.pcap --json - --out -"), "--json -: standard output is taken by --out -; expected a file"),
+        (
+            format!("{run} --pcap - --kernel -"),
+            "--kernel -: standard input is taken by --pcap -; expected a file",
+        ),
+        (
+            format!("{run} --pcap in.pcap --json - --out -"),
+            "--json -: standard output is taken by --out -; expected a file",
+        ),
         (format!("{run} --pcap in.pcap --wave -"), "--wave -: expected the name of a file"),
         ("compare - -".to_string(), "B.json -: standard input is taken by A.json -"),
         ("kernel build - -o x.elf".to_string(), "SOURCE -: expected the name of a file"),
@@ -149,7 +161,8 @@ fn input_without_end_ends_at_a_size() {
     }
     // A capture that does not end, as far as it is wanted
     let capture = folder.read("in.pcap");
-    let mut command = folder.command(&format!("-q run --app dec-ttl --pcap - --max-packets 3 --verdicts - {ARRAY}"));
+    let mut command =
+        folder.command(&format!("-q run --app dec-ttl --pcap - --max-packets 3 --verdicts - {ARRAY}"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {

@@ -137,7 +137,10 @@ mod tests {
     fn programs_end_with_the_process_that_started_them() {
         let mut shell = |script: &str| output(Command::new("sh").args(["-c", script])).unwrap();
         let said = shell("echo out; echo error >&2; exit 3");
-        assert_eq!((said.status.code(), &said.stdout[..], &said.stderr[..]), (Some(3), &b"out\n"[..], &b"error\n"[..]));
+        assert_eq!(
+            (said.status.code(), &said.stdout[..], &said.stderr[..]),
+            (Some(3), &b"out\n"[..], &b"error\n"[..])
+        );
         // A script and what it starts
         let script = "sleep 1000 & echo $!; wait";
         let mut child = spawn(Command::new("sh").args(["-c", script]).stdout(Stdio::piped())).unwrap();

@@ -29,7 +29,14 @@ pub struct Args {
     #[command(subcommand)]
     command: Command,
     /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}
-    #[arg(short = 'o', visible_alias = "output", long, global = true, value_name = "FILE", help_heading = "Outputs")]
+    #[arg(
+        short = 'o',
+        visible_alias = "output",
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Outputs"
+    )]
     json: Option<PathBuf>,
 }
 

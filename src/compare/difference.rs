@@ -81,7 +81,9 @@ pub fn between(first: &Document, second: &Document, tolerance: f64) -> Vec<Diffe
         }
         let numbers = a.and_then(Value::as_f64).zip(b.and_then(Value::as_f64));
         let (absolute, relative) = match numbers {
-            Some((a, b)) if key.part == Part::Figures && (a - b).abs() <= tolerance * a.abs().max(b.abs()) => {
+            Some((a, b))
+                if key.part == Part::Figures && (a - b).abs() <= tolerance * a.abs().max(b.abs()) =>
+            {
                 return None;
             }
             Some((a, b)) if a != 0.0 => (signed(b - a), format!("{:+.2} %", 100.0 * (b - a) / a.abs())),

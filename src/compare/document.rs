@@ -101,7 +101,8 @@ impl Document {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let name = || input::name(path);
         let bytes = input::read(path, MOST_BYTES).with_context(name)?;
-        let expected = "expected the JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench` or `fuzz`";
+        let expected =
+            "expected the JSON of `hermes run`, `fpga run`, `fpga report`, `cluster`, `bench` or `fuzz`";
         let report: Value = serde_json::from_slice(&bytes)
             .map_err(|error| anyhow!("{}: no JSON ({error}); {expected}", name()))?;
         let kind = Kind::of(&report).ok_or_else(|| anyhow!("{}: no report; {expected}", name()))?;
@@ -159,7 +160,9 @@ impl Document {
     /// Whether anything stands at this path or below it.
     fn has(&self, path: &str) -> bool {
         let below = [format!("{path}."), format!("{path}[")];
-        self.values.keys().any(|key| key.path == path || below.iter().any(|start| key.path.starts_with(start)))
+        self.values
+            .keys()
+            .any(|key| key.path == path || below.iter().any(|start| key.path.starts_with(start)))
     }
 
     fn insert(&mut self, path: String, value: Value) {

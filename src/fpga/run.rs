@@ -137,12 +137,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mcw = program.mcw(args.mcw, config)?;
     let stack_bytes_log2 = args.stack_bytes_log2(&program)?;
     let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
-    let outputs = Outputs::create(
-        args.out.as_deref(),
-        args.json.as_deref(),
-        args.verdicts.as_deref(),
-        &args.files(),
-    )?;
+    let outputs =
+        Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     let packets: Vec<_> =

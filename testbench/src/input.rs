@@ -45,11 +45,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// Any of the file system; there are more bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let regular = !is_standard(path) && path.metadata()?.is_file();
-    let (most, what) = if regular {
-        (most, "file")
-    } else {
-        (most.min(MOST_STREAM_BYTES), "pipe or device")
-    };
+    let (most, what) = if regular { (most, "file") } else { (most.min(MOST_STREAM_BYTES), "pipe or device") };
     let mut bytes = Vec::new();
     open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -87,6 +83,9 @@ mod tests {
 
     #[test]
     fn sizes_are_told_in_the_largest_unit() {
-        assert_eq!([0, 1000, 3 << 10, 256 << 20, 1 << 30].map(size), ["0 bytes", "1000 bytes", "3 KiB", "256 MiB", "1 GiB"]);
+        assert_eq!(
+            [0, 1000, 3 << 10, 256 << 20, 1 << 30].map(size),
+            ["0 bytes", "1000 bytes", "3 KiB", "256 MiB", "1 GiB"]
+        );
     }
 }

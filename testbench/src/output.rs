@@ -28,7 +28,7 @@ impl OutputFile {
     /// Starts a file that will be called `path`.
     ///
     /// # Errors
-    /// If its folder does not exist or may not be written; the message names the path.
+    /// If its folder does not exist or may not be written, or the file is there and read-only; the message names the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let named = |error| named(path, error);
         if is_standard(path) {
@@ -42,6 +42,10 @@ impl OutputFile {
         std::fs::metadata(folder).map_err(named)?;
         if path.is_dir() {
             return Err(named(io::Error::other("is a directory")));
+        }
+        // It could be replaced, if its folder may be written; but it was made read-only to stay.
+        if path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly()) {
+            return Err(named(io::Error::other("is read-only")));
         }
         let target = if path.exists() && !path.is_file() {
             Target::Direct(BufWriter::new(File::options().write(true).open(path).map_err(named)?))
@@ -132,6 +136,19 @@ mod tests {
         assert!(!path.exists());
         file.commit().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn a_read_only_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        std::fs::write(&path, "old").unwrap();
+        let mut permissions = path.metadata().unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        let error = write(&path, b"new").unwrap_err().to_string();
+        assert!(error.ends_with("out.csv: is read-only"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
     }
 
     #[test]

@@ -30,7 +30,8 @@ impl About {
     pub(crate) fn to_text(&self) -> String {
         let Self { text, verilog_bytes, seconds, trace } = self;
         let mut all = String::new();
-        let _ = write!(all, "of {text}\nverilog-bytes {verilog_bytes}\nseconds {seconds:.1}\ntrace {trace}\n");
+        let _ =
+            write!(all, "of {text}\nverilog-bytes {verilog_bytes}\nseconds {seconds:.1}\ntrace {trace}\n");
         all
     }
 
@@ -82,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_nearest_in_size_tells_how_long_a_build_takes() {
-        let known = || [about(100, 10.0, false), about(1000, 50.0, false), about(990, 99.0, true)].into_iter();
+        let known =
+            || [about(100, 10.0, false), about(1000, 50.0, false), about(990, 99.0, true)].into_iter();
         let seconds = |bytes, trace| estimate(known(), bytes, trace).as_secs_f64();
         assert_eq!((seconds(200, false), seconds(2000, false), seconds(990, true)), (20.0, 100.0, 99.0));
         let useless = [about(0, 1.0, false), about(7, 0.0, false)];

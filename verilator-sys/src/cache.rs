@@ -157,7 +157,8 @@ impl Cache {
 
     /// What is said of an entry.
     pub(crate) fn about(&self, name: &str) -> About {
-        fs::read_to_string(self.path(&format!("{name}.about"))).map_or_else(|_| About::default(), |text| About::parse(&text))
+        fs::read_to_string(self.path(&format!("{name}.about")))
+            .map_or_else(|_| About::default(), |text| About::parse(&text))
     }
 
     /// Says what an entry is. That it cannot be said is no harm.
@@ -170,7 +171,8 @@ impl Cache {
         let entries = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;
         let names = entries.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let name = [".sha256", ".lock", ".about"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+            let name =
+                [".sha256", ".lock", ".about"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
             (name.starts_with("model-") || name.starts_with("runtime-")).then(|| name.to_string())
         });
         Ok(names.collect::<BTreeSet<_>>().into_iter().collect())

@@ -112,7 +112,10 @@ impl Model {
             None => {
                 lock.must_write(&cache)?;
                 if cache.exists(&name) {
-                    log::warn!("{}: does not match its checksum, or cannot be loaded; building it again", cache.path(&name).display());
+                    log::warn!(
+                        "{}: does not match its checksum, or cannot be loaded; building it again",
+                        cache.path(&name).display()
+                    );
                     step(BuildStep::Damaged);
                 }
                 step(BuildStep::Building { estimate: cache.estimate(verilog.len(), options.trace) });

@@ -134,7 +134,9 @@ mod tests {
         let (folder, _) = cache();
         let (_, all) = list(Some(folder.path())).unwrap();
         assert_eq!(names(&all)[2], "model-a.so");
-        assert!(all[2].unused >= Duration::from_secs(9 * 24 * 3600) && all[0].unused < Duration::from_secs(3600));
+        assert!(
+            all[2].unused >= Duration::from_secs(9 * 24 * 3600) && all[0].unused < Duration::from_secs(3600)
+        );
         let about: Vec<_> = all.iter().filter_map(|entry| entry.about.as_deref()).collect();
         assert_eq!(about, ["an array"]);
         assert!(all.iter().all(|entry| entry.bytes >= 5 + 64));

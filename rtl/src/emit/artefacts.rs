@@ -174,7 +174,8 @@ pub fn instance(design: &Design) -> String {
     let longest = design.ports.iter().map(|port| port.name.len()).max().unwrap_or(0);
     let (mut wires, mut ports) = (String::new(), Vec::new());
     for port in &design.ports {
-        let (name, direction) = (&port.name, if port.direction == Direction::Input { "input" } else { "output" });
+        let (name, direction) =
+            (&port.name, if port.direction == Direction::Input { "input" } else { "output" });
         if !["clk", "rst"].contains(&name.as_str()) {
             let _ = writeln!(wires, "wire {}{name}; // {direction}", width(port));
         }
@@ -240,7 +241,11 @@ pub fn manifest<C: Serialize>(
             },
             bits: r.bits,
             reset: r.reset,
-            fields: r.fields.iter().map(|f| FieldEntry { name: f.name, lsb: f.lsb, width: f.width }).collect(),
+            fields: r
+                .fields
+                .iter()
+                .map(|f| FieldEntry { name: f.name, lsb: f.lsb, width: f.width })
+                .collect(),
             description: r.description,
         })
         .collect();
@@ -289,7 +294,10 @@ mod tests {
             serde_json::json!({ "name": "done", "direction": "output", "width": 1 })
         );
         assert_eq!(json["registers"][0]["name"], "ID");
-        assert_eq!(json["registers"][3]["fields"][1], serde_json::json!({ "name": "eager", "lsb": 1, "width": 1 }));
+        assert_eq!(
+            json["registers"][3]["fields"][1],
+            serde_json::json!({ "name": "eager", "lsb": 1, "width": 1 })
+        );
         assert_eq!(json["commit"], "c0ffee");
         assert_eq!(json["modules"], serde_json::json!(["hermes_top"]));
     }
@@ -356,7 +364,10 @@ mod tests {
     #[test]
     fn an_instance_has_every_port() {
         let text = instance(&design());
-        assert_eq!(text, "wire done; // output\n\nhermes_top u_hermes_top (\n    .clk  (clk),\n    .done (done)\n);\n");
+        assert_eq!(
+            text,
+            "wire done; // output\n\nhermes_top u_hermes_top (\n    .clk  (clk),\n    .done (done)\n);\n"
+        );
     }
 
     #[test]

@@ -60,8 +60,8 @@ impl Firmware {
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V with 32 registers, has compressed
     /// instructions, or does not lie in the shared memory.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
-        let data =
-            input::read(path, MOST_PROGRAM_BYTES).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let data = input::read(path, MOST_PROGRAM_BYTES)
+            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let format = |problem| KernelError::Format { path: path.to_path_buf(), problem };
         let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
         let harts = check(&executable).map_err(format)?;

@@ -102,7 +102,8 @@ pub enum BuildError {
 /// # Errors
 /// [`BuildError`]; nothing is written then.
 pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(), BuildError> {
-    input::read(source, MOST_PROGRAM_BYTES).map_err(|error| BuildError::File { path: source.to_path_buf(), source: error })?;
+    input::read(source, MOST_PROGRAM_BYTES)
+        .map_err(|error| BuildError::File { path: source.to_path_buf(), source: error })?;
     let work = Work::new()?;
     let object = work.path("kernel.o");
     match source.extension().and_then(|extension| extension.to_str()) {

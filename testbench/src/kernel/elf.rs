@@ -93,8 +93,8 @@ impl Kernel {
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, has compressed instructions, or has no
     /// symbol `kernel` in a loaded segment.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
-        let data =
-            input::read(path, MOST_PROGRAM_BYTES).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let data = input::read(path, MOST_PROGRAM_BYTES)
+            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         Self::parse(&data).map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }
 
@@ -131,8 +131,8 @@ impl Executable {
     /// # Errors
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, or has compressed instructions.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
-        let data =
-            input::read(path, MOST_PROGRAM_BYTES).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let data = input::read(path, MOST_PROGRAM_BYTES)
+            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let parsed = Self::parse(&data, "hermes kernel build");
         parsed.map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }

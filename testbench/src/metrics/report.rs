@@ -5,9 +5,7 @@ use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
 use super::{Distribution, FaultCause, PacketRecord};
-use crate::cosim::{
-    ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes,
-};
+use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
 use crate::verdict::Verdict;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.

@@ -60,7 +60,10 @@ pub enum CaptureError {
         problem: String,
     },
     /// Packets of a link layer that the array does not speak.
-    #[error("{}: link type {link_type} at packet {packet}; expected Ethernet (link type 1)", input::name(path))]
+    #[error(
+        "{}: link type {link_type} at packet {packet}; expected Ethernet (link type 1)",
+        input::name(path)
+    )]
     LinkType {
         /// The file.
         path: PathBuf,

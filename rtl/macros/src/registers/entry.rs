@@ -242,9 +242,7 @@ impl Entry {
             Kind::Strobe if !state.is_empty() => Kind::Command.access(),
             _ => kind.access(),
         });
-        if field.attrs.iter().any(|a| a.path().is_ident("fields"))
-            && kind == Kind::Strobe
-        {
+        if field.attrs.iter().any(|a| a.path().is_ident("fields")) && kind == Kind::Strobe {
             return Err(Error::new_spanned(&ident, "a Strobe register has no `#[fields(..)]`"));
         }
         for list in [&ports, &state, &named[..named.len() - state.len()].to_vec()] {

@@ -113,13 +113,17 @@ mod tests {
     #[test]
     fn header_defines_every_name_once_with_mask_and_shift() {
         let text = c_header("hermes_top", REGISTERS);
-        let mut names: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split(' ').next()).collect();
+        let mut names: Vec<_> =
+            text.lines().filter_map(|line| line.strip_prefix("#define ")?.split(' ').next()).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert!(text.contains("#define HERMES_CONTROL_EAGER_MASK 0x00000002u\n#define HERMES_CONTROL_EAGER_SHIFT 1\n"));
-        assert!(text.contains("#define HERMES_CONFIG_CORES_MASK 0x0000ff00u\n#define HERMES_CONFIG_CORES_SHIFT 8\n"));
+        assert!(text.contains(
+            "#define HERMES_CONTROL_EAGER_MASK 0x00000002u\n#define HERMES_CONTROL_EAGER_SHIFT 1\n"
+        ));
+        assert!(text
+            .contains("#define HERMES_CONFIG_CORES_MASK 0x0000ff00u\n#define HERMES_CONFIG_CORES_SHIFT 8\n"));
     }
 
     #[test]
@@ -137,8 +141,15 @@ mod tests {
         let config = Config::preset("pangaea").unwrap();
         let registers = registers_of(&config);
         let text = system_rdl("hermes_top", &registers);
-        assert!(text.contains(&format!("field {{ sw = r; hw = na; }} VALUE[31:0] = {ID:#x};\n    }} ID @ 0x000;")));
-        for line in ["CORES[15:8] = 0x2;", "LANES[7:0] = 0x8;", "THREAD_SPAWNER[26:26] = 0x1;", "NETWORK[28:28] = 0x0;", "RUN[0:0] = 0x0;"] {
+        assert!(text
+            .contains(&format!("field {{ sw = r; hw = na; }} VALUE[31:0] = {ID:#x};\n    }} ID @ 0x000;")));
+        for line in [
+            "CORES[15:8] = 0x2;",
+            "LANES[7:0] = 0x8;",
+            "THREAD_SPAWNER[26:26] = 0x1;",
+            "NETWORK[28:28] = 0x0;",
+            "RUN[0:0] = 0x0;",
+        ] {
             assert!(text.contains(line), "{line}");
         }
         let config_register = registers.iter().find(|r| r.name == "CONFIG").unwrap();

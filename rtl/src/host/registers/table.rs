@@ -163,7 +163,8 @@ pub const REGISTERS: &[RegisterSpec] = &merged::<{ count(RegisterFile::BLOCKS) }
 /// The registers of an array with this configuration, in the order of the offsets.
 #[must_use]
 pub fn registers_of(config: &Config) -> Vec<RegisterSpec> {
-    let known = |r: &RegisterSpec| RegisterSpec { reset: r.fixed.map_or(r.reset, |value| value(config)), ..*r };
+    let known =
+        |r: &RegisterSpec| RegisterSpec { reset: r.fixed.map_or(r.reset, |value| value(config)), ..*r };
     REGISTERS.iter().filter(|r| r.part.is_in(config)).map(known).collect()
 }
 
