@@ -6,6 +6,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Where the models of all tests are.
+pub fn models() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("models")
+}
+
 /// A temporary folder in which commands run; it goes when the test ends.
 pub struct Folder(tempfile::TempDir);
 
@@ -57,7 +62,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         // Models are shared by all tests; building one takes longest.
-        command.env("HERMES_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"));
+        command.env("HERMES_CACHE", models());
         command
     }
 

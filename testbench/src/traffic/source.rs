@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn packed_and_plain_bytes_are_the_same() {
-        let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n * n >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
         assert_eq!(read(&bytes, 1 << 20), (bytes.clone(), None));
         assert_eq!(read(&packed(&bytes), 1 << 20), (bytes.clone(), None));
         // Files packed one by one and put together
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn damage_and_size_are_told() {
-        let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n * n >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
         let whole = packed(&bytes);
         let (_, problem) = read(&whole[..whole.len() / 2], 1 << 20);
         assert!(problem.as_deref().is_some_and(|text| text.starts_with("damaged gzip file")), "{problem:?}");
