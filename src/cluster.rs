@@ -349,7 +349,7 @@ fn explain(error: ClusterError) -> anyhow::Error {
             anyhow!("{error}\n--watchdog CYCLES ends the warps of a kernel that does not end")
         }
         // Fields with the name of an option.
-        ClusterError::Option { ref field, .. } if !field.contains(' ') => anyhow!("--{error}"),
+        ClusterError::Option { field, .. } if !field.contains(' ') => anyhow!("--{error}"),
         error => error.into(),
     }
 }

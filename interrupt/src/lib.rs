@@ -135,7 +135,7 @@ mod tests {
     /// One test, since a request is for ever.
     #[test]
     fn programs_end_with_the_process_that_started_them() {
-        let mut shell = |script: &str| output(Command::new("sh").args(["-c", script])).unwrap();
+        let shell = |script: &str| output(Command::new("sh").args(["-c", script])).unwrap();
         let said = shell("echo out; echo error >&2; exit 3");
         assert_eq!(
             (said.status.code(), &said.stdout[..], &said.stderr[..]),

@@ -23,10 +23,13 @@ pub struct Source<R> {
     problem: Problem,
 }
 
-/// Bytes as they are, or packed ones. The first two were read to tell which.
+/// A file whose first two bytes were read already.
+type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
+/// Bytes as they are, or packed ones.
 enum Bytes<R> {
-    Plain(io::Chain<Cursor<Vec<u8>>, R>),
-    Gzip(MultiGzDecoder<BufReader<io::Chain<Cursor<Vec<u8>>, R>>>),
+    Plain(Whole<R>),
+    Gzip(Box<MultiGzDecoder<BufReader<Whole<R>>>>),
 }
 
 impl<R: Read> Source<R> {
@@ -42,7 +45,7 @@ impl<R: Read> Source<R> {
         let packed = head == GZIP;
         let whole = Cursor::new(head).chain(file);
         let bytes = match packed {
-            true => Bytes::Gzip(MultiGzDecoder::new(BufReader::new(whole))),
+            true => Bytes::Gzip(Box::new(MultiGzDecoder::new(BufReader::new(whole)))),
             false => Bytes::Plain(whole),
         };
         let mut source = Self { bytes: Some(bytes), left: most, problem: Arc::clone(&problem) };
