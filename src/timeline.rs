@@ -18,6 +18,7 @@ use hermes_testbench::timeline::{CycleRange, Perfetto, Recorder, TextTrace};
 use crate::files::Files;
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "Traces")]
 pub struct TimelineArgs {
     /// Every instruction of every warp and of the firmware, with its values and what it waited for, as text; this and --perfetto take a
     /// model of their own
