@@ -73,7 +73,7 @@ const DATA: &[(&str, &str)] = &[
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 18] = [
+const COMMANDS: [Subject; 20] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -90,6 +90,12 @@ const COMMANDS: [Subject; 18] = [
         &[("--pcap", "in.pcap"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
         &["--out", "--json", "--trace"],
     ),
+    (
+        "profile --app router",
+        &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
+        &["-o", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
+    ),
+    ("profile", DATA, &["-o", "--json", "--dump kernel=", "--dump 0x1000:4="]),
     (
         "fpga run --port none --app router",
         &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
@@ -188,6 +194,7 @@ fn every_output_option_is_declared() {
     let folder = Folder::new();
     for (command, subcommand) in [
         ("run", "run"),
+        ("profile", "profile"),
         ("fpga run", "fpga run"),
         ("kernel build", "kernel build"),
         ("firmware build", "firmware build"),
