@@ -47,10 +47,10 @@ impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
         let profile = &self.profile;
-        self.subject
-            .files()
+        Files::default()
             .output("-o", profile.output.as_deref())
             .output("--json", profile.json.as_deref())
+            .and(self.subject.files())
     }
 }
 

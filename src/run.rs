@@ -149,7 +149,7 @@ struct What {
 impl Args {
     /// What is read and written.
     pub fn files(&self) -> Files {
-        self.subject.files().and(self.results.files())
+        self.results.files().and(self.subject.files())
     }
 }
 
@@ -244,7 +244,9 @@ pub fn run(
         (None, Some(_)) if profiler.is_some() => {
             bail!("--pcap: expected packets; `hermes run --firmware-profile` has the cycles of harts")
         }
-        (None, Some(firmware)) => return firmware::run_alone(args, results, firmware, &config, latency, quiet),
+        (None, Some(firmware)) => {
+            return firmware::run_alone(args, results, firmware, &config, latency, quiet)
+        }
         (None, None) => bail!("expected --pcap"),
     };
     let program =

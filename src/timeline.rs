@@ -65,13 +65,7 @@ fn size(text: &str) -> Result<u64, String> {
 /// The instructions that a kernel may have.
 pub fn isa(config: &Config, kernel: Option<&Kernel>) -> Isa {
     let embedded = kernel.is_some_and(|kernel| kernel.registers.registers() == 16);
-    Isa {
-        aes: config.aes,
-        atomics: config.atomics,
-        zawrs: config.network,
-        embedded,
-        ..Isa::RV32IM_ZBB
-    }
+    Isa { aes: config.aes, atomics: config.atomics, zawrs: config.network, embedded, ..Isa::RV32IM_ZBB }
 }
 
 /// Names of the addresses of a kernel, of firmware, or of both.
@@ -102,8 +96,10 @@ impl TimelineArgs {
         firmware: Option<&Firmware>,
         profile: Option<Rc<RefCell<Profile>>>,
     ) -> anyhow::Result<Option<Timeline>> {
-        let only =
-            [("--trace-cycles", self.trace_cycles.is_some()), ("--trace-packets", self.trace_packets.is_some())];
+        let only = [
+            ("--trace-cycles", self.trace_cycles.is_some()),
+            ("--trace-packets", self.trace_packets.is_some()),
+        ];
         for (option, _) in only.into_iter().filter(|(_, given)| *given) {
             ensure!(self.is_wanted(), "{option}: expected --trace or --perfetto with it");
         }

@@ -73,7 +73,7 @@ const DATA: &[(&str, &str)] = &[
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 20] = [
+const COMMANDS: [Subject; 21] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -94,6 +94,11 @@ const COMMANDS: [Subject; 20] = [
         "profile --app router",
         &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
         &["-o", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
+    ),
+    (
+        "profile --app ipsec",
+        &[("--pcap", "in.pcap"), ("--keys", "keys"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
+        &["-o", "--json"],
     ),
     ("profile", DATA, &["-o", "--json", "--dump kernel=", "--dump 0x1000:4="]),
     (

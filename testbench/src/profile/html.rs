@@ -29,8 +29,14 @@ impl ProfileReport {
     /// # Errors
     /// The template does not fit; that is an error of this program.
     pub fn html(&self) -> Result<String, minijinja::Error> {
-        let used: Vec<usize> =
-            self.total.reasons().iter().enumerate().filter(|(_, n)| **n > 0).map(|(index, _)| index).collect();
+        let used: Vec<usize> = self
+            .total
+            .reasons()
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n > 0)
+            .map(|(index, _)| index)
+            .collect();
         let total = self.total.cycles();
         let figures = |cost: &Cost, most: u64| Figures {
             cycles: cost.cycles(),
@@ -103,5 +109,49 @@ impl ProfileReport {
             facts => self.facts, warps => self.warps, total => figures(&self.total, total),
             reasons, lines, functions, sources, instructions,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FunctionCost, InstructionCost, LineCost, ProfileFacts, SourceFile, SourceLine};
+    use super::*;
+
+    /// What users name and write is escaped, and links lead to lines that are there.
+    #[test]
+    fn everything_is_escaped() {
+        let cost = Cost { instructions: 2, lane_instructions: 3, execute: 2, ..Cost::default() };
+        let bad = || "<i>'\"&".to_string();
+        let text = |text: &str, cost| SourceLine { text: text.to_string(), cost };
+        let report = ProfileReport {
+            facts: ProfileFacts {
+                kernel: bad(),
+                capture: bad(),
+                preset: bad(),
+                lanes: 2,
+                ..ProfileFacts::default()
+            },
+            warps: 1,
+            total: cost,
+            lines: vec![LineCost { file: Some(bad()), line: Some(2), function: bad(), cost }],
+            functions: vec![FunctionCost { function: bad(), cost }],
+            instructions: vec![InstructionCost {
+                address: 0x1000,
+                place: bad(),
+                instruction: bad(),
+                file: Some(bad()),
+                line: Some(2),
+                cost,
+            }],
+            sources: vec![SourceFile {
+                file: bad(),
+                lines: vec![text("", None), text("if (a<i>b)", Some(cost))],
+            }],
+        };
+        let page = report.html().unwrap();
+        assert!(!page.contains("<i>") && page.contains("if (a&lt;i&gt;b)"), "{page}");
+        assert_eq!(page.matches("href=\"#s0-2\"").count(), 2, "{page}");
+        assert_eq!(page.matches("id=\"s0-2\"").count(), 1, "{page}");
+        assert!(page.contains("<td>75.0</td>"), "{page}");
     }
 }

@@ -22,6 +22,8 @@ mod text;
 
 pub use collect::Profile;
 pub use cost::Cost;
-pub use report::{FunctionCost, InstructionCost, LineCost, ProfileFacts, ProfileReport, SourceFile, SourceLine};
+pub use report::{
+    FunctionCost, InstructionCost, LineCost, ProfileFacts, ProfileReport, SourceFile, SourceLine,
+};
 pub use sources::SourceFinder;
 pub use text::ProfileText;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hermes_rtl::config::EXIT_ADDRESS;
 use serde::Serialize;
 
 use super::collect::Profile;
@@ -192,7 +193,10 @@ impl ProfileReport {
         let instruction = |(address, (word, cost)): (u32, (u32, Cost))| {
             let name = names.name(address);
             let (file, line) = short.line(&name).unzip();
-            let instruction = if word == 0 { String::new() } else { disassemble(address, word, isa) };
+            let instruction = match address {
+                EXIT_ADDRESS => "exit".to_string(),
+                _ => disassemble(address, word, isa),
+            };
             InstructionCost { address, place: name.place(), instruction, file, line, cost }
         };
         let instructions = instructions.into_iter().map(instruction).collect();
@@ -222,7 +226,8 @@ fn rest_of_functions(
     for (first, last) in last {
         // What the file knows the size of has an end; behind a label there may be anything.
         let covers = |address: u32, size: u32| first >= address && first - address < size;
-        let function = kernel.sized.iter().find(|symbol| symbol.is_function && covers(symbol.address, symbol.size));
+        let function =
+            kernel.sized.iter().find(|symbol| symbol.is_function && covers(symbol.address, symbol.size));
         let end = function.map_or(last + 4, |symbol| symbol.address + symbol.size);
         let same = |pc: &u32| pc - names.name(*pc).offset == first;
         let addresses = (first..end).step_by(4).take_while(same);

@@ -100,7 +100,11 @@ impl ProfileText<'_> {
                 let line = &source.lines[number - 1];
                 let (figures, reason) =
                     line.cost.map_or_else(Default::default, |cost| (self.figures(&cost), main_reason(&cost)));
-                writeln!(f, "{}", format!("{figures:<36} {reason:<9} {number:>5}  {}", line.text).trim_end())?;
+                writeln!(
+                    f,
+                    "{}",
+                    format!("{figures:<36} {reason:<9} {number:>5}  {}", line.text).trim_end()
+                )?;
             }
         }
         Ok(())
@@ -123,8 +127,13 @@ impl ProfileText<'_> {
                 writeln!(f, "{:>11} in {}", "", code.place)?;
             }
             let (figures, reason) = (self.figures(&code.cost), main_reason(&code.cost));
-            let line = code.file.as_ref().zip(code.line).map_or(String::new(), |(file, line)| format!("{file}:{line}"));
-            let text = format!("{figures:<36} {reason:<9} {:08x} {:<28} {line}", code.address, code.instruction);
+            let line = code
+                .file
+                .as_ref()
+                .zip(code.line)
+                .map_or(String::new(), |(file, line)| format!("{file}:{line}"));
+            let text =
+                format!("{figures:<36} {reason:<9} {:08x} {:<28} {line}", code.address, code.instruction);
             writeln!(f, "{}", text.trim_end())?;
         }
         Ok(())
@@ -142,7 +151,11 @@ impl fmt::Display for ProfileText<'_> {
         writeln!(f, "profile of {} on {}", facts.kernel, facts.capture)?;
         let (cores, lanes, slots) = (facts.cores, facts.lanes, facts.warp_slots);
         let plural = if cores == 1 { "" } else { "s" };
-        writeln!(f, "  array        {}: {cores} core{plural} x {lanes} lanes, {slots} warp slots", facts.preset)?;
+        writeln!(
+            f,
+            "  array        {}: {cores} core{plural} x {lanes} lanes, {slots} warp slots",
+            facts.preset
+        )?;
         writeln!(f, "  warps        {warps}, {} warp-cycles from issue to finish", total.cycles())?;
         let simd = 100.0 * total.simd(lanes).unwrap_or(0.0);
         writeln!(f, "  instructions {}, SIMD {simd:.1} %", total.instructions)?;

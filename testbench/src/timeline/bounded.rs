@@ -35,6 +35,11 @@ impl<W: Write> Bounded<W> {
         self.full
     }
 
+    /// Takes no pieces any more.
+    pub(super) fn fill(&mut self) {
+        self.full = true;
+    }
+
     /// Writes a piece, whole or not at all; behind one that did not fit comes none.
     ///
     /// # Errors

@@ -58,10 +58,10 @@ impl LevelPorts {
         let levels = &mut self.levels;
         let both = |valid: bool, ready: bool| valid && ready;
         for port in &self.memory {
-            let taken = |valid, ready| u64::from(model.get_bool(valid) && model.get_bool(ready));
-            let asked = taken(port.arvalid, port.arready.into()) * (model.get_u64(port.arlen) + 1);
+            let asked = both(model.get_bool(port.arvalid), model.get_bool(port.arready));
+            let asked = u64::from(asked) * (model.get_u64(port.arlen) + 1);
             // A write is answered once, whatever its length.
-            let given = taken(port.awvalid, port.awready.into());
+            let given = u64::from(both(model.get_bool(port.awvalid), model.get_bool(port.awready)));
             let read = u64::from(both(model.get_bool(port.rvalid), model.get_bool(port.rready)));
             let written = u64::from(both(model.get_bool(port.bvalid), model.get_bool(port.bready)));
             levels.memory_lines = (levels.memory_lines + asked + given).saturating_sub(read + written);

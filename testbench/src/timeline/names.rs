@@ -78,8 +78,7 @@ fn find(maps: &[Rc<SourceMap>], pc: u32) -> Name {
         return fixed(BOOT, pc - BOOT_ADDRESS);
     }
     let found = maps.iter().find(|map| map.contains(pc));
-    let (function, offset) = found
-        .and_then(|map| map.place(pc).symbol)
-        .unwrap_or_else(|| (format!("{pc:#010x}"), 0));
+    let (function, offset) =
+        found.and_then(|map| map.place(pc).symbol).unwrap_or_else(|| (format!("{pc:#010x}"), 0));
     Name { function, offset, line: found.and_then(|map| map.file_line(pc)) }
 }

@@ -57,8 +57,9 @@ impl FromStr for PacketNumbers {
     /// `N-M`, such as `10-19`, or one number.
     fn from_str(text: &str) -> Result<Self, String> {
         let one = || text.parse().ok().map(|number| (number, number));
-        let (first, last) =
-            range(text).or_else(one).ok_or("expected N-M, numbers of packets from 0, such as 10-19, or one number")?;
+        let (first, last) = range(text)
+            .or_else(one)
+            .ok_or("expected N-M, numbers of packets from 0, such as 10-19, or one number")?;
         Ok(Self { first, last })
     }
 }

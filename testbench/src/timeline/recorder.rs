@@ -126,7 +126,8 @@ impl<W: Write> Recorder<W> {
 
     /// Whether the outputs have as many bytes as they may have.
     fn is_full(&self) -> bool {
-        self.text.as_ref().is_none_or(TextTrace::is_full) && self.perfetto.as_ref().is_none_or(Perfetto::is_full)
+        self.text.as_ref().is_none_or(TextTrace::is_full)
+            && self.perfetto.as_ref().is_none_or(Perfetto::is_full)
     }
 
     /// Whether counters are told of this cycle.

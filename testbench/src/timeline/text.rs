@@ -21,8 +21,8 @@ const LINE_WIDTH: usize = 20;
 #[derive(Debug)]
 pub struct TextTrace<W> {
     output: Bounded<W>,
-    /// Bytes of the lines that were noted, written or not: they are in memory until their block is written.
-    noted: u64,
+    /// Bytes of lines that wait in memory for their block to be written.
+    waiting: u64,
     isa: Isa,
     /// Hexadecimal digits of a set of lanes.
     digits: usize,
@@ -42,7 +42,7 @@ impl<W: Write> TextTrace<W> {
             "cycle", "waited", "for", "lanes", "pc", "instruction", "line"
         );
         output.piece(head.as_bytes())?;
-        Ok(Self { output, noted: 0, isa, digits })
+        Ok(Self { output, waiting: 0, isa, digits })
     }
 
     /// Ends the trace before it has more than so many bytes.
@@ -58,11 +58,13 @@ impl<W: Write> TextTrace<W> {
         self.output.is_full()
     }
 
-    /// Notes a line of `warp`, unless there are more than may be written.
+    /// Notes a line of `warp`, unless more wait than may be written.
     fn note(&mut self, warp: &mut WarpTimeline, line: &str) {
-        if self.noted < self.output.limit() {
-            let line = line.trim_end();
-            self.noted += line.len() as u64 + 1;
+        let line = line.trim_end();
+        let bytes = line.len() as u64 + 1;
+        warp.cut |= self.output.is_full() || self.waiting + bytes > self.output.limit();
+        if !warp.cut {
+            self.waiting += bytes;
             warp.lines.push_str(line);
             warp.lines.push('\n');
         }
@@ -128,6 +130,11 @@ impl<W: Write> TextTrace<W> {
         let head = format!("\nwarp of {of}, core {core}, slot {slot}\n{issued:>10} issued\n");
         self.output.piece(head.as_bytes())?;
         self.lines(&warp.lines)?;
+        self.waiting -= warp.lines.len() as u64;
+        if warp.cut {
+            // Nothing may follow what lacks its end.
+            self.output.fill();
+        }
         let mut tail = match warp.finished {
             Some(cycle) => format!(
                 "{cycle:>10} finished: {} instructions, {} lane-instructions\n",

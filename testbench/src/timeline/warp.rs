@@ -195,6 +195,8 @@ pub struct WarpTimeline {
     pub(super) told: bool,
     /// Lines of the readable trace.
     pub(super) lines: String,
+    /// Whether lines are missing at their end.
+    pub(super) cut: bool,
     /// The function of the last of these.
     pub(super) function: String,
     last: Option<Last>,
@@ -222,6 +224,7 @@ impl WarpTimeline {
             faults: Vec::new(),
             told: true,
             lines: String::new(),
+            cut: false,
             function: String::new(),
             last: None,
             last_memory: None,
