@@ -23,8 +23,8 @@ pub(super) struct Counters {
     warps: BTreeMap<u8, u64>,
     /// Packets that were issued.
     issued: u64,
-    /// The stretch that is being counted: its number, its cycles so far, and sums over them.
-    stretch: u64,
+    /// The stretch that is being counted: its first cycle, its cycles so far, and sums over them.
+    first: u64,
     cycles: u64,
     sums: BTreeMap<(Owner, &'static str), u64>,
     /// What was written last.
@@ -59,10 +59,12 @@ impl Counters {
         levels: Levels,
         output: &mut Perfetto<impl Write>,
     ) -> io::Result<()> {
-        let stretch = cycle / COUNTER_CYCLES;
-        if stretch != self.stretch {
+        // Stretches begin at multiples, so that those of different runs can be compared.
+        if cycle / COUNTER_CYCLES != self.first / COUNTER_CYCLES {
             self.write(output)?;
-            self.stretch = stretch;
+        }
+        if self.cycles == 0 {
+            self.first = cycle;
         }
         self.cycles += 1;
         for got in &trace.retired {
@@ -85,12 +87,11 @@ impl Counters {
         if cycles == 0 {
             return Ok(());
         }
-        let first = self.stretch * COUNTER_CYCLES;
         for (&(owner, name), sum) in &mut self.sums {
             // Three digits are enough for a graph.
             let mean = (std::mem::take(sum) as f64 / cycles as f64 * 1e3).round() / 1e3;
             if self.last.insert((owner, name), mean) != Some(mean) {
-                output.counter(owner, name, first, mean)?;
+                output.counter(owner, name, self.first, mean)?;
             }
         }
         Ok(())

@@ -374,7 +374,7 @@ mod tests {
         let value = |name: &str| {
             let found: Vec<_> =
                 of_kind(&events, "C", "counter").into_iter().filter(|event| event["name"] == name).collect();
-            assert!(found.len() == 1 && found[0]["ts"] == 0, "{found:?}");
+            assert!(found.len() == 1 && found[0]["ts"] == 10, "{found:?}");
             (found[0]["pid"].as_u64().unwrap(), found[0]["args"]["value"].as_f64().unwrap())
         };
         // Ten cycles are told. Warps behind these: 1 1 2 2 3 3 2 1 1 1; tasks that wait: 8 8 4 4 0 0 ...

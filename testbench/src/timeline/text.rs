@@ -14,6 +14,8 @@ use crate::iss::{disassemble, register_name, Class, Instruction, Isa};
 use crate::lockstep::{LateWrite, Retired};
 use crate::verdict::{Verdict, FAULT};
 
+/// Bytes of lines that may wait in memory for their block to be written, if the trace may not have more.
+const LEAST_WAITING: u64 = 64 << 20;
 /// Width of the column of source files and lines.
 const LINE_WIDTH: usize = 20;
 
@@ -58,11 +60,11 @@ impl<W: Write> TextTrace<W> {
         self.output.is_full()
     }
 
-    /// Notes a line of `warp`, unless more wait than may be written.
+    /// Notes a line of `warp`, unless more wait than may be in memory.
     fn note(&mut self, warp: &mut WarpTimeline, line: &str) {
         let line = line.trim_end();
         let bytes = line.len() as u64 + 1;
-        warp.cut |= self.output.is_full() || self.waiting + bytes > self.output.limit();
+        warp.cut |= self.output.is_full() || self.waiting + bytes > self.output.limit().max(LEAST_WAITING);
         if !warp.cut {
             self.waiting += bytes;
             warp.lines.push_str(line);
