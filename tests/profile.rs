@@ -55,16 +55,14 @@ fn sum(list: &[Value], name: &str) -> u64 {
 
 /// Conservation: lines, functions and instructions each have all cycles that warps were on the cores, and all instructions of the
 /// cores' counters; each has its reasons.
-#[test]
-fn every_cycle_and_instruction_is_charged_once() {
-    let folder = folder();
-    let subject = format!("--kernel k.elf --pcap in.pcap {ARRAY}");
+fn check_conservation(folder: &Folder, what: &str) -> Value {
+    let subject = format!("{what} --pcap in.pcap {ARRAY}");
     folder.succeed(&format!("run {subject} --perfetto timeline.json --json out.json --verdicts run.csv"));
     folder.succeed(&format!("profile {subject} --json profile.json --verdicts out.csv"));
     assert_eq!(folder.text("run.csv"), folder.text("out.csv"), "a profile does not change the run");
-    let (profile, report) = (json(&folder, "profile.json"), json(&folder, "out.json"));
+    let (profile, report) = (json(folder, "profile.json"), json(folder, "out.json"));
 
-    let timeline = json(&folder, "timeline.json");
+    let timeline = json(folder, "timeline.json");
     let warps = list(&timeline, "traceEvents").iter().filter(|event| event["cat"] == "warp");
     let warps: Vec<u64> = warps.map(|warp| number(&warp["args"], "first")).collect();
     let rows = rows(&folder.text("out.csv"));
@@ -73,8 +71,8 @@ fn every_cycle_and_instruction_is_charged_once() {
     let cores = list(&report, "cores");
     let expected = [cycles, sum(cores, "instructions"), sum(cores, "lane_instructions")];
     let fields = ["cycles", "instructions", "lane_instructions"];
-    assert_eq!(fields.map(|field| number(&profile["total"], field)), expected);
-    assert_eq!(number(&profile, "warps"), warps.len() as u64);
+    assert_eq!(fields.map(|field| number(&profile["total"], field)), expected, "{what}");
+    assert_eq!(number(&profile, "warps"), warps.len() as u64, "{what}");
 
     for part in ["lines", "functions", "instructions"] {
         let parts = list(&profile, part);
@@ -89,6 +87,33 @@ fn every_cycle_and_instruction_is_charged_once() {
         let cycles: Vec<_> = list(&profile, part).iter().map(|one| number(one, "cycles")).collect();
         assert!(cycles.is_sorted_by(|a, b| a >= b), "{part}: {cycles:?}");
     }
+    profile
+}
+
+/// Threads that fault, and warps that the watchdog ends, among others.
+#[test]
+fn nothing_is_lost_when_threads_fault() {
+    let folder = folder();
+    folder.write("faults.S", include_str!("kernels/faults.S"));
+    folder.write(
+        "spin.S",
+        ".globl kernel\nkernel: andi a2, a0, 3\n bnez a2, 1f\n2: j 2b\n1: li a0, 0\n ret\n",
+    );
+    for name in ["faults", "spin"] {
+        folder.succeed(&format!("kernel build {name}.S -o {name}.elf"));
+    }
+    check_conservation(&folder, "--kernel faults.elf --fail-on-fault=false");
+    let profile = check_conservation(&folder, "--kernel spin.elf --watchdog 2000 --fail-on-fault=false");
+    let first = &list(&profile, "lines")[0];
+    assert!(first["file"] == "spin.S" && first["line"] == 4, "the loop: {first}");
+    assert!(number(&first["reasons"], "branch") > number(first, "cycles") / 2, "{first}");
+}
+
+#[test]
+fn every_cycle_and_instruction_is_charged_once() {
+    let folder = folder();
+    check_conservation(&folder, "--app check-ip-header");
+    let profile = check_conservation(&folder, "--kernel k.elf");
 
     // Each function has its lines; boot sequence and end have none.
     let functions: BTreeMap<&str, &Value> = list(&profile, "functions")
