@@ -1,13 +1,15 @@
 //! The options that describe an array.
 
-use hermes_rtl::config::Config;
+use anyhow::anyhow;
+use hermes_rtl::config::{Config, ConfigError};
 use hermes_rtl::emit::Design;
-use verilator_sys::{Model, ModelLibrary, ModelOptions};
+use verilator_sys::{BuildStep, Model, ModelLibrary, ModelOptions};
 
 use crate::print;
 
 /// A preset and what differs from it.
 #[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Array")]
 pub struct ArrayArgs {
     /// Configuration to start from: paper, default, fpga, pangaea or node; if not given, `paper` for benches, `node` for clusters, `fpga` for boards and `default` otherwise
     #[arg(long)]
@@ -120,7 +122,7 @@ impl ArrayArgs {
 
     /// As [`Self::config`], from this configuration if no preset is named.
     pub fn config_from(&self, usual: Config) -> anyhow::Result<Config> {
-        let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset)?;
+        let mut config = self.preset.as_deref().map_or(Ok(usual), Config::preset).map_err(by_option)?;
         config.cores = self.cores.unwrap_or(config.cores);
         config.lanes = self.lanes.unwrap_or(config.lanes);
         config.warps = self.warps.unwrap_or(config.warps);
@@ -155,8 +157,25 @@ impl ArrayArgs {
         config.spawn_slots = self.spawn_slots.unwrap_or(config.spawn_slots);
         config.network |= self.network;
         config.net_domains = self.net_domains.unwrap_or(config.net_domains);
-        config.validate()?;
+        config.validate().map_err(by_option)?;
         Ok(config)
+    }
+}
+
+/// What is wrong with a configuration, by the names of the options.
+fn by_option(error: ConfigError) -> anyhow::Error {
+    let option = |field: &str| match field {
+        "l2_bank_lines" => "--l2-lines".to_string(),
+        _ => format!("--{}", field.replace('_', "-")),
+    };
+    match error {
+        ConfigError::UnknownPreset(_) => anyhow!("--{error}"),
+        ConfigError::Range { field, value, expected } => {
+            anyhow!("{}: {value} is not possible; expected {expected}", option(field))
+        }
+        ConfigError::Needs { part, needs } => {
+            anyhow!("{}: not possible without {}", option(part), option(needs))
+        }
     }
 }
 
@@ -183,16 +202,52 @@ pub fn library(
     change: impl FnOnce(&mut ModelOptions),
 ) -> anyhow::Result<ModelLibrary> {
     let design = design(config)?;
-    let mut options = ModelOptions { trace, ..hermes_testbench::model::options(&design) };
+    let about = about(config)? + if trace { ", waveforms" } else { "" };
+    let mut options = ModelOptions { trace, about, ..hermes_testbench::model::options(&design) };
     change(&mut options);
     build(&design, &options, quiet)
+}
+
+/// An array in words, for the list of the cache: its preset, and what differs from it.
+fn about(config: &Config) -> anyhow::Result<String> {
+    let fields = serde_json::to_value(config)?;
+    let usual = Config::preset(&config.preset).map(serde_json::to_value).ok().transpose()?;
+    let differs = |(name, value): (&String, &serde_json::Value)| {
+        let same = usual.as_ref().is_some_and(|usual| usual[name] == *value);
+        (!same && name != "preset").then(|| format!(", {} {value}", name.replace('_', "-")))
+    };
+    let differences = fields.as_object().into_iter().flatten().filter_map(differs);
+    Ok(differences.fold(config.preset.clone(), |text, difference| text + &difference))
+}
+
+/// What a model is of.
+fn named(options: &ModelOptions) -> &str {
+    if options.about.is_empty() {
+        &options.top
+    } else {
+        &options.about
+    }
 }
 
 /// A model of a design with these options, from the cache or built now.
 pub fn build(design: &Design, options: &ModelOptions, quiet: bool) -> anyhow::Result<ModelLibrary> {
     let spinner = print::spinner(quiet);
+    let mut estimate = String::new();
     let library = Model::build_with_progress(&design.verilog(), options, &mut |step| {
-        spinner.set_message(step.to_string());
+        // A build takes as long as many users wait for nothing: off a terminal it is told as well.
+        let is_told =
+            !matches!(step, BuildStep::Verilating | BuildStep::Compiling { .. } | BuildStep::Linking);
+        if is_told && !quiet && spinner.is_hidden() {
+            print::note(format_args!("{}: {step}", named(options)));
+        }
+        match step {
+            BuildStep::Building { .. } => {
+                estimate = step.to_string();
+                spinner.set_message(estimate.clone());
+            }
+            _ if estimate.is_empty() => spinner.set_message(step.to_string()),
+            _ => spinner.set_message(format!("{estimate}: {step}")),
+        }
     });
     spinner.finish_and_clear();
     Ok(library?)

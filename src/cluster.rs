@@ -22,6 +22,7 @@ use hermes_testbench::traffic::{self, Frame};
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 use report::{Facts, Report};
 
@@ -38,35 +39,47 @@ const PACKET_BYTES: usize = 60;
 pub struct Args {
     /// Nodes: 2 to 8; with --net-socket 1 is enough. Node 0 is 02:00:00:00:00:01 and 10.0.0.1, node 1 is
     /// 02:00:00:00:00:02 and 10.0.0.2, and so on
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "What to run")]
     nodes: usize,
     /// Kernel that every node runs. Its argument block has six words: the list of commands, the symmetric heap, the
     /// number of the node, the
     /// number of nodes, entries of the list, bytes of the heap. When the kernel has ended the host posts the commands that it
     /// wrote (docs/network.md)
-    #[arg(long, value_name = "FILE.elf")]
+    #[arg(long, value_name = "FILE.elf", help_heading = "What to run")]
     kernel: PathBuf,
     /// Capture whose packets every node runs through the kernel
-    #[arg(long, value_name = "IN", conflicts_with = "packets")]
+    #[arg(long, value_name = "IN", conflicts_with = "packets", help_heading = "What to run")]
     pcap: Option<PathBuf>,
     /// Packets of each node, of 60 zeros, without --pcap: 1 to 1048576
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, help_heading = "What to run")]
     packets: u32,
     /// Entries of the list of commands, 1 to 1048576; if not given, one for each packet
-    #[arg(long, value_name = "N", conflicts_with = "queues")]
+    #[arg(long, value_name = "N", conflicts_with = "queues", help_heading = "What to run")]
     commands: Option<u32>,
     /// The kernel posts commands by the queues of its warps while it runs, which hardware serves (queues), or firmware alone (paper). Its
     /// argument block is then that of hermes_shmem.h (docs/shmem.md). Warps begin when they are full
-    #[arg(long, value_name = "queues|paper", requires = "firmware", conflicts_with = "net_socket")]
+    #[arg(
+        long,
+        value_name = "queues|paper",
+        requires = "firmware",
+        conflicts_with = "net_socket",
+        help_heading = "What to run"
+    )]
     queues: Option<ModeName>,
     /// Firmware of that mode: net.c or net-paper.c, built by `hermes firmware build`
-    #[arg(long, value_name = "FILE.elf", requires = "queues")]
+    #[arg(long, value_name = "FILE.elf", requires = "queues", help_heading = "What to run")]
     firmware: Option<PathBuf>,
     /// Words of the kernel's own, behind those of its argument block, with --queues
-    #[arg(long, value_name = "N,..", value_delimiter = ',', requires = "queues")]
+    #[arg(
+        long,
+        value_name = "N,..",
+        value_delimiter = ',',
+        requires = "queues",
+        help_heading = "What to run"
+    )]
     own: Vec<u32>,
     /// Bytes of the symmetric heap of a node: 64 to 67108864
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 16)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 16, help_heading = "What to run")]
     heap: u32,
     #[command(flatten)]
     array: ArrayArgs,
@@ -75,27 +88,28 @@ pub struct Args {
     #[command(flatten)]
     outside: OutsideArgs,
     /// Seed of faults and packet sequence numbers
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Limits")]
     seed: u64,
     /// Nodes that are simulated at a time; if not given, as many as the machine has cores. The result does not depend on it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     threads: Option<usize>,
     /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24); 0: any number
-    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31), help_heading = "Limits")]
     watchdog: u32,
     /// Folder for a capture of each port, port-0.pcapng and so on; it is made if it is not there
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Outputs")]
     net_pcap: Option<PathBuf>,
     /// Report as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
     /// Print queue pairs and counters of every network interface at the end
-    #[arg(long)]
+    #[arg(long, help_heading = "Outputs")]
     status: bool,
 }
 
 /// The links between nodes and switch.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Links")]
 struct LinkArgs {
     /// Cycles that a bit is on a link: 10 to 100000
     #[arg(long, value_name = "CYCLES", default_value_t = LinkOptions::default().latency)]
@@ -125,6 +139,7 @@ struct LinkArgs {
 
 /// A port of the switch to another program.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Outside")]
 struct OutsideArgs {
     /// One more port of the switch is a UDP socket at LOCAL, with a frame a datagram, as QEMU's `-netdev dgram`:
     /// frames go to REMOTE, or to the
@@ -243,7 +258,8 @@ impl Args {
             .input("--kernel", Some(&self.kernel))
             .input("--pcap", self.pcap.as_deref())
             .input("--firmware", self.firmware.as_deref())
-            .output("--json", self.json.as_deref());
+            .output("--json", self.json.as_deref())
+            .folder("--net-pcap", self.net_pcap.as_deref());
         let ports = 0..self.nodes.min(MOST_NODES);
         let captures =
             self.net_pcap.iter().flat_map(|folder| ports.clone().map(|port| capture_path(folder, port)));
@@ -332,6 +348,8 @@ fn explain(error: ClusterError) -> anyhow::Error {
         ClusterError::Node { error: CosimError::NoCommit { .. }, .. } => {
             anyhow!("{error}\n--watchdog CYCLES ends the warps of a kernel that does not end")
         }
+        // Fields with the name of an option.
+        ClusterError::Option { field, .. } if !field.contains(' ') => anyhow!("--{error}"),
         error => error.into(),
     }
 }
@@ -399,10 +417,11 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         link: options.link.clone(),
         links: options.links.clone(),
         seed: args.seed,
+        configuration: config.clone(),
     };
     let report = Report::new(facts, result);
     if let Some(mut json) = json {
-        json.write_json(&report)?;
+        json.write_json(&Origin::of(&args.files()).with(&report))?;
         json.commit()?;
     }
     let printed = print::line(report.text(args.status));

@@ -9,24 +9,33 @@ use hermes_rtl::host::registers::registers_of;
 use hermes_testbench::output;
 
 use crate::array::{self, ArrayArgs};
+use crate::files::Files;
+use crate::origin;
 
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     array: ArrayArgs,
-    /// Folder to write to; made if it does not exist: hermes_top.v, the manifest hermes_top.json, file list, hermes.core, clock
-    /// constraints, register map as C header and SystemRDL
-    #[arg(short, long, value_name = "DIR")]
+    /// Folder to write to; made if it does not exist: hermes_top.v, the manifest hermes_top.json, file list, hermes.core, a template of the
+    /// instance, clock constraints, register map as C header and SystemRDL
+    #[arg(short, long, value_name = "DIR", help_heading = "Outputs")]
     output: PathBuf,
     /// Give the top the ports of the retire trace: every retired warp-instruction with its values, for verification
-    #[arg(long)]
+    #[arg(long, help_heading = "Verilog")]
     retire_trace: bool,
     /// Begin the names of all modules and files with this, so that several arrays stand in one design
-    #[arg(long, value_name = "P", value_parser = prefix)]
+    #[arg(long, value_name = "P", value_parser = prefix, help_heading = "Verilog")]
     prefix: Option<String>,
     /// Put a `line directive before every module, which tells lint tools the file name that the module would have as a file of its own
-    #[arg(long)]
+    #[arg(long, help_heading = "Verilog")]
     line_directives: bool,
+}
+
+impl Args {
+    /// What is written: a folder.
+    pub fn files(&self) -> Files {
+        Files::default().folder("-o", Some(&self.output))
+    }
 }
 
 /// What a Verilog identifier can begin with.
@@ -47,7 +56,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    for (name, text) in artefacts::all(&design, &config, &registers_of(&config), args.line_directives) {
+    let registers = registers_of(&config);
+    let files = artefacts::all(&design, &config, &registers, args.line_directives, origin::commit());
+    for (name, text) in files {
         output::write(&folder.join(name), text.as_bytes())?;
     }
     log::info!("{}: {} modules", folder.display(), design.modules.len());

@@ -1,18 +1,24 @@
 //! The files of a command: what it reads must not be what it writes.
 //!
 //! Every subcommand declares its files once, and nothing is read or written before they were checked. Two names of one file are found
-//! whatever they look like: through symbolic links, hard links and relative paths.
+//! whatever they look like: through symbolic links, hard links and relative paths. `-` is standard input and standard output, each for one
+//! file of a command.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use hermes_testbench::input::is_standard;
+
+use crate::print;
 
 /// The files of a command, each with the option that names it.
 #[derive(Debug, Default)]
 pub struct Files {
     inputs: Vec<Named>,
     outputs: Vec<Named>,
+    /// What must have a name in the file system, and what it is.
+    named: Vec<(Named, &'static str)>,
 }
 
 #[derive(Debug)]
@@ -44,23 +50,54 @@ impl Files {
         self
     }
 
+    /// Adds a file that other programs read or write, so that it cannot be `-`; it is added as an input or an output beside.
+    #[must_use]
+    pub fn file(self, option: &'static str, path: Option<&Path>) -> Self {
+        self.with_name(option, path, "file")
+    }
+
+    /// Adds a folder that is written to.
+    #[must_use]
+    pub fn folder(self, option: &'static str, path: Option<&Path>) -> Self {
+        self.with_name(option, path, "folder")
+    }
+
+    fn with_name(mut self, option: &'static str, path: Option<&Path>, what: &'static str) -> Self {
+        self.named.extend(path.map(|path| (Named { option: option.into(), path: path.to_path_buf() }, what)));
+        self
+    }
+
+    /// Every file that is read, with its option.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.inputs.iter().map(|file| (file.option.as_str(), file.path.as_path()))
+    }
+
     /// Adds the files of `other`.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.inputs.extend(other.inputs);
         self.outputs.extend(other.outputs);
+        self.named.extend(other.named);
         self
     }
 
-    /// Makes sure that no output is an input or another output.
+    /// Makes sure that no output is an input, another output, or a file that may not be written. If an output is `-`, what else the command prints goes to standard error from
+    /// now on.
     ///
     /// # Errors
-    /// Two names of one file, both with their options.
+    /// Two names of one file, both with their options; a read-only file; `-` for two files, or for one that must have a name.
     pub fn check(&self) -> anyhow::Result<()> {
-        let inputs: Vec<_> = self.inputs.iter().map(|file| (file, Identity::of(&file.path))).collect();
+        self.check_standard()?;
+        let with_path = |file: &&Named| !is_standard(&file.path);
+        let inputs: Vec<_> =
+            self.inputs.iter().filter(with_path).map(|file| (file, Identity::of(&file.path))).collect();
         let mut outputs: Vec<(&Named, Identity)> = Vec::new();
-        for file in &self.outputs {
+        for file in self.outputs.iter().filter(with_path) {
             let identity = Identity::of(&file.path);
+            // It could be replaced, if its folder may be written; but it was made read-only to stay.
+            if file.path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly()) {
+                bail!("{file}: is read-only; expected a file that may be written, or none");
+            }
             if let Some((other, _)) = inputs.iter().find(|(_, other)| other.is(&identity)) {
                 bail!("{file}: would overwrite {other}, which is read; expected another file");
             }
@@ -68,6 +105,25 @@ impl Files {
                 bail!("{file}: the same file as {other}; expected a file for each");
             }
             outputs.push((file, identity));
+        }
+        Ok(())
+    }
+
+    /// Makes sure that `-` stands for one file each way at most.
+    fn check_standard(&self) -> anyhow::Result<()> {
+        if let Some((file, what)) = self.named.iter().find(|(file, _)| is_standard(&file.path)) {
+            bail!("{file}: expected the name of a {what}");
+        }
+        let standard = |files: &[Named]| -> Vec<String> {
+            files.iter().filter(|file| is_standard(&file.path)).map(ToString::to_string).collect()
+        };
+        for (files, name) in [(&self.inputs, "standard input"), (&self.outputs, "standard output")] {
+            if let [first, second, ..] = standard(files).as_slice() {
+                bail!("{second}: {name} is taken by {first}; expected a file");
+            }
+        }
+        if !standard(&self.outputs).is_empty() {
+            print::leave_standard_output();
         }
         Ok(())
     }

@@ -37,7 +37,9 @@ impl Command {
         match self {
             Self::Build(args) => {
                 let files = Files::default().output("-o", Some(&args.output));
-                args.sources.iter().fold(files, |files, source| files.input("SOURCE", Some(source)))
+                args.sources.iter().fold(files, |files, source| {
+                    files.input("SOURCE", Some(source)).file("SOURCE", Some(source))
+                })
             }
             Self::Info(args) => Files::default().input("FILE", Some(&args.file)),
         }

@@ -32,8 +32,8 @@ impl Command {
         match self {
             Self::Report(args) => args.files(),
             Self::Run(args) => args.files(),
-            // What is written is in a folder.
-            Self::Boards | Self::Build(_) | Self::Simulate(_) => Files::default(),
+            Self::Build(args) => args.files(),
+            Self::Boards | Self::Simulate(_) => Files::default(),
         }
     }
 }

@@ -16,6 +16,7 @@ mod firmware;
 
 use crate::array::{self, ArrayArgs};
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 
 /// Instructions of a thread, unless given.
@@ -26,45 +27,45 @@ const SHRINK_RUNS: usize = 600;
 #[derive(clap::Args)]
 pub struct Args {
     /// Programs to run
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Programs")]
     seeds: u64,
     /// Seed of the first program; the others follow
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Programs")]
     first_seed: u64,
     #[command(flatten)]
     array: ArrayArgs,
     /// Cycles from a memory request to its response: a number, the least and the most of random ones, or DRAM timing as
     /// in `hermes run --memory`
-    #[arg(long, value_name = "CYCLES|MIN-MAX|dram", default_value = "1-60")]
+    #[arg(long, value_name = "CYCLES|MIN-MAX|dram", default_value = "1-60", help_heading = "Surroundings")]
     latency: Latency,
     /// Chance in percent that the memory does not take a request in a cycle: 0 to 90
-    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=90), help_heading = "Surroundings")]
     stalls: u8,
     /// Instructions that a thread executes, about, at most: 20 to 20000, by default 500; with --firmware, instructions of all programs,
     /// at least, by default 100000
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Programs")]
     instructions: Option<u64>,
     /// Programs in machine mode on the command processor, as many as --instructions asks for, instead of packet kernels. An array
     /// without command processor gets one
-    #[arg(long, conflicts_with_all = ["seeds", "packets", "rv32e", "no_faults", "watchdog", "coverage"])]
+    #[arg(long, conflicts_with_all = ["seeds", "packets", "rv32e", "no_faults", "watchdog", "coverage"], help_heading = "Programs")]
     firmware: bool,
     /// With --firmware: a debugger stops the harts at random, steps them, compares their registers and lets them go on
-    #[arg(long, requires = "firmware")]
+    #[arg(long, requires = "firmware", help_heading = "Programs")]
     debugger: bool,
     /// Packets of a program; by default twice as many as run at once, at most 512
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = "Programs")]
     packets: Option<u32>,
     /// Programs for 16 registers (RV32E) instead of 32
-    #[arg(long)]
+    #[arg(long, help_heading = "Programs")]
     rv32e: bool,
     /// Programs whose threads do not fault
-    #[arg(long)]
+    #[arg(long, help_heading = "Programs")]
     no_faults: bool,
     /// Lets the watchdog end the warps of each program that run for longer than a random number of cycles, at most this
-    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31))]
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..1 << 31), help_heading = "Programs")]
     watchdog: u32,
     /// Counts of instructions, hazards and faults as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     coverage: Option<PathBuf>,
 }
 
@@ -128,6 +129,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
             }
             Err(failure) => {
                 bar.finish_and_clear();
+                // Not the program's fault, and nothing that can be shrunk.
+                ensure!(!hermes_interrupt::is_requested(), "seed {seed} was under way");
                 return report(args, &config, &bench, &case, seed, &failure);
             }
         }
@@ -135,7 +138,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     bar.finish_and_clear();
     if let Some(output) = &mut output {
-        output.write_json(&coverage.to_json(&features))?;
+        output.write_json(&Origin::of(&args.files()).with(&coverage.to_json(&features)))?;
     }
     output.map(OutputFile::commit).transpose()?;
     let how = match compared {

@@ -88,6 +88,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let bar = print::progress(args.packets, quiet);
     let mut generator = Generator::aimed(traffic, aim);
     for frame in bar.wrap_iter(generator.by_ref().take(usize::try_from(args.packets)?)) {
+        ensure!(!hermes_interrupt::is_requested(), "the capture was not written");
         writer.write(&frame)?;
     }
     writer.commit()?;

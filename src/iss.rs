@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{bail, Context};
+use anyhow::{bail, ensure, Context};
 use hermes_testbench::iss::{register_name, Alone, Disassembly, End, Executed, Isa};
 use hermes_testbench::kernel::Executable;
 
@@ -40,9 +40,12 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let isa = Isa { aes: args.aes, atomics: args.atomics, ..Isa::RV32IM_ZBB };
     let mut alone =
         Alone::new(&executable, isa).with_context(|| format!("cannot load {}", args.file.display()))?;
-    let end = alone.run(args.max_instructions, |executed| match args.trace {
-        true => print::line(traced(executed)),
-        false => Ok(()),
+    let end = alone.run(args.max_instructions, |executed| {
+        ensure!(!hermes_interrupt::is_requested(), "stopped at {:#010x}", executed.pc);
+        match args.trace {
+            true => print::line(traced(executed)),
+            false => Ok(()),
+        }
     })?;
     print::line(summary(&alone, end))?;
     match end {

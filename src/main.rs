@@ -3,8 +3,11 @@
 mod apps;
 mod array;
 mod bench;
+mod cache;
 mod cluster;
+mod compare;
 mod emit;
+mod examples;
 mod files;
 mod firmware;
 mod fpga;
@@ -12,23 +15,27 @@ mod fuzz;
 mod gen_routes;
 mod gen_rules;
 mod gen_trace;
+mod interrupt;
 mod iss;
 mod kernel;
+mod origin;
 mod print;
 mod profile;
 mod run;
+mod shell;
 mod timeline;
 
 use std::io;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
+use hermes_testbench::cosim::CosimError;
 
 use files::Files;
 
 /// A packet-processing SIMT array: emit it as Verilog, run captures through it, measure it.
 #[derive(Parser)]
-#[command(name = "hermes", version, arg_required_else_help = true)]
+#[command(name = "hermes", version = origin::VERSION, arg_required_else_help = true)]
 struct Cli {
     /// Say more: once for what is done, twice for every command that is started
     #[arg(short, long, global = true, action = ArgAction::Count)]
@@ -71,8 +78,17 @@ enum Command {
     GenRules(gen_rules::Args),
     /// Make traffic: a capture of valid packets, with a share of bad headers on request
     GenTrace(gen_trace::Args),
+    /// Show the models of arrays that were built, or remove them
+    #[command(subcommand)]
+    Cache(cache::Command),
+    /// Compare two reports: every figure that differs, and every option
+    Compare(compare::Args),
     /// Measure the product: every figure beside its limit and goal
     Bench(bench::Args),
+    /// Print a script that completes command lines of a shell
+    Completions(shell::CompletionArgs),
+    /// Write manual pages
+    Man(shell::ManArgs),
 }
 
 impl Command {
@@ -90,9 +106,11 @@ impl Command {
             Self::GenRoutes(args) => args.files(),
             Self::GenRules(args) => args.files(),
             Self::GenTrace(args) => args.files(),
+            Self::Compare(args) => args.files(),
             Self::Bench(args) => args.files(),
-            // No file is read, and the folder that is written is one.
-            Self::Emit(_) | Self::Apps => Files::default(),
+            Self::Emit(args) => args.files(),
+            Self::Man(args) => args.files(),
+            Self::Apps | Self::Cache(_) | Self::Completions(_) => Files::default(),
         }
     }
 
@@ -112,9 +130,18 @@ impl Command {
             Self::GenRoutes(args) => gen_routes::execute(&args),
             Self::GenRules(args) => gen_rules::execute(&args),
             Self::GenTrace(args) => gen_trace::execute(&args, quiet),
+            Self::Cache(command) => cache::execute(&command),
+            Self::Compare(args) => compare::execute(&args),
             Self::Bench(args) => bench::execute(&args, quiet),
+            Self::Completions(args) => shell::completions(&args, command()),
+            Self::Man(args) => shell::man(&args, command()),
         }
     }
+}
+
+/// The command line that there is, with examples.
+fn command() -> clap::Command {
+    examples::add_to(Cli::command())
 }
 
 /// Prints the help, the version or what is wrong with the arguments; gives clap's exit code.
@@ -130,7 +157,7 @@ fn explain(error: &clap::Error) -> ExitCode {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
@@ -146,7 +173,21 @@ fn main() -> ExitCode {
         .format_timestamp(None)
         .format_target(false)
         .init();
-    match cli.command.execute(cli.quiet) {
+    if let Err(error) = interrupt::listen() {
+        log::warn!("signals end the command at once: {error}");
+    }
+    let temporary = interrupt::temporary_folder();
+    let result = cli.command.execute(cli.quiet);
+    drop(temporary);
+    if let (Err(error), Some(signal)) = (&result, hermes_interrupt::signal()) {
+        // Programs that were ended only say that they were.
+        let ended =
+            error.chain().any(|cause| matches!(cause.downcast_ref(), Some(CosimError::Interrupted { .. })));
+        let more = if ended { format!(": {error:#}") } else { String::new() };
+        print::error(format_args!("{}{more}", interrupt::message(signal)));
+        return ExitCode::from(interrupt::code(signal));
+    }
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if print::is_unread(&error) => ExitCode::SUCCESS,
         Err(error) if error.is::<print::Exit>() => {

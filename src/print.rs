@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,8 +19,24 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
+/// Whether an output of the command goes to standard output, by the name `-`.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Leaves standard output to a file of the command: what else would be printed there goes to standard error.
+pub fn leave_standard_output() {
+    TAKEN.store(true, Ordering::Relaxed);
+}
+
+fn is_taken() -> bool {
+    TAKEN.load(Ordering::Relaxed)
+}
+
 /// Prints a line. A reader that went away (`hermes ... | head`) is an error that [`is_unread`] knows.
 pub fn line(text: impl fmt::Display) -> anyhow::Result<()> {
+    if is_taken() {
+        note(text);
+        return Ok(());
+    }
     let mut output = io::stdout().lock();
     let written = writeln!(output, "{text}").and_then(|()| output.flush());
     Ok(written.map_err(OutputError)?)
@@ -27,6 +44,10 @@ pub fn line(text: impl fmt::Display) -> anyhow::Result<()> {
 
 /// Writes bytes as they are.
 pub fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    if is_taken() {
+        let _ = io::stderr().write_all(bytes);
+        return Ok(());
+    }
     let mut output = io::stdout().lock();
     let written = output.write_all(bytes).and_then(|()| output.flush());
     Ok(written.map_err(OutputError)?)
@@ -46,8 +67,11 @@ impl std::error::Error for Exit {}
 
 /// Whether `error` says that nobody reads standard output any more.
 pub fn is_unread(error: &anyhow::Error) -> bool {
-    let output = error.downcast_ref::<OutputError>();
-    output.is_some_and(|OutputError(error)| error.kind() == io::ErrorKind::BrokenPipe)
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    let output = error.downcast_ref::<OutputError>().map(|OutputError(error)| error);
+    // An output by the name `-`.
+    let file = error.downcast_ref::<io::Error>().filter(|_| is_taken());
+    output.or(file).is_some_and(broken)
 }
 
 /// Prints an error. If standard error cannot be written, the exit code has to tell it.
@@ -61,9 +85,14 @@ pub fn note(text: impl fmt::Display) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Says that something is under way, for as long as it takes; hidden with `quiet`.
+/// Says on a terminal that something is under way, and for how long; hidden elsewhere and with `quiet`.
 pub fn spinner(quiet: bool) -> ProgressBar {
-    let spinner = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    if quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    let spinner =
+        ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     spinner.enable_steady_tick(Duration::from_millis(200));
     spinner
 }

@@ -8,10 +8,12 @@ use std::rc::Rc;
 use anyhow::Context as _;
 use hermes_rtl::config::Config;
 use hermes_testbench::firmware::Firmware;
+use hermes_testbench::input;
 use hermes_testbench::output::OutputFile;
 use hermes_testbench::profile::{Profile, ProfileFacts, ProfileReport, ProfileText, SourceFinder};
 
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 use crate::run::outputs::ResultArgs;
 use crate::run::program::Program;
@@ -28,6 +30,7 @@ pub struct Args {
 
 /// What is made of the profile.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Outputs")]
 struct ProfileArgs {
     /// Source lines and functions that are printed, those with the most warp-cycles; 0: all
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -56,7 +59,8 @@ impl Args {
 
 /// Runs what the options say, and tells where its warp-cycles went.
 pub fn execute(args: Args, quiet: bool) -> anyhow::Result<()> {
-    let profiler = Profiler::create(args.profile)?;
+    let files = args.files();
+    let profiler = Profiler::create(args.profile, &files)?;
     run::run(&args.subject, &ResultArgs::default(), Some(profiler), quiet)
 }
 
@@ -65,13 +69,13 @@ pub struct Profiler {
     top: usize,
     finder: SourceFinder,
     html: Option<OutputFile>,
-    json: Option<OutputFile>,
+    json: Option<(OutputFile, Origin)>,
     profile: Rc<RefCell<Profile>>,
 }
 
 impl Profiler {
-    /// Makes sure that the files can be written.
-    fn create(args: ProfileArgs) -> anyhow::Result<Self> {
+    /// Makes sure that the files can be written; all of the command are `files`.
+    fn create(args: ProfileArgs, files: &Files) -> anyhow::Result<Self> {
         for folder in &args.sources {
             let data = folder.metadata().with_context(|| format!("--source {}", folder.display()))?;
             anyhow::ensure!(data.is_dir(), "--source {}: expected a folder", folder.display());
@@ -81,7 +85,7 @@ impl Profiler {
             top: args.top,
             finder: SourceFinder::new(args.sources),
             html: file(args.output)?,
-            json: file(args.json)?,
+            json: file(args.json)?.map(|file| (file, Origin::of(files))),
             profile: Rc::default(),
         })
     }
@@ -101,7 +105,7 @@ impl Profiler {
     ) -> anyhow::Result<()> {
         let facts = ProfileFacts {
             kernel: program.name.clone(),
-            capture: capture.display().to_string(),
+            capture: input::name(capture),
             preset: config.preset.clone(),
             cores: config.cores,
             lanes: config.lanes,
@@ -116,8 +120,8 @@ impl Profiler {
             html.write_all(report.html()?.as_bytes())?;
             html.commit()?;
         }
-        if let Some(mut json) = self.json {
-            json.write_json(&report)?;
+        if let Some((mut json, origin)) = self.json {
+            json.write_json(&origin.with(&report))?;
             json.commit()?;
         }
         print::bytes(ProfileText { report: &report, top: self.top }.to_string().as_bytes())

@@ -11,6 +11,7 @@ use hermes_testbench::cosim::{
     MemoryOptions, Packet, PacketRecord, PortsResult, RunOptions, RunResult, Simulation, StreamOptions,
 };
 use hermes_testbench::firmware::Firmware;
+use hermes_testbench::input;
 use hermes_testbench::metrics::{Environment, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::staging::StagingFolder;
@@ -54,14 +55,14 @@ pub struct Subject {
     #[command(flatten)]
     inputs: InputArgs,
     /// Capture to process: pcap or pcapng, Ethernet
-    #[arg(long, value_name = "IN", required_unless_present = "firmware")]
+    #[arg(long, value_name = "IN", required_unless_present = "firmware", help_heading = "What to run")]
     pcap: Option<PathBuf>,
     #[command(flatten)]
     firmware_args: firmware::FirmwareArgs,
     #[command(flatten)]
     array: ArrayArgs,
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
-    #[arg(long)]
+    #[arg(long, help_heading = "Array")]
     mcw: Option<u32>,
     #[command(flatten)]
     stack: StackArgs,
@@ -71,24 +72,35 @@ pub struct Subject {
     expect: ExpectArgs,
     /// How packets come and go: the host writes them to the ring and reads them there, or they enter and leave through the packet
     /// ports of the array (AXI4-Stream), which --packet-ports gives to an array to be emitted
-    #[arg(long, value_enum, value_name = "host|ports", default_value = "host")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "host|ports",
+        default_value = "host",
+        help_heading = "Surroundings"
+    )]
     through: Through,
     /// When packets arrive: back to back on a line of GBPS Gbit/s, at the capture's times (1 ns = 1 cycle), or as fast
     /// as the ring takes them. Delays count from then on, in the first two cases even if the packet finds the ring full
-    #[arg(long, value_name = "GBPS|trace|max", default_value = "max")]
+    #[arg(long, value_name = "GBPS|trace|max", default_value = "max", help_heading = "Surroundings")]
     line_rate: LineRate,
     /// Timing of the memory: a fixed latency, or channels of DRAM, by default DDR4-2666; its times in cycles, such as
     /// `dram:line=2,banks=32` (docs/memory-in-simulation.md has them all)
-    #[arg(long, value_name = "fixed|dram[:NAME=N,...]", default_value = "fixed")]
+    #[arg(
+        long,
+        value_name = "fixed|dram[:NAME=N,...]",
+        default_value = "fixed",
+        help_heading = "Surroundings"
+    )]
     memory: MemoryTiming,
     /// Cycles from a memory request to its response, with `--memory fixed`; 60 unless given
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Surroundings")]
     mem_latency: Option<u32>,
     /// Verdict and times of every packet as CSV, in commit order
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
     /// Waveforms (FST); the model with waveforms is built apart
-    #[arg(long, value_name = "FILE.fst")]
+    #[arg(long, value_name = "FILE.fst", help_heading = "Traces")]
     wave: Option<PathBuf>,
     #[command(flatten)]
     timeline: TimelineArgs,
@@ -97,7 +109,7 @@ pub struct Subject {
     /// Cycles without a commit, with packets in flight, after which the run ends with an error, for kernels that do not end; those of
     /// --watchdog come on top; 0: any number. Whatever this is, a run ends with an error when no instruction was retired for
     /// 500,000 cycles, or for 100 times --mem-latency if that is more
-    #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit)]
+    #[arg(long, value_name = "CYCLES", default_value_t = RunOptions::default().commit_limit, help_heading = "Limits")]
     commit_limit: u64,
 }
 
@@ -131,6 +143,7 @@ impl FromStr for MemoryTiming {
 }
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "What to run")]
 #[group(required = true, multiple = true)]
 struct What {
     /// App, whose results are compared with its golden model; `hermes apps` lists them
@@ -165,6 +178,7 @@ impl Subject {
             .and(self.expect.files())
             .output("--verdicts", self.verdicts.as_deref())
             .output("--wave", self.wave.as_deref())
+            .file("--wave", self.wave.as_deref())
             .and(self.timeline.files())
             .and(self.data.files())
     }
@@ -259,7 +273,8 @@ pub fn run(
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
     let mut data = args.data.load(&program)?;
     let capture = traffic::read(pcap, args.limits.max_packets)?;
-    let outputs = Outputs::create(results.out.as_deref(), results.json.as_deref(), args.verdicts.as_deref())?;
+    let (out, json) = (results.out.as_deref(), results.json.as_deref());
+    let outputs = Outputs::create(out, json, args.verdicts.as_deref(), &args.files())?;
     let profile = profiler.as_ref().map(Profiler::profile);
     let timeline = args.timeline.create(&config, Some(&program.kernel), firmware.as_ref(), profile)?;
 
@@ -313,7 +328,7 @@ pub fn run(
     let facts = RunFacts {
         kernel: program.name.clone(),
         inputs: program.notes(),
-        capture: pcap.display().to_string(),
+        capture: input::name(pcap),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,
@@ -321,6 +336,7 @@ pub fn run(
         mcw,
         environment,
         slot_bytes: 1 << slot_bytes_log2,
+        configuration: config.clone(),
     };
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let faults = u64::from(result.fault_count);
@@ -343,6 +359,7 @@ pub fn run(
         });
     }
     report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
+    report.fault_records.clone_from(&result.faults);
     let golden = expected.compare_golden(&results);
     report.set_compared(expected.has_golden(), golden.is_ok());
     let compared = both(golden, expected.compare(&results));

@@ -21,6 +21,7 @@ use hermes_testbench::timeline::{
 use crate::files::Files;
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "Traces")]
 pub struct TimelineArgs {
     /// Every instruction of every warp and of the firmware, with its values and what it waited for, as text; this and --perfetto take a
     /// model of their own

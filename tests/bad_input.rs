@@ -15,6 +15,12 @@ fn captures() {
     let folder = Folder::new();
     let run = "run --app dec-ttl --out out.pcap --json out.json --verdicts out.csv --pcap";
     folder.fail(&format!("{run} none.pcap"), &["none.pcap: No such file"]);
+    let output = folder.hermes(&format!("{run} none.pcap"));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr).matches("os error").count(),
+        1,
+        "the system's error once"
+    );
     folder.write("text.pcap", "no capture");
     folder.fail(&format!("{run} text.pcap"), &["text.pcap", "expected a pcap or pcapng capture"]);
     folder.write("empty.pcap", "");
@@ -67,11 +73,12 @@ fn configurations() {
     let folder = Folder::new();
     folder.write("in.pcap", pcap(1));
     let presets = "expected one of paper, default, fpga";
-    folder.fail("emit --preset huge -o dir", &["preset: `huge` is not known", presets]);
-    folder.fail("emit --lanes 12 -o dir", &["lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32"]);
+    folder.fail("emit --preset huge -o dir", &["--preset: `huge` is not known", presets]);
+    folder.fail("emit --l2-lines 3 -o dir", &["--l2-lines: 3 is not possible; expected"]);
+    folder.fail("emit --lanes 12 -o dir", &["--lanes: 12 is not possible; expected 1, 2, 4, 8, 16 or 32"]);
     let run = "run --app dec-ttl --pcap in.pcap";
     folder.fail(&format!("{run} --preset huge"), &["preset: `huge` is not known", presets]);
-    folder.fail(&format!("{run} --cores 33"), &["cores: 33 is not possible; expected 1 to 32"]);
+    folder.fail(&format!("{run} --cores 33"), &["--cores: 33 is not possible; expected 1 to 32"]);
     folder.fail(&format!("{run} --warps 0"), &["warps: 0 is not possible"]);
     folder.fail(&format!("{run} --mcw 9"), &["--mcw 9: expected 1 to 8"]);
     folder.fail(&format!("{run} --mcw 0"), &["--mcw 0: expected 1 to 8"]);

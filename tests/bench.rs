@@ -13,7 +13,7 @@ fn bench(arguments: &str) -> BTreeMap<String, f64> {
     assert_eq!(folder.files(), ["figures.json"]);
     let json: serde_json::Value = serde_json::from_str(&folder.text("figures.json")).expect("JSON");
     let mut figures = BTreeMap::new();
-    for figure in json.as_array().expect("an array") {
+    for figure in json["figures"].as_array().expect("an array") {
         let keys: Vec<_> = figure.as_object().expect("an object").keys().map(String::as_str).collect();
         assert_eq!(keys.iter().collect::<std::collections::BTreeSet<_>>().len(), 5, "{figure}");
         for key in ["name", "value", "unit", "limit", "goal"] {

@@ -54,7 +54,7 @@ fn a_kernel_puts_from_every_node_to_every_node() {
     }
     // Another number of threads: the same report, and the same bytes.
     folder.succeed(&format!("{run} {SMALL} --net-pcap more --json s.json --threads 3"));
-    assert!(folder.text("r.json") == folder.text("s.json"));
+    assert_eq!(folder.report("r.json"), folder.report("s.json"));
     for port in 0..3 {
         let [a, b] = ["caps", "more"].map(|name| folder.read(&format!("{name}/port-{port}.pcapng")));
         assert!(a == b, "port {port}");

@@ -17,10 +17,43 @@ fn verilog_and_manifest() {
     let manifest: serde_json::Value = serde_json::from_str(&folder.text("c/hermes_top.json")).expect("JSON");
     assert_eq!(manifest["configuration"]["lanes"], 2);
     assert_eq!(manifest["top"], "hermes_top");
+    let version = folder.succeed("--version");
+    let commit = manifest["commit"].as_str().map_or(String::new(), |commit| format!(" ({commit})"));
+    assert_eq!(version.trim(), format!("hermes {}{commit}", manifest["version"].as_str().expect("a text")));
     let ports = manifest["ports"].as_array().expect("a list");
     let names: Vec<_> = ports.iter().filter_map(|port| port["name"].as_str()).collect();
     for name in ["clk", "rst", "s_axil_awaddr", "m_axi_0_araddr", "trace_commit_valid"] {
         assert!(names.contains(&name), "{name} in {names:?}");
+    }
+}
+
+/// The template of the instance stands in a module as it is written; registers have their fields and what they are after reset.
+#[test]
+fn what_a_design_needs_beside_the_verilog() {
+    let folder = Folder::new();
+    folder.succeed("emit --preset fpga --lanes 2 --packet-ports -o out");
+    let module =
+        "module outside (input wire clk, input wire rst);\n`include \"hermes_top_instance.vh\"\nendmodule\n";
+    folder.write("out/outside.v", module);
+    let mut command = Command::new(std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into()));
+    command.current_dir(folder.path("out")).args([
+        "--lint-only",
+        "--top-module",
+        "outside",
+        "outside.v",
+        "hermes_top.v",
+    ]);
+    let output = command.output().expect("Verilator runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (header, rdl) =
+        (folder.text("out/hermes_top_registers.h"), folder.text("out/hermes_top_registers.rdl"));
+    for line in ["#define HERMES_CONTROL_EAGER_MASK 0x00000002u", "#define HERMES_CONTROL_EAGER_SHIFT 1"] {
+        assert!(header.lines().any(|other| other == line), "{line}");
+    }
+    for line in
+        ["EAGER[1:1] = 0x0;", "VALUE[31:0] = 0x4845524d;", "LANES[7:0] = 0x2;", "PACKET_PORTS[24:24] = 0x1;"]
+    {
+        assert!(rdl.lines().any(|other| other.ends_with(line)), "{line}");
     }
 }
 

@@ -235,6 +235,33 @@ fn every_output_option_is_declared() {
     }
 }
 
+/// As root, too, who may write everywhere.
+#[test]
+fn a_read_only_file_stays() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    folder.write("old", "old");
+    fs::set_permissions(folder.path("old"), fs::Permissions::from_mode(0o444)).unwrap();
+    symlink("old", folder.path("link")).unwrap();
+    let before = contents(&folder);
+    for (command, inputs, outputs) in COMMANDS {
+        for output in outputs {
+            for name in ["old", "link"] {
+                let arguments = arguments(command, inputs, &format!("{output} {name}"));
+                folder.fail(
+                    &arguments,
+                    &[&format!("{output} {name}: is read-only; expected a file that may be written")],
+                );
+            }
+        }
+    }
+    folder.succeed("emit --preset fpga --lanes 1 -o out");
+    let list = folder.path("out/hermes_top.f");
+    fs::set_permissions(&list, fs::Permissions::from_mode(0o444)).unwrap();
+    folder.fail("emit --preset fpga --lanes 1 -o out", &["hermes_top.f: is read-only"]);
+    assert!(contents(&folder) == before, "a file was written");
+}
+
 #[test]
 fn devices_may_be_written_twice() {
     let folder = folder();

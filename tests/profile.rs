@@ -95,10 +95,8 @@ fn check_conservation(folder: &Folder, what: &str) -> Value {
 fn nothing_is_lost_when_threads_fault() {
     let folder = folder();
     folder.write("faults.S", include_str!("kernels/faults.S"));
-    folder.write(
-        "spin.S",
-        ".globl kernel\nkernel: andi a2, a0, 3\n bnez a2, 1f\n2: j 2b\n1: li a0, 0\n ret\n",
-    );
+    folder
+        .write("spin.S", ".globl kernel\nkernel: andi a2, a0, 3\n bnez a2, 1f\n2: j 2b\n1: li a0, 0\n ret\n");
     for name in ["faults", "spin"] {
         folder.succeed(&format!("kernel build {name}.S -o {name}.elf"));
     }

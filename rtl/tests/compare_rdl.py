@@ -11,15 +11,36 @@ compiler = RDLCompiler()
 compiler.compile_file(sys.argv[1])
 found = {}
 for register in compiler.elaborate().top.registers():
-    (field,) = register.fields()
-    access = (field.is_sw_readable, field.is_sw_writable)
-    found[register.inst_name] = (register.absolute_address, field.width, access, field.get_property("reset"))
+    fields = {}
+    for field in register.fields():
+        access = (field.is_sw_readable, field.is_sw_writable)
+        fields[field.inst_name] = (field.low, field.width, access, field.get_property("reset"))
+    found[register.inst_name] = (register.absolute_address, fields)
+
+
+def parts(entry):
+    """The fields of a register, none of which has a bit of another one before it, or the whole register."""
+    taken = 0
+    for field in entry["fields"]:
+        mask = ((1 << field["width"]) - 1) << field["lsb"]
+        if not taken & mask:
+            taken |= mask
+            yield field["name"].upper(), field["lsb"], field["width"]
+    if not taken:
+        yield "VALUE", 0, entry["bits"]
+
 
 expected = {}
 with open(sys.argv[2], encoding="utf-8") as manifest:
     for entry in json.load(manifest)["registers"]:
-        reset = entry["reset"] if entry["access"] == "rw" else None
-        expected[entry["name"]] = (entry["offset"], entry["bits"], ACCESS[entry["access"]], reset)
+        # Of what can only be read, the map has the value after reset if it is known when the array is made.
+        known = entry["access"] == "rw" or entry["name"] in ["ID", "VERSION", "CONFIG", "NET_CAPS"]
+        value = entry["reset"]
+        fields = {
+            name: (lsb, width, ACCESS[entry["access"]], value >> lsb & (1 << width) - 1 if known else None)
+            for name, lsb, width in parts(entry)
+        }
+        expected[entry["name"]] = (entry["offset"], fields)
 
 if found != expected:
     different = sorted(n for n in found.keys() | expected.keys() if found.get(n) != expected.get(n))

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use hermes_testbench::output::OutputFile;
 
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 use figure::{table, Figure};
 
@@ -27,8 +28,15 @@ use figure::{table, Figure};
 pub struct Args {
     #[command(subcommand)]
     command: Command,
-    /// Write the figures as JSON: an array of {name, value, unit, limit, goal}
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Write the figures as JSON: `figures`, an array of {name, value, unit, limit, goal}
+    #[arg(
+        short = 'o',
+        visible_alias = "output",
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Outputs"
+    )]
     json: Option<PathBuf>,
 }
 
@@ -63,6 +71,12 @@ impl Args {
     }
 }
 
+/// The JSON file, but for where it comes from.
+#[derive(serde::Serialize)]
+struct Figures<'a> {
+    figures: &'a [Figure],
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut json = args.json.as_deref().map(OutputFile::create).transpose()?;
     let figures: Vec<Figure> = match &args.command {
@@ -78,7 +92,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         Command::Fig7(args) => fig7::measure(args, quiet)?,
     };
     if let Some(json) = &mut json {
-        json.write_json(&figures)?;
+        json.write_json(&Origin::of(&args.files()).with(&Figures { figures: &figures }))?;
     }
     json.map(OutputFile::commit).transpose()?;
     print::line(table(&figures))

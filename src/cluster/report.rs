@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use anyhow::bail;
+use hermes_rtl::config::Config;
 use hermes_testbench::cluster::{ClusterResult, LinkOptions, NodeReport, PortCounts};
 use serde::{Serialize, Serializer};
 
@@ -27,6 +28,8 @@ pub struct Facts {
     pub links: Vec<(usize, LinkOptions)>,
     /// Seed of faults and packet sequence numbers.
     pub seed: u64,
+    /// The whole configuration of a node.
+    pub configuration: Config,
 }
 
 fn as_text<S: Serializer>(link: &LinkOptions, serializer: S) -> Result<S::Ok, S::Error> {

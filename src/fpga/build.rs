@@ -11,6 +11,7 @@ use hermes_testbench::output;
 use hermes_testbench::staging::StagingFolder;
 
 use super::target::TargetArgs;
+use crate::files::Files;
 use crate::print;
 
 #[derive(clap::Args)]
@@ -18,26 +19,33 @@ pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
     /// Folder to write to; made if it does not exist: Verilog of the board's top, pins, nextpnr's log, bitstream
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Outputs")]
     output: PathBuf,
     /// Seeds of the placer, in the order in which they are tried: the first that meets the clock wins
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1, 2, 3, 4], help_heading = "Placing and routing")]
     seeds: Vec<u32>,
     /// Seeds that are tried at once
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64), help_heading = "Placing and routing")]
     jobs: u8,
     /// Minutes after which placing and routing are given up
-    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Placing and routing")]
     limit: u32,
     /// Times as much as by default (10) that the placer weighs timing against the length of wires
-    #[arg(long, value_name = "N", default_value_t = Effort::default().timing_weight)]
+    #[arg(long, value_name = "N", default_value_t = Effort::default().timing_weight, help_heading = "Placing and routing")]
     timing_weight: u32,
     /// How densely the placer packs: 0.1 to 1
-    #[arg(long, value_name = "BETA", default_value_t = Effort::default().beta)]
+    #[arg(long, value_name = "BETA", default_value_t = Effort::default().beta, help_heading = "Placing and routing")]
     placer_beta: f64,
     /// Write Verilog and pins only, for tools of one's own
-    #[arg(long)]
+    #[arg(long, help_heading = "Outputs")]
     sources_only: bool,
+}
+
+impl Args {
+    /// What is written: a folder.
+    pub fn files(&self) -> Files {
+        Files::default().folder("-o", Some(&self.output))
+    }
 }
 
 /// Rounds of the router without progress after which a seed is given up.

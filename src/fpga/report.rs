@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::target::TargetArgs;
 use crate::files::Files;
+use crate::origin::Origin;
 use crate::print;
 
 /// The instance that has the control path: task FIFO, warp former and issue, DCQ and its LUTs (Hermes, section 3).
@@ -24,13 +25,13 @@ pub struct Args {
     target: TargetArgs,
     /// Values of a parameter, each of which is synthesized: cores, lanes, warps, l1-lines, l2-lines or instruction-cache-lines; several give every
     /// combination
-    #[arg(long, value_name = "NAME=N,N")]
+    #[arg(long, value_name = "NAME=N,N", help_heading = "What to measure")]
     sweep: Vec<Sweep>,
     /// How deep units are told apart: those inside deeper ones count for the one that they are in
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20), help_heading = "What to measure")]
     depth: u8,
     /// Write all figures as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
 }
 
@@ -116,6 +117,12 @@ struct Unit {
     area: Area,
 }
 
+/// The JSON file, but for where it comes from.
+#[derive(Serialize)]
+struct Points<'a> {
+    points: &'a [Point],
+}
+
 pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let settings = args.target.settings()?;
     let all = combinations(&settings, &args.sweep)?;
@@ -129,7 +136,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     spinner.finish_and_clear();
     if let Some(json) = &mut json {
-        json.write_json(&points)?;
+        json.write_json(&Origin::of(&args.files()).with(&Points { points: &points }))?;
     }
     json.map(OutputFile::commit).transpose()?;
     let text = match points.as_slice() {

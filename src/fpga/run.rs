@@ -7,6 +7,7 @@ use anyhow::{anyhow, bail, ensure, Context};
 use hermes_fpga::board::Settings;
 use hermes_testbench::board::{self, Board, LinkOptions, Port, SessionOptions, SessionResult};
 use hermes_testbench::cosim::{ArraySetup, CosimError, Device, Host, KernelImage};
+use hermes_testbench::input;
 use hermes_testbench::metrics::{BoardRun, Environment, Report, RunFacts};
 use hermes_testbench::slot::{self, SlotPacket};
 use hermes_testbench::traffic;
@@ -26,22 +27,22 @@ const MOST_RING_SLOTS_LOG2: u32 = 10;
 #[derive(clap::Args)]
 pub struct Args {
     /// Serial device of the board, such as /dev/ttyUSB0
-    #[arg(long, value_name = "DEV")]
+    #[arg(long, value_name = "DEV", help_heading = "Board")]
     port: PathBuf,
     #[command(flatten)]
     what: What,
     #[command(flatten)]
     inputs: InputArgs,
     /// Capture to process: pcap or pcapng, Ethernet
-    #[arg(long, value_name = "IN")]
+    #[arg(long, value_name = "IN", help_heading = "What to run")]
     pcap: PathBuf,
     /// Capture to write: the forwarded packets as the kernel left them, in commit order
-    #[arg(long, value_name = "OUT.pcap")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "OUT.pcap", help_heading = "Outputs")]
     out: Option<PathBuf>,
     #[command(flatten)]
     board: BoardArgs,
     /// Maximally allowed concurrent warps per core; by default as many as array and kernel allow
-    #[arg(long)]
+    #[arg(long, help_heading = "Array")]
     mcw: Option<u32>,
     #[command(flatten)]
     stack: StackArgs,
@@ -50,22 +51,23 @@ pub struct Args {
     #[command(flatten)]
     expect: ExpectArgs,
     /// Report as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Outputs")]
     json: Option<PathBuf>,
     /// Verdict of every packet as CSV, in commit order; the columns of the times are empty, since a board does not see them
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Outputs")]
     verdicts: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
     /// How much longer than its bytes take on the line the board may take to answer before a request is sent again
-    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = seconds, help_heading = "Limits")]
     timeout: Duration,
     /// How long packets may be on the board without a commit before the run ends with an error
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, help_heading = "Limits")]
     stall_limit: Duration,
 }
 
 #[derive(clap::Args)]
+#[command(next_help_heading = "What to run")]
 #[group(required = true, multiple = true)]
 struct What {
     /// App, whose results are compared with its golden model; `hermes apps` lists them
@@ -126,7 +128,8 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let stack_bytes_log2 = args.stack.bytes_log2(&program)?;
     let mut data = args.data.load(&program)?;
     let capture = traffic::read(&args.pcap, args.limits.max_packets)?;
-    let outputs = Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref())?;
+    let outputs =
+        Outputs::create(args.out.as_deref(), args.json.as_deref(), args.verdicts.as_deref(), &args.files())?;
 
     let slot_bytes_log2 = slot::bytes_log2_for(&capture.frames, program.growth());
     let packets: Vec<_> =
@@ -156,7 +159,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let facts = RunFacts {
         kernel: program.name.clone(),
         inputs: program.notes(),
-        capture: args.pcap.display().to_string(),
+        capture: input::name(&args.pcap),
         preset: config.preset.clone(),
         cores: config.cores,
         lanes: config.lanes,
@@ -164,6 +167,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
         mcw,
         environment,
         slot_bytes: 1 << slot_bytes_log2,
+        configuration: config.clone(),
     };
     let lengths = packets.iter().map(|packet| packet.wire_length() as u64);
     let (cores, faults) = (core_work(&result.read_out.counters), u64::from(result.read_out.fault_count));
@@ -175,6 +179,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     }
     let memory = host.memory_map(&program.kernel, stack_bytes_log2);
     report.fault_causes = fault_causes(&result.faults, &records, faults, &program.kernel, &memory);
+    report.fault_records.clone_from(&result.faults);
     let golden = expected.compare_golden(&result.packets);
     report.set_compared(expected.has_golden(), golden.is_ok());
     let compared = both(golden, expected.compare(&result.packets));

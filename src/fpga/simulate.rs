@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{ensure, Context};
 use hermes_fpga::board::Pins;
 use hermes_testbench::board::{BoardPins, BoardSimulation, LineNoise};
 use rustix::fs::OFlags;
@@ -100,6 +100,7 @@ pub fn execute(args: &Args, quiet: bool) -> anyhow::Result<()> {
     let mut opened = false;
     let mut buffer = [0; 4096];
     loop {
+        ensure!(!hermes_interrupt::is_requested(), "the simulation ended");
         // Nobody is there before the terminal is opened for the first time, either: then reading says that there is nothing.
         match terminal.read(&mut buffer)? {
             Some(0) if !opened => std::thread::sleep(Duration::from_millis(5)),

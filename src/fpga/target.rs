@@ -7,6 +7,7 @@ use crate::array::ArrayArgs;
 
 /// A board and its array: what its host has to know.
 #[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Board")]
 pub struct BoardArgs {
     /// Board: `hermes fpga boards` lists them
     #[arg(long, value_name = "NAME", default_value = "ulx3s")]
@@ -33,6 +34,7 @@ impl BoardArgs {
 
 /// A board, its array, and what else a bitstream is made of.
 #[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Board")]
 pub struct TargetArgs {
     #[command(flatten)]
     board: BoardArgs,

@@ -1,12 +1,12 @@
 //! Data of the user's own: tables and an argument block before the run, parts of the memory after it.
 
-use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{bail, ensure, Context};
 use hermes_testbench::cosim::{ArraySetup, Device, Host};
+use hermes_testbench::input;
 use hermes_testbench::kernel::{Kernel, Symbol};
 use hermes_testbench::output::OutputFile;
 
@@ -23,6 +23,7 @@ const NEAR: f64 = 0.8;
 
 /// Data of the user's own.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Data of your own")]
 pub struct DataArgs {
     /// Table of your own, which may be given several times: the bytes of FILE are placed in memory, at a multiple of 64. The pointer
     /// variable NAME of the kernel (4 bytes, not static, not const) gets their address, and the variable NAME_bytes their number, if there is one
@@ -209,11 +210,8 @@ fn variable(kernel: &Kernel, symbol: &Symbol, what: &str) -> anyhow::Result<u32>
 
 /// The bytes of a file that is not empty.
 fn read(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).with_context(|| path.display().to_string())?;
-    file.take(most + 1).read_to_end(&mut bytes).with_context(|| path.display().to_string())?;
-    ensure!(!bytes.is_empty(), "{}: is empty; expected 1 to {most} bytes", path.display());
-    ensure!(bytes.len() as u64 <= most, "{}: is larger than {most} bytes", path.display());
+    let bytes = input::read(path, most).with_context(|| input::name(path))?;
+    ensure!(!bytes.is_empty(), "{}: is empty; expected 1 to {most} bytes", input::name(path));
     Ok(bytes)
 }
 

@@ -16,6 +16,7 @@ use crate::files::Files;
 
 /// What is expected.
 #[derive(clap::Args)]
+#[command(next_help_heading = "What is expected")]
 pub struct ExpectArgs {
     /// Capture that the forwarded packets must equal, byte by byte and in order; its times do not matter
     #[arg(long, value_name = "OUT.pcap", requires = "pcap")]

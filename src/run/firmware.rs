@@ -10,6 +10,7 @@ use hermes_rtl::config::Config;
 use hermes_testbench::command::{CommandPorts, CycleProfile};
 use hermes_testbench::cosim::{Device as _, Host, Latency, MemoryOptions, Simulation};
 use hermes_testbench::firmware::{Firmware, FirmwareEnd, FirmwareLink};
+use hermes_testbench::input::{self, MOST_STREAM_BYTES};
 
 use super::gdb::{self, SessionEnd};
 use super::{Program, ResultArgs, Subject, Wave, MEMORY_BYTES};
@@ -25,6 +26,7 @@ const SPAWN_SLOTS: usize = 16;
 
 /// Options of firmware.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Firmware")]
 pub struct FirmwareArgs {
     /// Cycles that firmware may run, beside packets after the last one, before the command ends with an error; 0: any number
     #[arg(long, value_name = "CYCLES", default_value_t = 20_000_000, requires = "firmware")]
@@ -90,7 +92,7 @@ pub fn check(firmware: &Firmware, config: &Config, program: Option<&Program>) ->
 /// Gives the console what it is to read.
 pub fn type_in(args: &Subject, host: &mut Host<Simulation>) -> anyhow::Result<()> {
     let Some(path) = &args.firmware_args.firmware_input else { return Ok(()) };
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = input::read(path, MOST_STREAM_BYTES).with_context(|| input::name(path))?;
     if let Some(link) = host.firmware_mut() {
         link.type_in(&bytes);
     }

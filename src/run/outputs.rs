@@ -9,12 +9,14 @@ use hermes_testbench::traffic::{CaptureWriter, Frame};
 use hermes_testbench::verdict::Verdict;
 
 use crate::files::Files;
+use crate::origin::Origin;
 
 /// Options of the results.
 #[derive(clap::Args, Default)]
+#[command(next_help_heading = "Outputs")]
 pub struct ResultArgs {
     /// Capture to write: the forwarded packets as the kernel left them, in commit order
-    #[arg(long, value_name = "OUT.pcap")]
+    #[arg(short = 'o', visible_alias = "output", long, value_name = "OUT.pcap")]
     pub out: Option<PathBuf>,
     /// Report as JSON
     #[arg(long, value_name = "FILE")]
@@ -31,16 +33,24 @@ impl ResultArgs {
 /// The files of a run.
 pub struct Outputs {
     out: Option<CaptureWriter>,
-    json: Option<OutputFile>,
+    json: Option<(OutputFile, Origin)>,
     verdicts: Option<OutputFile>,
 }
 
 impl Outputs {
-    /// Makes sure that the files can be written: the capture of what is forwarded, the report as JSON, the verdicts as CSV.
-    pub fn create(out: Option<&Path>, json: Option<&Path>, verdicts: Option<&Path>) -> anyhow::Result<Self> {
+    /// Makes sure that the files can be written: the capture of what is forwarded, the report as JSON, the verdicts as CSV. `files` are
+    /// those of the run, which the report names.
+    pub fn create(
+        out: Option<&Path>,
+        json: Option<&Path>,
+        verdicts: Option<&Path>,
+        files: &Files,
+    ) -> anyhow::Result<Self> {
         Ok(Self {
             out: out.map(CaptureWriter::create).transpose()?,
-            json: json.map(OutputFile::create).transpose()?,
+            json: json
+                .map(|path| OutputFile::create(path).map(|file| (file, Origin::of(files))))
+                .transpose()?,
             verdicts: verdicts.map(OutputFile::create).transpose()?,
         })
     }
@@ -68,14 +78,14 @@ impl Outputs {
                 }
             }
         }
-        if let Some(json) = &mut json {
-            json.write_json(report)?;
+        if let Some((json, origin)) = &mut json {
+            json.write_json(&origin.with(report))?;
         }
         if let Some(verdicts) = &mut verdicts {
             metrics::write_verdicts(verdicts, records)?;
         }
         out.map(CaptureWriter::commit).transpose()?;
-        json.map(OutputFile::commit).transpose()?;
+        json.map(|(json, _)| json.commit()).transpose()?;
         verdicts.map(OutputFile::commit).transpose()?;
         Ok(())
     }

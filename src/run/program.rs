@@ -13,6 +13,7 @@ use crate::files::Files;
 
 /// Inputs of the apps.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Inputs of the app")]
 pub struct InputArgs {
     /// Filters in the format of ClassBench, or Snort rules: what the app takes
     #[arg(long, value_name = "FILE", requires = "app")]
@@ -49,6 +50,7 @@ impl InputArgs {
 
 /// What ends a run, and how much of it is run.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
     /// Cycles that a warp may be on a core before its lanes end with a fault (cause 24), so that a kernel that does not end still gives
     /// every packet a verdict; 0: any number
@@ -76,6 +78,7 @@ impl LimitArgs {
 
 /// The stacks of the threads.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Limits")]
 pub struct StackArgs {
     /// Stack bytes of a thread, a power of two, 16 to 65536; by default 256, or what the app needs. `hermes kernel info` tells what a
     /// kernel needs. Smaller stacks leave more of a board's memory to packets

@@ -21,6 +21,7 @@
 //! | `metrics` | throughput, delays, verdict counts; the run's report |
 //! | `verdict` | the verdict word and its names |
 //! | `slot` | the packet slot in shared memory |
+//! | `input` | files that are read, or standard input, up to a size |
 //! | `output`, `staging` | files that appear complete or not at all |
 
 pub mod apps;
@@ -31,6 +32,7 @@ pub mod cosim;
 pub mod firmware;
 pub mod fuzz;
 pub mod golden;
+pub mod input;
 pub mod iss;
 pub mod kernel;
 pub mod litmus;

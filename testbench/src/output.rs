@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::input::is_standard;
 use crate::staging::StagedFile;
 
 /// A file being written: it gets its name when [`OutputFile::commit`] succeeds; dropped before, or if the process is
 /// killed, it leaves nothing.
 ///
-/// A path that is no regular file (a pipe, a terminal) is written straight.
+/// A path that is no regular file (a pipe, a terminal) is written straight; so is standard output, whose name is `-`.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -20,15 +21,20 @@ pub struct OutputFile {
 enum Target {
     Staged(BufWriter<StagedFile>),
     Direct(BufWriter<File>),
+    Standard(BufWriter<io::Stdout>),
 }
 
 impl OutputFile {
     /// Starts a file that will be called `path`.
     ///
     /// # Errors
-    /// If its folder does not exist or may not be written; the message names the path.
+    /// If its folder does not exist or may not be written, or the file is there and read-only; the message names the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let named = |error| named(path, error);
+        if is_standard(path) {
+            let target = Target::Standard(BufWriter::new(io::stdout()));
+            return Ok(Self { path: path.to_path_buf(), target });
+        }
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -36,6 +42,10 @@ impl OutputFile {
         std::fs::metadata(folder).map_err(named)?;
         if path.is_dir() {
             return Err(named(io::Error::other("is a directory")));
+        }
+        // It could be replaced, if its folder may be written; but it was made read-only to stay.
+        if path.metadata().is_ok_and(|data| data.is_file() && data.permissions().readonly()) {
+            return Err(named(io::Error::other("is read-only")));
         }
         let target = if path.exists() && !path.is_file() {
             Target::Direct(BufWriter::new(File::options().write(true).open(path).map_err(named)?))
@@ -65,6 +75,7 @@ impl OutputFile {
                 file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.persist(&path))
             }
             Target::Direct(mut file) => file.flush(),
+            Target::Standard(mut output) => output.flush(),
         };
         result.map_err(|error| named(&path, error))
     }
@@ -82,6 +93,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The error, with the path in its message.
 fn named(path: &Path, error: io::Error) -> io::Error {
+    if is_standard(path) {
+        return io::Error::new(error.kind(), format!("standard output: {error}"));
+    }
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
@@ -90,6 +104,7 @@ impl Write for OutputFile {
         let result = match &mut self.target {
             Target::Staged(file) => file.write(bytes),
             Target::Direct(file) => file.write(bytes),
+            Target::Standard(output) => output.write(bytes),
         };
         result.map_err(|error| named(&self.path, error))
     }
@@ -98,6 +113,7 @@ impl Write for OutputFile {
         let result = match &mut self.target {
             Target::Staged(file) => file.flush(),
             Target::Direct(file) => file.flush(),
+            Target::Standard(output) => output.flush(),
         };
         result.map_err(|error| named(&self.path, error))
     }
@@ -120,6 +136,19 @@ mod tests {
         assert!(!path.exists());
         file.commit().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn a_read_only_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        std::fs::write(&path, "old").unwrap();
+        let mut permissions = path.metadata().unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        let error = write(&path, b"new").unwrap_err().to_string();
+        assert!(error.ends_with("out.csv: is read-only"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
     }
 
     #[test]

@@ -3,12 +3,28 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{flock, FlockOperation};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 /// What the names of hidden files and folders begin with.
 const PREFIX: &str = ".hermes-";
+
+/// The staging folders of this process.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the staging folders of this process, which is about to end without dropping them.
+pub fn remove_all() {
+    // The latest first: it may be in one of the others.
+    for folder in folders().drain(..).rev() {
+        let _ = fs::remove_dir_all(folder);
+    }
+}
 
 /// A file without its name yet.
 ///
@@ -118,7 +134,8 @@ mod unnamed {
 /// such folders goes when the next one is made beside it.
 #[derive(Debug)]
 pub struct StagingFolder {
-    folder: TempDir,
+    /// `None` when it is gone.
+    folder: Option<TempDir>,
     /// Locked as long as the process lives.
     _lock: File,
 }
@@ -137,21 +154,29 @@ impl StagingFolder {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             fs::rename(fresh, folder.path().join("lock"))?;
         }
-        Ok(Self { folder, _lock: lock })
+        folders().push(folder.path().to_path_buf());
+        Ok(Self { folder: Some(folder), _lock: lock })
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        self.folder.as_ref().map_or(Path::new(""), TempDir::path)
     }
 
     /// Removes the folder.
     ///
     /// # Errors
     /// Any of the file system.
-    pub fn close(self) -> io::Result<()> {
-        self.folder.close()
+    pub fn close(mut self) -> io::Result<()> {
+        folders().retain(|other| other != self.path());
+        self.folder.take().map_or(Ok(()), TempDir::close)
+    }
+}
+
+impl Drop for StagingFolder {
+    fn drop(&mut self) {
+        folders().retain(|other| other != self.path());
     }
 }
 

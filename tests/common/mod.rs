@@ -6,6 +6,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Where the models of all tests are.
+pub fn models() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("models")
+}
+
 /// A temporary folder in which commands run; it goes when the test ends.
 pub struct Folder(tempfile::TempDir);
 
@@ -30,6 +35,13 @@ impl Folder {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
+    /// A report in JSON, without where it comes from: the command line names other files in other runs.
+    pub fn report(&self, name: &str) -> serde_json::Value {
+        let mut report: serde_json::Value = serde_json::from_str(&self.text(name)).expect("JSON");
+        report.as_object_mut().and_then(|report| report.remove("origin")).expect("tells where it comes from");
+        report
+    }
+
     /// Names of the files in the folder, those that begin with a dot included.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the folder");
@@ -50,7 +62,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         // Models are shared by all tests; building one takes longest.
-        command.env("HERMES_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"));
+        command.env("HERMES_CACHE", models());
         command
     }
 

@@ -347,6 +347,8 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
     command.current_dir(objects).env_remove("MAKEFLAGS").env_remove("MFLAGS");
     command.arg(format!("-j{}", options.jobs.max(1)));
     command.arg(format!("CXX={}", options.compiler)).arg(format!("LINK={}", options.compiler));
+    // Verilator's makefile refuses folders whose path has a space, but all names in it are relative.
+    command.arg("CURDIR=.");
     // Empty: a compiler cache in front of the compiler would only repeat this one.
     command.arg("OBJCACHE=");
     // What packages of Verilator have recorded of the machine that they were made on.
@@ -364,7 +366,7 @@ fn make(objects: &Path, options: &ModelOptions, tools: &Tools) -> Command {
 /// Runs make, showing each of its lines to `line`.
 fn run_make(mut command: Command, options: &ModelOptions, line: &mut dyn FnMut(&str)) -> Result<(), Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(missing("make"))?;
+    let mut child = hermes_interrupt::spawn(&mut command).map_err(missing("make"))?;
     let mut errors = child.stderr.take().expect("standard error is a pipe");
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();

@@ -85,12 +85,12 @@ pub enum Error {
     #[error("no folder for the build cache: set HERMES_CACHE, XDG_CACHE_HOME or HOME")]
     NoCacheFolder,
     /// A shared library that was just built cannot be loaded.
-    #[error("loading {path}: {source}", path = path.display())]
+    #[error("loading {path}: {reason}", path = path.display())]
     Load {
         /// The library.
         path: PathBuf,
-        /// The loader's reason.
-        source: libloading::Error,
+        /// The loader's reason. It is part of the message, and so no source of this error.
+        reason: libloading::Error,
     },
     /// A waveform was asked from a model built without `trace`.
     #[error("the model of `{top}` was built without tracing; set `trace` in its options")]
@@ -109,18 +109,26 @@ pub enum Error {
         message: String,
     },
     /// A file or folder could not be used.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {reason}", path = path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
+        /// The system's reason. It is part of the message, and so no source of this error.
+        reason: std::io::Error,
+    },
+    /// The cache has no usable model of the design, and may not be written.
+    #[error("{path}: has no model of this array, and may not be written ({reason}); expected a folder to write to in HERMES_CACHE", path = path.display())]
+    ReadOnlyCache {
+        /// The folder of the cache.
+        path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
 }
 
 impl Error {
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { path, source }
+        move |reason| Self::Io { path, reason }
     }
 }

@@ -34,6 +34,7 @@
 //!
 //! Needed at run time: Verilator 5, GNU make, a C++ compiler and, for waveforms, zlib's headers.
 
+mod about;
 mod cache;
 mod compile;
 mod cut;
@@ -47,6 +48,7 @@ mod options;
 mod order;
 mod rewrite;
 mod run;
+mod store;
 mod version;
 mod wrapper;
 
@@ -54,3 +56,4 @@ pub use error::Error;
 pub use library::{BuildReport, ModelLibrary};
 pub use model::{Input, Model, Output};
 pub use options::{BuildStep, Direction, ModelOptions, Port, SharedModule};
+pub use store::{clean, list, Cleaned, Stored};

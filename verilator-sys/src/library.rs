@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 
+use crate::about::About;
 use crate::cache::{Cache, Entry};
 use crate::compile::{self, Tools};
 use crate::error::Error;
@@ -97,24 +98,39 @@ impl Model {
         let cache = Cache::open(options.cache.as_deref())?;
         let name = format!("model-{}.so", tools.model_key(verilog, options));
         // Held until the library is loaded: nobody can replace the file between the check and the use.
-        let _lock = cache.lock(&name, || step(BuildStep::Waiting))?;
-        let entry = cache.lookup(&name)?;
-        if entry == Entry::Damaged {
-            log::warn!("{}: does not match its checksum, building it again", cache.path(&name).display());
-            step(BuildStep::Damaged);
-        }
-        let cached = entry == Entry::Good;
-        let path = if cached {
-            cache.path(&name)
-        } else {
-            let work = tempfile::Builder::new()
-                .prefix("verilator-sys-")
-                .tempdir()
-                .map_err(Error::io(std::env::temp_dir()))?;
-            let built = compile::build(work.path(), verilog, options, &tools, &cache, step)?;
-            cache.publish(&name, &built)?
+        let lock = cache.lock(&name, || step(BuildStep::Waiting))?;
+        let found = match cache.lookup(&name)? {
+            Entry::Good => Shared::load(&cache.path(&name), &options.top).ok(),
+            Entry::Damaged | Entry::Missing => None,
         };
-        let (shared, plain_because) = Shared::load(&path, &options.top)?;
+        let cached = found.is_some();
+        let (shared, plain_because) = match found {
+            Some(found) => {
+                lock.used();
+                found
+            }
+            None => {
+                lock.must_write(&cache)?;
+                if cache.exists(&name) {
+                    log::warn!(
+                        "{}: does not match its checksum, or cannot be loaded; building it again",
+                        cache.path(&name).display()
+                    );
+                    step(BuildStep::Damaged);
+                }
+                step(BuildStep::Building { estimate: cache.estimate(verilog.len(), options.trace) });
+                let work = tempfile::Builder::new()
+                    .prefix("verilator-sys-")
+                    .tempdir()
+                    .map_err(Error::io(std::env::temp_dir()))?;
+                let built = compile::build(work.path(), verilog, options, &tools, &cache, step)?;
+                let path = cache.publish(&name, &built)?;
+                let elapsed = start.elapsed();
+                cache.describe(&name, &About::new(options, verilog.len(), elapsed));
+                step(BuildStep::Built { elapsed });
+                Shared::load(&path, &options.top)?
+            }
+        };
         if let Some(because) = &plain_because {
             rewrite::warn(because);
         }
@@ -151,7 +167,7 @@ impl ModelLibrary {
 impl Shared {
     /// The library at `path`, and why it was not rewritten, if that is said there.
     fn load(path: &Path, top: &str) -> Result<(Self, Option<String>), Error> {
-        let error = |source| Error::Load { path: path.to_path_buf(), source };
+        let error = |reason| Error::Load { path: path.to_path_buf(), reason };
         // SAFETY: the file was made by this crate (its checksum matches), and loading it runs no more than the
         // constructors of Verilator's run-time library.
         let library = unsafe { Library::new(path) }.map_err(error)?;

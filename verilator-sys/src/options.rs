@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::error::Error;
 
@@ -77,6 +78,8 @@ pub struct ModelOptions {
     pub verilator: String,
     /// The C++ compiler.
     pub compiler: String,
+    /// What the model is of, in words; it stands beside the model in the cache, for people. Not part of the cache key.
+    pub about: String,
     /// Folder of the build cache; by default `$HERMES_CACHE`, `$XDG_CACHE_HOME/hermes` or `~/.cache/hermes`.
     pub cache: Option<PathBuf>,
 }
@@ -99,6 +102,7 @@ impl ModelOptions {
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             verilator: program("VERILATOR", || "verilator".to_string()),
             compiler: program("CXX", usual_compiler),
+            about: String::new(),
             cache: None,
         }
     }
@@ -149,6 +153,11 @@ pub enum BuildStep {
     Waiting,
     /// A stored model was damaged and is built again.
     Damaged,
+    /// The model is not in the cache, and is built now.
+    Building {
+        /// How long that takes, about: models that were built here before tell it.
+        estimate: Duration,
+    },
     /// Verilator runs.
     Verilating,
     /// The C++ compiler runs; the last number is the count of files, where known.
@@ -160,16 +169,25 @@ pub enum BuildStep {
     },
     /// The shared library is linked.
     Linking,
+    /// The model is built and in the cache.
+    Built {
+        /// How long that took.
+        elapsed: Duration,
+    },
 }
 
 impl fmt::Display for BuildStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Waiting => f.write_str("waiting for another build of the same model"),
+            Self::Waiting => f.write_str("waiting for another process that builds the same model"),
             Self::Damaged => f.write_str("the stored model is damaged, building it again"),
+            Self::Building { estimate } => {
+                write!(f, "building the model, about {:.0} s, once", estimate.as_secs_f64().max(1.0))
+            }
             Self::Verilating => f.write_str("running Verilator"),
             Self::Compiling { done, total } => write!(f, "compiling the model, file {done} of {total}"),
             Self::Linking => f.write_str("linking the model"),
+            Self::Built { elapsed } => write!(f, "built the model in {:.0} s", elapsed.as_secs_f64()),
         }
     }
 }

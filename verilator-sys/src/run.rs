@@ -1,7 +1,7 @@
 //! Runs programs.
 
 use std::io;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use crate::error::Error;
 
@@ -14,7 +14,7 @@ pub(crate) fn missing(program: &str) -> impl FnOnce(io::Error) -> Error + '_ {
 }
 
 pub(crate) fn output(command: &mut Command, program: &str) -> Result<Output, Error> {
-    command.stdin(Stdio::null()).output().map_err(missing(program))
+    hermes_interrupt::output(command).map_err(missing(program))
 }
 
 /// Standard output of a command that asks a program for something.

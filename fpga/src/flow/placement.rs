@@ -1,9 +1,10 @@
 //! nextpnr.
 
 use std::collections::BTreeMap;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
+
+use hermes_interrupt::Running;
 
 use super::tools::{read, FlowError, Tool};
 
@@ -58,7 +59,7 @@ impl Placement<'_> {
     ///
     /// # Errors
     /// nextpnr does not start.
-    pub fn start(&self, nextpnr: &Tool, seed: u32) -> Result<Child, FlowError> {
+    pub fn start(&self, nextpnr: &Tool, seed: u32) -> Result<Running, FlowError> {
         let Device { size, package, speed } = self.device;
         let mut arguments: Vec<String> =
             [size, "--package", package, "--json", "netlist.json"].map(String::from).into();
@@ -86,9 +87,8 @@ impl Placement<'_> {
         }
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = nextpnr.command(self.folder, &arguments);
-        command.process_group(0);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        child.map_err(|error| nextpnr.cannot_start(error))
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        hermes_interrupt::spawn(&mut command).map_err(|error| nextpnr.cannot_start(error))
     }
 
     /// What the attempt with this seed has said so far.

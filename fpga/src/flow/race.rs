@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
-use rustix::process::{kill_process_group, Pid, Signal};
+use hermes_interrupt::Running;
 
 use super::placement::{clock, overused, Placement};
 use super::tools::{FlowError, Tool};
@@ -47,20 +46,10 @@ pub struct Winner {
     pub others: Vec<(u32, String)>,
 }
 
-/// An attempt under way. It ends with its owner.
+/// An attempt under way. nextpnr ends with its owner.
 struct Attempt {
     seed: u32,
-    child: Child,
-}
-
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        // nextpnr may be a script that starts another program: all of its group end. One that has ended cannot be killed.
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.child.wait();
-    }
+    child: Running,
 }
 
 /// Whether the last `patience` rounds brought no fewer overused wires than those before.

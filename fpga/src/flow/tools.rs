@@ -149,7 +149,8 @@ impl Tool {
     /// # Errors
     /// It does not start, or fails.
     pub fn run(&self, folder: &Path, arguments: &[&str]) -> Result<(), FlowError> {
-        let output = self.command(folder, arguments).output().map_err(|error| self.cannot_start(error))?;
+        let mut command = self.command(folder, arguments);
+        let output = hermes_interrupt::output(&mut command).map_err(|error| self.cannot_start(error))?;
         if output.status.success() {
             return Ok(());
         }

@@ -7,8 +7,12 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{Design, Port};
+use super::{Design, Direction, Port};
 use crate::host::registers::{Access, RegisterSpec};
+
+mod register_map;
+
+pub use register_map::{c_header, system_rdl};
 
 /// Clock period of the constraint stubs in nanoseconds: 100 MHz, to be changed by whoever uses them.
 pub const STUB_PERIOD_NS: f64 = 10.0;
@@ -17,7 +21,7 @@ pub const STUB_PERIOD_NS: f64 = 10.0;
 pub const LICENSE: &str = "MIT OR Apache-2.0";
 
 /// Every file for `design`: name and text. `configuration` goes into the heads and the manifest as it is; `registers` is the map of the
-/// design's register file, empty if it has none. `line_directives`: see [`verilog`].
+/// design's register file, empty if it has none. `line_directives`: see [`verilog`]; `commit`: see [`manifest`].
 ///
 /// # Panics
 /// As [`manifest`].
@@ -27,6 +31,7 @@ pub fn all<C: Serialize>(
     configuration: &C,
     registers: &[RegisterSpec],
     line_directives: bool,
+    commit: Option<&str>,
 ) -> Vec<(String, String)> {
     let (top, name) = (&design.top, base_name(&design.top));
     let hash = head(configuration, "#");
@@ -35,9 +40,10 @@ pub fn all<C: Serialize>(
     let core = fusesoc_core(design).replacen('\n', &format!("\n{hash}"), 1);
     let mut files = vec![
         (format!("{top}.v"), verilog(design, configuration, line_directives)),
-        (format!("{top}.json"), manifest(design, configuration, registers)),
+        (format!("{top}.json"), manifest(design, configuration, registers, commit)),
         (format!("{top}.f"), slashes.clone() + &file_list(design)),
         (format!("{name}.core"), core),
+        (format!("{top}_instance.vh"), slashes.clone() + &instance(design)),
         (format!("{top}.sdc"), hash.clone() + &sdc(STUB_PERIOD_NS)),
         (format!("{top}.xdc"), hash + &xdc(STUB_PERIOD_NS)),
     ];
@@ -157,58 +163,33 @@ pub fn xdc(period_ns: f64) -> String {
     )
 }
 
-/// The register map as a C header. The names begin with that of the top module without `_top`, in upper case.
+/// A template of the instance, to be included or copied: a wire for each port but clock and reset, and the instance with them. An output of
+/// the surrounding design takes the place of a wire that is an input.
 #[must_use]
-pub fn c_header(top: &str, registers: &[RegisterSpec]) -> String {
-    let prefix = base_name(top).to_ascii_uppercase();
-    let mut text = format!(
-        "/* Register map of the array: byte offsets from the base of the register file. */\n\
-         #ifndef {prefix}_REGISTERS_H\n#define {prefix}_REGISTERS_H\n",
-    );
-    for r in registers {
-        let access = match r.access {
-            Access::ReadWrite => "read/write",
-            Access::ReadOnly => "read only",
-            Access::WriteOnly => "write only",
-            Access::Command => "command and state",
-        };
-        let _ = write!(text, "\n/* {}. {access}, {} bits", r.description, r.bits);
-        if r.access == Access::ReadWrite {
-            let _ = write!(text, ", {:#x} after reset", r.reset);
+pub fn instance(design: &Design) -> String {
+    let width = |port: &Port| match port.width {
+        1 => String::new(),
+        width => format!("[{}:0] ", width - 1),
+    };
+    let longest = design.ports.iter().map(|port| port.name.len()).max().unwrap_or(0);
+    let (mut wires, mut ports) = (String::new(), Vec::new());
+    for port in &design.ports {
+        let (name, direction) =
+            (&port.name, if port.direction == Direction::Input { "input" } else { "output" });
+        if !["clk", "rst"].contains(&name.as_str()) {
+            let _ = writeln!(wires, "wire {}{name}; // {direction}", width(port));
         }
-        let _ = writeln!(text, ". */\n#define {prefix}_{} 0x{:03x}u", r.name, r.offset);
+        ports.push(format!("    .{name:<longest$} ({name})"));
     }
-    text.push_str("\n#endif\n");
-    text
+    let top = &design.top;
+    format!("{wires}\n{top} u_{top} (\n{}\n);\n", ports.join(",\n"))
 }
 
-/// The register map in SystemRDL 2.0.
-#[must_use]
-pub fn system_rdl(top: &str, registers: &[RegisterSpec]) -> String {
-    let mut text = format!(
-        "addrmap {top}_registers {{\n    name = \"Register map of the array\";\n    default regwidth = 32;\n    \
-         default accesswidth = 32;\n"
-    );
-    for r in registers {
-        let (software, hardware) = match r.access {
-            Access::ReadWrite => ("rw", "r"),
-            Access::ReadOnly => ("r", "w"),
-            Access::WriteOnly => ("w", "r"),
-            Access::Command => ("rw", "rw"),
-        };
-        let reset = if r.access == Access::ReadWrite { format!(" = {:#x}", r.reset) } else { String::new() };
-        let description = r.description.replace('"', "'");
-        let _ = write!(
-            text,
-            "\n    reg {{\n        desc = \"{description}\";\n        field {{ sw = {software}; hw = {hardware}; }} \
-             value[{}:0]{reset};\n    }} {} @ {:#05x};\n",
-            r.bits - 1,
-            r.name,
-            r.offset
-        );
-    }
-    text.push_str("};\n");
-    text
+#[derive(Serialize)]
+struct FieldEntry<'a> {
+    name: &'a str,
+    lsb: usize,
+    width: usize,
 }
 
 #[derive(Serialize)]
@@ -218,6 +199,7 @@ struct RegisterEntry<'a> {
     access: &'static str,
     bits: usize,
     reset: u32,
+    fields: Vec<FieldEntry<'a>>,
     description: &'a str,
 }
 
@@ -226,6 +208,7 @@ struct Manifest<'a, C> {
     generator: &'static str,
     license: &'static str,
     version: &'static str,
+    commit: Option<&'a str>,
     configuration: &'a C,
     top: &'a str,
     file: String,
@@ -234,12 +217,17 @@ struct Manifest<'a, C> {
     registers: Vec<RegisterEntry<'a>>,
 }
 
-/// The manifest: configuration, modules, ports and registers as JSON.
+/// The manifest: configuration, modules, ports and registers as JSON. `commit` is the commit of this repository that wrote it, if it is known.
 ///
 /// # Panics
 /// If `configuration` cannot be written as JSON (a map with keys that are no strings).
 #[must_use]
-pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[RegisterSpec]) -> String {
+pub fn manifest<C: Serialize>(
+    design: &Design,
+    configuration: &C,
+    registers: &[RegisterSpec],
+    commit: Option<&str>,
+) -> String {
     let registers = registers
         .iter()
         .map(|r| RegisterEntry {
@@ -253,6 +241,11 @@ pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[R
             },
             bits: r.bits,
             reset: r.reset,
+            fields: r
+                .fields
+                .iter()
+                .map(|f| FieldEntry { name: f.name, lsb: f.lsb, width: f.width })
+                .collect(),
             description: r.description,
         })
         .collect();
@@ -260,6 +253,7 @@ pub fn manifest<C: Serialize>(design: &Design, configuration: &C, registers: &[R
         generator: "hermes",
         license: LICENSE,
         version: env!("CARGO_PKG_VERSION"),
+        commit,
         configuration,
         top: &design.top,
         file: format!("{}.v", design.top),
@@ -292,7 +286,7 @@ mod tests {
 
     #[test]
     fn manifest_holds_configuration_ports_and_registers() {
-        let text = manifest(&design(), &vec![1, 2], REGISTERS);
+        let text = manifest(&design(), &vec![1, 2], REGISTERS, Some("c0ffee"));
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["configuration"], serde_json::json!([1, 2]));
         assert_eq!(
@@ -300,16 +294,12 @@ mod tests {
             serde_json::json!({ "name": "done", "direction": "output", "width": 1 })
         );
         assert_eq!(json["registers"][0]["name"], "ID");
+        assert_eq!(
+            json["registers"][3]["fields"][1],
+            serde_json::json!({ "name": "eager", "lsb": 1, "width": 1 })
+        );
+        assert_eq!(json["commit"], "c0ffee");
         assert_eq!(json["modules"], serde_json::json!(["hermes_top"]));
-    }
-
-    #[test]
-    fn header_defines_every_register() {
-        let text = c_header("hermes_top", REGISTERS);
-        for r in REGISTERS {
-            assert!(text.contains(&format!("#define HERMES_{} 0x{:03x}u\n", r.name, r.offset)), "{}", r.name);
-            assert!(!r.description.contains("*/"), "{}", r.name);
-        }
     }
 
     /// What is written for an array has its registers, and none of a part that it does not have.
@@ -317,7 +307,7 @@ mod tests {
     fn files_of_an_array_have_its_registers_only() {
         for packet_ports in [false, true] {
             let config = Config { packet_ports, ..Config::preset("fpga").unwrap() };
-            for (name, text) in all(&design(), &config, &registers_of(&config), false) {
+            for (name, text) in all(&design(), &config, &registers_of(&config), false, None) {
                 let has = |register: &str| {
                     text.contains(&format!("{register} ")) || text.contains(&format!("\"{register}\""))
                 };
@@ -330,18 +320,8 @@ mod tests {
     }
 
     #[test]
-    fn rdl_names_every_register_and_balances() {
-        let text = system_rdl("hermes_top", REGISTERS);
-        for r in REGISTERS {
-            assert!(text.contains(&format!("}} {} @ {:#05x};", r.name, r.offset)), "{}", r.name);
-        }
-        assert_eq!(text.matches('{').count(), text.matches('}').count());
-        assert!(text.contains("value[31:0];\n    } ID @ 0x000;"));
-    }
-
-    #[test]
     fn all_files_have_names_and_end_with_a_newline() {
-        let files = all(&design(), &(), REGISTERS, false);
+        let files = all(&design(), &(), REGISTERS, false, None);
         let names: Vec<&str> = files.iter().map(|(n, _)| n.as_str()).collect();
         assert_eq!(
             names,
@@ -350,6 +330,7 @@ mod tests {
                 "hermes_top.json",
                 "hermes_top.f",
                 "hermes.core",
+                "hermes_top_instance.vh",
                 "hermes_top.sdc",
                 "hermes_top.xdc",
                 "hermes_top_registers.h",
@@ -362,7 +343,7 @@ mod tests {
     #[test]
     fn all_files_tell_licence_version_and_configuration() {
         for lines in [false, true] {
-            for (name, text) in all(&design(), &["the configuration"], REGISTERS, lines) {
+            for (name, text) in all(&design(), &["the configuration"], REGISTERS, lines, None) {
                 for wanted in [LICENSE, env!("CARGO_PKG_VERSION"), "the configuration"] {
                     let start: String =
                         if name.ends_with(".json") { text.clone() } else { text.lines().take(4).collect() };
@@ -381,9 +362,18 @@ mod tests {
     }
 
     #[test]
+    fn an_instance_has_every_port() {
+        let text = instance(&design());
+        assert_eq!(
+            text,
+            "wire done; // output\n\nhermes_top u_hermes_top (\n    .clk  (clk),\n    .done (done)\n);\n"
+        );
+    }
+
+    #[test]
     fn names_follow_the_prefix() {
         let prefixed = Design { top: "small_hermes_top".to_string(), ..design() };
-        let files = all(&prefixed, &(), REGISTERS, false);
+        let files = all(&prefixed, &(), REGISTERS, false, None);
         assert!(files.iter().all(|(name, _)| name.starts_with("small_hermes")), "{files:?}");
         assert!(c_header(&prefixed.top, REGISTERS).contains("#define SMALL_HERMES_ID 0x000u\n"));
     }

@@ -12,6 +12,12 @@ pub enum CosimError {
     /// The design lacks ports.
     #[error(transparent)]
     Ports(#[from] PortError),
+    /// The process is to end.
+    #[error("the simulation ended at cycle {cycle}")]
+    Interrupted {
+        /// Cycles since reset.
+        cycle: u64,
+    },
     /// The design broke a rule of a bus protocol.
     #[error("cycle {cycle}: {message}")]
     Protocol {

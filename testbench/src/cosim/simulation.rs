@@ -239,9 +239,13 @@ impl Simulation {
     /// One cycle of everything.
     ///
     /// # Errors
-    /// The design broke a rule of a bus, or the model stopped by itself.
+    /// The design broke a rule of a bus, the model stopped by itself, or the process is to end ([`CosimError::Interrupted`]).
     #[inline]
     pub fn step(&mut self) -> Result<(), CosimError> {
+        if hermes_interrupt::is_requested() {
+            hermes_interrupt::acknowledge();
+            return Err(CosimError::Interrupted { cycle: self.cycle });
+        }
         self.model.fall(self.clock)?;
         self.registers.sample(&self.model);
         self.memory.sample(&self.model, self.cycle);

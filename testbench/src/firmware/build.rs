@@ -8,6 +8,7 @@ use hermes_rtl::emit::artefacts::c_header;
 use hermes_rtl::host::registers::REGISTERS;
 
 use super::image::Firmware;
+use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::kernel::{run_tool, write_file, BuildError, COMPILER};
 
 /// Start and end of the firmware.
@@ -41,7 +42,7 @@ pub fn build_firmware(sources: &[PathBuf], output: &Path) -> Result<(), BuildErr
     let file = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
     let Some(first) = sources.first() else { return Err(BuildError::Language(PathBuf::new())) };
     for source in sources {
-        std::fs::read(source).map_err(|error| file(source, error))?;
+        input::read(source, MOST_PROGRAM_BYTES).map_err(|error| file(source, error))?;
         let known = source.extension().is_some_and(|end| ["c", "S", "s"].iter().any(|known| end == *known));
         if !known {
             return Err(BuildError::Language(source.clone()));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::input::{self, MOST_PROGRAM_BYTES};
 use crate::kernel::{Executable, KernelError, Place, RegisterClass, Segment, SourceMap};
 
 /// From here on there is no shared memory.
@@ -28,8 +29,8 @@ impl Firmware {
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V with 32 registers, has compressed
     /// instructions, or does not lie in the shared memory.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
-        let data =
-            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let data = input::read(path, MOST_PROGRAM_BYTES)
+            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let format = |problem| KernelError::Format { path: path.to_path_buf(), problem };
         let executable = Executable::parse(&data, "hermes firmware build").map_err(format)?;
         let harts = check(&executable).map_err(format)?;

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use super::elf::{Kernel, KernelError, RegisterClass};
 use super::sources;
+use crate::input::{self, MOST_PROGRAM_BYTES};
 
 const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 const LINKER: &str = "riscv64-unknown-elf-ld";
@@ -155,7 +156,8 @@ pub fn build(source: &Path, registers: RegisterClass, output: &Path) -> Result<(
 /// As [`build`].
 pub fn build_with(sources: &[PathBuf], options: &BuildOptions, output: &Path) -> Result<(), BuildError> {
     for source in sources {
-        std::fs::read(source).map_err(|error| BuildError::File { path: source.clone(), source: error })?;
+        input::read(source, MOST_PROGRAM_BYTES)
+            .map_err(|error| BuildError::File { path: source.clone(), source: error })?;
         Language::of(source)?;
     }
     let work = Work::new(options)?;

@@ -9,6 +9,7 @@ use object::LittleEndian;
 
 use super::arch::Arch;
 use super::source_map::SourceMap;
+use crate::input::{self, MOST_PROGRAM_BYTES};
 
 /// The symbol at which every thread starts.
 const ENTRY_SYMBOL: &str = "kernel";
@@ -79,7 +80,7 @@ pub struct Kernel {
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The file could not be read.
-    #[error("{}", path.display())]
+    #[error("{}", input::name(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -87,7 +88,7 @@ pub enum KernelError {
         source: std::io::Error,
     },
     /// The file does not hold what it should.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {problem}", input::name(path))]
     Format {
         /// The file.
         path: PathBuf,
@@ -120,8 +121,8 @@ impl Kernel {
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, has compressed instructions, or has no
     /// symbol `kernel` in a loaded segment.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
-        let data =
-            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let data = input::read(path, MOST_PROGRAM_BYTES)
+            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         Self::parse(&data).map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }
 
@@ -191,8 +192,8 @@ impl Executable {
     /// # Errors
     /// [`KernelError`] if the file cannot be read, is no executable for 32-bit RISC-V, or has compressed instructions.
     pub fn read(path: &Path) -> Result<Self, KernelError> {
-        let data =
-            std::fs::read(path).map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
+        let data = input::read(path, MOST_PROGRAM_BYTES)
+            .map_err(|source| KernelError::Read { path: path.to_path_buf(), source })?;
         let parsed = Self::parse(&data, "hermes kernel build");
         parsed.map_err(|problem| KernelError::Format { path: path.to_path_buf(), problem })
     }

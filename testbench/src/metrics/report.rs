@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hermes_rtl::config::Config;
 use serde::{Serialize, Serializer};
 
 use super::{Distribution, FaultCause, PacketRecord};
-use crate::cosim::{ChannelStatistics, Latency, LostCycles, MemoryStatistics, PacketTimes};
+use crate::cosim::{ChannelStatistics, FaultRecord, Latency, LostCycles, MemoryStatistics, PacketTimes};
 use crate::verdict::Verdict;
 
 /// Verdicts that the text shows, the most frequent ones; JSON has all.
@@ -153,6 +154,8 @@ pub struct RunFacts {
     pub environment: Environment,
     /// Bytes of a packet slot.
     pub slot_bytes: usize,
+    /// The whole configuration of the array.
+    pub configuration: Config,
 }
 
 /// Packets that are not what most are. They were processed; nothing is skipped.
@@ -188,6 +191,8 @@ pub struct Report {
     pub faults: u64,
     /// What they faulted of.
     pub fault_causes: Vec<FaultCause>,
+    /// The records of the fault FIFO, in the order in which the host read them.
+    pub fault_records: Vec<FaultRecord>,
     /// Packets that are not what most are.
     pub counted: Counted,
     /// Active lanes over lanes, of all warp-instructions: 0 to 1.
@@ -268,6 +273,7 @@ impl Report {
             verdicts: BTreeMap::new(),
             faults,
             fault_causes: Vec::new(),
+            fault_records: Vec::new(),
             counted,
             simd_efficiency,
             cores,

@@ -19,6 +19,7 @@ fn facts() -> RunFacts {
         mcw: 4,
         environment: simulation(Latency::Fixed(60)),
         slot_bytes: 2048,
+        configuration: Config::preset("default").unwrap(),
     }
 }
 
@@ -162,8 +163,9 @@ fn keys_of_the_json() {
         "channels",
         "memory",
         "slot_bytes",
+        "configuration",
     ];
-    assert_eq!(keys(&json, 4)[..12], of_run);
+    assert_eq!(keys(&json, 4)[..13], of_run);
     let of_report = [
         "run",
         "packets",
@@ -176,6 +178,7 @@ fn keys_of_the_json() {
         "verdicts",
         "faults",
         "fault_causes",
+        "fault_records",
         "counted",
         "simd_efficiency",
         "cores",

@@ -4,13 +4,15 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::input;
+
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The first bytes of a bzip2 file.
 const BZIP2: &[u8] = b"BZh";
 
-/// The most bytes that a compressed file may become: several times the routing table of a large router.
-const MAX_PLAIN_BYTES: u64 = 4 << 30;
+/// The most bytes of a file, packed or not: several times the routing table of a large router.
+const MOST_BYTES: u64 = 4 << 30;
 /// The most bytes that a byte of a gzip file may become on average: deflate reaches 1,032, tables and rules stay below 100. So
 /// a small file costs little memory.
 const MAX_RATIO: u64 = 256;
@@ -43,7 +45,7 @@ impl InputError {
 impl fmt::Display for InputError {
     /// `FILE:LINE: PROBLEM` or `FILE: PROBLEM`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.path.display())?;
+        write!(f, "{}:", input::name(&self.path))?;
         if let Some(line) = self.line {
             write!(f, "{line}:")?;
         }
@@ -51,19 +53,19 @@ impl fmt::Display for InputError {
     }
 }
 
-/// The bytes of `path`, decompressed if it is a gzip file.
+/// The bytes of `path`, or of standard input, decompressed if it is a gzip file.
 ///
 /// # Errors
-/// The file cannot be read, or is damaged.
+/// The file cannot be read, is too large, or is damaged.
 pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
-    let bytes = std::fs::read(path).map_err(|error| InputError::file(path, error))?;
+    let bytes = input::read(path, MOST_BYTES).map_err(|error| InputError::file(path, error))?;
     if bytes.starts_with(BZIP2) {
         return Err(InputError::file(path, "compressed with bzip2; expected a plain or a gzip file"));
     }
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes);
     }
-    let most = (bytes.len() as u64 * MAX_RATIO).clamp(SMALL_BYTES, MAX_PLAIN_BYTES);
+    let most = (bytes.len() as u64 * MAX_RATIO).clamp(SMALL_BYTES, MOST_BYTES);
     let mut plain = Vec::new();
     flate2::read::MultiGzDecoder::new(&bytes[..])
         .take(most + 1)

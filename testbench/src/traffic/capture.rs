@@ -1,12 +1,14 @@
 //! Reads pcap and pcapng captures.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use pcap_parser::{create_reader, Block, Linktype, PcapBlockOwned, PcapError};
 
+use super::source::Source;
 use super::Frame;
+use crate::input;
 
 /// Bytes that the reader holds at first; it grows when a block is larger.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -24,7 +26,7 @@ pub struct Capture {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The file could not be opened or read.
-    #[error("{}", path.display())]
+    #[error("{}", input::name(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -32,7 +34,7 @@ pub enum CaptureError {
         source: std::io::Error,
     },
     /// The file is no capture.
-    #[error("{}: {found}; expected a pcap or pcapng capture", path.display())]
+    #[error("{}: {found}; expected a pcap or pcapng capture", input::name(path))]
     NotACapture {
         /// The file.
         path: PathBuf,
@@ -40,7 +42,7 @@ pub enum CaptureError {
         found: &'static str,
     },
     /// The file ends inside a record.
-    #[error("{}: truncated: the file ends inside packet {packet} or its header", path.display())]
+    #[error("{}: truncated: the file ends inside packet {packet} or its header", input::name(path))]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -48,7 +50,7 @@ pub enum CaptureError {
         packet: usize,
     },
     /// A record does not hold what it should.
-    #[error("{}: broken record at packet {packet}: {problem}", path.display())]
+    #[error("{}: broken record at packet {packet}: {problem}", input::name(path))]
     Broken {
         /// The file.
         path: PathBuf,
@@ -58,7 +60,10 @@ pub enum CaptureError {
         problem: String,
     },
     /// Packets of a link layer that the array does not speak.
-    #[error("{}: link type {link_type} at packet {packet}; expected Ethernet (link type 1)", path.display())]
+    #[error(
+        "{}: link type {link_type} at packet {packet}; expected Ethernet (link type 1)",
+        input::name(path)
+    )]
     LinkType {
         /// The file.
         path: PathBuf,
@@ -69,12 +74,12 @@ pub enum CaptureError {
     },
 }
 
-/// Reads the capture `path`, at most `max_packets` of it.
+/// Reads the capture `path`, or that on standard input, at most `max_packets` of it; decompressed if it is a gzip file.
 ///
 /// # Errors
 /// [`CaptureError`], which names the file and the packet.
 pub fn read(path: &Path, max_packets: Option<usize>) -> Result<Capture, CaptureError> {
-    let file = File::open(path).map_err(|source| CaptureError::Read { path: path.to_path_buf(), source })?;
+    let file = input::open(path).map_err(|source| CaptureError::Read { path: path.to_path_buf(), source })?;
     read_from(file, path, max_packets)
 }
 
@@ -83,6 +88,19 @@ pub fn read(path: &Path, max_packets: Option<usize>) -> Result<Capture, CaptureE
 /// # Errors
 /// As [`read`].
 pub fn read_from(
+    file: impl Read + Send,
+    path: &Path,
+    max_packets: Option<usize>,
+) -> Result<Capture, CaptureError> {
+    let (bytes, problem) = Source::new(file);
+    let capture = parse(bytes, path, max_packets);
+    // The parser does not tell why it got no more bytes.
+    let problem = problem.lock().unwrap_or_else(PoisonError::into_inner).take();
+    problem.map_or(capture, |source| Err(CaptureError::Read { path: path.to_path_buf(), source }))
+}
+
+/// The frames in these bytes.
+fn parse(
     mut file: impl Read + Send,
     path: &Path,
     max_packets: Option<usize>,
@@ -160,7 +178,7 @@ fn not_a_capture(head: &[u8]) -> Option<&'static str> {
     ];
     match head {
         [] => Some("the file is empty"),
-        [0x1f, 0x8b, ..] => Some("the file is compressed (gzip)"),
+        [0x1f, 0x8b, ..] => Some("the file is compressed twice (gzip)"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("the file is compressed (zstd)"),
         [a, b, c, d, ..] if MAGIC.contains(&[*a, *b, *c, *d]) => None,
         _ => Some("the file begins with no capture's magic number"),

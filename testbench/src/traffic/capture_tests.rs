@@ -45,6 +45,12 @@ fn parse(bytes: &[u8]) -> Result<Capture, CaptureError> {
     read_from(bytes, Path::new("in.pcap"), None)
 }
 
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn message(bytes: &[u8]) -> String {
     parse(bytes).unwrap_err().to_string()
 }
@@ -106,7 +112,12 @@ fn pcapng_interfaces_times_and_other_blocks() {
 fn errors_name_file_and_packet() {
     assert!(message(b"").starts_with("in.pcap: the file is empty"));
     assert!(message(b"ab").contains("no capture's magic number; expected a pcap or pcapng capture"));
-    assert!(message(&[0x1f, 0x8b, 8, 0]).contains("compressed (gzip)"));
+    let Err(CaptureError::Read { source, .. }) = parse(&[0x1f, 0x8b, 8, 0]) else {
+        panic!("a damaged gzip file")
+    };
+    assert!(source.to_string().starts_with("damaged gzip file: "), "{source}");
+    let twice = packed(&packed(&pcap(1, &[(&[1; 60], 60)])));
+    assert!(message(&twice).contains("compressed twice (gzip)"), "{}", message(&twice));
     assert!(message(&pcap(101, &[(&[1; 60], 60)])).contains("link type 101 at packet 1; expected Ethernet"));
     let good = pcap(1, &[(&[1; 60], 60), (&[2; 60], 60)]);
     assert!(message(&good[..good.len() - 1]).contains("truncated: the file ends inside packet 2"));

@@ -5,6 +5,7 @@ mod capture;
 mod generate;
 mod packet;
 mod schedule;
+mod source;
 mod write;
 
 pub use aim::{read_headers, Aim};

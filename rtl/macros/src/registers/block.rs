@@ -132,7 +132,15 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
     let docs = input.attrs.iter().filter(|a| a.path().is_ident("doc"));
     let ports = entries.iter().flat_map(ports);
     let specs = entries.iter().map(|e| {
-        let Entry { name, offset, bits, reset, reserved, access, description, .. } = e;
+        let Entry { name, offset, bits, reset, reserved, access, description, named, .. } = e;
+        let fields = named.iter().map(|Bits { port, lsb, width }| {
+            let name = port.to_string();
+            quote!(crate::host::registers::RegisterField { name: #name, lsb: #lsb, width: #width })
+        });
+        let fixed = match &e.value {
+            Some(value) => quote!(Some(|config| #value)),
+            None => quote!(None),
+        };
         quote! {
             crate::host::registers::RegisterSpec {
                 name: #name,
@@ -141,6 +149,8 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
                 bits: #bits,
                 reset: #reset,
                 reserved: #reserved,
+                fields: &[#(#fields),*],
+                fixed: #fixed,
                 part: crate::host::registers::Part::#part,
                 description: #description,
             }
@@ -162,6 +172,7 @@ pub fn expand(arguments: &Arguments, input: &DeriveInput) -> Result<TokenStream>
         impl crate::host::registers::RegisterBlock for #group {
             type Unit = #unit;
             const PART: crate::host::registers::Part = crate::host::registers::Part::#part;
+            #[allow(unused_variables)]
             const REGISTERS: &'static [crate::host::registers::RegisterSpec] = &[#(#specs),*];
             #[allow(unused_variables)]
             fn unit(config: &crate::config::Config) -> Self::Unit {

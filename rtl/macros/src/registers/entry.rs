@@ -152,6 +152,8 @@ pub struct Entry {
     pub ports: Vec<Bits>,
     /// The ports that a `Command` shows when it is read.
     pub state: Vec<Bits>,
+    /// The parts of the register that have a name: those of `#[fields(..)]` and `#[state(..)]`.
+    pub named: Vec<Bits>,
     /// The port that says that the host reads the register in this cycle.
     pub on_read: Option<Ident>,
 }
@@ -219,8 +221,11 @@ impl Entry {
             Kind::Strobe => vec![Bits { port: ident.clone(), lsb: 0, width: 1 }],
             _ => vec![Bits { port: ident.clone(), lsb: 0, width: bits }],
         };
-        let ports = list(field, "fields")?.unwrap_or_else(whole);
+        let fields = list(field, "fields")?;
         let state = list(field, "state")?.unwrap_or_default();
+        let named: Vec<_> = fields.iter().flatten().chain(&state).cloned().collect();
+        // The fields of what is no hardware are names for software.
+        let ports = fields.filter(|_| kind != Kind::Fixed).unwrap_or_else(whole);
         if !state.is_empty() && !matches!(kind, Kind::Command | Kind::Strobe) {
             return Err(Error::new_spanned(
                 &ident,
@@ -237,12 +242,10 @@ impl Entry {
             Kind::Strobe if !state.is_empty() => Kind::Command.access(),
             _ => kind.access(),
         });
-        if field.attrs.iter().any(|a| a.path().is_ident("fields"))
-            && matches!(kind, Kind::Fixed | Kind::Strobe)
-        {
-            return Err(Error::new_spanned(&ident, "a Fixed or Strobe register has no `#[fields(..)]`"));
+        if field.attrs.iter().any(|a| a.path().is_ident("fields")) && kind == Kind::Strobe {
+            return Err(Error::new_spanned(&ident, "a Strobe register has no `#[fields(..)]`"));
         }
-        for list in [&ports, &state] {
+        for list in [&ports, &state, &named[..named.len() - state.len()].to_vec()] {
             let mut taken = 0u64;
             for part in list {
                 let bits = ((1u64 << part.width) - 1) << part.lsb;
@@ -252,7 +255,7 @@ impl Entry {
                 taken |= bits;
             }
         }
-        for part in ports.iter().chain(&state) {
+        for part in ports.iter().chain(&named) {
             if part.lsb + part.width > bits {
                 return Err(Error::new_spanned(
                     &part.port,
@@ -281,6 +284,7 @@ impl Entry {
             description: description.strip_suffix('.').unwrap_or(&description).to_string(),
             ports,
             state,
+            named,
             on_read: on_read.map(|a| a.parse_args()).transpose()?,
         })
     }

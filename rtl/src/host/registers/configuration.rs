@@ -28,10 +28,11 @@ pub struct Configuration {
     /// Address of the kernel's argument block: a2 of every thread.
     #[register("ARGUMENT", 0x024)]
     pub argument: ReadWrite<32>,
-    /// Address of the stack area in bytes.
+    /// Address of the stack area in bytes: 32 stacks for each lane of each core, whatever the warp slots. With a
+    /// local window it is a multiple of the lanes of a core times the bytes of a stack; lower bits count as 0.
     #[register("STACK_BASE", 0x028)]
     pub stack_base: ReadWrite<32>,
-    /// Stack bytes of one thread, as a power of two.
+    /// Stack bytes of one thread, as a power of two; with a local window 4 to 16.
     #[register("STACK_BYTES_LOG2", 0x02c, reset = 8)]
     pub stack_bytes_log2: ReadWrite<5>,
     /// Maximally allowed concurrent warps per core; it may change between warps.

@@ -39,7 +39,8 @@ pub use mailbox::Mailbox;
 pub use packet_watch::PacketWatch;
 use table::fit;
 pub use table::{
-    markdown, offset, registers_of, spec, Access, Part, RegisterBlock, RegisterSpec, ADDRESS_BITS, REGISTERS,
+    markdown, offset, registers_of, spec, Access, Part, RegisterBlock, RegisterField, RegisterSpec,
+    ADDRESS_BITS, REGISTERS,
 };
 
 /// The host's registers behind AXI4-Lite.

@@ -70,6 +70,25 @@ impl Part {
     }
 }
 
+/// Bits of a register that have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterField {
+    /// Name in lower case.
+    pub name: &'static str,
+    /// The lowest of the bits.
+    pub lsb: usize,
+    /// How many.
+    pub width: usize,
+}
+
+impl RegisterField {
+    /// Its bits in the register.
+    #[must_use]
+    pub const fn mask(&self) -> u32 {
+        (((1_u64 << self.width) - 1) << self.lsb) as u32
+    }
+}
+
 /// One 32-bit register.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterSpec {
@@ -81,10 +100,14 @@ pub struct RegisterSpec {
     pub access: Access,
     /// Implemented bits, counted from bit 0; the bits above read as zero.
     pub bits: usize,
-    /// Value after reset (read/write registers).
+    /// Value after reset of what the host writes; in [`registers_of`] also of what is known when the array is made.
     pub reset: u32,
     /// Bits among the implemented ones that are not kept, and read as zero.
     pub reserved: u32,
+    /// Its parts that have names, if it has such; bits that are written can have another name when they are read.
+    pub fields: &'static [RegisterField],
+    /// The value of a register that shows what is known when the array is made.
+    pub fixed: Option<fn(&Config) -> u32>,
     /// The part of the array that it belongs to.
     pub part: Part,
     /// What it is, with units.
@@ -140,7 +163,9 @@ pub const REGISTERS: &[RegisterSpec] = &merged::<{ count(RegisterFile::BLOCKS) }
 /// The registers of an array with this configuration, in the order of the offsets.
 #[must_use]
 pub fn registers_of(config: &Config) -> Vec<RegisterSpec> {
-    REGISTERS.iter().filter(|r| r.part.is_in(config)).copied().collect()
+    let known =
+        |r: &RegisterSpec| RegisterSpec { reset: r.fixed.map_or(r.reset, |value| value(config)), ..*r };
+    REGISTERS.iter().filter(|r| r.part.is_in(config)).map(known).collect()
 }
 
 /// Address bits of the register file.

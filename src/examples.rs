@@ -1,0 +1,235 @@
+//! Examples at the end of the help of each command.
+
+use std::fmt::Write as _;
+
+/// What an example shows, and the command line.
+type Example = (&'static str, &'static str);
+
+/// Examples by command.
+const EXAMPLES: [(&str, &[Example]); 26] = [
+    (
+        "emit",
+        &[
+            ("The array of the Hermes paper, in a folder", "hermes emit --preset paper -o out"),
+            ("Two arrays for one design", "hermes emit --preset fpga --lanes 4 --prefix small_ -o out"),
+        ],
+    ),
+    (
+        "run",
+        &[
+            (
+                "An app, with everything that it writes",
+                "hermes run --app dec-ttl --pcap in.pcap -o out.pcap --json report.json --verdicts verdicts.csv",
+            ),
+            (
+                "A kernel of your own on another array, at 100 Gbit/s",
+                "hermes run --kernel mine.elf --pcap in.pcap.gz --preset paper --mcw 8 --line-rate 100",
+            ),
+            ("A table, and where the cycles go", "hermes run --app route-lookup --routes routes.txt --pcap in.pcap --perfetto run.json"),
+            ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
+            ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),
+        ],
+    ),
+    (
+        "profile",
+        &[
+            ("A kernel of your own, with a page to look at", "hermes profile --kernel mine.elf --pcap in.pcap -o mine.html"),
+            ("Every line of an app", "hermes profile --app dec-ttl --pcap in.pcap --top 0"),
+        ],
+    ),
+    (
+        "cluster",
+        &[
+            ("Eight nodes, of whose frames one in a hundred is lost", "hermes cluster --nodes 8 --kernel mine.elf --loss 1"),
+            (
+                "Command queues, and a capture of each port",
+                "hermes cluster --nodes 2 --kernel mine.elf --queues queues --firmware net.elf --net-pcap captures",
+            ),
+        ],
+    ),
+    (
+        "kernel build",
+        &[
+            ("C, with 16 registers, for up to 32 warps a core", "hermes kernel build mine.c -o mine.elf --rv32e"),
+            ("Assembly", "hermes kernel build mine.S -o mine.elf"),
+        ],
+    ),
+    ("kernel info", &[("What is in a kernel", "hermes kernel info mine.elf")]),
+    ("firmware build", &[("Two sources", "hermes firmware build fw.c more.S -o fw.elf")]),
+    ("firmware info", &[("What is in firmware", "hermes firmware info fw.elf")]),
+    ("fpga boards", &[("Names, devices, clocks", "hermes fpga boards")]),
+    (
+        "fpga build",
+        &[
+            ("A bitstream", "hermes fpga build --board ulx3s -o out"),
+            ("Another array, with more attempts", "hermes fpga build --lanes 4 --clock 30 --seeds 1,2,3,4,5,6 --jobs 4 -o out"),
+            ("Verilog and pins for tools of your own", "hermes fpga build --sources-only -o out"),
+        ],
+    ),
+    (
+        "fpga report",
+        &[("What sizes take", "hermes fpga report --sweep lanes=2,4,8 --sweep warps=4,8 -o area.json")],
+    ),
+    (
+        "fpga run",
+        &[(
+            "An app on a board, with everything that it writes",
+            "hermes fpga run --port /dev/ttyUSB0 --app dec-ttl --pcap in.pcap -o out.pcap --json report.json",
+        )],
+    ),
+    ("fpga simulate", &[("A terminal that behaves like a board", "hermes fpga simulate --stay")]),
+    ("iss", &[("Every instruction", "hermes iss program.elf --trace")]),
+    (
+        "fuzz",
+        &[
+            ("A thousand programs", "hermes fuzz --seeds 1000 --coverage coverage.json"),
+            ("One of them again, on another array", "hermes fuzz --seeds 1 --first-seed 17 --lanes 4"),
+            ("The command processor", "hermes fuzz --firmware --instructions 1000000 --debugger"),
+        ],
+    ),
+    ("apps", &[("Names and inputs", "hermes apps")]),
+    ("gen-routes", &[("A table of BGP size", "hermes gen-routes --count 500000 -o routes.txt"), ("The beginning of one", "hermes gen-routes -o -")]),
+    ("gen-rules", &[("Filters", "hermes gen-rules --kind acl --count 1000 --deny 10 -o rules.txt"), ("Rules", "hermes gen-rules --kind snort -o snort.rules")]),
+    (
+        "gen-trace",
+        &[
+            ("One packet in ten has a bad header", "hermes gen-trace --kind imix --packets 10000 --bad-share 10 -o in.pcap"),
+            ("Packets that match rules and have routes", "hermes gen-trace --kind fixed:64 --packets 1000 --rules rules.txt --routes routes.txt -o in.pcap"),
+        ],
+    ),
+    ("cache list", &[("What is there", "hermes cache list")]),
+    ("cache clean", &[("What was not used for a week", "hermes cache clean --older-than 7"), ("Everything", "hermes cache clean --all")]),
+    (
+        "compare",
+        &[
+            ("What differs", "hermes compare before.json after.json"),
+            ("Whether anything does by more than 1 %", "hermes compare --fail --tolerance 1 before.json after.json"),
+        ],
+    ),
+    (
+        "bench",
+        &[
+            ("Instructions per cycle of a core", "hermes bench core --json core.json"),
+            ("Some of the apps", "hermes bench apps --apps dec-ttl,route-lookup --mcw 16"),
+        ],
+    ),
+    ("completions", &[("For this shell alone", "hermes completions bash")]),
+    ("man", &[("Where `man` looks", "hermes man -o ~/.local/share/man/man1")]),
+    ("", &[("Traffic, and an app on it", "hermes gen-trace --kind imix --packets 1000 -o in.pcap"), ("", "hermes run --app dec-ttl --pcap in.pcap")]),
+];
+
+/// Puts the examples at the end of the help of `command` and of those in it.
+pub fn add_to(command: clap::Command) -> clap::Command {
+    EXAMPLES.iter().fold(command, |command, (path, examples)| {
+        let names: Vec<&str> = path.split_whitespace().collect();
+        at(command, &names, &text(examples))
+    })
+}
+
+/// Puts `text` at the end of the help of the command that these names lead to.
+fn at(command: clap::Command, names: &[&str], text: &str) -> clap::Command {
+    match names {
+        [] => command.after_help(text.to_string()),
+        [first, rest @ ..] => {
+            let (rest, text) = (rest.to_vec(), text.to_string());
+            command.mut_subcommand(*first, move |inside| at(inside, &rest, &text))
+        }
+    }
+}
+
+fn text(examples: &[Example]) -> String {
+    let mut text = String::from("Examples:");
+    for (what, line) in examples {
+        if !what.is_empty() {
+            let _ = write!(text, "\n  # {what}");
+        }
+        let _ = write!(text, "\n  {line}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paths of all commands that do something themselves.
+    fn leaves(command: &clap::Command, path: &str, into: &mut Vec<String>) {
+        for inside in command.get_subcommands().filter(|inside| inside.get_name() != "help") {
+            let path = format!("{path} {}", inside.get_name()).trim().to_string();
+            match inside.get_subcommands().next() {
+                // A bench is one of a list; its group has the examples.
+                Some(_) if path != "bench" => leaves(inside, &path, into),
+                _ => into.push(path),
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_and_they_parse() {
+        let command = crate::command();
+        let mut all = Vec::new();
+        leaves(&command, "", &mut all);
+        assert!(all.len() > 20, "{all:?}");
+        for path in &all {
+            assert!(EXAMPLES.iter().any(|(name, _)| name == path), "hermes {path} has no examples");
+        }
+        for (path, examples) in EXAMPLES {
+            assert!(path.is_empty() || all.iter().any(|name| name == path), "there is no hermes {path}");
+            for (_, line) in examples {
+                assert!(
+                    line.starts_with(format!("hermes {path}").trim_end()),
+                    "{line} is no example of {path}"
+                );
+                if let Err(error) = crate::command().try_get_matches_from(line.split_whitespace()) {
+                    panic!("{line}\n{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn clap_finds_nothing_wrong() {
+        crate::command().debug_assert();
+    }
+
+    /// `-o` is the output of every command that has one, whatever its long name; old names stay.
+    #[test]
+    fn output_is_o_everywhere() {
+        let lines = [
+            "run --app dec-ttl --pcap in -o out",
+            "run --app dec-ttl --pcap in --output out",
+            "run --app dec-ttl --pcap in --out out",
+            "fpga run --port p --app dec-ttl --pcap in -o out",
+            "fpga run --port p --app dec-ttl --pcap in --out out",
+            "fpga report -o out",
+            "fpga report --json out",
+            "cluster --nodes 2 --kernel k -o out",
+            "cluster --nodes 2 --kernel k --json out",
+            "bench emit -o out",
+            "bench emit --json out",
+            "fuzz -o out",
+            "fuzz --coverage out",
+            "emit -o out",
+            "emit --output out",
+        ];
+        for line in lines {
+            let words = std::iter::once("hermes").chain(line.split_whitespace());
+            if let Err(error) = crate::command().try_get_matches_from(words) {
+                panic!("{line}\n{error}");
+            }
+        }
+    }
+
+    /// Options that are described stand in groups: those of an array do not hide the others.
+    #[test]
+    fn options_stand_in_groups() {
+        let mut command = crate::command();
+        let run = command.find_subcommand_mut("run").unwrap();
+        let help = run.render_long_help().to_string();
+        for heading in
+            ["What to run:", "Outputs:", "Array:", "Surroundings:", "Limits:", "Traces:", "Firmware:"]
+        {
+            assert_eq!(help.matches(&format!("\n{heading}\n")).count(), 1, "{heading} in\n{help}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `hermes compare`, and what every report tells of where it comes from.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+const RUN: &str = "-q run --app dec-ttl --pcap in.pcap --cores 1 --lanes 1 --warps 2";
+
+/// A folder with a capture, a report `a.json` of it, and `b.json` of the same run.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.succeed("gen-trace --kind imix --packets 20 -o in.pcap");
+    folder.succeed(&format!("{RUN} --json a.json"));
+    folder.succeed(&format!("{RUN} --json b.json"));
+    folder
+}
+
+fn json(folder: &Folder, name: &str) -> Value {
+    serde_json::from_str(&folder.text(name)).expect("JSON")
+}
+
+#[test]
+fn a_report_tells_how_to_make_it_again() {
+    let folder = folder();
+    let report = json(&folder, "a.json");
+    let origin = &report["origin"];
+    assert_eq!(
+        (&origin["generator"], &origin["version"]),
+        (&"hermes".into(), &env!("CARGO_PKG_VERSION").into())
+    );
+    let version = folder.succeed("--version");
+    let commit = origin["commit"].as_str().map_or(String::new(), |commit| format!(" ({commit})"));
+    assert_eq!(version.trim(), format!("hermes {}{commit}", env!("CARGO_PKG_VERSION")));
+    let input = &origin["inputs"][0];
+    assert_eq!((&input["option"], &input["path"]), (&"--pcap".into(), &"in.pcap".into()));
+    assert_eq!(input["sha256"].as_str().map(str::len), Some(64));
+    let configuration = &report["run"]["configuration"];
+    for field in ["l1_lines", "l2_bank_lines", "instruction_cache_ways", "network", "trace"] {
+        assert!(!configuration[field].is_null(), "{configuration}");
+    }
+    assert_eq!((&configuration["lanes"], &configuration["warps"]), (&1.into(), &2.into()));
+    assert_eq!(report["fault_records"], serde_json::json!([]));
+    // The command line that stands there gives the same figures.
+    let words: Vec<_> = origin["command"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(words[0], "hermes");
+    folder.succeed(&words[1..].join(" ").replace("a.json", "again.json"));
+    folder.succeed("compare --fail a.json again.json");
+}
+
+#[test]
+fn every_difference_is_told() {
+    let folder = folder();
+    let text = folder.succeed("compare --fail a.json b.json");
+    assert!(text.contains("figures and the configuration are equal"), "{text}");
+    assert!(text.contains("origin.command"), "another file: {text}");
+    folder.succeed(&format!("{RUN} --mem-latency 30 --json c.json"));
+    let text = folder.succeed("compare a.json c.json");
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let place = |wanted: &str| {
+        lines.iter().position(|line| line == wanted).unwrap_or_else(|| panic!("{wanted} in\n{text}"))
+    };
+    assert!(
+        place("configuration") < place("run.memory 60 -> 30")
+            && place("run.memory 60 -> 30") < place("figures")
+    );
+    let (a, c) = (json(&folder, "a.json"), json(&folder, "c.json"));
+    let [first, second] = [&a, &c].map(|report| report["cycles"].as_i64().unwrap());
+    let relative = 100.0 * (second - first) as f64 / first as f64;
+    let words = format!("cycles {first} {second} {:+} {relative:+.2} %", second - first);
+    assert!(lines.contains(&words), "{words} in\n{text}");
+    assert!(!lines.iter().any(|line| line.starts_with("packets ")), "equal figures are not told");
+    let code = |arguments: &str| folder.hermes(arguments).status.code();
+    assert_eq!(code("compare --fail a.json c.json"), Some(1));
+    // A field of the configuration is told once.
+    let mut other = a.clone();
+    other["run"]["warps"] = 3.into();
+    other["run"]["configuration"]["warps"] = 3.into();
+    folder.write("d.json", other.to_string());
+    let text = folder.succeed("compare a.json d.json");
+    assert_eq!(text.matches("warps").count(), 1, "{text}");
+    // Within a tolerance a figure is equal; options are not.
+    let mut other = a.clone();
+    other["cycles"] = (first + first / 100).into();
+    folder.write("e.json", other.to_string());
+    assert_eq!(code("compare --fail a.json e.json"), Some(1));
+    assert_eq!(code("compare --fail --tolerance 2 a.json e.json"), Some(0));
+    assert_eq!(code("compare --fail --tolerance 100 a.json d.json"), Some(1));
+    folder.fail("compare --tolerance 101 a.json e.json", &["--tolerance 101: expected 0 to 100 percent"]);
+}
+
+#[test]
+fn figures_of_benches_are_found_by_their_names() {
+    let folder = Folder::new();
+    let figure =
+        |name: &str, value: f64| format!(r#"{{"name":"{name}","value":{value},"unit":"s","limit":null}}"#);
+    let report = |figures: &[String]| format!(r#"{{"figures":[{}]}}"#, figures.join(","));
+    folder.write("a.json", report(&[figure("one", 1.0), figure("two", 2.0)]));
+    folder.write("b.json", report(&[figure("two", 2.0), figure("one", 1.5), figure("new", 1.0)]));
+    let text = folder.succeed("compare a.json b.json");
+    for part in ["figures[one].value", "+0.5", "+50.00 %", "figures[new].value"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!text.contains("[two]"), "{text}");
+}
+
+#[test]
+fn what_is_no_report_is_an_error() {
+    let folder = Folder::new();
+    folder.write("run.json", r#"{"run":{},"packets":1}"#);
+    folder.write("bench.json", r#"{"figures":[]}"#);
+    folder.write("other.json", "{}");
+    folder.write("text", "no JSON");
+    let expected = "expected the JSON of `hermes run`";
+    folder.fail("compare run.json text", &["text: no JSON", expected]);
+    folder.fail("compare other.json run.json", &["other.json: no report", expected]);
+    folder.fail("compare none run.json", &["none: No such file"]);
+    folder.fail(
+        "compare run.json bench.json",
+        &["bench.json: the JSON of hermes bench; expected that of hermes run, as run.json"],
+    );
+}
