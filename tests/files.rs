@@ -247,11 +247,10 @@ fn a_read_only_file_stays() {
     for (command, inputs, outputs) in COMMANDS {
         for output in outputs {
             for name in ["old", "link"] {
-                let arguments = arguments(command, inputs, &format!("{output} {name}"));
-                folder.fail(
-                    &arguments,
-                    &[&format!("{output} {name}: is read-only; expected a file that may be written")],
-                );
+                let output = with(output, name);
+                let arguments = arguments(command, inputs, &output);
+                let read_only = format!("{output}: is read-only; expected a file that may be written");
+                folder.fail(&arguments, &[&read_only]);
             }
         }
     }
