@@ -73,7 +73,7 @@ const DATA: &[(&str, &str)] = &[
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// Every command that writes files.
-const COMMANDS: [Subject; 18] = [
+const COMMANDS: [Subject; 21] = [
     (
         "run --app dec-ttl",
         &[("--pcap", "in.pcap"), ("--kernel", "k.elf")],
@@ -90,6 +90,17 @@ const COMMANDS: [Subject; 18] = [
         &[("--pcap", "in.pcap"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
         &["--out", "--json", "--trace"],
     ),
+    (
+        "profile --app router",
+        &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
+        &["-o", "--json", "--verdicts", "--wave", "--trace", "--perfetto"],
+    ),
+    (
+        "profile --app ipsec",
+        &[("--pcap", "in.pcap"), ("--keys", "keys"), ("--firmware", "f.elf"), ("--firmware-input", "typed")],
+        &["-o", "--json"],
+    ),
+    ("profile", DATA, &["-o", "--json", "--dump kernel=", "--dump 0x1000:4="]),
     (
         "fpga run --port none --app router",
         &[("--pcap", "in.pcap"), ("--rules", "rules"), ("--routes", "routes"), ("--kernel", "k.elf")],
@@ -188,6 +199,7 @@ fn every_output_option_is_declared() {
     let folder = Folder::new();
     for (command, subcommand) in [
         ("run", "run"),
+        ("profile", "profile"),
         ("fpga run", "fpga run"),
         ("kernel build", "kernel build"),
         ("firmware build", "firmware build"),
@@ -235,11 +247,10 @@ fn a_read_only_file_stays() {
     for (command, inputs, outputs) in COMMANDS {
         for output in outputs {
             for name in ["old", "link"] {
-                let arguments = arguments(command, inputs, &format!("{output} {name}"));
-                folder.fail(
-                    &arguments,
-                    &[&format!("{output} {name}: is read-only; expected a file that may be written")],
-                );
+                let output = with(output, name);
+                let arguments = arguments(command, inputs, &output);
+                let read_only = format!("{output}: is read-only; expected a file that may be written");
+                folder.fail(&arguments, &[&read_only]);
             }
         }
     }
