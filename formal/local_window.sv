@@ -35,9 +35,9 @@ module local_window_formal (
 
     `include "start.vh"
 
-    // The registers of the set-up are there after a cycle, and no instruction comes before the second.
+    // The registers of the set-up are there a cycle after a reset, and no instruction comes before the second.
     reg ready = 0;
-    always @(posedge clk) ready <= started;
+    always @(posedge clk) ready <= started && !rst;
     always @* if (!ready) assume (!access);
     always @(posedge clk) begin
         if (advance) begin
@@ -48,11 +48,20 @@ module local_window_formal (
         if (rst) was_access <= 0;
     end
 
+    (* hierconn *) wire \dut.possible ;
+    (* hierconn *) wire [15:0] \dut.beyond ;
+    (* hierconn *) wire [31:0] \dut.base_w ;
+    (* hierconn *) wire \other.possible ;
+    (* hierconn *) wire [15:0] \other.beyond ;
+    (* hierconn *) wire [31:0] \other.base_w ;
     wire possible = log2 >= 4 && log2 <= 16;
     wire [32:0] end_of_stack = 33'hfffd0000 + (33'd1 << log2);
     wire on_stack = possible && address_a[31:0] >= 32'hfffd0000 && {1'b0, address_a[31:0]} < end_of_stack;
     wire in_region = address_a[31:0] >= 32'hfffc0000 && address_a[31:0] < 32'hfffe0000;
-    wire was_on_stack = possible && was_a[63:32] >= 32'hfffd0000 && {1'b0, was_a[63:32]} < end_of_stack;
+    function was_on_stack(input [31:0] address);
+        was_on_stack = possible && address >= 32'hfffd0000 && {1'b0, address} < end_of_stack;
+    endfunction
+    wire [15:0] beyond = log2 == 16 ? 16'd0 : ~((16'd1 << log2) - 16'd1);
     // The stacks of a warp of two lanes, and of all warps.
     wire [5:0]  warp_log2 = log2 + 1;
     wire [31:0] base = (stack_base >> warp_log2) << warp_log2;
@@ -64,7 +73,7 @@ module local_window_formal (
         if (access) granted_on_stack: assert (granted_a[0] == on_stack);
         if (access) guard_is_the_rest: assert (guarded_a[0] == (in_region && !on_stack));
         if (!access) nothing_without_access: assert (granted_a == 0 && guarded_a == 0);
-        held_is_what_was_granted: assert (held_a[1] == (was_access && was_on_stack));
+        held_is_what_was_granted: assert (held_a[1] == (was_access && was_on_stack(was_a[63:32])));
         if (!held_a[1]) others_stay: assert (physical_a[63:32] == was_a[63:32]);
         if (held_a[0]) of_the_warp: assert ((from_base >> warp_log2) == warp);
         // Lane 0 of one warp and lane 1 of the other, or the same lanes of two warps; also two bytes of one stack.
@@ -73,6 +82,13 @@ module local_window_formal (
         if (held_a[0] && held_b[0] && same_warp && was_a[31:0] != was_b[31:0])
             bytes_apart: assert (physical_a[31:0] != physical_b[31:0]);
         if (held_a[0]) word_whole: assert (physical_a[1:0] == was_a[1:0]);
+
+        // What the induction needs to know of the state.
+        state_registers: assert (\dut.possible == possible && \dut.beyond == beyond && \other.possible == possible && \other.beyond == beyond);
+        state_base: assert (!was_access || !possible || (\dut.base_w == base + (warp << warp_log2)
+            && \other.base_w == base + ({22'd0, core_b, was_slot_b} << warp_log2)));
+        state_held: assert (held_a[0] == (was_access && was_on_stack(was_a[31:0])) && held_b[0] == (was_access && was_on_stack(was_b[31:0]))
+            && held_b[1] == (was_access && was_on_stack(was_b[63:32])));
 
         beside_each_other: cover (held_a == 3 && was_a[31:2] == was_a[63:34] && physical_a[31:2] + 1 == physical_a[63:34] && log2 == 16);
         guarded_once: cover (guarded_a == 2 && held_a == 1 && log2 == 4);

@@ -26,6 +26,7 @@ const EXAMPLES: [(&str, &[Example]); 26] = [
                 "hermes run --kernel mine.elf --pcap in.pcap.gz --preset paper --mcw 8 --line-rate 100",
             ),
             ("A table, and where the cycles go", "hermes run --app route-lookup --routes routes.txt --pcap in.pcap --perfetto run.json"),
+            ("Data and a golden model of your own", "hermes run --kernel nat.elf --pcap in.pcap --table flows=flows.bin --golden ./nat-model"),
             ("The report for another program", "hermes run --app dec-ttl --pcap - --json -"),
             ("Firmware alone", "hermes run --firmware fw.elf --command-threads 4"),
         ],
@@ -52,8 +53,10 @@ const EXAMPLES: [(&str, &[Example]); 26] = [
         &[
             ("C, with 16 registers, for up to 32 warps a core", "hermes kernel build mine.c -o mine.elf --rv32e"),
             ("Assembly", "hermes kernel build mine.S -o mine.elf"),
+            ("Two sources, a macro and a folder of include files", "hermes kernel build nat.c sum.S -I include -D PORTS=4 -o nat.elf"),
         ],
     ),
+    ("kernel headers", &[("For an editor or another build system", "hermes kernel headers -o include")]),
     ("kernel info", &[("What is in a kernel", "hermes kernel info mine.elf")]),
     ("firmware build", &[("Two sources", "hermes firmware build fw.c more.S -o fw.elf")]),
     ("firmware info", &[("What is in firmware", "hermes firmware info fw.elf")]),
